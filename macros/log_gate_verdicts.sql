@@ -12,7 +12,7 @@
                 ) %}
                 {% for row in rows %}
                     {# Uses print, because --quiet hides log lines. #}
-                    {% do print('GATE ' ~ row[2] | upper ~ ' (' ~ row[0] ~ ') ' ~ row[1] ~ ': ' ~ row[3]) %}
+                    {% do say('GATE ' ~ row[2] | upper ~ ' (' ~ row[0] ~ ') ' ~ row[1] ~ ': ' ~ row[3]) %}
                 {% endfor %}
             {% endif %}
         {% endif %}

@@ -6,7 +6,7 @@
     {% set shown %}
         'hcat raw logs: no interaction could be used: ' || coalesce(
             cast(count_records as {{ dbt.type_string() }}) || ' of ' || cast(count_landed as {{ dbt.type_string() }})
-            || ' records are rejected like those of ' || source_file || ': ' || reject_reason
+            || ' records are rejected like those of ' || source_file || ': ' || reason
             || ' (`hcat check` shows the others)',
             'the files hold no record'
         )
@@ -14,11 +14,12 @@
 {{ raise_when(
     'count_staged = 0',
     shown,
-    '(select staged.count_staged, landed.count_landed, reasons.count_records, reasons.source_file, reasons.reject_reason'
+    '(select staged.count_staged, landed.count_landed, reasons.count_records, reasons.source_file, reasons.reason'
     ~ ' from (select count(*) as count_staged from ' ~ this ~ ') as staged'
     ~ ' cross join (select count(*) as count_landed from ' ~ ref('hcat', 'base_interactions') ~ ') as landed'
-    ~ ' left join (select source_file, reject_reason, count(*) as count_records from ' ~ ref('hcat', 'base_interactions')
-    ~ " where record_status = 'rejected' group by source_file, reject_reason"
-    ~ ' order by count_records desc, source_file, reject_reason limit 1) as reasons on true) as problems'
+    ~ ' left join (select source_file, ' ~ reason_without_value('reject_reason') ~ ' as reason, count(*) as count_records'
+    ~ ' from ' ~ ref('hcat', 'base_interactions')
+    ~ " where record_status = 'rejected' group by source_file, reason"
+    ~ ' order by count_records desc, source_file, reason limit 1) as reasons on true) as problems'
 ) }}
 {% endmacro %}

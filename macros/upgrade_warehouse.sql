@@ -5,14 +5,14 @@
 {% macro upgrade_warehouse(dry_run=false) %}
     {% set steps = upgrade_steps() %}
     {% if steps %}
-        {% do print('made by hcat ' ~ version_of_warehouse()) %}
+        {% do say('made by hcat ' ~ version_of_warehouse()) %}
     {% endif %}
     {% set dropped = [] %}
     {% for step in steps if step.kind == 'drop' %}
         {% do dropped.append(step.relation.identifier) %}
     {% endfor %}
     {% if dropped %}
-        {% do print(
+        {% do say(
             'drop ' ~ dropped | length ~ ' tables and views that the next build makes anew: ' ~ dropped | join(', ')
         ) %}
     {% endif %}
@@ -22,10 +22,10 @@
     {% for step in steps %}
         {% set name = step.relation.schema ~ '.' ~ step.relation.identifier %}
         {% if step.kind == 'drop columns' %}
-            {% do print('drop columns of ' ~ name ~ ': ' ~ step.columns | join(', ')) %}
+            {% do say('drop columns of ' ~ name ~ ': ' ~ step.columns | join(', ')) %}
         {% elif step.kind == 'move' %}
             {% set count = run_query('select count(*) from ' ~ step.relation).rows[0][0] %}
-            {% do print('move ' ~ name ~ ' with ' ~ count ~ ' rows to ' ~ step.to.schema) %}
+            {% do say('move ' ~ name ~ ' with ' ~ count ~ ' rows to ' ~ step.to.schema) %}
         {% endif %}
         {% if dry_run %}
         {% elif step.kind == 'drop' %}

@@ -1,5 +1,5 @@
 -- One row per (entity, source file, reason) of rejected records, with the first row. The value that a reason ends with
--- is left out: it is raw text that may name a person, and these lines go to standard error and to log files.
+-- is left out, because a build says these lines.
 with rejected as (
     {%- for entity in raw_entities() %}
     select
@@ -15,7 +15,7 @@ with rejected as (
 named as (
     select
         *,
-        {{ replace_pattern('reject_reason', ': .*$', '') }} as reason
+        {{ reason_without_value('reject_reason') }} as reason
     from rejected
 ),
 

@@ -24,6 +24,7 @@ from typing import Annotated
 import typer
 
 from hcat.command_options import ProfilesOption, ProjectOption, TargetOption, VariablesOption, reads_a_build
+from hcat.engine.saying import say, say_in_columns
 from hcat.engine.warehouse import Place, find_folder
 
 app = typer.Typer(
@@ -66,7 +67,8 @@ def _show_version(is_wanted: bool) -> None:
                 if path.suffix in (".safetensors", ".npy")
             ),
         ]
-        typer.echo("\n".join(f"{name} {text}" for name, text in lines))
+        for name, text in lines:
+            say(f"{name} {text}")
         raise typer.Exit
 
 
@@ -103,7 +105,7 @@ def check(
             raise ValueError(f"--table must be ENTITY=TABLE, got {option}")
         named[entity] = table
     checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse)
-    _print_lines(list(checked.lines))
+    say_in_columns(list(checked.lines))
     if not checked.count_interactions:
         raise typer.Exit(1)
 
@@ -122,7 +124,7 @@ def init(
     from hcat.landing.new_project import make_project
 
     made = make_project(folder, Path.cwd(), logs, package)
-    _print_lines(
+    say_in_columns(
         [
             ("made", f"{made.folder}: project, profile, package, {made.count_decisions} thresholds"),
             ("gates", ", ".join(made.gates)),
@@ -150,7 +152,7 @@ def import_file(
     from hcat.landing.importing import import_into
 
     imported = import_into(shape, file, output)
-    _print_lines(
+    say_in_columns(
         [
             ("imported", f"{imported.count_records:,} records into {imported.path}"),
             ("next", f"hcat check {output}"),
@@ -183,7 +185,7 @@ def build_project(
         context.args,
         is_full=full,
         environment=os.environ,
-        say=typer.echo,
+        say=say,
         entities_of=entities_of,
     )
     raise typer.Exit(code)
@@ -205,9 +207,10 @@ def upgrade(
 
     steps = upgrade_warehouse(project_dir or Path.cwd(), profiles_dir, target, variables, is_dry_run=dry_run)
     # one step a line, however long: names of tables are copied from here
-    typer.echo("\n".join(steps) or "nothing to upgrade: the warehouse is new, or was made by this version")
+    for step in steps or ["nothing to upgrade: the warehouse is new, or was made by this version"]:
+        say(step)
     if steps:
-        typer.echo("next: hcat upgrade" if dry_run else "next: dbt build")
+        say("next: hcat upgrade" if dry_run else "next: dbt build")
 
 
 ReasonOption = Annotated[
@@ -235,7 +238,7 @@ def forget(
     from hcat.engine.retention import forget_interactions
 
     project = project_dir or Path.cwd()
-    _print_lines(forget_interactions(project, ids, reason, profiles=profiles_dir, target=target, is_dry_run=dry_run))
+    say_in_columns(forget_interactions(project, ids, reason, profiles=profiles_dir, target=target, is_dry_run=dry_run))
 
 
 @app.command()
@@ -260,7 +263,7 @@ def prune(
     except ValueError as error:
         raise ValueError(f"--before must be a day such as 2026-01-31, got {before}") from error
     project = project_dir or Path.cwd()
-    _print_lines(prune_weeks(project, day, reason, profiles=profiles_dir, target=target, is_dry_run=dry_run))
+    say_in_columns(prune_weeks(project, day, reason, profiles=profiles_dir, target=target, is_dry_run=dry_run))
 
 
 @app.command()
@@ -281,9 +284,9 @@ def report(
     from hcat.report.pdf import print_pdf
 
     path = write_report(place, output or find_folder(place) / "report.html", metric)
-    typer.echo(str(path))
+    say(path)
     if pdf:
-        typer.echo(str(print_pdf(path, path.with_suffix(".pdf"))))
+        say(print_pdf(path, path.with_suffix(".pdf")))
 
 
 @app.command()
@@ -302,7 +305,7 @@ def explore(
     from hcat.explorer.document import write_explorer
     from hcat.report.document import EXPLORER_FILE
 
-    typer.echo(str(write_explorer(place, output or find_folder(place) / EXPLORER_FILE, is_unmasked=unmasked)))
+    say(write_explorer(place, output or find_folder(place) / EXPLORER_FILE, is_unmasked=unmasked))
 
 
 @app.command()
@@ -329,7 +332,7 @@ def sign(
 
     chosen = seed or (place.project or Path()) / SEED
     signed = sign_report(place, run, by, role, decision, note, report_file, chosen)
-    _print_lines(
+    say_in_columns(
         [
             ("signed", f"{run} by {by} ({role}): {decision}"),
             ("recorded", f"{signed.sign_off_id} in {signed.path}; commit it"),
@@ -344,7 +347,7 @@ def summary(place: Place) -> None:
     """Print the results of the last build in about ten lines."""
     from hcat.report import summarise
 
-    _print_lines(summarise(place))
+    say_in_columns(summarise(place))
 
 
 @app.command()
@@ -389,8 +392,8 @@ def alert(
     )
     if dry_run:
         for message in alerted.messages:
-            typer.echo(json.dumps(message.payload))
-    _print_lines(list(alerted.lines))
+            say(json.dumps(message.payload))
+    say_in_columns(list(alerted.lines))
     if alerted.count_undelivered:
         raise typer.Exit(1)
 
@@ -425,10 +428,10 @@ def collect(
     described = read_endpoint(endpoint, os.environ)
     test_set = test_sets.read_queries(queries) if queries else test_sets.read_warehouse(place)
     if dry_run:
-        _print_lines(run.describe_first_request(described, test_set, output, samples))
+        say_in_columns(run.describe_first_request(described, test_set, output, samples))
         return
     collected = run.collect(described, test_set, output, samples=samples, show_progress=True)
-    _print_lines(collected.describe())
+    say_in_columns(collected.describe())
     if not collected.is_complete:
         raise typer.Exit(1)
 
@@ -453,7 +456,7 @@ def export_test_set(
     from hcat.test_set.export import write_test_set
 
     written = write_test_set(place, output, file_format=file_format, only=only, is_replacing=replace)
-    _print_lines(written.describe())
+    say_in_columns(written.describe())
 
 
 @app.command("grammar")
@@ -469,7 +472,7 @@ def export_grammar_queries(
     """Write the queries made from tables, with true answers, to a file for `hcat collect` and `dbt build`."""
     from hcat.grammar.export import write_queries
 
-    _print_lines(write_queries(place, output, is_replacing=replace).describe())
+    say_in_columns(write_queries(place, output, is_replacing=replace).describe())
 
 
 @labels.command("desk")
@@ -509,7 +512,7 @@ def write_desk(
         second_pass=second_pass,
         is_masked=not unmasked,
     )
-    _print_lines(
+    say_in_columns(
         [
             ("desk", str(written.path)),
             ("round", f"{written.review_round}, {written.count_interactions} interactions"),
@@ -545,7 +548,7 @@ def export_labels(
 
     exported = review_files.export_labels(place, output, review_round, separator)
     cut = f"; {exported.count_cut} cells cut" if exported.count_cut else ""
-    _print_lines(
+    say_in_columns(
         [
             ("sheet", str(exported.path)),
             ("round", f"{exported.review_round}, {exported.count_interactions} interactions"),
@@ -590,7 +593,7 @@ def import_labels(
         sheet, place, folder, review_round, skip_invalid=skip_invalid, rejects=rejects, rater_kind=rater_kind
     )
     for problem in imported.problems[:SHOWN_PROBLEMS]:
-        typer.echo(f"row {problem.row}: {problem.reason}", err=True)
+        say(f"row {problem.row}: {problem.reason}", is_error=True)
     if imported.problems and imported.rejects is None:
         raise ValueError(
             f"{sheet}: unusable rows: {len(imported.problems)}; nothing was imported; fix them, or use --skip-invalid"
@@ -598,7 +601,7 @@ def import_labels(
     raters = f" by {len(imported.raters)} raters into {imported.path}" if imported.path else ""
     unjudged = imported.count_cannot_judge
     skipped = [("skipped", f"{len(imported.problems)} rows, see {imported.rejects}")] if imported.rejects else []
-    _print_lines(
+    say_in_columns(
         [
             ("imported", f"{imported.count_new} ratings{raters}"),
             *([("raters", "kind not said: use --rater-kind or the seed raters")] if raters and not rater_kind else []),
@@ -625,19 +628,7 @@ def show_label_status(
     """Show who rated what in a round, and what agreement, calibration and sets would gain from more labels."""
     from hcat.review.status import describe_status
 
-    _print_lines(describe_status(place, review_round))
-
-
-def _print_lines(lines: list[tuple[str, str]]) -> None:
-    """Print names and texts in two columns."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False)
-    width = max(len(name) for name, _ in lines)
-    for name, text in lines:
-        # Text and not markup, because names from the logs may contain square brackets
-        console.print(Text.assemble((f"{name:<{width}}  ", "bold"), text), soft_wrap=True)
+    say_in_columns(describe_status(place, review_round))
 
 
 def main() -> None:
@@ -654,7 +645,7 @@ def main() -> None:
             message = f"cannot use {error.filename}: {error.strerror}"
         elif not isinstance(error, ProjectError | WarehouseError | ValueError):
             message = f"{type(error).__name__}: {message}"
-        sys.stderr.write(f"hcat: {message}\n")
+        say(f"hcat: {message}", is_error=True)
         sys.exit(2)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, get_type_hints
 
 import typer
 
+from hcat.engine.saying import say
 from hcat.engine.warehouse import Place, place_of
 
 #: Options that name a project, its profile and its target, as those of dbt do.
@@ -54,7 +55,7 @@ def reads_a_build(command: Callable[..., None]) -> Callable[..., None]:
             where = ", ".join(
                 part for part in (str(place.database), place.schema and f"schema {place.schema}", place.named) if part
             )
-            typer.echo(f"hcat read {where}", err=True)
+            say(f"hcat read {where}", is_error=True)
 
     named = {name: kind for name, kind in get_type_hints(command, include_extras=True).items() if name != "place"}
     parameters = [one for one in inspect.signature(command).parameters.values() if one.name != "place"]

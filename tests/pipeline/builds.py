@@ -85,8 +85,10 @@ def dbt_arguments(
     has_artefacts: bool = False,
 ) -> list[str]:
     """Return the arguments of dbt with folders of its own, so that parallel builds do not collide."""
-    # what is printed is tested; the log file would repeat it with every statement
-    command = ["--no-use-colors", "--log-level-file", "none", *arguments]
+    command = ["--no-use-colors", *arguments]
+    if "--log-level-file" not in command:
+        # what is printed is tested; the log file would repeat it with every statement
+        command = ["--log-level-file", "none", *command]
     if not has_artefacts:
         # dbt writes the manifest of the project twice in every command, which takes seconds
         command.insert(0, "--no-write-json")

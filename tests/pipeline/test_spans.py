@@ -138,7 +138,7 @@ def test_what_cannot_be_used_is_rejected_with_its_reason(built: Build) -> None:
         "trace_id is missing or blank",
         "started_at is not an ISO 8601 timestamp",
         "attributes is not a JSON object",
-        "record_type is LOG, not SPAN",
+        "record_type is not SPAN: LOG",
     ]
     traces = dict(
         built.query("select split_part(record_excerpt, ' | ', 1), reject_reason from stg_interactions__rejected")
@@ -200,4 +200,4 @@ def test_a_table_of_the_warehouse_stages_the_same_spans(
     assert build.exit_code == 0, build.output
     shown = "select interaction_id, query_text, answer, asked_at, tags from stg_interactions where interaction_id = ?"
     assert build.query(shown, "record-1") == built.query(shown, "record-1")
-    assert build.query("select reject_reason from stg_spans__rejected") == [("record_type is LOG, not SPAN",)]
+    assert build.query("select reject_reason from stg_spans__rejected") == [("record_type is not SPAN: LOG",)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cache
@@ -19,6 +18,7 @@ import pyarrow as pa
 from hcat.encoders import cascade, mpnet
 from hcat.engine.devices import ModelError, check_packaged_weights, choose_device, choose_dtype, hash_weights
 from hcat.engine.keys import hash_file, hash_text
+from hcat.engine.saying import say
 
 _WEIGHTS = Path(__file__).parent / "weights"
 
@@ -154,10 +154,10 @@ def describe_classifier(name: str, revision: str, device: str, dtype: str) -> pa
     """
     try:
         if name == CASCADE and not mpnet.is_installed():
-            print(
+            say(
                 "hcat classifier: the base of the accurate classifier is not installed, so the compact one reads alone "
                 f"({mpnet.INSTALL})",
-                file=sys.stderr,
+                is_error=True,
             )
             name = cascade.FIRST
         row = asdict(resolve_classifier(name, revision, device, dtype)) | {"problem": None}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
+
+from hcat.engine.saying import say
 
 _SECONDS = 10.0
 
@@ -40,4 +41,4 @@ class Progress:
         rate = self._done / max(now - self._started, 1e-9)
         share = 100.0 * self._done / max(self._total, 1)
         message = f"hcat {self._label}: {self._done:,} of {self._total:,} ({share:.0f} %), {rate:,.0f} a second"
-        print(message, file=sys.stderr, flush=True)
+        say(message, is_error=True)

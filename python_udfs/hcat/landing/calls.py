@@ -345,7 +345,7 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
 
 def _scalar(value: Any, what: str) -> str | None:
     if isinstance(value, Mapping | list | tuple):
-        keys = f" with the keys {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
+        keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
         raise RecordError(f"the {what} must be a text, got {json_kind(value)}{keys}")
     return to_text(value)
 

@@ -48,10 +48,11 @@ from "base_{entity}"
 """
 _LIST_REJECTED = """
 with rejected as (
-    select *, regexp_replace(reject_reason, ': .*$', '') as reason from "base_{entity}" where record_status = 'rejected'
+    -- as the macro reason_without_value has it: what follows is a text of the logs
+    select *, split_part(reject_reason, ': ', 1) as reason from "base_{entity}" where record_status = 'rejected'
 )
-select reason, count(*) as count_records, array_agg(source_file || ' row ' || source_row || ': ' || reject_reason
-    order by source_file, source_row)[1:{shown}] as records
+select reason, count(*) as count_records,
+    array_agg(source_file || ' row ' || source_row order by source_file, source_row)[1:{shown}] as records
 from rejected group by reason order by count_records desc, reason
 """
 _COUNT_INPUTS = """

@@ -7,7 +7,6 @@ therefore lands only what is new, and a file that has grown lands only its new r
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -19,6 +18,7 @@ import pyarrow as pa
 from hcat.engine import relations
 from hcat.engine.keys import hash_file, hash_text
 from hcat.engine.retention_rules import TOMBSTONES
+from hcat.engine.saying import clean_line, say
 from hcat.engine.warehouse import quote
 from hcat.landing.aliases import plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, unread_content
@@ -47,6 +47,7 @@ from hcat.landing.shapes import (
     suggest,
 )
 from hcat.landing.tombstones import find_deleted, withhold
+from hcat.language.display import clean_label
 from hcat.language.text import clean_text
 
 # texts of megabytes must not add up to a batch of gigabytes
@@ -340,7 +341,7 @@ def _say_unread(source_file: str, head: Iterable[RawRecord]) -> None:
     if names:
         gold = " (context is what a test case asks about; retrieved passages are named contexts)"
         hint = gold if any(plain_name(name) == "context" for name in names) else ""
-        print(f"hcat: {source_file}: keys that are not read: {list_names(names)}{hint}", file=sys.stderr, flush=True)
+        say(f"hcat: {source_file}: keys that are not read: {list_names(names)}{hint}", is_error=True)
 
 
 def find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:
@@ -354,13 +355,13 @@ def find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:
     columns = canonical_columns(entity, names)
     repeated = next((name for name in names if name in columns and names.count(name) > 1), None)
     if repeated:
-        return f"has the column '{repeated}' twice"
+        return f"has the column '{clean_label(repeated)}' twice"
     missing = [name for name in entity.required if name not in columns.values()]
     if not missing:
         return None
     others = [name for name in names if name not in columns]
     meant = [name for name in others if suggest(name, missing)]
-    question = f"; did you mean {meant[0]}?" if meant else ""
+    question = f"; did you mean {clean_label(meant[0])}?" if meant else ""
     listed = ", ".join(f"'{name}'" for name in missing)
     return f"has no column {listed} (found: {list_names(names)}{question})"
 
@@ -497,6 +498,8 @@ def _clean_values(value: Any) -> Any:
 
 def _file_problem(entity: Entity, source_file: str, message: str) -> pa.RecordBatch:
     """Return the row that stands for a file, table or column that is missing or broken."""
+    # names of files and columns may hold what no table of texts can
+    source_file, message = clean_text(source_file), clean_line(message)
     row: dict[str, Any] = dict.fromkeys(entity.columns)
     row |= {
         "record_id": hash_text(source_file, message),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 
 from hcat.engine.retention_rules import DELETED
+from hcat.engine.saying import say
 
 #: Lines that a build says; the rest is one line with their number.
 SAID_LINES = 20
@@ -38,7 +38,7 @@ def say_rejections(rejections: pa.Table) -> pa.Table:
     more = len(lines) - SAID_LINES
     said = [*lines[:SAID_LINES], *([f"{more} more reasons stand in the tables stg_*__rejected"] if more > 0 else [])]
     for line in said:
-        print(f"hcat: {line}", file=sys.stderr, flush=True)
+        say(f"hcat: {line}", is_error=True)
     return pa.table({"rejection": lines}, schema=_SCHEMA)
 
 

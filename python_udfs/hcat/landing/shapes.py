@@ -18,6 +18,7 @@ from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_call
 from hcat.landing.files import FORMATS, RawRecord
 from hcat.landing.raw_contract import ENTITIES, SPANS, RecordError, show_record
 from hcat.landing.spans import expand_spans
+from hcat.language.display import clean_label
 
 Expander = Callable[[Mapping[str, Any], str], Iterator[dict[str, Any]]]
 
@@ -204,7 +205,7 @@ def list_names(names: Iterable[str]) -> str:
     """
     distinct = list(dict.fromkeys(names))
     more = f" and {len(distinct) - _SHOWN_NAMES} more" if len(distinct) > _SHOWN_NAMES else ""
-    return ", ".join(distinct[:_SHOWN_NAMES]) + more
+    return ", ".join(clean_label(name) for name in distinct[:_SHOWN_NAMES]) + more
 
 
 def suggest(wrong: str, right: Iterable[str]) -> str | None:

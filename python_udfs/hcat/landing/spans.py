@@ -134,7 +134,7 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
         short = name.replace("_", "").lower()
         column, place = _PLACES.get(short, ("", 0))
         if short == "recordtype" and str(value).upper() != "SPAN":
-            raise RecordError(f"record_type is {value}, not SPAN")
+            raise RecordError(f"record_type is not SPAN: {value}")
         if column:
             if value is not None and place < chosen.get(column, len(_PLACES)):
                 span[column], chosen[column] = value, place

@@ -293,7 +293,7 @@ def test_a_record_of_a_tool_is_read_field_by_field(tool: str) -> None:
         ({"query": ["a", "b"], "answer": ANSWER}, "the query must be a text, got list"),
         (
             {"inputs": {"topic": "a", "style": "b"}, "outputs": ANSWER},
-            "the query must be a text, got object with the keys topic, style",
+            "the query must be a text, got object: its keys are topic, style",
         ),
         ({"query": QUERY, "multi_responses": ANSWER}, "multi_responses must be a list, got text"),
         (

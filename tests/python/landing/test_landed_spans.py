@@ -134,7 +134,7 @@ def test_what_is_said_of_a_trace_is_an_attribute_of_its_root() -> None:
         ({"resourceSpans": {}}, "OTLP must hold a list of spans, got object"),
         ({"resourceSpans": ["x"]}, "a span must be an object, got text"),
         ({"spans": [1]}, "a span must be an object, got number"),
-        ({"RECORD_TYPE": "LOG", "TRACE": {}}, "record_type is LOG, not SPAN"),
+        ({"RECORD_TYPE": "LOG", "TRACE": {}}, "record_type is not SPAN: LOG"),
     ],
 )
 def test_a_record_that_is_no_span_says_why(record: dict[str, Any], reason: str) -> None:

@@ -1,0 +1,52 @@
+"""What hcat prints: every line passes here, so that no text of a log or of a file name can steer a terminal.
+
+A line that a person or a program reads in a terminal, in a log file or in the output of cron is one line of hcat. Line
+breaks, terminal escapes and characters that turn the direction of text would let a log write lines of its own.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+
+def clean_line(text: object) -> str:
+    """Return a text on one line: blanks become spaces, and what no screen shows becomes visible as ``⟨U+202E⟩``.
+
+    The macro ``clean_line`` does the same for what dbt prints.
+
+    Parameters
+    ----------
+    text : object
+        Any object, shown by ``str``.
+
+    Examples
+    --------
+    >>> clean_line("calls" + chr(27) + "[31m" + chr(10) + "GATE PASSED")
+    'calls⟨U+001B⟩[31m GATE PASSED'
+    """
+    line = str(text)
+    if line.isprintable():
+        return line
+    return "".join(
+        character if character.isprintable() else " " if character.isspace() else f"⟨U+{ord(character):04X}⟩"
+        for character in line
+    )
+
+
+def say(text: object, *, is_error: bool = False) -> None:
+    """Print one line, cleaned, on standard output or standard error."""
+    print(clean_line(text), file=sys.stderr if is_error else sys.stdout, flush=True)
+
+
+def say_in_columns(lines: Iterable[tuple[str, str]]) -> None:
+    """Print names and texts in two columns, one line each, cleaned."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    cleaned = [(clean_line(name), clean_line(text)) for name, text in lines]
+    width = max(len(name) for name, _ in cleaned)
+    for name, text in cleaned:
+        # Text and not markup, because names from the logs may contain square brackets
+        console.print(Text.assemble((f"{name:<{width}}  ", "bold"), text), soft_wrap=True)
