@@ -419,10 +419,12 @@ where list_contains($finding_ids::varchar[], finding_id)
 order by finding_id, kind, variation
 """
 
+# interactions without a time belong to no week
 LIST_WEEKS: Final = """
 select metric_name, dimension, segment, week_start, week_status, count_scored, count_clusters, mean_score, mean_lower,
     mean_upper, share_failing, share_failing_lower, share_failing_upper
 from fct_metric_weeks
+where week_start is not null
 order by metric_name, dimension, segment, week_start
 """
 

@@ -123,7 +123,11 @@ def test_the_overview_says_what_the_report_says(visit: Callable[..., Visitor], e
 
 def test_an_unknown_screen_and_an_unknown_interaction_are_said(visit: Callable[..., Visitor], explorer: Path) -> None:
     visitor = visit(explorer)
-    assert "no screen nowhere" in visitor.open("#/nowhere", "h1").locator("h1").inner_text()
+    # names that every object has are as unknown as others
+    for screen in ("nowhere", "__proto__", "constructor", "toString"):
+        page = visitor.open(f"#/{screen}", "h1")
+        assert page.locator("h1").inner_text() == f"There is no screen {screen}."
+        assert page.title() == "hcat explorer"
     assert "does not hold" in visitor.open("#/interaction/call_none", "h1").locator("h1").inner_text()
 
 

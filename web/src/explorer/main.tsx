@@ -16,15 +16,16 @@ import { Retrieval } from './screens/retrieval'
 import { Versions } from './screens/versions'
 import { texts } from './texts'
 
-const SCREENS: Record<string, (props: { route: Route }) => preact.JSX.Element | null> = {
-  overview: Overview,
-  interactions: Interactions,
-  map: WeaknessMap,
-  versions: Versions,
-  findings: Findings,
-  drift: Drift,
-  retrieval: Retrieval,
-}
+// a map, because an object also has names that nobody gave it, and the address holds any name
+const SCREENS = new Map<string, (props: { route: Route }) => preact.JSX.Element | null>([
+  ['overview', Overview],
+  ['interactions', Interactions],
+  ['map', WeaknessMap],
+  ['versions', Versions],
+  ['findings', Findings],
+  ['drift', Drift],
+  ['retrieval', Retrieval],
+])
 
 function App() {
   const route = useRoute()
@@ -55,7 +56,7 @@ function App() {
           {texts.name}
         </a>
         <nav aria-label="Screens">
-          {Object.keys(SCREENS).map((name) => (
+          {[...SCREENS.keys()].map((name) => (
             <a key={name} href={link(name)} aria-current={name === current ? 'page' : undefined}>
               {texts.screens[name]}
             </a>
@@ -85,8 +86,8 @@ function skip(event: Event): void {
 function Guarded({ route }: { route: Route }) {
   const [problem] = useErrorBoundary()
   useEffect(() => {
-    const name = texts.screens[route.screen === 'interaction' ? 'interactions' : route.screen]
-    document.title = name ? `${name} · ${texts.name}` : texts.name
+    const name = route.screen === 'interaction' ? 'interactions' : route.screen
+    document.title = SCREENS.has(name) ? `${texts.screens[name]} · ${texts.name}` : texts.name
   }, [route.screen])
   if (problem) {
     return (
@@ -96,7 +97,7 @@ function Guarded({ route }: { route: Route }) {
       </main>
     )
   }
-  const Screen = route.screen === 'interaction' ? Interaction : SCREENS[route.screen]
+  const Screen = route.screen === 'interaction' ? Interaction : SCREENS.get(route.screen)
   if (!Screen) {
     return (
       <main id="content" class="page">

@@ -573,7 +573,8 @@ function Judgements({ detail }: { detail: Detail }) {
                 {criterion}:{' '}
                 {ratings
                   .map((rating) => {
-                    const scale = page.scales[criterion]?.find((each) => each.point === rating.scale_point)
+                    const scales = Object.hasOwn(page.scales, criterion) ? page.scales[criterion] : []
+                    const scale = scales?.find((each) => each.point === rating.scale_point)
                     const kind = words.raterKinds[rating.rater_kind] ?? rating.rater_kind
                     return `${rating.scale_point ?? '–'}${scale ? ` ${scale.label}` : ''} (${words.rater(kind, rating.rater, rating.reading)})`
                   })
