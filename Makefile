@@ -51,7 +51,7 @@ SPARK := $(if $(shell command -v java),.venv/installed-spark)
 build: .venv/installed
 	mkdir -p "$$HCAT_WAREHOUSE"
 	status=0; $(BIN)/dbt --quiet build || status=$$?; \
-	$(BIN)/hcat explore || status=$$?; \
+	$(BIN)/hcat explore || { status=$$?; rm -f "$$HCAT_WAREHOUSE/explorer.html"; }; \
 	$(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
 	exit $$status
 

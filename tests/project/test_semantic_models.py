@@ -487,13 +487,17 @@ def test_the_documented_nightly_script_alerts_whatever_the_build_says(tmp_path: 
     program = home / ".venv" / "bin" / "hcat"
     program.write_text(
         '#!/bin/sh\necho "hcat $1 ${HCAT_ALERT_WEBHOOK-no secret}"\n'
-        'case "$1" in alert) exit "$ALERT";; build) exit "$BUILD";; esac\n'
+        'case "$1" in alert) exit "$ALERT";; build) exit "$BUILD";; explore) exit "$EXPLORE";; esac\n'
     )
     program.chmod(0o755)
-    for build, alert in ((0, 0), (1, 0), (0, 1), (1, 2)):
-        environment = {**os.environ, "BUILD": str(build), "ALERT": str(alert)}
+    (data / "warehouse").mkdir()
+    for build, alert, explore in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 2, 0), (0, 0, 2)):
+        page = data / "warehouse" / "explorer.html"
+        page.touch()
+        environment = {**os.environ, "BUILD": str(build), "ALERT": str(alert), "EXPLORE": str(explore)}
         ran = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, check=False, timeout=60)
-        assert ran.returncode == max(build, alert), ran.stderr
+        assert ran.returncode == max(build, alert, explore), ran.stderr
+        assert page.is_file() == (explore == 0), "yesterday's page beside today's report"
         assert ran.stdout + ran.stderr == b""
         (log,) = (data / "logs").glob("build_*.log")
         assert log.read_text().splitlines() == [

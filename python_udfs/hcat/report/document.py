@@ -83,8 +83,7 @@ def write_report(warehouse: Path | Place, output: Path, metric_name: str | None 
     ValueError
         If ``metric_name`` is not a primary metric of the warehouse.
     """
-    has_explorer = output.with_name(EXPLORER_FILE).is_file()
-    page = render_report(warehouse, metric_name, EXPLORER_FILE if has_explorer else "")
+    page = render_report(warehouse, metric_name, output.with_name(EXPLORER_FILE))
     output.parent.mkdir(parents=True, exist_ok=True)
     temporary = output.with_name(f".{output.name}.writing")
     temporary.write_text(page, encoding="utf-8", newline="\n")
@@ -92,13 +91,15 @@ def write_report(warehouse: Path | Place, output: Path, metric_name: str | None 
     return output
 
 
-def render_report(warehouse: Path | Place, metric_name: str | None = None, explorer: str = "") -> str:
-    """Return the report as HTML text; ``explorer`` is the address of the explorer, the rest as in `write_report`."""
+def render_report(warehouse: Path | Place, metric_name: str | None = None, explorer: Path | None = None) -> str:
+    """Return the report as HTML text; links lead to ``explorer`` if it is of this build, the rest as `write_report`."""
     import jinja2
 
     with open_warehouse(warehouse) as source:
         check_finished(source)
-        context = build_context(source, metric_name) | {"explorer": explorer}
+        context = build_context(source, metric_name)
+    run_id = context["changes"]["run_id"]
+    context["explorer"] = explorer.name if explorer is not None and _is_page_of(explorer, run_id) else ""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -108,6 +109,12 @@ def render_report(warehouse: Path | Place, metric_name: str | None = None, explo
     )
     environment.filters.update(number=format_number, percent=format_percent, label=clean_label, breakable=break_name)
     return drop_dead_links(environment.get_template("report.html.j2").render(context))
+
+
+def _is_page_of(explorer: Path, run_id: str) -> bool:
+    """Return whether an explorer holds a build: where the command failed, the page of an earlier one may lie there."""
+    # its blocks are written without blanks
+    return explorer.is_file() and f'"run":{{"id":"{run_id}"'.encode() in explorer.read_bytes()
 
 
 def drop_dead_links(page: str) -> str:

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+import shutil
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build
+from test_report import insert
 from typer.testing import CliRunner
 
 from benchmarks.explorer import COUNT_CHUNKS, MAIN_METRIC
@@ -245,9 +247,7 @@ def test_the_command_writes_beside_the_report(build: Path, tmp_path: Path) -> No
     assert MAIN_METRIC in output.read_text("utf-8")
 
 
-def test_the_report_leads_to_the_explorer_only_where_it_lies_beside_it(
-    build: Path, explorer: Path, tmp_path: Path
-) -> None:
+def test_the_report_leads_to_the_explorer_of_the_same_build_alone(build: Path, explorer: Path, tmp_path: Path) -> None:
     alone = write_report(build, tmp_path / "report.html").read_text("utf-8")
     assert "explorer.html" not in alone
     (tmp_path / "explorer.html").write_bytes(explorer.read_bytes())
@@ -258,6 +258,9 @@ def test_the_report_leads_to_the_explorer_only_where_it_lies_beside_it(
     assert findings == [finding["finding_id"] for finding in read_block(page, "page")["findings"]]
     assert answers
     assert set(answers) <= set(read_block(page, "rows").to_pydict()["id"])
+    # the page of an earlier build stays where a later one could not be written
+    (tmp_path / "explorer.html").write_text(page.replace('"id":"run_1"', '"id":"run_0"'), encoding="utf-8")
+    assert "explorer.html" not in write_report(build, tmp_path / "report.html").read_text("utf-8")
 
 
 def test_a_bundle_that_was_changed_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -275,3 +278,35 @@ def test_the_licences_of_what_the_bundle_holds_stand_beside_it() -> None:
     for name, version in named.items():
         assert f"{name} {version}\n\n" in licences
     assert licences.count("Permission is hereby granted, free of charge") == len(named)
+
+
+# What logs may lack
+
+#: Columns of an interaction that hold what logs may leave out.
+OPTIONAL = (
+    "application", "application_version", "language", "customer_group", "query_type", "difficulty", "answer_type",
+    "variant_type", "conversation_key", "turn_index", "query_text", "reference_answer", "tags", "asked_at",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("missing", [*((name,) for name in OPTIONAL), OPTIONAL], ids=[*OPTIONAL, "all"])
+def test_the_page_is_written_where_interactions_lack_what_is_optional(
+    hostile_build: Path, tmp_path: Path, missing: tuple[str, ...]
+) -> None:
+    shutil.copy(hostile_build / "hcat.duckdb", tmp_path)
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        changes = ", ".join(f"{name} = null" for name in missing)
+        connection.execute(f"update fct_interactions set {changes} where interaction_id < 'call_000030'")
+    with open_warehouse(tmp_path) as source:
+        page = render_explorer(source)
+    assert len(read_block(page, "rows")) == len(read_block(page, "texts")) == 60
+
+
+def test_interactions_without_a_time_belong_to_no_week(build: Path, text: str, tmp_path: Path) -> None:
+    shutil.copy(build / "hcat.duckdb", tmp_path)
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        undated = {"metric_name": MAIN_METRIC, "dimension": "all", "segment": "all", "week_status": "no_timestamp"}
+        insert(connection, "fct_metric_weeks", [{**undated, "count_scored": 3}])
+    with open_warehouse(tmp_path) as source:
+        weeks = read_block(render_explorer(source), "weeks")
+    assert weeks["week"] == read_block(text, "weeks")["week"]
