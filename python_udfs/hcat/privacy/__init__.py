@@ -3,6 +3,7 @@
 =========================================  ========================================================================
 :mod:`~hcat.privacy.spans`                 spans, tokens, and the plain form of characters
 :mod:`~hcat.privacy.identifiers`           rules for numbers and contact details
+:mod:`~hcat.privacy.numbers`               numbers that identify nobody
 :mod:`~hcat.privacy.addresses`             rules for postal addresses
 :mod:`~hcat.privacy.names`                 rules for names of persons and places
 :mod:`~hcat.privacy.rules`                 all rules together

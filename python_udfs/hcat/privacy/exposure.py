@@ -37,7 +37,7 @@ FINDING_TYPE: Final = pa.struct(
 )
 """One distinct value in an answer. Places are characters of the answer, from 0; the end is exclusive."""
 
-_GAP = r"[ ./()\u200b-]{0,3}"
+_GAP = r"[^A-Za-z0-9\n]{0,3}"
 _SAME_WORDS: Final = {
     "st": "street",
     "str": "street",

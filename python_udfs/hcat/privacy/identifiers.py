@@ -6,19 +6,33 @@ Every ``find_`` function takes a text folded by :func:`hcat.privacy.spans.fold_t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from hcat.privacy.spans import Span
 
 # --- numbers with check digits -----------------------------------------------------------------------------------
 
-_CARD = re.compile(r"(?<![0-9])(?<![0-9][.,])[0-9](?:[ .-]{0,2}[0-9]){11,18}(?![0-9])")
+# Between the groups of a card stand blanks, or one mark with or without blanks. Marks of sums are no separators.
+_CARD_GAP = r"(?:[ \t]{0,2}(?:[^\w\s+=<>%$\u20ac\u00a3\u00a5()\[\]{}#@&\"]|_)[ \t]{0,1}|[ \t]{1,3})"
+_GROUPS = re.compile(rf"[0-9]+(?:{_CARD_GAP}[0-9]+){{0,400}}")
+_GROUP = re.compile("[0-9]+")
+# Lengths of printed groups: fours with a shorter end, American Express, Diners Club, UnionPay, halves.
+_PRINTED = re.compile(r"(?:4 ){2,4}[1-5]|4 6 [45]|6 13|8 8")
+THOUSANDS: Final = re.compile(r"[0-9]{1,3}(?:[ ,.'][0-9]{3}){1,9}")
+"""A number in groups of thousands."""
+
+
+_YEARS_ONLY = re.compile(r"(?:(?:19|20)[0-9]{2}[^0-9]{0,3}){3,9}")
 # Issuers: Visa, Mastercard, American Express, Diners Club, Discover, JCB (also its 15 digits), UnionPay, Maestro.
 _ISSUER = re.compile(r"4|5[0-9]|6|2[2-7]|3[0-9]|2131|1800")
-_CARD_CUE = re.compile(
-    r"\b(?:cards?|cc|visa|mastercard|maestro|amex|american express|discover|diners|jcb|pan)\b", re.IGNORECASE
+# An underscore joins the words of a name ("card_number"), so that a word ends before it.
+CARD_CUE: Final = re.compile(
+    r"(?<![^\W_])(?:cards?|cc|visa|mastercard|maestro|amex|american[ _]express|discover|diners|jcb|pan)(?![^\W_])",
+    re.IGNORECASE,
 )
+"""Words that announce a payment card."""
+
 CARD_LENGTHS: Final = range(12, 20)
 """Digits of a payment card number (ISO/IEC 7812 allows up to 19; Maestro starts at 12)."""
 
@@ -39,23 +53,65 @@ def has_luhn_check(digits: str) -> bool:
 
 
 def find_cards(text: str) -> Iterator[Span]:
-    """Yield payment card numbers: 12 to 19 digits with a Luhn check digit, separators allowed.
+    """Yield payment card numbers: 12 to 19 digits with a Luhn check digit, any separators, groups as they are printed.
 
-    At least three distinct digits must occur. Without a word like "card" before it, the number must also have 13 digits
-    or more and begin as an issuer's numbers do.
+    One digit alone, repeated, is none. Without a word like "card" before it, the number must also have 13 digits
+    or more and begin as an issuer's numbers do. Groups that no card has count only between blanks and hyphens. Groups
+    of one or two digits count only after such a word, because rows of measurements look like that.
 
     Examples
     --------
     >>> list(find_cards("Card 4539 1488 0343 6467 is blocked."))
     [Span(start=5, end=24, entity_type='card', rule='luhn')]
+    >>> [len(list(find_cards(text))) for text in ("4539_1488_0343_6467", "4539.148803436467")]
+    [1, 0]
     """
-    for match in _CARD.finditer(text):
-        digits = _digits(match.group())
-        if len(digits) not in CARD_LENGTHS or not has_luhn_check(digits) or len(set(digits)) < 3:
-            continue
-        has_cue = _CARD_CUE.search(text, max(0, match.start() - 40), match.start()) is not None
-        if has_cue or (_ISSUER.match(digits) and len(digits) >= 13):
-            yield Span(match.start(), match.end(), "card", "luhn")
+    for run in _GROUPS.finditer(text):
+        groups = [match.span() for match in _GROUP.finditer(text, *run.span())]
+        first = 0
+        while first < len(groups):
+            past = _end_of_card(text, groups, first)
+            if past:
+                yield Span(groups[first][0], groups[past - 1][1], "card", "luhn")
+            first = past or first + 1
+
+
+def _end_of_card(text: str, groups: Sequence[tuple[int, int]], first: int) -> int:
+    """Return the group after the longest card that begins with the group ``first``, or 0."""
+    found = count_digits = 0
+    start = groups[first][0]
+    for past, (opening, end) in enumerate(groups[first:], start=first + 1):
+        count_digits += end - opening
+        if count_digits > CARD_LENGTHS[-1]:
+            break
+        if count_digits >= CARD_LENGTHS[0] and is_card(text, start, end):
+            found = past
+    return found
+
+
+def is_card(text: str, start: int, end: int) -> bool:
+    """Return whether a stretch of a text reads as a payment card number.
+
+    Parameters
+    ----------
+    text : str
+        Text folded by :func:`hcat.privacy.spans.fold_text`.
+    start, end : int
+        Characters of the text. What stands around them is the matter of :mod:`hcat.privacy.numbers`.
+    """
+    written = text[start:end]
+    digits = _digits(written)
+    if len(digits) not in CARD_LENGTHS or len(set(digits)) < 2 or not has_luhn_check(digits):
+        return False
+    if THOUSANDS.fullmatch(written) or _YEARS_ONLY.fullmatch(written):
+        return False
+    has_cue = CARD_CUE.search(text, max(0, start - 40), start) is not None
+    if not has_cue and not (_ISSUER.match(digits) and len(digits) >= 13):
+        return False
+    lengths = [len(group) for group in _GROUP.findall(written)]
+    if len(lengths) == 1 or _PRINTED.fullmatch(" ".join(map(str, lengths))):
+        return True
+    return not re.search(r"[^0-9 \t-]", written) and (has_cue or min(lengths) >= 3)
 
 
 # Lengths by country of the IBAN registry (ISO 13616, release of 2024).
@@ -193,12 +249,14 @@ _PHONE = re.compile(
     r"(?: ?(?:x|ext\.?|extension) ?[0-9]{1,6})?(?![\w%])(?![.,/-][0-9])",
     re.IGNORECASE,
 )
-_PHONE_CUE = re.compile(
+PHONE_CUE: Final = re.compile(
     r"\b(?:phones?|telephone|tel|mobile|mob|cell|cellphone|desk|fax|landline|call(?:ed|ing)?|dial(?:ling)?|ring|text|"
     r"whatsapp|sms|hotline|helpline|reach (?:me|us|him|her|them)|contact (?:me|us|him|her|them|number)|"
     r"my number|his number|her number|their number|your number|number is|office|extension|ph|home|work)\b",
     re.IGNORECASE,
 )
+"""Words that announce a telephone number."""
+
 _OTHER_NUMBER_CUE = re.compile(
     r"\b(?:account|acct|a/c|card|iban|sort code|reference|ref|invoice|order|policy|ssn|social security|routing|"
     r"transaction|id|zip|postcode|isbn|balance|case|claim|swift|version)\b|[$\u20ac\u00a3\u00a5]",
@@ -236,7 +294,7 @@ def _phone_rule(text: str, start: int, body: str, digits: str) -> str | None:
     if body.startswith("+"):
         return "international"
     before = text[max(0, start - _CUE_WINDOW) : start]
-    cue = _last(_PHONE_CUE, before)
+    cue = _last(PHONE_CUE, before)
     other = _last(_OTHER_NUMBER_CUE, before)
     groups = re.findall(r"[0-9]+", body)
     if cue > other:

@@ -1,7 +1,7 @@
 """Find all personal data of a text, without overlap.
 
-Three sources are joined: the rules of this room, the entity tagger of spaCy, and recognisers of Presidio. Where their
-spans overlap, :func:`resolve_overlaps` decides.
+Three sources are joined: the rules of this room, the entity tagger of spaCy, and recognisers of Presidio. Numbers that
+identify nobody are taken out of all three. Where spans overlap, :func:`resolve_overlaps` decides.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from itertools import pairwise
 from typing import Final
 
 from hcat.language.given_names import ORGANISATION_WORDS, is_ordinary_word, surnames
+from hcat.privacy.numbers import identifies_nobody
 from hcat.privacy.presidio import DEFAULT_PRESIDIO_RECOGNISERS, ask_presidio, load_presidio
 from hcat.privacy.rules import find_by_rules
-from hcat.privacy.spans import ENTITY_TYPES, Span, read_tokens
+from hcat.privacy.spans import ENTITY_TYPES, Span, fold_text, read_tokens
 from hcat.privacy.tagger import DEFAULT_MODEL, tag_texts
 
 CANARY: Final = re.compile(r"\bHCAT-[0-9A-Fa-f]{6,}\b|\bHCAT-CANARY-\w+\b")
@@ -72,7 +73,9 @@ def find_spans(
     found: dict[str, list[Span]] = {}
     tags = tag_texts(distinct, model, batch_size) if model is not None else iter([[] for _ in distinct])
     for text, tagged in zip(distinct, tags, strict=True):
+        folded = fold_text(text)
         spans = find_by_rules(text) + tagged + ask_presidio(text, asked)
+        spans = [span for span in spans if not identifies_nobody(folded, span)]
         spans = _prefer_cued_places(spans)
         spans += _find_again(text, spans) + _find_in_lists(text, spans)
         found[text] = resolve_overlaps(text, spans)

@@ -25,10 +25,11 @@ from hcat.privacy.spans import Span, fold_text, read_tokens
 
 _DIGIT_RUN = re.compile(r"[0-9]")
 _SIX_CLOSE_DIGITS = re.compile(r"[0-9](?:[ ./()-]{0,3}[0-9]){5}")
+_TWELVE_CLOSE_DIGITS = re.compile(r"[0-9](?:[^A-Za-z0-9\n]{0,3}[0-9]){11}")
 _FOUR_CLOSE_DIGITS = re.compile(r"[0-9](?:[ -]?[0-9]){3}")
 #: Recognisers of numbers. Each is skipped unless its short expression matches, because most texts have few digits.
 _NUMBER_RECOGNISERS: Final[tuple[tuple[Callable[[str], Iterator[Span]], re.Pattern[str]], ...]] = (
-    (find_cards, _SIX_CLOSE_DIGITS),
+    (find_cards, _TWELVE_CLOSE_DIGITS),
     (find_ibans, _DIGIT_RUN),
     (find_ssns, _SIX_CLOSE_DIGITS),
     (find_national_insurance_numbers, _SIX_CLOSE_DIGITS),
