@@ -112,6 +112,11 @@ NOT_CONTENT = frozenset(
         "type",
         "usage",
         "error",
+        "finish_reason",
+        "locale",
+        "model",
+        "status",
+        "user",
     }
 )
 

@@ -7,17 +7,16 @@ conversation and the number of the turn.
 
 from __future__ import annotations
 
-import ast
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from hcat.engine.keys import hash_text
-from hcat.landing.aliases import KEY_ALIASES, NOT_CONTENT, known_names, looks_like_content, pick, plain_name
+from hcat.landing.aliases import KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
+from hcat.landing.containers import READ, find_messages, is_scalar, message_text, open_containers
+from hcat.landing.contexts import are_documents, find_contexts, plain_record, read_context, structured
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 
 #: Stem of the files that hold calls.
@@ -25,31 +24,6 @@ CALLS = "calls"
 #: Entities that calls hold.
 ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements")
 
-# objects around the content, as MLflow, LangSmith and Langfuse write them, and what they hold. Those in plural may also
-# be JSON in a text; an answer in JSON stays the text that the user saw.
-_CONTAINERS = {
-    "inputs": "query_text",
-    "input": "query_text",
-    "request": "query_text",
-    "outputs": "answer",
-    "output": "answer",
-    "response": "answer",
-    "expectations": "reference_answer",
-}
-_AROUND = frozenset({*_CONTAINERS, "reference_outputs"})
-_CONTENT = ("query_text", "answer", "reference_answer", "contexts", "context_ids", "reference_context_ids", "turns")
-_READ = known_names(
-    (
-        *_CONTENT,
-        "answers",
-        "asked_at",
-        "interaction_id",
-        "metadata",
-        "query_tags",
-        *ENTITIES["interactions"].columns,
-        *ENTITIES["queries"].columns,
-    )
-) | {*KEY_ALIASES, *_CONTAINERS, "reference_outputs", "choices"}
 # what only a span of a trace has
 _SPAN_NAMES = frozenset(
     {
@@ -66,12 +40,11 @@ _SPAN_NAMES = frozenset(
 )
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
-_PASSAGE_IDS = ("chunk_id", *KEY_ALIASES, "document_id")
 _USER_ROLES = ("user", "human")
 _ASSISTANT_ROLES = ("assistant", "ai", "model")
-# how deepeval writes a list of passages, and the source of one, into a single text
-_JOINED_NAME, _JOINED_BY = "retrieval_context", "|"
-_MARKED_SOURCE = re.compile(r"deepeval_source=(?P<source>.*?),deepeval_context=(?P<context>.*)", re.DOTALL)
+
+# what the user said, the reply and its contexts
+_Turn = tuple[str, str | None, list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +130,7 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     RecordError
         If the call is a span, or if a query or an answer cannot be read.
     """
-    record = _open_containers(_plain(call))
+    record = open_containers(plain_record(call))
     if not _SPAN_NAMES.isdisjoint(record):
         mark = min(_SPAN_NAMES & record.keys())
         raise RecordError(f"a span of a trace and not a call (it has {mark}): name the file spans.jsonl")
@@ -199,7 +172,7 @@ def unread_content(call: Mapping[str, Any]) -> list[str]:
     unread = []
     for name, value in call.items():
         plain = plain_name(name)
-        is_read = plain in _READ or plain in NOT_CONTENT or (plain == "context" and _are_documents(value))
+        is_read = plain in READ or plain in NOT_CONTENT or (plain == "context" and are_documents(value))
         if not is_read and looks_like_content(value):
             unread.append(name)
     return unread
@@ -213,87 +186,11 @@ def brings(call: Mapping[str, Any]) -> tuple[bool, bool]:
     >>> brings({"question": "How long?"}), brings({"messages": [{"role": "user", "content": "How long?"}]})
     ((True, False), (True, True))
     """
-    record = _open_containers(_plain(call))
-    is_conversation = _find_messages(record) is not None or bool(_SPAN_NAMES & record.keys())
+    record = open_containers(plain_record(call))
+    is_conversation = find_messages(record) is not None or bool(_SPAN_NAMES & record.keys())
     has_query = pick(record, "query_text") is not None or pick(record, "query_id") is not None
     has_answer = any(pick(record, meaning) is not None for meaning in ("answer", "answers"))
     return has_query or is_conversation, has_answer or is_conversation
-
-
-def _plain(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call under plain names; a name that stands in two spellings keeps the value that is not null."""
-    names = _plain_names(tuple(call))
-    if names is not None:
-        return dict(zip(names, call.values(), strict=True))
-    record: dict[str, Any] = {}
-    for name, value in call.items():
-        plain = plain_name(name)
-        if record.get(plain) is None:
-            record[plain] = value
-    return record
-
-
-@lru_cache(maxsize=1024)
-def _plain_names(names: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Return names as they are compared; None when one stands in two spellings."""
-    plain = tuple(map(plain_name, names))
-    return plain if len(set(plain)) == len(plain) else None
-
-
-def _open_containers(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record with the content of its containers beside its other keys, which win."""
-    if _AROUND.isdisjoint(record):
-        return record
-    opened = dict(record)
-    references = _structured(opened.pop("reference_outputs", None))
-    if isinstance(references, Mapping) and pick(opened, "reference_answer") is None:
-        inner = _plain(references)
-        found = pick(inner, "reference_answer")
-        opened["reference_answer"] = pick(inner, "answer") if found is None else found
-    for name, meaning in _CONTAINERS.items():
-        container = _structured(opened.get(name)) if name.endswith("s") else opened.get(name)
-        if isinstance(container, Mapping):
-            held = _find_held(_plain(container), meaning)
-            if held is not None:
-                del opened[name]
-                opened |= {key: value for key, value in held.items() if opened.get(key) is None}
-    for name, meaning in (("inputs", "query_text"), ("outputs", "answer")):
-        if opened.get(name) is not None and pick(opened, meaning) is None:
-            opened[meaning] = opened.pop(name)
-    return opened
-
-
-def _find_held(held: dict[str, Any], meaning: str) -> dict[str, Any] | None:
-    """Return the keys of a container; None when it holds neither what is looked for nor a conversation."""
-    if meaning == "answer" and (reply := _choice(held)) is not None:
-        return {"answer": reply}
-    if pick(held, meaning) is not None or meaning == "reference_answer" or _find_messages(held) is not None:
-        return held
-    texts = [value for value in held.values() if isinstance(value, str)]
-    # the only text of inputs is the query, that of outputs the answer, under whatever name
-    return held | {meaning: texts[0]} if len(held) == 1 and texts else None
-
-
-def _choice(reply: Mapping[str, Any]) -> Any:
-    """Return the text of a chat completion; None where there is none."""
-    choices = reply.get("choices")
-    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-        message = choices[0].get("message")
-        return message.get("content") if isinstance(message, Mapping) else None
-    return None
-
-
-def _structured(value: Any) -> Any:
-    """Return the list or object that a text holds, as JSON or as Python writes it; any other value as it is."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
-        return value
-    for read in (json.loads, ast.literal_eval):
-        try:
-            found = read(value.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
-            continue
-        return found if isinstance(found, list | dict) else value
-    return value
 
 
 def _given_id(record: Mapping[str, Any]) -> Any:
@@ -322,20 +219,24 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
     RecordError
         If the query or the answer is neither a text nor a conversation.
     """
-    messages = _find_messages(record)
-    if messages is not None:
-        return _read_conversation(messages, record, call_id)
-    query_text = _scalar(pick(record, "query_text"), "query")
+    messages = find_messages(record)
+    turns = None if messages is None else _read_turns(messages, pick(record, "query_text"))
+    samples = structured(pick(record, "answers"))
+    single = pick(record, "answer")
+    has_query = is_scalar(pick(record, "query_text"))
+    # a call with query and answer of its own is one exchange: its messages are what the model was sent
+    if turns is not None and len(turns) > 1 and not (has_query and (samples or is_scalar(single))):
+        return _read_conversation(turns, record, call_id)
+    said, reply, contexts = turns[-1] if turns else (pick(record, "query_text"), None, [])
+    query_text = _scalar(pick(record, "query_text") if has_query else said, "query")
     query_id = pick(record, "query_id")
     if query_id is None and query_text is not None and query_text.strip():
         query_id = make_query_id(query_text)
-    single = pick(record, "answer")
-    samples = _structured(pick(record, "answers"))
     if samples is not None and not isinstance(samples, list):
         raise RecordError(f"multi_responses must be a list, got {json_kind(samples)}")
     if not samples:
-        answer = _scalar(single, "answer")
-        return [_Exchange(call_id, query_id, query_text, answer, record.get("sample_index"))]
+        answer = _read_answer(single, reply)
+        return [_Exchange(call_id, query_id, query_text, answer, record.get("sample_index"), contexts=contexts or None)]
     answers = samples if single is None or single in samples else [single, *samples]
     return [
         _Exchange(f"{call_id}_sample_{index}", query_id, query_text, _scalar(answer, "answer"), index, index > 0)
@@ -344,64 +245,61 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
 
 
 def _scalar(value: Any, what: str) -> str | None:
-    if isinstance(value, Mapping | list | tuple):
+    if value is not None and not is_scalar(value):
         keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
         raise RecordError(f"the {what} must be a text, got {json_kind(value)}{keys}")
     return to_text(value)
 
 
-def _find_messages(record: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
-    """Return the messages of a conversation, wherever the call keeps them; None for a call of one query."""
-    for value in (pick(record, "query_text"), pick(record, "turns")):
-        messages = _structured(value)
-        if isinstance(messages, list) and messages and all(map(_is_message, messages)):
-            return messages
-    return None
+def _read_answer(own: Any, reply: str | None) -> str | None:
+    """Return the answer that stands beside a conversation, or else the last reply of it."""
+    is_said = is_scalar(own) and (to_text(own) or "").strip()
+    return reply if reply is not None and not is_said else _scalar(own, "answer")
 
 
-def _is_message(value: Any) -> bool:
-    return isinstance(value, Mapping) and "content" in value and ("role" in value or "type" in value)
+def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn]:
+    """Return the turns of a conversation: what the user said since the last reply, the reply, and its contexts.
 
-
-def _read_conversation(messages: Sequence[Mapping[str, Any]], record: dict[str, Any], call_id: Any) -> list[_Exchange]:
-    """Return one exchange per turn: what the user said since the last reply, and the reply.
-
-    A conversation of one turn is a call like any other. Tool and system messages are neither. The last turn may find
-    its answer and its contexts beside the conversation.
+    Tool and system messages are neither. A query beside the messages is what the user said in the turn that holds it,
+    or else in the last one: a message may be a filled prompt template.
     """
     turns: list[tuple[list[str], str | None, list[Any]]] = []
     for message in messages:
         role = str(message.get("role", message.get("type"))).casefold()
-        text = _message_text(message["content"])
+        text = message_text(message["content"])
         if role in _USER_ROLES:
             if not turns or turns[-1][1] is not None:
                 turns.append(([], None, []))
             turns[-1][0].append(text)
-        elif role in _ASSISTANT_ROLES and turns:
-            said, answer, contexts = turns[-1]
-            found = _structured(message.get("retrieval_context"))
+        elif role in _ASSISTANT_ROLES and (turns or query is not None):
+            said, answer, contexts = turns.pop() if turns else ([], None, [])
+            found = structured(message.get("retrieval_context"))
             contexts += found if isinstance(found, list) else []
             # a message that only calls a tool says nothing
-            turns[-1] = (said, text if text.strip() else answer, contexts)
-    if not turns:
+            turns.append((said, text if text.strip() else answer, contexts))
+    if not turns and query is None:
         raise RecordError(f"a conversation of {len(messages)} messages of which the user said none")
-    if len(turns) == 1:
-        said, reply, contexts = turns[0]
-        query_text = "\n".join(said)
-        answer = _scalar(pick(record, "answer"), "answer") if reply is None else reply
-        return [_Exchange(call_id, make_query_id(query_text), query_text, answer, contexts=contexts or None)]
+    read = [("\n".join(said), answer, contexts) for said, answer, contexts in turns or [([], None, [])]]
+    if query is not None:
+        text = to_text(query) or ""
+        place = max((place for place, (said, _, _) in enumerate(read) if text in said), default=len(read) - 1)
+        read[place] = (text, *read[place][1:])
+    return read
+
+
+def _read_conversation(turns: Sequence[_Turn], record: dict[str, Any], call_id: Any) -> list[_Exchange]:
+    """Return one exchange per turn. The last turn may find its answer and its contexts beside the conversation."""
     logged = pick(record, "conversation_id")
     conversation_id = str(call_id if logged is None else to_text(logged))
     exchanges = []
     for number, (said, reply, contexts) in enumerate(turns, start=1):
         is_last = number == len(turns)
-        answer = _scalar(pick(record, "answer"), "answer") if is_last and reply is None else reply
         exchanges.append(
             _Exchange(
                 f"{call_id}_turn_{number}",
                 "query_" + hash_text(conversation_id, str(number))[:16],
-                "\n".join(said),
-                answer,
+                said,
+                _read_answer(pick(record, "answer"), reply) if is_last else reply,
                 conversation_id=conversation_id,
                 turn_index=number,
                 contexts=contexts or None,
@@ -411,121 +309,12 @@ def _read_conversation(messages: Sequence[Mapping[str, Any]], record: dict[str, 
     return exchanges
 
 
-def _message_text(content: Any) -> str:
-    """Return the text of a message, which may stand in parts."""
-    if isinstance(content, list):
-        parts = [
-            part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | dict)
-        ]
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return to_text(content) or ""
-
-
-def _are_documents(value: Any) -> bool:
-    """Return whether a value is a list of documents as LangChain writes them: the retrieved context of a chain."""
-    items = _structured(value)
-    return (
-        isinstance(items, list)
-        and bool(items)
-        and all(isinstance(item, Mapping) and ("page_content" in item or "kwargs" in item) for item in items)
-    )
-
-
-def _find_contexts(record: Mapping[str, Any]) -> Any:
-    """Return the retrieved contexts of a call: a list, or what stands in its place; None where there are none.
-
-    ``context`` alone is the passage that a test case asks about, and never taken as retrieved, unless its items are
-    the documents of a LangChain chain.
-    """
-    contexts = _structured(pick(record, "contexts"))
-    if contexts is None and _are_documents(record.get("context")):
-        contexts = _structured(record["context"])
-    if isinstance(contexts, str) and contexts == record.get(_JOINED_NAME):
-        contexts = contexts.split(_JOINED_BY) if contexts else []
-    identifiers = _structured(pick(record, "context_ids"))
-    if identifiers is None:
-        return contexts
-    if not isinstance(identifiers, list):
-        raise RecordError(f"retrieved_context_ids must be a list, got {json_kind(identifiers)}")
-    if contexts is None:
-        return [{"chunk_id": identifier} for identifier in identifiers]
-    if not isinstance(contexts, list) or len(contexts) != len(identifiers):
-        count = len(contexts) if isinstance(contexts, list) else "no list of"
-        raise RecordError(f"{len(identifiers)} retrieved_context_ids for {count} contexts")
-    return [
-        {"chunk_id": identifier} | (dict(context) if isinstance(context, Mapping) else {"text": context})
-        for identifier, context in zip(identifiers, contexts, strict=True)
-    ]
-
-
-def _read_context(context: Any) -> dict[str, Any]:
-    """Return a context as columns of a retrieval, without rank.
-
-    Raises
-    ------
-    RecordError
-        If it is neither a text nor an object.
-    """
-    if context is None or isinstance(context, str):
-        marked = _MARKED_SOURCE.fullmatch(context or "")
-        return {"chunk_id": marked["source"], "text": marked["context"]} if marked else {"text": context}
-    if not isinstance(context, Mapping):
-        raise RecordError(f"a context must be a text or an object, got {json_kind(context)}")
-    record = _plain(context)
-    # a LangChain document inside its serialised class, a LlamaIndex node inside its score
-    for name in ("kwargs", "node", "document"):
-        inner = record.get(name)
-        if isinstance(inner, Mapping):
-            record = _plain(inner) | {name: value for name, value in record.items() if name not in ("id", "type", "lc")}
-            break
-    metadata = _plain(record["metadata"]) if isinstance(record.get("metadata"), Mapping) else {}
-    text = record["text"] if "text" in record else pick(record, "passage_text")
-    if text is None and isinstance(record.get("text_resource"), Mapping):
-        text = record["text_resource"].get("text")
-    places = (record, metadata) if metadata else (record,)
-    identifier = _find_first(places, find_passage_id)
-    if identifier is None:
-        identifier = _find_first(places, lambda place: pick(place, "passage_source"))
-    found = {
-        "chunk_id": identifier,
-        "text": text,
-        "rank": record.get("rank"),
-        "retrieval_score": _find_first(places, lambda place: pick(place, "retrieval_score")),
-        "completeness_weight": record.get("completeness_weight"),
-    }
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _find_first(places: Iterable[Mapping[str, Any]], find: Callable[[Mapping[str, Any]], Any]) -> Any:
-    """Return the first value that is found in one of several places; None without one."""
-    for place in places:
-        found = find(place)
-        if found is not None:
-            return found
-    return None
-
-
-def find_passage_id(record: Mapping[str, Any]) -> Any:
-    """Return the id of a passage: its own, or the one that its store or its corpus gave it; None without one.
-
-    Examples
-    --------
-    >>> find_passage_id({"_id": "d1", "text": "The fee is 5."}), find_passage_id({"doc_id": 7})
-    ('d1', 7)
-    """
-    for name in _PASSAGE_IDS:
-        found = record.get(name)
-        if found is not None:
-            return found
-    return pick(record, "passage_id")
-
-
 def _read_tags(record: Mapping[str, Any]) -> Any:
     """Return the tags of a call: its own, beside the plain values of its metadata."""
-    tags = _structured(record.get("tags"))
+    tags = structured(record.get("tags"))
     if isinstance(tags, list):
         tags = {str(tag): True for tag in tags if isinstance(tag, str | int)}
-    metadata = _structured(pick(record, "metadata"))
+    metadata = structured(pick(record, "metadata"))
     if not isinstance(metadata, Mapping) or not (tags is None or isinstance(tags, Mapping)):
         return tags
     plain = {
@@ -537,8 +326,8 @@ def _read_tags(record: Mapping[str, Any]) -> Any:
 
 
 def _expand_interaction(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
-    metadata = _structured(pick(record, "metadata"))
-    held = _plain(metadata) if isinstance(metadata, Mapping) else {}
+    metadata = structured(pick(record, "metadata"))
+    held = plain_record(metadata) if isinstance(metadata, Mapping) else {}
     for name in ENTITIES["interactions"].columns:
         value = record.get(name)
         held[name] = held.get(name) if value is None else value
@@ -582,20 +371,20 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
 
 
 def _expand_retrievals(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
-    contexts = exchange.contexts
-    if contexts is None and exchange.is_last_turn:
-        contexts = _find_contexts(record)
+    contexts = find_contexts(record) if exchange.is_last_turn else None
+    if contexts is None:
+        contexts = exchange.contexts
     if contexts is None:
         return
     if not isinstance(contexts, list):
         raise RecordError(f"contexts must be a list, got {json_kind(contexts)}")
-    read = [_read_context(context) for context in contexts]
+    read = [read_context(context) for context in contexts]
     for rank, context in enumerate(read, start=1):
         yield {"interaction_id": exchange.interaction_id, "rank": rank} | context
 
 
 def _expand_judgements(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
-    identifiers = _structured(pick(record, "reference_context_ids"))
+    identifiers = structured(pick(record, "reference_context_ids"))
     if identifiers is None or exchange.query_id is None or exchange.is_further_sample:
         return
     if not isinstance(identifiers, list):
@@ -616,7 +405,7 @@ def judge_relevant(query_id: Any, identifiers: Iterable[Any]) -> Iterator[dict[s
         inner = item if isinstance(item, list) else [item]
         for identifier in inner:
             if isinstance(identifier, Mapping):
-                identifier = _read_context(identifier).get("chunk_id")
+                identifier = read_context(identifier).get("chunk_id")
             if identifier is not None:
                 flat[str(identifier)] = None
     for identifier in flat:

@@ -17,14 +17,17 @@ import pyarrow as pa
 from hcat.engine import relations
 from hcat.engine.staging import Staging, find_project, read_variables
 from hcat.engine.warehouse import open_warehouse
+from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.files import ROWS_PER_BATCH
 from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import landed_schema, read_folder, read_table
 from hcat.landing.shapes import find_files, find_unread_files
+from hcat.language.display import clean_label
 
 #: Rejected records that are shown for each reason of an entity.
 SHOWN_RECORDS = 3
 _SHOWN_REASONS = 5
+_SHOWN_CHARACTERS = 100
 
 # what a metric may ask of the logs -> what brings it
 _INPUTS: Mapping[str, str] = {
@@ -81,6 +84,8 @@ select
     count(distinct application_version) as versions,
     count(distinct date_trunc('week', asked_at)) as weeks,
     count(conversation_id) as conversations,
+    count(distinct lower(regexp_replace(trim(coalesce(interactions.query_text, queries.query_text)), '\\s+', ' ', 'g')))
+        as queries,
     count(queries.parent_query_id) as variants,
     (select count(*) from base_ratings where record_status = 'staged') as ratings,
     (select count(*) from landed_spans) as spans
@@ -91,6 +96,36 @@ left join found on interactions.interaction_id = found.interaction_id
 left join sampled on interactions.query_id is not distinct from sampled.query_id
     and interactions.query_text is not distinct from sampled.query_text
     and interactions.run_id is not distinct from sampled.run_id
+"""
+
+# as it will land; a context without text takes that of its chunk
+_READ_FIRST = """
+with first as (
+    select * from base_interactions where record_status = 'staged' order by source_file, source_row, record_id limit 1
+)
+select
+    coalesce(first.query_text, queries.query_text) as query,
+    first.answer,
+    coalesce(retrievals.text, chunks.chunk_text, retrievals.chunk_id) as context,
+    first.asked_at as time
+from first
+left join base_queries as queries on first.query_id = queries.query_id and queries.record_status = 'staged'
+left join base_retrievals as retrievals
+    on first.interaction_id = retrievals.interaction_id and retrievals.record_status = 'staged'
+left join base_chunks as chunks on retrievals.chunk_id = chunks.chunk_id and chunks.record_status = 'staged'
+order by retrievals.rank limit 1
+"""
+_COUNT_TEMPLATES = """
+with texts as (
+    select interactions.interaction_id,
+        regexp_replace(lower(trim(interactions.query_text)), '\\s+', ' ', 'g') as query,
+        regexp_replace(lower(trim(retrievals.text)), '\\s+', ' ', 'g') as context
+    from base_interactions as interactions
+    inner join base_retrievals as retrievals on interactions.interaction_id = retrievals.interaction_id
+    where interactions.record_status = 'staged' and retrievals.record_status = 'staged'
+)
+select count(distinct interaction_id) as count_queries from texts
+where length(context) between {shortest} and length(query) - 1 and contains(query, context)
 """
 
 
@@ -174,6 +209,7 @@ def check_logs(
         ("read", ", ".join(sorted({name for names in sources.values() for name in names}))),
         *(_describe_unread(folder) if folder else ()),
         *_describe_entities(staging, sources),
+        *_describe_first(staging, inputs),
         *_describe_metrics(catalogue, scored, inputs),
         *_describe_missing(catalogue, inputs, sources),
         *_describe_next(folder, tables, inputs["interactions"]),
@@ -246,6 +282,20 @@ def _describe_entities(staging: Staging, sources: Mapping[str, Sequence[str]]) -
                 yield "", f"  {record}"
         if len(reasons) > _SHOWN_REASONS:
             yield "  rejected", f"for {len(reasons) - _SHOWN_REASONS} more reasons"
+
+
+def _describe_first(staging: Staging, inputs: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """Show the first interaction as it will land: a wrong key is seen in one record and in no count."""
+    for first in staging.rows(_READ_FIRST):
+        shown = ((name, clean_label(value, _SHOWN_CHARACTERS)) for name, value in first.items() if value is not None)
+        for place, (name, text) in enumerate(shown):
+            yield "" if place else "first record", f"{name}: {text}"
+        found = f"{inputs['queries']:,} distinct {'query' if inputs['queries'] == 1 else 'queries'}"
+        yield "", f"{inputs['interactions']:,} {'record' if inputs['interactions'] == 1 else 'records'}, {found}"
+    (templates,) = staging.rows(_COUNT_TEMPLATES.format(shortest=PASSAGE_CHARACTERS))
+    if count := templates["count_queries"]:
+        contain = "query contains one of its" if count == 1 else "queries contain one of their"
+        yield "", f"{count:,} {contain} own contexts: log what the user asked under query, and not the filled prompt"
 
 
 def _describe_metrics(

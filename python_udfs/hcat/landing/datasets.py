@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hcat.landing.aliases import pick, plain_name
-from hcat.landing.calls import find_passage_id, judge_relevant, make_query_id
+from hcat.landing.calls import judge_relevant, make_query_id
+from hcat.landing.contexts import find_passage_id
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind
 
 #: Stems of files and the entities that they hold.

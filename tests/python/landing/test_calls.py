@@ -329,6 +329,94 @@ def test_ids_that_fit_nothing_are_rejected_and_the_interaction_stays(
     assert len(expand(CALL | {"contexts": None} | keys, "interactions")) == 1
 
 
+FILLED = f"Answer by the context.\n{PASSAGE}\nThe question is: {QUERY}"
+RAW = [{"role": "user", "content": FILLED}]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        # variables of a form are no query
+        {"question": QUERY, "inputs": {"language": "German"}},
+        {"user_query": QUERY, "input": {"customer": "Kim"}},
+        {"query_str": QUERY, "request": {"temperature": 0, "k": 5}},
+        {"question": QUERY, "inputs": '{"form": "a long text that somebody typed into it"}'},
+        # a query inside of a container has a name; a blank one is none
+        {"inputs": {"tone": "polite", "question": QUERY}},
+        {"inputs": {"tone": "polite and short, please"}, "request": {"query": QUERY}},
+        {"question": " ", "inputs": {"query": QUERY}},
+        {"inputs": {"sentence": QUERY}},
+        # messages and texts that hold a context are what the model was sent
+        {"input": QUERY, "messages": RAW},
+        {"question": QUERY, "user_input": json.dumps(RAW)},
+        {"inputs": {"question": QUERY, "messages": RAW}},
+        {"query": FILLED, "input": QUERY},
+        {"input": FILLED, "inputs": {"question": QUERY}},
+        {"input": FILLED, "messages": [{"role": "user", "content": QUERY}]},
+        {"question": QUERY, "messages": [{"role": "user", "content": "Hi."}, {"role": "ai", "content": "Hi."}, *RAW]},
+    ],
+)
+def test_the_query_of_a_call_goes_before_what_stands_around_it(keys: dict[str, Any]) -> None:
+    (row,) = expand({"id": "i1", "answer": ANSWER, "contexts": [PASSAGE]} | keys, "interactions")
+    assert (row["interaction_id"], row["query_text"], row["answer"]) == ("i1", QUERY, ANSWER)
+    assert row["query_id"] == "query_" + hash_text(QUERY.casefold())[:16]
+    assert "language" not in row
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        {"response": ANSWER, "outputs": {"trace": "c1"}},
+        {"prediction": ANSWER, "output": {"tokens": 3}},
+        {"result": ANSWER, "outputs": {"answer": "a draft"}},
+        {"answer": ANSWER, "response": {"choices": [{"message": {"content": "a draft"}}]}},
+        {
+            "answer": ANSWER,
+            "messages": [{"role": "user", "content": QUERY}, {"role": "assistant", "content": "a draft"}],
+        },
+        {"outputs": {"sentence": ANSWER}},
+    ],
+)
+def test_the_answer_of_a_call_goes_before_what_stands_around_it(keys: dict[str, Any]) -> None:
+    (row,) = expand({"id": "i1", "query": QUERY} | keys, "interactions")
+    assert (row["interaction_id"], row["answer"]) == ("i1", ANSWER)
+
+
+def test_contexts_references_and_ids_of_a_call_go_before_those_of_its_containers() -> None:
+    call = {
+        "trace_id": "own",
+        "query": QUERY,
+        "answer": ANSWER,
+        "retrieved_contexts": [PASSAGE],
+        "ground_truth": "14 days",
+        "inputs": {"query": "another?", "id": "form"},
+        "outputs": {"contexts": ["another passage"]},
+        "expectations": {"expected_response": "another"},
+    }
+    (row,), (retrieval,), (query,) = (expand(call, entity) for entity in ("interactions", "retrievals", "queries"))
+    assert (row["interaction_id"], retrieval["text"], query["reference_answer"]) == ("own", PASSAGE, "14 days")
+    # where the call has none, those beside its answer count
+    (retrieval,) = expand({"query": QUERY, "answer": ANSWER, "outputs": {"contexts": [PASSAGE]}}, "retrievals")
+    assert retrieval["text"] == PASSAGE
+
+
+@pytest.mark.parametrize(
+    "inputs", [{"locale": "en-GB"}, {"name": "Kim Exemplar"}, {"session_id": "a b c d e f g h i j"}]
+)
+def test_a_lone_text_of_another_kind_is_no_query(inputs: dict[str, str]) -> None:
+    with pytest.raises(RecordError, match=f"the query must be a text, got object with the keys {next(iter(inputs))}"):
+        expand({"id": "i1", "answer": ANSWER, "inputs": inputs}, "interactions")
+    # the text of a query that is named by its id stands in the file of queries
+    (row,) = expand({"id": "i1", "answer": ANSWER, "query_id": "q1", "inputs": inputs}, "interactions")
+    assert (row["query_id"], row.get("query_text")) == ("q1", None)
+
+
+def test_a_query_beside_a_conversation_without_an_answer_belongs_to_its_turn() -> None:
+    messages = [{"role": "user", "content": "Hi."}, {"role": "ai", "content": "Hello."}, *RAW]
+    rows = expand({"id": "i1", "query": QUERY, "messages": messages}, "interactions")
+    assert [(row["query_text"], row.get("answer")) for row in rows] == [("Hi.", "Hello."), (QUERY, None)]
+
+
 def test_an_answer_in_json_stays_the_text_that_the_user_saw() -> None:
     text = '{"answer": "The fee is 5", "sources": [1, 2]}'
     for name in ("answer", "response", "output"):

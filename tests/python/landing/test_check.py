@@ -59,6 +59,25 @@ def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Pa
     assert text[-1] == f"next HCAT_RAW_LOGS={tmp_path} dbt build"
 
 
+def test_the_first_record_is_shown_as_it_will_land_and_a_filled_prompt_is_said(tmp_path: Path) -> None:
+    passage = "A transfer takes two working days."
+    filled = {
+        "messages": [{"role": "user", "content": f"Context: {passage.upper()}\n\nHow long?"}],
+        "answer": "Two days.",
+    }
+    write(tmp_path / "calls.jsonl", CALL | {"response": "It\x1b[31m is\n5."}, CALL, filled | {"contexts": [passage]})
+    lines = check_logs(tmp_path, REPOSITORY).lines
+    start = [name for name, _ in lines].index("first record")
+    assert [text for _, text in lines[start : start + 6]] == [
+        "query: What is the fee?",
+        "answer: It [31m is 5.",
+        "context: The fee is 5 euros.",
+        "time: 2026-05-01 00:00:00",
+        "3 records, 2 distinct queries",
+        "1 query contains one of its own contexts: log what the user asked under query, and not the filled prompt",
+    ]
+
+
 def test_metrics_are_counted_by_what_the_logs_bring(tmp_path: Path) -> None:
     def count(call: dict[str, Any]) -> int:
         write(tmp_path / "calls.jsonl", call)

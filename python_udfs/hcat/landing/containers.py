@@ -1,0 +1,208 @@
+"""Objects around the content of a call (``inputs``, ``outputs``, messages): what of them counts, and what goes before.
+
+What the call itself says goes first, under whatever name. A text of a container counts only where there is no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from hcat.landing.aliases import ALIASES, KEY_ALIASES, NOT_CONTENT, known_names, looks_like_content, pick
+from hcat.landing.contexts import find_contexts, plain_record, read_context, structured
+from hcat.landing.raw_contract import ENTITIES, RecordError, to_text
+
+# objects around the content, as MLflow, LangSmith and Langfuse write them, and what they hold. Those in plural may also
+# be JSON in a text; an answer in JSON stays the text that the user saw.
+_CONTAINERS = {
+    "inputs": "query_text",
+    "input": "query_text",
+    "request": "query_text",
+    "outputs": "answer",
+    "output": "answer",
+    "response": "answer",
+    "expectations": "reference_answer",
+}
+_AROUND = frozenset({*_CONTAINERS, "reference_outputs"})
+_CONTENT = ("query_text", "answer", "reference_answer", "contexts", "context_ids", "reference_context_ids", "turns")
+_MEANINGS = (
+    *_CONTENT,
+    "answers",
+    "asked_at",
+    "interaction_id",
+    "metadata",
+    "query_tags",
+    *ENTITIES["interactions"].columns,
+    *ENTITIES["queries"].columns,
+)
+#: Names of a call that are read.
+READ = known_names(_MEANINGS) | {*KEY_ALIASES, *_AROUND, "choices"}
+# name -> meaning; the text of a container is whatever the container holds
+_MEANING_OF = {name: meaning for meaning in _MEANINGS if meaning != "text" for name in known_names([meaning])} | {
+    **dict.fromkeys(KEY_ALIASES, "interaction_id"),
+    "context": "context",
+}
+_QUESTION_MARKS = ("?", "\N{FULLWIDTH QUESTION MARK}", "\N{ARABIC QUESTION MARK}")
+#: A shorter passage may stand in a question by chance.
+PASSAGE_CHARACTERS = 20
+
+
+def open_containers(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a call with the content of its containers beside its own keys, which win under whatever name they stand.
+
+    The query is under ``query_text`` if it is a text, and the messages of a conversation are under ``turns``. A text
+    that holds a context of the call is a filled prompt template: any other query goes before it.
+
+    Parameters
+    ----------
+    record : dict
+        Its names are those of :func:`hcat.landing.aliases.plain_name`.
+
+    Examples
+    --------
+    >>> open_containers({"question": "How long?", "inputs": {"locale": "en-GB"}})["query_text"]
+    'How long?'
+    >>> open_containers({"inputs": {"question": "How long?", "history": "Hello."}})["query_text"]
+    'How long?'
+    """
+    containers = dict(_find_containers(record))
+    opened = {name: value for name, value in record.items() if name not in containers}
+    queries = list(_find_texts(opened, "query_text"))
+    references = structured(opened.pop("reference_outputs", None))
+    if isinstance(references, Mapping) and pick(opened, "reference_answer") is None:
+        inner = plain_record(references)
+        found = pick(inner, "reference_answer")
+        opened["reference_answer"] = pick(inner, "answer") if found is None else found
+    for name, inner in containers.items():
+        queries += _find_texts(inner, "query_text")
+        _add_what_is_missing(opened, inner, _CONTAINERS[name])
+    messages = find_messages(opened)
+    if queries and (len(queries) > 1 or messages):
+        queries = _without_templates(queries, opened) or ([] if messages else queries)
+    if messages is not None:
+        opened = {name: value for name, value in opened.items() if _MEANING_OF.get(name) not in ("query_text", "turns")}
+        opened["turns"] = messages
+    if queries:
+        opened["query_text"] = next((query for query in queries if to_text(query).strip()), queries[0])
+    for name, meaning in _CONTAINERS.items():
+        held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs") else None)
+        if held is not None and not _has(opened, meaning):
+            text = _lone_text(held, meaning)
+            # an object that holds nothing of what it should hold is rejected by its name
+            opened[meaning] = held if text is None else text
+    return opened
+
+
+def find_messages(record: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
+    """Return the messages of a conversation, wherever the call keeps them; None for a call of one query."""
+    names = (name for meaning in ("query_text", "turns") for name in (meaning, *ALIASES[meaning]))
+    return next((messages for name in names if (messages := _as_messages(record.get(name))) is not None), None)
+
+
+def _as_messages(value: Any) -> list[Mapping[str, Any]] | None:
+    messages = structured(value)
+    if not isinstance(messages, list) or not messages:
+        return None
+    are_messages = all(
+        isinstance(each, Mapping) and "content" in each and ("role" in each or "type" in each) for each in messages
+    )
+    return messages if are_messages else None
+
+
+def message_text(content: Any) -> str:
+    """Return the text of a message, which may stand in parts."""
+    if isinstance(content, list):
+        parts = [
+            part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | dict)
+        ]
+        return "\n".join(part for part in parts if isinstance(part, str))
+    return to_text(content) or ""
+
+
+def is_scalar(value: Any) -> bool:
+    """Return whether a value is a text, or what reads as one."""
+    return value is not None and not isinstance(value, Mapping | list | tuple)
+
+
+def _find_containers(record: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name in _CONTAINERS:
+        value = record.get(name)
+        held = structured(value) if name.endswith("s") else value
+        if isinstance(held, Mapping):
+            yield name, plain_record(held)
+
+
+def _find_texts(record: Mapping[str, Any], meaning: str) -> Iterator[Any]:
+    """Yield what stands as a text under the names of a meaning."""
+    for name in (meaning, *ALIASES[meaning]):
+        value = record.get(name)
+        if is_scalar(value) and _as_messages(value) is None:
+            yield value
+
+
+def _add_what_is_missing(opened: dict[str, Any], inner: Mapping[str, Any], meaning: str) -> None:
+    """Add what a container holds of each meaning that the call has nothing of."""
+    reply = _choice(inner) if meaning == "answer" else None
+    held = inner if reply is None else {"answer": reply}
+    brings_its_own = pick(held, meaning) is not None or pick(held, "turns") is not None
+    # an object without a query holds the variables of a form: its language is not that of the call
+    wanted = {*_MEANING_OF.values()} if brings_its_own else {*_CONTENT, "context"}
+    wanted -= {_MEANING_OF[name] for name, value in opened.items() if name in _MEANING_OF and value is not None}
+    opened.update(
+        {name: value for name, value in held.items() if value is not None and _MEANING_OF.get(name) in wanted}
+    )
+
+
+def _choice(reply: Mapping[str, Any]) -> Any:
+    """Return the text of a chat completion; None where there is none."""
+    choices = reply.get("choices")
+    if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
+        message = choices[0].get("message")
+        return message.get("content") if isinstance(message, Mapping) else None
+    return None
+
+
+def _has(record: Mapping[str, Any], meaning: str) -> bool:
+    """Return whether a call has what its container should hold, or says by an id where it is."""
+    if meaning == "query_text":
+        return pick(record, "turns") is not None or any(
+            pick(record, name) is not None for name in (meaning, "query_id")
+        )
+    return meaning != "answer" or any(pick(record, name) is not None for name in ("answer", "answers"))
+
+
+def _lone_text(held: Any, meaning: str) -> str | None:
+    """Return the only text of a container, if its name or its look does not say that it is something else."""
+    if not isinstance(held, Mapping) or len(held) != 1:
+        return None
+    ((name, text),) = held.items()
+    if not isinstance(text, str) or name in NOT_CONTENT or name in _MEANING_OF:
+        return None
+    # a language or a name of a customer is no query
+    reads_as_query = looks_like_content(text) or text.rstrip().endswith(_QUESTION_MARKS)
+    return text if meaning == "answer" or reads_as_query else None
+
+
+def _without_templates(queries: Iterable[Any], record: Mapping[str, Any]) -> list[Any]:
+    """Return the queries that hold no context of their call."""
+    passages = [passage for text in _passages(record) if len(passage := _squeeze(text)) >= PASSAGE_CHARACTERS]
+    return [query for query in queries if not any(passage in _squeeze(to_text(query) or "") for passage in passages)]
+
+
+def _squeeze(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _passages(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the texts of the contexts of a call that can be read."""
+    try:
+        contexts = find_contexts(record)
+    except RecordError:
+        return
+    for context in contexts if isinstance(contexts, list) else ():
+        try:
+            text = read_context(context).get("text")
+        except RecordError:
+            continue
+        if isinstance(text, str):
+            yield text
