@@ -1,11 +1,12 @@
 {#
-    Removes the rows of a landing that ended in a file problem. The table of a first build remains although the build
-    fails, so a file that was read in part would otherwise count as landed.
+    Removes what an earlier landing did not land: the rows of a landing that ended in a file problem, and those of files
+    that were rejected (row 0). The table of a first build remains although the build fails, so a file that was read in
+    part would otherwise count as landed. A rejected file is read again each time, and whole it is no reject any more.
 #}
 {% macro undo_failed_landing() %}
     {% if execute and load_relation(this) is not none %}
         {{ delete_rows(
-            this, 'landing_number in (select landing_number from ' ~ this ~ ' where is_file_problem)'
+            this, 'source_row = 0 or landing_number in (select landing_number from ' ~ this ~ ' where is_file_problem)'
         ) }}
     {% endif %}
 {% endmacro %}

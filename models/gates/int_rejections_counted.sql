@@ -1,5 +1,5 @@
 -- One row per (entity, source file, reason) of rejected records, with the first row. The value that a reason ends with
--- is left out, because a build says these lines.
+-- is left out, because a build says these lines. The reason of a whole file (row 0) names columns and no values.
 with rejected as (
     {%- for entity in raw_entities() %}
     select
@@ -15,7 +15,7 @@ with rejected as (
 named as (
     select
         *,
-        {{ reason_without_value('reject_reason') }} as reason
+        case when source_row = 0 then reject_reason else {{ reason_without_value('reject_reason') }} end as reason
     from rejected
 ),
 

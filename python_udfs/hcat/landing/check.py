@@ -6,6 +6,7 @@ The rejects are those of the build, because the same models decide (:mod:`hcat.e
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -28,6 +29,7 @@ from hcat.language.display import clean_label
 SHOWN_RECORDS = 3
 _SHOWN_REASONS = 5
 _SHOWN_CHARACTERS = 100
+_SHOWN_FILES = 12
 
 # what a metric may ask of the logs -> what brings it
 _INPUTS: Mapping[str, str] = {
@@ -49,14 +51,23 @@ select count(*) as count_landed, count(*) filter (where record_status = 'staged'
     count(*) filter (where record_status = 'rejected') as count_rejected
 from "base_{entity}"
 """
+# a file that was rejected whole has row 0 and says its name itself
 _LIST_REJECTED = """
 with rejected as (
     -- as the macro reason_without_value has it: what follows is a text of the logs
-    select *, split_part(reject_reason, ': ', 1) as reason from "base_{entity}" where record_status = 'rejected'
+    select source_file, source_row,
+        case when source_row = 0 then reject_reason else split_part(reject_reason, ': ', 1) end as reason
+    from "base_{entity}" where record_status = 'rejected'
+),
+numbered as (
+    select *, count(*) over (partition by reason) as count_records,
+        row_number() over (partition by reason order by source_file, source_row) as place
+    from rejected
 )
-select reason, count(*) as count_records,
-    array_agg(source_file || ' row ' || source_row order by source_file, source_row)[1:{shown}] as records
-from rejected group by reason order by count_records desc, reason
+select reason, any_value(count_records) as count_records, coalesce(array_agg(
+        source_file || ' row ' || source_row order by place
+    ) filter (where source_row > 0), []) as records
+from numbered where place <= {shown} group by reason
 """
 _COUNT_INPUTS = """
 with interactions as (select * from base_interactions where record_status = 'staged'),
@@ -190,7 +201,9 @@ def check_logs(
     sources = _list_sources(folder, tables)
     problems: list[str] = []
     landed: dict[str, list[pa.RecordBatch]] = {entity: [] for entity in ENTITIES}
-    for entity, batch in chain(_read_tables(tables, warehouse), read_folder(folder or "", tables)):
+    # unreadable records that are counted and not looked at
+    dropped: Counter[tuple[str, str]] = Counter()
+    for entity, batch in chain(_read_tables(tables, warehouse), read_folder(folder or "", tables, dropped)):
         landed[entity].append(batch)
         if batch["is_file_problem"][0].as_py():
             problems += batch["read_error"].to_pylist()
@@ -208,7 +221,7 @@ def check_logs(
     lines = [
         ("read", ", ".join(sorted({name for names in sources.values() for name in names}))),
         *(_describe_unread(folder) if folder else ()),
-        *_describe_entities(staging, sources),
+        *_describe_entities(staging, sources, dropped),
         *_describe_first(staging, inputs),
         *_describe_metrics(catalogue, scored, inputs),
         *_describe_missing(catalogue, inputs, sources),
@@ -262,13 +275,20 @@ def _inputs_of(requires: str) -> frozenset[str]:
 
 
 def _describe_unread(folder: Path) -> Iterator[tuple[str, str]]:
-    for name, meant in find_unread_files(folder).items():
+    unread = find_unread_files(folder)
+    for name, meant in list(unread.items())[:_SHOWN_FILES]:
         yield "not read", f"{name}" + (f": did you mean {meant}?" if meant else "")
+    if len(unread) > _SHOWN_FILES:
+        yield "not read", f"{len(unread) - _SHOWN_FILES:,} more files"
 
 
-def _describe_entities(staging: Staging, sources: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+def _describe_entities(
+    staging: Staging, sources: Mapping[str, Sequence[str]], dropped: Mapping[tuple[str, str], int]
+) -> Iterator[tuple[str, str]]:
     for entity in ENTITIES:
         (counted,) = staging.rows(_COUNT_RECORDS.format(entity=entity))
+        for status in ("landed", "rejected"):
+            counted[f"count_{status}"] += sum(count for (name, _), count in dropped.items() if name == entity)
         # interactions and what belongs to them may come from spans, without a file of their own
         if not counted["count_landed"] and (entity != "interactions" or not sources[entity]):
             continue
@@ -276,6 +296,9 @@ def _describe_entities(staging: Staging, sources: Mapping[str, Sequence[str]]) -
         parts += [f"{counted[f'count_{status}']:,} {status}" for status in ("rejected", "repeated")]
         yield entity, ", ".join(part for part in parts if not part.startswith("0 re"))
         reasons = staging.rows(_LIST_REJECTED.format(entity=entity, shown=SHOWN_RECORDS))
+        for reason in reasons:
+            reason["count_records"] += dropped.get((entity, reason["reason"]), 0)
+        reasons.sort(key=lambda reason: (-reason["count_records"], reason["reason"]))
         for reason in reasons[:_SHOWN_REASONS]:
             yield "  rejected", f"{reason['count_records']:,}: {reason['reason']}"
             for record in reason["records"]:

@@ -54,7 +54,7 @@ def read_column_names(path: Path) -> list[str] | None:
 
 
 def find_fault(path: Path) -> str | None:
-    """Return why a text file is none that can be read record by record, worded to follow its name; None if it is.
+    """Return why a file is none that can be read record by record, worded to follow its name; None if it seems to be.
 
     Examples
     --------
@@ -65,6 +65,10 @@ def find_fault(path: Path) -> str | None:
     ...     find_fault(path)
     'holds one JSON array: JSON Lines have one object per line; convert it with `hcat import`'
     """
+    if path.is_dir():
+        return "is a folder without a file that is read"
+    if path.exists() and not path.is_file():
+        return "is neither a file nor a folder"
     if path.suffix == ".parquet":
         return None
     with path.open("rb") as handle:
@@ -77,6 +81,12 @@ def find_fault(path: Path) -> str | None:
             holds = "one JSON array" if start.startswith(b"[") else "JSON over several lines"
             wrong = f"holds {holds}: JSON Lines have one object per line; convert it with `hcat import`"
     return wrong
+
+
+def say_fault(error: Exception) -> str:
+    """Return what an error says of a file, on one line and without the place of the file on this machine."""
+    reason = error.strerror if isinstance(error, OSError) else None
+    return f"cannot be read: {reason or first_line(error)}"
 
 
 def refuse_constant(name: str) -> None:
@@ -250,6 +260,9 @@ def _read_parquet_names(path: Path) -> list[str]:
 def _read_parquet(path: Path) -> Iterator[RawRecord]:
     import pyarrow.parquet as parquet
 
+    # a file that breaks off in the middle is rejected whole, and unpacking it costs little beside making records
+    for _ in parquet.ParquetFile(path).iter_batches(batch_size=ROWS_PER_BATCH):
+        pass
     yield from read_batches(parquet.ParquetFile(path).iter_batches(batch_size=ROWS_PER_BATCH))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,18 +32,22 @@ from hcat.landing.files import (
     read_column_names,
     read_records,
     refuse_constant,
+    say_fault,
 )
-from hcat.landing.raw_contract import ENTITIES, SPANS, Entity, canonical_columns, first_line, show_record, to_text
+from hcat.landing.raw_contract import ENTITIES, SPANS, Entity, canonical_columns, show_record, to_text
 from hcat.landing.shapes import (
     SHAPES,
+    entities_of,
     expand_calls,
     expand_records,
     explain_no_files,
     find_files,
     find_missing_content,
+    find_unread_files,
     head_of,
     list_names,
     names_of,
+    read_partition,
     stem_of,
     suggest,
 )
@@ -52,6 +57,9 @@ from hcat.language.text import clean_text
 
 # texts of megabytes must not add up to a batch of gigabytes
 _CHARACTERS_PER_BATCH = 1 << 24
+_SHOWN_FILES = 12
+# at least as many as tell what a file brings
+_KEPT_UNREADABLE = 1000
 _METADATA_FIELDS = (
     ("record_id", pa.string()),
     ("source_file", pa.string()),
@@ -78,10 +86,15 @@ def landed_schema(entity_name: str) -> pa.Schema:
     return pa.schema([*_METADATA_FIELDS[:6], *[(name, pa.string()) for name in entity.columns], *_METADATA_FIELDS[6:]])
 
 
+def _is_new(source_file: str, source_file_hash: str) -> bool:
+    """Return that no file has landed."""
+    return False
+
+
 def read_entity(
     entity_name: str,
     folder: str | Path,
-    is_landed: Callable[[str, str], bool] = lambda source_file, source_file_hash: False,
+    is_landed: Callable[[str, str], bool] = _is_new,
     files: Sequence[Path] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of every file of an entity.
@@ -96,10 +109,10 @@ def read_entity(
         True for files that an earlier build landed whole; they are not read again.
     files : sequence of Path or None
         Files of the entity; None stands for those of :func:`hcat.landing.shapes.find_files`.
-
     Notes
     -----
-    Never raises on the content of a file. A missing file or column is a row with ``is_file_problem``, which the model
+    Never raises on the content of a file. A file that cannot be read is a row with its reason and row number 0, and
+    lands as a rejected record. If nothing of a folder can be read, such a row has ``is_file_problem``, which the model
     turns into an error of one line instead of a stack trace.
 
     Examples
@@ -112,24 +125,132 @@ def read_entity(
     >>> [(row["interaction_id"], row["answer"], row["unread_record"]) for row in rows]
     [('i1', 'Two weeks.', None), (None, None, '{"id":')]
     """
-    entity = ENTITIES[entity_name]
-    root = Path(folder)
+    problem = explain_no_logs(folder) if files is None and entity_name in ("interactions", SPANS) else None
     files = find_files(folder, entity_name) if files is None else files
-    # interactions also come from spans
-    if not files and entity_name == "interactions" and not find_files(folder, SPANS):
-        yield _file_problem(entity, str(folder) or "hcat_raw_logs", explain_no_files(folder))
-        return
+    if problem and not files and entity_name == "interactions":
+        yield _file_problem(ENTITIES[entity_name], str(folder) or "hcat_raw_logs", problem)
     for path in files:
-        source_file = clean_text(path.relative_to(root).as_posix())
-        try:
-            file_hash = hash_file(path)
-            if not is_landed(source_file, file_hash):
-                yield from _land_file(entity, path, source_file, file_hash)
-        except FILE_ERRORS as error:
-            yield _file_problem(entity, source_file, f"{source_file} cannot be read: {first_line(error)}")
+        place = path.relative_to(folder)
+        yield from _read_file(ENTITIES[entity_name], path, place, is_landed, is_alone=problem is not None)
 
 
-def read_folder(folder: str | Path, without: Collection[str] = ()) -> Iterator[tuple[str, pa.RecordBatch]]:
+def explain_no_logs(folder: str | Path, has_landed: bool = False) -> str | None:
+    """Return why nothing in a folder gives an interaction, in one line; None if something does.
+
+    Parameters
+    ----------
+    folder : path
+        Folder of raw logs; the empty text names none.
+    has_landed : bool
+        Whether earlier builds landed interactions. Then a folder may hold nothing new.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "interactions.csv").write_text("id")
+    ...     explain_no_logs(folder), explain_no_logs(folder, has_landed=True)
+    ("interactions.csv has no column 'answer' (found: id)", None)
+    """
+    sources = [(entity, path) for entity in ("interactions", SPANS) for path in find_files(folder, entity)]
+    if has_landed and (sources or (folder != "" and Path(folder).is_dir())):
+        return None
+    problems = []
+    for entity, path in sources:
+        place = path.relative_to(folder)
+        problem = _open_file(ENTITIES[entity], path, place).problem
+        if problem is None:
+            return None
+        problems.append(f"{clean_text(place.as_posix())} {problem}")
+    return "; ".join(problems) or explain_no_files(folder)
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A file whose head was read: what is wrong with it, or its records and the first of them."""
+
+    problem: str | None
+    records: Iterable[RawRecord] = ()
+    head: Sequence[RawRecord] = ()
+    is_of_entity: bool = False
+
+
+def _open_file(entity: Entity, path: Path, place: Path, dropped: Counter[tuple[str, str]] | None = None) -> _Opened:
+    """Open a file for the records of an entity."""
+    stem = stem_of(place) or entity.name
+    try:
+        fault = find_fault(path)
+        if fault:
+            return _Opened(fault)
+        records = _read_records(path, place, dropped if entity.name == SHAPES[stem].entities[0] else Counter())
+        if stem == CALLS:
+            head, is_whole, records = head_of(records)
+            problem = find_missing_content(head, is_whole)
+            return _Opened(problem, expand_records(records, stem, entity.name), head)
+        head, _, records = head_of(expand_records(records, stem, entity.name))
+        # the header tells the columns even when there are no rows
+        names = read_column_names(path) if SHAPES[stem].expand is None else None
+        names = names_of(head) if names is None else [*names, *read_partition(place)]
+        return _Opened(find_column_problem(entity, names) if names else None, records, head, is_of_entity=True)
+    except FILE_ERRORS as error:
+        return _Opened(say_fault(error))
+
+
+def _read_records(path: Path, place: Path, dropped: Counter[tuple[str, str]] | None) -> Iterator[RawRecord]:
+    """Yield the records of a file, with the fields that their folders state where they have none of their own."""
+    partition = read_partition(place)
+    entity_name = entities_of(place)[0]
+    kept: Counter[str] = Counter()
+    for number, record, error, unread in read_records(path):
+        if record is not None:
+            if partition:
+                record = {**record, **{name: value for name, value in partition.items() if record.get(name) is None}}
+        elif dropped is not None:
+            reason = (error or "").split(": ", 1)[0]
+            kept[reason] += 1
+            if kept[reason] > _KEPT_UNREADABLE:
+                dropped[entity_name, reason] += 1
+                continue
+        yield number, record, error, unread
+
+
+def _read_file(
+    entity: Entity,
+    path: Path,
+    place: Path,
+    is_landed: Callable[[str, str], bool] = _is_new,
+    *,
+    is_alone: bool = False,
+    dropped: Counter[tuple[str, str]] | None = None,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the landed rows of one file, or one row for the file if it cannot be read; alone, it stops the build."""
+    source_file = clean_text(place.as_posix())
+    opened = _Opened(None)
+    is_begun = False
+    try:
+        # nothing that could wait for a writer is opened
+        fault = find_fault(path)
+        file_hash = "" if fault else hash_file(path)
+        if fault or not is_landed(source_file, file_hash):
+            opened = _open_file(entity, path, place, dropped)
+            if opened.problem is None:
+                _say_unread(entity, place, opened.head)
+                for batch in _to_batches(entity, source_file, file_hash, opened.records):
+                    yield batch
+                    is_begun = True
+                return
+    except FILE_ERRORS as error:
+        opened = _Opened(say_fault(error))
+    # said once for all entities of a file
+    if opened.problem is not None and (opened.is_of_entity or is_begun or entity.name == entities_of(place)[0]):
+        # what was landed of a file before its disk failed is taken back with the build
+        make = _file_problem if is_begun or is_alone else _reject_file
+        yield make(entity, source_file, f"{source_file} {opened.problem}")
+
+
+def read_folder(
+    folder: str | Path, without: Collection[str] = (), dropped: Counter[tuple[str, str]] | None = None
+) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Yield the landed rows of every file of a folder with the name of their entity.
 
     The rows are those of :func:`read_entity`. A file of calls is read once for all of its entities.
@@ -140,6 +261,9 @@ def read_folder(folder: str | Path, without: Collection[str] = ()) -> Iterator[t
         Folder of raw logs; the empty text names none.
     without : collection of str
         Entities that tables of the warehouse bring.
+    dropped : Counter or None
+        Given, only the first thousand unreadable records of a file and a reason are yielded. The others are counted
+        here by entity and reason without its value, so that a broken file of any size is told in seconds.
 
     Examples
     --------
@@ -150,24 +274,21 @@ def read_folder(folder: str | Path, without: Collection[str] = ()) -> Iterator[t
     ...     [(entity, batch.num_rows) for entity, batch in read_folder(folder)]
     [('interactions', 1), ('retrievals', 1)]
     """
-    root = Path(folder)
-    files = {entity: find_files(folder, entity) if root.is_dir() else [] for entity in ENTITIES}
-    nested = [path for path in files[ENTITIES_OF_CALLS[0]] if stem_of(path.relative_to(root)) == CALLS]
-    for path in nested:
-        source_file = clean_text(path.relative_to(root).as_posix())
-        try:
-            for entity, batch in _land_calls(path, source_file, hash_file(path)):
+    first = ENTITIES_OF_CALLS[0]
+    problem = None if SPANS in without or first in without else explain_no_logs(folder)
+    if problem:
+        yield first, _file_problem(ENTITIES[first], str(folder) or "hcat_raw_logs", problem)
+        return
+    for entity in ENTITIES:
+        for path in find_files(folder, entity):
+            place = path.relative_to(folder)
+            if stem_of(place) != CALLS:
                 if entity not in without:
-                    yield entity, batch
-        except FILE_ERRORS as error:
-            first = ENTITIES[ENTITIES_OF_CALLS[0]]
-            yield first.name, _file_problem(first, source_file, f"{source_file} cannot be read: {first_line(error)}")
-    for entity, paths in files.items():
-        others = [path for path in paths if path not in nested]
-        # without any file, one row says why, unless interactions come from a table of spans
-        if entity not in without and (others or not (nested or SPANS in without)):
-            for batch in read_entity(entity, folder, files=others):
-                yield entity, batch
+                    read = _read_file(ENTITIES[entity], path, place, dropped=dropped)
+                    yield from ((entity, batch) for batch in read)
+            elif entity == first:
+                read_calls = _read_calls(path, place, dropped)
+                yield from ((name, batch) for name, batch in read_calls if name not in without)
 
 
 def read_table(
@@ -240,11 +361,18 @@ def land(
             convert = partial(_number_table, entity_name, relation_name, list(relation.columns), landing_number)
             streamed = relations.convert_rows(relation, convert, schema, ROWS_PER_BATCH)
     else:
-        done = relations.read_pairs(session, landed, "source_file", "source_file_hash")
-        # without files, one part still says what is missing, unless interactions come from a table of spans
-        shares = [[path] for path in find_files(folder, entity_name)] or ([] if SPANS in named else [[]])
-        parts = [partial(_number_files, entity_name, folder, done, landing_number, share) for share in shares]
-        streamed = relations.read_parts(session, parts, schema)
+        problem = None
+        if entity_name == "interactions":
+            _say_unread_files(folder)
+            has_landed = relations.read_maximum(session, landed, "source_row") > 0
+            problem = None if SPANS in named else explain_no_logs(folder, has_landed)
+        if problem:
+            streamed = _stream_problem(session, entity_name, folder or "hcat_raw_logs", problem, landing_number)
+        else:
+            done = relations.read_pairs(session, landed, "source_file", "source_file_hash")
+            files = find_files(folder, entity_name)
+            parts = [partial(_number_files, entity_name, folder, done, landing_number, [path]) for path in files]
+            streamed = relations.read_parts(session, parts, schema)
     pending = relations.stream_pending(session, streamed, landed, "record_id")
     if relations.is_distributed(session):
         # `hcat forget` does not write there yet
@@ -287,44 +415,20 @@ def _with_landing_number(batch: pa.RecordBatch, landing_number: int) -> pa.Recor
     return batch.set_column(index, "landing_number", pa.array([landing_number] * batch.num_rows, pa.int64()))
 
 
-def _land_file(entity: Entity, path: Path, source_file: str, file_hash: str) -> Iterator[pa.RecordBatch]:
-    """Yield the landed rows of one file, or one row with the problem of the file or of its columns."""
-    fault = find_fault(path)
-    if fault:
-        yield _file_problem(entity, source_file, f"{source_file} {fault}")
+def _read_calls(
+    path: Path, place: Path, dropped: Counter[tuple[str, str]] | None
+) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Yield the landed rows of all entities of a file of calls, or one row if it cannot be read."""
+    first = ENTITIES[ENTITIES_OF_CALLS[0]]
+    source_file = clean_text(place.as_posix())
+    opened = _open_file(first, path, place)
+    if opened.problem is not None:
+        yield first.name, _reject_file(first, source_file, f"{source_file} {opened.problem}")
         return
-    stem = stem_of(Path(source_file)) or entity.name
-    records = read_records(path)
-    if stem == CALLS:
-        head, is_whole, records = head_of(records)
-        is_first = entity.name == SHAPES[CALLS].entities[0]
-        problem = find_missing_content(head, is_whole) if is_first else None
-        if is_first and problem is None:
-            _say_unread(source_file, head)
-        records = expand_records(records, stem, entity.name)
-    else:
-        head, _, records = head_of(expand_records(records, stem, entity.name))
-        # the header tells the columns even when there are no rows
-        names = read_column_names(path) if SHAPES[stem].expand is None else None
-        names = names_of(head) if names is None else names
-        problem = find_column_problem(entity, names) if names else None
-    if problem:
-        yield _file_problem(entity, source_file, f"{source_file} {problem}")
-        return
-    yield from _to_batches(entity, source_file, file_hash, records)
-
-
-def _land_calls(path: Path, source_file: str, file_hash: str) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Yield the landed rows of all entities of a file of calls, or one row with its problem."""
-    entities = [ENTITIES[name] for name in ENTITIES_OF_CALLS]
-    fault = find_fault(path)
-    head, is_whole, records = head_of(read_records(path)) if fault is None else ([], True, iter(()))
-    problem = fault or find_missing_content(head, is_whole)
-    if problem:
-        yield entities[0].name, _file_problem(entities[0], source_file, f"{source_file} {problem}")
-        return
-    _say_unread(source_file, head)
-    landed = {entity.name: _LandedRows(entity, source_file, file_hash) for entity in entities}
+    _say_unread(first, place, opened.head)
+    file_hash = hash_file(path)
+    landed = {name: _LandedRows(ENTITIES[name], source_file, file_hash) for name in ENTITIES_OF_CALLS}
+    records = _read_records(path, place, dropped)
     for name, record in expand_calls(records, ENTITIES_OF_CALLS):
         rows = landed[name]
         rows.add(record)
@@ -335,13 +439,25 @@ def _land_calls(path: Path, source_file: str, file_hash: str) -> Iterator[tuple[
             yield name, rows.take()
 
 
-def _say_unread(source_file: str, head: Iterable[RawRecord]) -> None:
-    """Say on standard error which keys of a file of calls look like content and are not read."""
+def _say_unread(entity: Entity, place: Path, head: Iterable[RawRecord]) -> None:
+    """Say on standard error which keys of a file of calls look like content and are not read; once for all entities."""
+    if stem_of(place) != CALLS or entity.name != ENTITIES_OF_CALLS[0]:
+        return
     names = [name for _, record, _, _ in head for name in unread_content(record or {})]
     if names:
         gold = " (context is what a test case asks about; retrieved passages are named contexts)"
         hint = gold if any(plain_name(name) == "context" for name in names) else ""
+        source_file = clean_text(place.as_posix())
         say(f"hcat: {source_file}: keys that are not read: {list_names(names)}{hint}", is_error=True)
+
+
+def _say_unread_files(folder: str) -> None:
+    """Say on standard error which files of a folder are not read and may be meant."""
+    unread = find_unread_files(folder) if folder and Path(folder).is_dir() else {}
+    shown = [f"{name} (did you mean {meant}?)" if meant else name for name, meant in unread.items()]
+    if shown:
+        more = f" and {len(shown) - _SHOWN_FILES} more" if len(shown) > _SHOWN_FILES else ""
+        say(f"hcat: not read: {', '.join(shown[:_SHOWN_FILES])}{more}", is_error=True)
 
 
 def find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:
@@ -496,8 +612,17 @@ def _clean_values(value: Any) -> Any:
     return value
 
 
+def _reject_file(entity: Entity, source_file: str, message: str) -> pa.RecordBatch:
+    """Return the row of a file that cannot be read, which lands as a rejected record."""
+    return _row_of_file(entity, source_file, message, is_file_problem=False)
+
+
 def _file_problem(entity: Entity, source_file: str, message: str) -> pa.RecordBatch:
-    """Return the row that stands for a file, table or column that is missing or broken."""
+    """Return the row that stands for logs, a table or a column that is missing, and that stops the build."""
+    return _row_of_file(entity, source_file, message, is_file_problem=True)
+
+
+def _row_of_file(entity: Entity, source_file: str, message: str, *, is_file_problem: bool) -> pa.RecordBatch:
     # names of files and columns may hold what no table of texts can
     source_file, message = clean_text(source_file), clean_line(message)
     row: dict[str, Any] = dict.fromkeys(entity.columns)
@@ -510,7 +635,7 @@ def _file_problem(entity: Entity, source_file: str, message: str) -> pa.RecordBa
         "record_hash": hash_text(message),
         "read_error": message,
         "unread_record": None,
-        "is_file_problem": True,
+        "is_file_problem": is_file_problem,
         "is_cleaned": False,
     }
     return pa.RecordBatch.from_pylist([row], schema=landed_schema(entity.name))

@@ -43,7 +43,9 @@ def say_rejections(rejections: pa.Table) -> pa.Table:
 
 
 def describe(row: Mapping[str, Any]) -> str:
-    """Return one line on the records of a file that were rejected for one reason."""
+    """Return one line on the records of a file that were rejected for one reason, or on a file as a whole (row 0)."""
+    if not row["first_row"]:
+        return f"file rejected: {row['reason']}"
     entity = row["entity"].replace("_", " ")
     is_one = row["count_records"] == 1
     records, place = ("record", "row") if is_one else ("records", "first in row")

@@ -1,16 +1,20 @@
-"""Which file holds which records: by its name, ``<stem>.<format>``, ``<stem>_<anything>.<format>`` or ``<stem>/*``.
+"""Which file holds which records: by its name, ``<stem>.<format>`` or ``<stem>_<anything>.<format>``, or by its folder.
 
-A stem is an entity of the raw contract or a shape: a file whose records hold records of several entities.
+A stem is an entity of the raw contract or a shape: a file whose records hold records of several entities. A folder that
+is named by a stem holds such files at any depth.
 """
 
 from __future__ import annotations
 
 import difflib
+import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from hcat.landing import calls, datasets
 from hcat.landing.aliases import plain_name
@@ -18,7 +22,6 @@ from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_call
 from hcat.landing.files import FORMATS, RawRecord
 from hcat.landing.raw_contract import ENTITIES, SPANS, RecordError, show_record
 from hcat.landing.spans import expand_spans
-from hcat.language.display import clean_label
 
 Expander = Callable[[Mapping[str, Any], str], Iterator[dict[str, Any]]]
 
@@ -26,6 +29,11 @@ Expander = Callable[[Mapping[str, Any], str], Iterator[dict[str, Any]]]
 _HEAD = 1000
 _SHOWN_NAMES = 12
 # endings of files that may be meant as logs
+# folders by which writers part files: a field and its value, or a date
+_PARTITION = re.compile(r"[^=]+=.*|[0-9T:_-]+")
+_DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+# anything else in a head is no name of a column: a file without a head has a record there
+_NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,60}")
 _OTHER_FORMATS = (".json", ".ndjson", ".txt", ".xlsx", ".xls", ".gz", ".zip", ".avro", ".pq", ".orc")
 
 
@@ -65,16 +73,40 @@ def stem_of(path: Path) -> str | None:
     Parameters
     ----------
     path : Path
-        Relative to the folder of raw logs.
+        Relative to the folder of raw logs. Folders of partitions (``month=05``, ``2026-05-01``) count as if they were
+        not there. A folder that names a shape decides for all files below it, and any other folder is not read.
 
     Examples
     --------
     >>> [stem_of(Path(name)) for name in ("calls_may.jsonl", "qrels/test.tsv", "relevance_judgements.csv", "x.csv")]
     ['calls', 'qrels', 'relevance_judgements', None]
+    >>> [stem_of(Path(name)) for name in ("calls/dt=2026-05-01/part-0.jsonl", "2026/05/ratings.csv", "old/ratings.csv")]
+    ['calls', 'ratings', None]
     """
-    if path.parent.name:
-        return path.parent.name if path.parent.name in SHAPES else None
-    return next((stem for stem in SHAPES if path.stem == stem or path.stem.startswith(f"{stem}_")), None)
+    folders = [name for name in path.parts[:-1] if not _PARTITION.fullmatch(name)]
+    return _stem_of_folder(path) if folders else _stem_named(path.stem)
+
+
+def _stem_of_folder(path: Path) -> str | None:
+    """Return the stem that the folder of a file names; writers of many files name their folder like a file."""
+    folder = next((Path(name) for name in path.parts[:-1] if not _PARTITION.fullmatch(name)), Path())
+    return _stem_named(folder.stem if folder.suffix in FORMATS else folder.name)
+
+
+def _stem_named(name: str) -> str | None:
+    return next((stem for stem in SHAPES if name == stem or name.startswith(f"{stem}_")), None)
+
+
+def read_partition(path: Path) -> dict[str, str]:
+    """Return the fields that the folders of a file state (``name=value``), which the writer left out of its records.
+
+    Examples
+    --------
+    >>> read_partition(Path("calls/application_version=2.3/language=en/part-0.parquet"))
+    {'application_version': '2.3', 'language': 'en'}
+    """
+    pairs = (part.partition("=") for part in path.parts[:-1] if "=" in part)
+    return {name: unquote(value) for name, _, value in pairs if value not in ("", _DEFAULT_PARTITION)}
 
 
 def entities_of(path: Path) -> tuple[str, ...]:
@@ -102,13 +134,43 @@ def find_files(folder: str | Path, entity_name: str) -> list[Path]:
     if folder == "":
         return []
     root = Path(folder)
-    found: set[Path] = set()
-    for stem, shape in SHAPES.items():
-        if entity_name in shape.entities:
-            for suffix in shape.formats:
-                for pattern in (f"{stem}{suffix}", f"{stem}_*{suffix}", f"{stem}/*{suffix}"):
-                    found.update(root.glob(pattern))
-    return sorted(path for path in found if path.is_file())
+    files: list[Path] = []
+    folders: list[Path] = []
+    for path in _walk(root):
+        place, is_folder = path.relative_to(root), path.is_dir()
+        stem = _stem_of_folder(place / "any") if is_folder else stem_of(place)
+        if stem and entity_name in SHAPES[stem].entities and (is_folder or path.suffix in SHAPES[stem].formats):
+            (folders if is_folder else files).append(path)
+    # a folder in the place of a file, and one that cannot be opened, are said as files that cannot be read
+    filled = {folder for path in files for folder in path.parents}
+    unread = [path for path in folders if not _is_open(path) or (path.suffix in FORMATS and path not in filled)]
+    return sorted([*files, *unread])
+
+
+def _is_open(folder: Path) -> bool:
+    return os.access(folder, os.R_OK | os.X_OK)
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    """Yield what lies below a folder, in order; a folder that links lead to twice is entered once.
+
+    Names that begin with a point or an underscore are notes of the programs that write files.
+    """
+    seen: set[tuple[int, int]] = set()
+    waiting = [root]
+    while waiting:
+        folder = waiting.pop()
+        try:
+            status = folder.stat()
+            names = sorted(name for name in os.listdir(folder) if not name.startswith((".", "_")))
+        except OSError:
+            continue
+        if (status.st_dev, status.st_ino) in seen:
+            continue
+        seen.add((status.st_dev, status.st_ino))
+        paths = [folder / name for name in names]
+        yield from paths
+        waiting += [path for path in reversed(paths) if path.is_dir()]
 
 
 def expand_records(records: Iterable[RawRecord], stem: str, entity_name: str) -> Iterator[RawRecord]:
@@ -202,10 +264,16 @@ def list_names(names: Iterable[str]) -> str:
     --------
     >>> list_names(["id", "answer", "id"])
     'id, answer'
+    >>> list_names(["root:x:0:0:root:/root:/bin/sh"])
+    '1 that is no name'
     """
     distinct = list(dict.fromkeys(names))
-    more = f" and {len(distinct) - _SHOWN_NAMES} more" if len(distinct) > _SHOWN_NAMES else ""
-    return ", ".join(clean_label(name) for name in distinct[:_SHOWN_NAMES]) + more
+    shown = [name for name in distinct if _NAME.fullmatch(name)]
+    others = len(distinct) - len(shown)
+    parts = [", ".join(shown[:_SHOWN_NAMES])] if shown else []
+    parts += [f"{len(shown) - _SHOWN_NAMES} more"] if len(shown) > _SHOWN_NAMES else []
+    parts += [f"{others} that {'is no name' if others == 1 else 'are no names'}"] if others else []
+    return " and ".join(parts)
 
 
 def suggest(wrong: str, right: Iterable[str]) -> str | None:
@@ -233,15 +301,22 @@ def find_unread_files(folder: str | Path) -> dict[str, str | None]:
     {'Queries.JSONL': 'queries.jsonl', 'calls.json': 'calls.jsonl', 'retrieval.csv': 'retrievals.csv'}
     """
     unread: dict[str, str | None] = {}
-    for path in sorted(Path(folder).iterdir()):
+    root = Path(folder)
+    for path in _walk(root):
+        place = path.relative_to(root)
         suffix = path.suffix.lower()
-        is_data = path.is_file() and suffix in (*FORMATS, *_OTHER_FORMATS)
-        own = stem_of(Path(path.name))
-        if is_data and (own is None or path.suffix not in SHAPES[own].formats):
-            stem = suggest(path.name.split(".")[0], SHAPES)
-            ending = suffix if suffix in FORMATS else ".jsonl"
-            unread[path.name] = f"{stem}{ending}" if stem else None
-    return unread
+        own, first = stem_of(place), path.name.split(".")[0]
+        is_data = suffix in (*FORMATS, *_OTHER_FORMATS)
+        is_meant = is_data or _stem_of_folder(place) is not None
+        if path.is_dir() and own is None and not _is_open(path):
+            unread[f"{place.as_posix()}/"] = None
+        if not path.is_file() or not is_meant or (own is not None and path.suffix in SHAPES[own].formats):
+            continue
+        ending = suffix if suffix in FORMATS else ".jsonl"
+        stem = None if own else suggest(first, SHAPES)
+        meant = f"{place.parent / first}{ending}" if own else f"{stem}{ending}"
+        unread[place.as_posix()] = meant if is_data and (own or stem) else None
+    return dict(sorted(unread.items()))
 
 
 def explain_no_files(folder: str | Path) -> str:
