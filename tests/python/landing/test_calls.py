@@ -404,7 +404,7 @@ def test_contexts_references_and_ids_of_a_call_go_before_those_of_its_containers
     "inputs", [{"locale": "en-GB"}, {"name": "Kim Exemplar"}, {"session_id": "a b c d e f g h i j"}]
 )
 def test_a_lone_text_of_another_kind_is_no_query(inputs: dict[str, str]) -> None:
-    with pytest.raises(RecordError, match=f"the query must be a text, got object with the keys {next(iter(inputs))}"):
+    with pytest.raises(RecordError, match=f"the query must be a text, got object: its keys are {next(iter(inputs))}"):
         expand({"id": "i1", "answer": ANSWER, "inputs": inputs}, "interactions")
     # the text of a query that is named by its id stands in the file of queries
     (row,) = expand({"id": "i1", "answer": ANSWER, "query_id": "q1", "inputs": inputs}, "interactions")
