@@ -44,7 +44,7 @@ _USER_ROLES = ("user", "human")
 _ASSISTANT_ROLES = ("assistant", "ai", "model")
 
 # what the user said, the reply and its contexts
-_Turn = tuple[str, str | None, list[Any]]
+_Turn = tuple[str, str | None, list[Any] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class _Exchange:
     is_further_sample: bool = False
     conversation_id: str | None = None
     turn_index: int | None = None
+    # None = the turn says nothing of a retrieval
     contexts: list[Any] | None = None
     is_last_turn: bool = True
 
@@ -227,7 +228,7 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
     # a call with query and answer of its own is one exchange: its messages are what the model was sent
     if turns is not None and len(turns) > 1 and not (has_query and (samples or is_scalar(single))):
         return _read_conversation(turns, record, call_id)
-    said, reply, contexts = turns[-1] if turns else (pick(record, "query_text"), None, [])
+    said, reply, contexts = turns[-1] if turns else (pick(record, "query_text"), None, None)
     query_text = _scalar(pick(record, "query_text") if has_query else said, "query")
     query_id = pick(record, "query_id")
     if query_id is None and query_text is not None and query_text.strip():
@@ -236,7 +237,7 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
         raise RecordError(f"multi_responses must be a list, got {json_kind(samples)}")
     if not samples:
         answer = _read_answer(single, reply)
-        return [_Exchange(call_id, query_id, query_text, answer, record.get("sample_index"), contexts=contexts or None)]
+        return [_Exchange(call_id, query_id, query_text, answer, record.get("sample_index"), contexts=contexts)]
     answers = samples if single is None or single in samples else [single, *samples]
     return [
         _Exchange(f"{call_id}_sample_{index}", query_id, query_text, _scalar(answer, "answer"), index, index > 0)
@@ -263,23 +264,23 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
     Tool and system messages are neither. A query beside the messages is what the user said in the turn that holds it,
     or else in the last one: a message may be a filled prompt template.
     """
-    turns: list[tuple[list[str], str | None, list[Any]]] = []
+    turns: list[tuple[list[str], str | None, list[Any] | None]] = []
     for message in messages:
         role = str(message.get("role", message.get("type"))).casefold()
         text = message_text(message["content"])
         if role in _USER_ROLES:
             if not turns or turns[-1][1] is not None:
-                turns.append(([], None, []))
+                turns.append(([], None, None))
             turns[-1][0].append(text)
         elif role in _ASSISTANT_ROLES and (turns or query is not None):
-            said, answer, contexts = turns.pop() if turns else ([], None, [])
+            said, answer, contexts = turns.pop() if turns else ([], None, None)
             found = structured(message.get("retrieval_context"))
-            contexts += found if isinstance(found, list) else []
+            contexts = [*(contexts or []), *found] if isinstance(found, list) else contexts
             # a message that only calls a tool says nothing
             turns.append((said, text if text.strip() else answer, contexts))
     if not turns and query is None:
         raise RecordError(f"a conversation of {len(messages)} messages of which the user said none")
-    read = [("\n".join(said), answer, contexts) for said, answer, contexts in turns or [([], None, [])]]
+    read = [("\n".join(said), answer, contexts) for said, answer, contexts in turns or [([], None, None)]]
     if query is not None:
         text = to_text(query) or ""
         place = max((place for place, (said, _, _) in enumerate(read) if text in said), default=len(read) - 1)
@@ -302,7 +303,7 @@ def _read_conversation(turns: Sequence[_Turn], record: dict[str, Any], call_id: 
                 _read_answer(pick(record, "answer"), reply) if is_last else reply,
                 conversation_id=conversation_id,
                 turn_index=number,
-                contexts=contexts or None,
+                contexts=contexts,
                 is_last_turn=is_last,
             )
         )
@@ -370,10 +371,14 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
         yield facts | {"query_id": exchange.query_id, "text": exchange.query_text}
 
 
-def _expand_retrievals(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
+def _contexts_of(record: Mapping[str, Any], exchange: _Exchange) -> Any:
+    """Return the contexts of an exchange: those of its call, or else its own; None where the log says nothing."""
     contexts = find_contexts(record) if exchange.is_last_turn else None
-    if contexts is None:
-        contexts = exchange.contexts
+    return exchange.contexts if contexts is None else contexts
+
+
+def _expand_retrievals(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
+    contexts = _contexts_of(record, exchange)
     if contexts is None:
         return
     if not isinstance(contexts, list):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, TextIO
 import pyarrow as pa
 
 from hcat.landing.raw_contract import first_line, json_kind, show_record, to_text
+from hcat.language.text import clean_text
 
 #: Endings of the files that are read.
 FORMATS = (".parquet", ".jsonl", ".csv", ".tsv")
@@ -21,11 +22,12 @@ FILE_ERRORS = (OSError, ValueError, OverflowError, csv.Error, pa.ArrowException)
 ROWS_PER_BATCH = 4096
 
 RawRecord = tuple[int, Mapping[str, Any] | None, str | None, str | None]
-"""(row number from 1, record or None, read error or None, unread text or None)"""
+"""(row number from 1, record or None, read error, or note on a record, or None, unread text or None)"""
 
 # a longer line is no record but a file without line breaks, which must not fill the memory
 _LONGEST_LINE = 1 << 25
 _SHOWN_OF_A_LONG_LINE = 1000
+_SHOWN_OF_A_KEY = 60
 _SEPARATORS = (",", ";", "\t", "|")
 _WRONG_STARTS = {
     b"\xff\xfe": "is UTF-16: save it as UTF-8",
@@ -94,8 +96,47 @@ def refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON value")
 
 
+class _Repeated(dict[str, Any]):
+    """An object with a key that stands in it twice; the last value counts."""
+
+    key = ""
+
+
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    repeated = _Repeated(pairs)
+    repeated.key = Counter(name for name, _ in pairs).most_common(1)[0][0]
+    return repeated
+
+
 # one decoder for all lines: making one costs as much as using it
-_READ_JSON = json.JSONDecoder(parse_constant=refuse_constant).decode
+_READ_JSON = json.JSONDecoder(object_pairs_hook=_make_object, parse_constant=refuse_constant).decode
+
+
+def read_json(text: str) -> Any:
+    """Return the value of a JSON text, as :func:`note_on` can tell what was lost of it."""
+    return _READ_JSON(text)
+
+
+def note_on(value: Any) -> str | None:
+    """Return what was lost while a JSON value was read, with the key behind a colon; None if nothing was.
+
+    Examples
+    --------
+    >>> note_on(read_json('{"answer": "5", "answer": "6"}')), note_on(read_json('{"answer": "5"}'))
+    ('a JSON key stands twice in one object, and the last value counts: answer', None)
+    """
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, _Repeated):
+            key = clean_text(each.key)[:_SHOWN_OF_A_KEY]
+            return f"a JSON key stands twice in one object, and the last value counts: {key}"
+        inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+        waiting += [item for item in inner if isinstance(item, dict | list)]
+    return None
 
 
 def _read_jsonl(path: Path) -> Iterator[RawRecord]:
@@ -115,12 +156,12 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
                 yield number, None, message, line.decode("utf-8", "replace").rstrip("\r\n")
                 continue
             try:
-                record = _READ_JSON(text)
+                record = read_json(text)
             except (ValueError, RecursionError) as error:
                 yield number, None, f"malformed JSON: {error}", text.rstrip("\r\n")
                 continue
             if isinstance(record, dict):
-                yield number, record, None, None
+                yield number, record, note_on(record), None
             else:
                 yield number, None, f"not a JSON object but {json_kind(record)}", text.rstrip("\r\n")
 
@@ -136,10 +177,10 @@ def _read_json(path: Path) -> Iterator[RawRecord]:
     if is_object_a_line:
         yield from _read_jsonl(path)
         return
-    document = _READ_JSON(path.read_text(encoding="utf-8-sig"))
+    document = read_json(path.read_text(encoding="utf-8-sig"))
     for number, record in enumerate(document if isinstance(document, list) else [document], start=1):
         if isinstance(record, dict):
-            yield number, record, None, None
+            yield number, record, note_on(record), None
         else:
             yield number, None, f"not a JSON object but {json_kind(record)}", to_text(record)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from hcat.engine.keys import hash_file
 from hcat.landing.calls import CALLS
-from hcat.landing.files import FORMATS, find_fault, read_records, refuse_constant
+from hcat.landing.files import FORMATS, find_fault, note_on, read_json, read_records
 from hcat.landing.shapes import SHAPES, find_missing_content, head_of, list_names, suggest
 
 #: Tools whose files hold calls.
@@ -100,11 +101,14 @@ def _check(stem: str, file: Path, copy: Path) -> int:
 def _read_array(file: Path) -> list[Mapping[str, Any]]:
     """Return the objects of a JSON file: those of an array, or of the only array of objects in an object."""
     try:
-        value = json.loads(file.read_bytes().decode("utf-8-sig"), parse_constant=refuse_constant)
+        value = read_json(file.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise ValueError(f"{file} is not UTF-8: other bytes at position {error.start}") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{file} is not JSON: {error}") from None
+    note = note_on(value)
+    if note:
+        print(f"hcat: {file}: {note}", file=sys.stderr)
     if isinstance(value, dict):
         arrays = [name for name, item in value.items() if isinstance(item, list) and item and isinstance(item[0], dict)]
         # one object of a tool, around its records

@@ -71,6 +71,7 @@ _METADATA_FIELDS = (
     ("landing_number", pa.int64()),
     ("is_file_problem", pa.bool_()),
     ("is_cleaned", pa.bool_()),
+    ("read_note", pa.string()),
 )
 
 
@@ -235,9 +236,12 @@ def _read_file(
             opened = _open_file(entity, path, place, dropped)
             if opened.problem is None:
                 _say_unread(entity, place, opened.head)
+                notes: Counter[str] = Counter()
                 for batch in _to_batches(entity, source_file, file_hash, opened.records):
+                    notes.update(batch["read_note"].drop_null().to_pylist())
                     yield batch
                     is_begun = True
+                _say_notes(source_file, notes)
                 return
     except FILE_ERRORS as error:
         opened = _Opened(say_fault(error))
@@ -428,8 +432,10 @@ def _read_calls(
     _say_unread(first, place, opened.head)
     file_hash = hash_file(path)
     landed = {name: _LandedRows(ENTITIES[name], source_file, file_hash) for name in ENTITIES_OF_CALLS}
-    records = _read_records(path, place, dropped)
-    for name, record in expand_calls(records, ENTITIES_OF_CALLS):
+    notes: Counter[str] = Counter()
+    for name, record in expand_calls(_read_records(path, place, dropped), ENTITIES_OF_CALLS):
+        if record[1] is not None and record[2] is not None:
+            notes[record[2]] += 1
         rows = landed[name]
         rows.add(record)
         if rows.is_full:
@@ -437,6 +443,16 @@ def _read_calls(
     for name, rows in landed.items():
         if rows.count:
             yield name, rows.take()
+    _say_notes(source_file, notes)
+
+
+def _say_notes(source_file: str, notes: Counter[str]) -> None:
+    """Say on standard error what was lost of records that are kept: one line for the file."""
+    if notes:
+        records = "1 record is" if notes.total() == 1 else f"{notes.total()} records are"
+        what = next(iter(notes)).split(": ", 1)[0]
+        names = list_names(note.split(": ", 1)[1] for note in notes)
+        print(f"hcat: {source_file}: {records} kept with a note: {what}: {names}", file=sys.stderr, flush=True)
 
 
 def _say_unread(entity: Entity, place: Path, head: Iterable[RawRecord]) -> None:
@@ -495,7 +511,7 @@ def _to_batches(
         yield rows.take()
 
 
-_FACTS = ("record_id", "record_hash", "read_error", "unread_record", "source_row", "is_cleaned")
+_FACTS = ("record_id", "record_hash", "read_error", "unread_record", "source_row", "is_cleaned", "read_note")
 
 
 class _LandedRows:
@@ -527,7 +543,9 @@ class _LandedRows:
         number, record, error, unread = raw
         values: dict[str, str] = {}
         is_cleaned = False
+        note = None
         if record is not None:
+            note, error = error, None
             try:
                 values, is_cleaned = self._read(record)
             except (ValueError, RecursionError) as problem:
@@ -538,7 +556,7 @@ class _LandedRows:
         self._occurrences[record_hash] += 1
         record_id = hash_text(self._source_file, record_hash, str(self._occurrences[record_hash]))
         # in the order of _FACTS
-        self._facts.append((record_id, record_hash, error, unread, number, is_cleaned))
+        self._facts.append((record_id, record_hash, error, unread, number, is_cleaned, note))
         self._values.append(values)
         self._count_characters += len(unread or "") + sum(map(len, values.values()))
 
@@ -636,6 +654,7 @@ def _row_of_file(entity: Entity, source_file: str, message: str, *, is_file_prob
         "read_error": message,
         "unread_record": None,
         "is_file_problem": is_file_problem,
+        "read_note": None,
         "is_cleaned": False,
     }
     return pa.RecordBatch.from_pylist([row], schema=landed_schema(entity.name))

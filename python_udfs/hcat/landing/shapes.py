@@ -196,8 +196,10 @@ def expand_records(records: Iterable[RawRecord], stem: str, entity_name: str) ->
             except RecordError as problem:
                 yield number, None, str(problem), show_record(record)
                 continue
-            for item in expanded:
-                yield number, item, None, None
+            # a note is said once, on the first of its entities
+            note = error if entity_name == shape.entities[0] else None
+            for place, item in enumerate(expanded):
+                yield number, item, None if place else note, None
 
 
 def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> Iterator[tuple[str, RawRecord]]:
@@ -205,6 +207,7 @@ def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> I
     seen: Counter[str] = Counter()
     first = ENTITIES_OF_CALLS[0]
     for number, record, error, unread in records:
+        note = error
         try:
             opened = None if record is None else calls.open_call(record, seen)
         except RecordError as problem:
@@ -220,8 +223,8 @@ def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> I
             except RecordError as problem:
                 yield entity_name, (number, None, str(problem), show_record(record or {}))
                 continue
-            for item in items:
-                yield entity_name, (number, item, None, None)
+            for place, item in enumerate(items):
+                yield entity_name, (number, item, note if entity_name == first and not place else None, None)
 
 
 def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | None:

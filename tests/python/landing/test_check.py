@@ -22,6 +22,8 @@ CALL = {
     "created_at": "2026-05-01",
 }
 
+UNCLOSED = "Expecting property name enclosed in double quotes: line 2 column 1 (char 2)"
+
 
 def write(path: Path, *records: dict[str, Any]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -76,6 +78,18 @@ def test_the_first_record_is_shown_as_it_will_land_and_a_filled_prompt_is_said(t
         "3 records, 2 distinct queries",
         "1 query contains one of its own contexts: log what the user asked under query, and not the filled prompt",
     ]
+
+
+def test_a_broken_file_and_many_broken_lines_are_counted_in_full(tmp_path: Path) -> None:
+    (tmp_path / "calls_b.jsonl").write_bytes(json.dumps(CALL).encode() + b"\n" + b"{\n" * 3_000)
+    (tmp_path / "interactions.parquet").write_bytes(b"PAR1 half")
+    text = [" ".join(part.strip() for part in line).strip() for line in check_logs(tmp_path, REPOSITORY).lines]
+    assert text[1:5] == [
+        "interactions 1 of 3,002 records can be used, 3,001 rejected",
+        "rejected 3,000: malformed JSON",
+        *[f"calls_b.jsonl row {row}: malformed JSON: {UNCLOSED}" for row in (2, 3)],
+    ]
+    assert any(line.startswith("rejected 1: interactions.parquet cannot be read: Parquet ") for line in text)
 
 
 def test_metrics_are_counted_by_what_the_logs_bring(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,200 @@ def test_files_are_found_by_name_part_and_folder(tmp_path: Path) -> None:
     found = [path.relative_to(tmp_path).as_posix() for path in find_files(tmp_path, "interactions")]
     assert sorted(found) == sorted(names)
     assert [path.name for path in find_files(tmp_path, "ratings")] == []
+
+
+ANSWERED = {"interaction_id": "i1", "answer": "5"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "interactions/dt=2026-05-01/part-0.jsonl",
+        "interactions/year=2026/month=05/day=01/x.jsonl",
+        "interactions/assistant/2026/x.jsonl",
+        "interactions_may/part-0.jsonl",
+        "interactions.jsonl/part-00000.jsonl",
+        "year=2026/month=05/interactions.jsonl",
+        "2026-05-01/interactions_1.jsonl",
+    ],
+)
+def test_a_file_in_the_folder_of_its_entity_or_in_a_partition_is_read(tmp_path: Path, name: str) -> None:
+    for place, file in enumerate(("interactions.jsonl", name) if name != "interactions.jsonl" else (name,)):
+        path = tmp_path / (file if "interactions.jsonl/" not in name or place else "interactions_0.jsonl")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_lines(path, ANSWERED)
+    for note in ("_SUCCESS", ".part-0.jsonl.crc", "_part.jsonl", ".part.jsonl"):
+        (tmp_path / name).parent.joinpath(note).write_text("x")
+    rows = land_all(tmp_path)
+    # rows of equal files keep their own place
+    assert name in {row["source_file"] for row in rows}
+    assert len(rows) == len({row["record_id"] for row in rows}) == 2
+    assert find_unread_files(tmp_path) == {}
+
+
+def test_folders_that_name_nothing_are_said_and_not_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_lines(tmp_path / "interactions.jsonl", ANSWERED)
+    for name in (
+        "old/interactions.jsonl",
+        "calls/part-0.json",
+        "calls/notes.md",
+        "exports/costs.csv.gz",
+        "old/README.md",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        write_lines(tmp_path / name, ANSWERED)
+    assert [row["source_file"] for row in land_all(tmp_path)] == ["interactions.jsonl"]
+    assert find_unread_files(tmp_path) == {
+        "calls/notes.md": None,
+        "calls/part-0.json": "calls/part-0.jsonl",
+        "exports/costs.csv.gz": None,
+        "old/interactions.jsonl": "interactions.jsonl",
+    }
+    connection = duckdb.connect()
+    connection.execute("create table hcat_deletions (id_kind varchar, hashed_id varchar)")
+    assert land("interactions", connection, str(tmp_path), inputs({}), "main", None).read_all().num_rows == 1
+    said = capsys.readouterr().err
+    assert said.startswith("hcat: not read: calls/notes.md, calls/part-0.json (did you mean calls/part-0.jsonl?), ")
+    assert said.count("\n") == 1
+
+
+def test_links_that_lead_in_a_circle_end(tmp_path: Path) -> None:
+    folder = tmp_path / "logs" / "interactions"
+    folder.mkdir(parents=True)
+    write_lines(folder / "a.jsonl", ANSWERED)
+    (folder / "loop").symlink_to(tmp_path / "logs")
+    (folder / "again").symlink_to(folder)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    write_lines(elsewhere / "b.jsonl", ANSWERED)
+    (folder / "linked").symlink_to(elsewhere)
+    assert [row["source_file"] for row in land_all(tmp_path / "logs")] == [
+        "interactions/a.jsonl",
+        "interactions/linked/b.jsonl",
+    ]
+
+
+def test_a_partition_gives_the_fields_that_its_writer_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "calls" / "application_version=2.3%2B1" / "language=en"
+    folder.mkdir(parents=True)
+    call = {"id": "i1", "question": "What?", "answer": "5"}
+    write_lines(folder / "part-0.jsonl", call, call | {"id": "i2", "language": "de"})
+    parquet.write_table(pa.table({"id": ["i3"], "question": ["What?"], "answer": ["5"]}), folder / "part-1.parquet")
+    rows = {row["interaction_id"]: row for row in land_all(tmp_path)}
+    assert {row["application_version"] for row in rows.values()} == {"2.3+1"}
+    assert [rows[name]["language"] for name in ("i1", "i2", "i3")] == ["en", "de", "en"]
+    # a column that every record owes may stand in the folder alone
+    ranked = tmp_path / "retrievals" / "rank=1"
+    ranked.mkdir(parents=True)
+    (ranked / "x.csv").write_text("interaction_id,text\ni1,Five.\n")
+    assert [row["rank"] for row in land_all(tmp_path, "retrievals")] == ["1"]
+
+
+def make_pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+BROKEN = {
+    "half a file": ("interactions_b.parquet", lambda path: path.write_bytes(b"PAR1 half"), "cannot be read: Parquet "),
+    "compressed": ("interactions_b.jsonl", lambda path: path.write_bytes(b"\x1f\x8b\x08\x00rest"), "is compressed: "),
+    "UTF-16": ("interactions_b.csv", lambda path: path.write_bytes("id,answer\n".encode("utf-16")), "is UTF-16: "),
+    "array": ("calls_b.jsonl", lambda path: path.write_text('[{"query": "What?"}]'), "holds one JSON array: "),
+    "no column": ("interactions_b.csv", lambda path: path.write_text("id,anwser\n1,5\n"), "has no column 'answer' "),
+    "no answer": ("calls_b.jsonl", lambda path: path.write_text('{"query": "What?"}\n'), "brings no answer in any "),
+    "folder": ("interactions_b.jsonl", lambda path: path.mkdir(), "is a folder without a file that is read"),
+    "pipe": ("interactions_b.jsonl", make_pipe, "is neither a file nor a folder"),
+    "nothing": ("interactions_b.jsonl", lambda path: path.symlink_to("/no/such/file"), "cannot be read: No such file"),
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_one_broken_file_among_many_is_a_reject_and_alone_it_stops_the_build(tmp_path: Path, kind: str) -> None:
+    name, make, reason = BROKEN[kind]
+    make(tmp_path / name)
+    assert only_problem(land_all(tmp_path)).startswith(f"{name} {reason}")
+    write_lines(tmp_path / "interactions_a.jsonl", ANSWERED)
+    rows = {row["source_file"]: row for row in land_all(tmp_path)}
+    assert rows["interactions_a.jsonl"]["interaction_id"] == "i1"
+    broken = rows[name]
+    assert (broken["source_row"], broken["is_file_problem"], broken["source_file_hash"]) == (0, False, "")
+    assert broken["read_error"].startswith(f"{name} {reason}")
+    # once for all entities of the file, whatever reads them
+    for entity in ENTITIES:
+        assert entity == "interactions" or land_all(tmp_path, entity) == []
+    at_once = [row for entity, batch in read_folder(tmp_path) for row in batch.to_pylist()]
+    assert sorted(at_once, key=str) == sorted(rows.values(), key=str)
+
+
+def test_a_parquet_file_that_breaks_in_the_middle_lands_no_row(tmp_path: Path) -> None:
+    path = tmp_path / "interactions_b.parquet"
+    table = pa.table(
+        {"interaction_id": [f"i{n}" for n in range(20_000)], "answer": [f"answer {n}" for n in range(20_000)]}
+    )
+    parquet.write_table(table, path, row_group_size=5_000, compression="zstd")
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 2_000] = b"\xff" * 2_000
+    path.write_bytes(bytes(content))
+    write_lines(tmp_path / "interactions_a.jsonl", ANSWERED)
+    rows = land_all(tmp_path)
+    assert [(row["source_file"], row["source_row"]) for row in rows] == [
+        ("interactions_a.jsonl", 1),
+        ("interactions_b.parquet", 0),
+    ]
+
+
+def test_a_first_line_that_is_a_record_is_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "interactions.csv").write_text("kim:x:1000:kim@example.com\nmore:x:2:y\n")
+    assert only_problem(land_all(tmp_path)).endswith("(found: 1 that is no name)")
+
+
+def test_a_key_that_stands_twice_is_a_note_on_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_lines(
+        tmp_path / "interactions.jsonl",
+        b'{"interaction_id": "i1", "answer": "5", "answer": "6"}',
+        b'{"interaction_id": "i2", "answer": "5", "tags": {"a\\ud800": 1, "a\\ud800": 2}}',
+        {"interaction_id": "i3", "answer": "7"},
+    )
+    note = "a JSON key stands twice in one object, and the last value counts: "
+    rows = land_all(tmp_path)
+    assert [(row["answer"], row["read_error"], row["read_note"]) for row in rows] == [
+        ("6", None, f"{note}answer"),
+        ("5", None, f"{note}a "),
+        ("7", None, None),
+    ]
+    assert capsys.readouterr().err == f"hcat: interactions.jsonl: 2 records are kept with a note: {note}answer, a \n"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        (
+            "calls.jsonl",
+            b'{"id": "i1", "question": "What?", "question": "Why?", "answer": "5", "contexts": ["a", "b"]}',
+        ),
+        ("calls.jsonl", b'{"id": "i1", "question": "Why?", "answer": "5", "contexts": [{"text": "a", "text": "b"}]}'),
+        ("spans.json", b'[{"trace_id": "t", "span_id": "s", "name": "a", "name": "b"}]'),
+    ],
+)
+def test_a_note_on_a_call_or_a_trace_stands_once(tmp_path: Path, name: str, line: bytes) -> None:
+    (tmp_path / name).write_bytes(line + b"\n")
+    noted = [row for entity in ENTITIES for row in land_all(tmp_path, entity) if row["read_note"]]
+    assert len(noted) == 1
+    assert len([row for _, batch in read_folder(tmp_path) for row in batch.to_pylist() if row["read_note"]]) == 1
+
+
+def test_of_many_unreadable_lines_a_check_reads_some_and_counts_the_rest(tmp_path: Path) -> None:
+    call = b'{"id": "i1", "question": "What?", "answer": "5"}\n'
+    (tmp_path / "calls.jsonl").write_bytes(b"{cut\n" * 5_000 + call + b"caf\xe9\n" * 1_500 + b"\n" * 500)
+    dropped: Counter[tuple[str, str]] = Counter()
+    rows = [row for _, batch in read_folder(tmp_path, dropped=dropped) for row in batch.to_pylist()]
+    assert len(rows) == 2_001
+    assert [row["source_row"] for row in rows if row["interaction_id"]] == [5_001]
+    assert dropped == {
+        ("interactions", "malformed JSON"): 4_000,
+        ("interactions", "invalid UTF-8 at byte 3 of the row"): 500,
+    }
+    assert sum(batch.num_rows for _, batch in read_folder(tmp_path)) == 6_501
 
 
 NO_FILE = "has no file interactions.*, calls.* or spans.*"

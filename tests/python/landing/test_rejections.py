@@ -28,6 +28,12 @@ def test_the_most_frequent_reason_comes_first(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err.splitlines() == [f"hcat: {line}" for line in lines]
 
 
+def test_a_file_that_was_rejected_whole_says_its_name_itself() -> None:
+    row = rejection(1, "qrels.tsv is compressed: unpack it") | {"first_row": 0}
+    (line,) = say_rejections(pa.Table.from_pylist([row]))["rejection"].to_pylist()
+    assert line == "file rejected: qrels.tsv is compressed: unpack it"
+
+
 def test_many_reasons_are_cut_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
     rows = [rejection(1, f"reason {number}") for number in range(SAID_LINES + 5)]
     assert say_rejections(pa.Table.from_pylist(rows)).num_rows == SAID_LINES + 5

@@ -1,4 +1,4 @@
-"""A plugin of dbt-duckdb: what is wrong with settings or the database file is one line, before dbt opens it.
+"""A plugin of dbt-duckdb: what is wrong with settings, the database file or the logs is one line, before a model runs.
 
 Named in profiles.yml: ``plugins: [{module: dbt.adapters.hcatwarehouse}]``.
 """
@@ -31,3 +31,14 @@ class Plugin(BasePlugin):
             prepare_database(Path(creds.path))
         except WarehouseError as error:
             raise DbtRuntimeError(f"hcat: {error}") from error
+
+    def configure_connection(self, conn: Any) -> None:
+        """Give SQL the function that says why logs give no interaction: a hook asks it before the first model."""
+        conn.create_function("hcat_explain_no_logs", _explain_no_logs, ["VARCHAR", "BOOLEAN"], "VARCHAR")
+
+
+def _explain_no_logs(folder: str, has_landed: bool) -> str:
+    # most commands do not ask
+    from hcat.landing.reading import explain_no_logs
+
+    return explain_no_logs(folder, has_landed) or ""
