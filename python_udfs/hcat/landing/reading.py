@@ -452,7 +452,7 @@ def _say_notes(source_file: str, notes: Counter[str]) -> None:
         records = "1 record is" if notes.total() == 1 else f"{notes.total()} records are"
         what = next(iter(notes)).split(": ", 1)[0]
         names = list_names(note.split(": ", 1)[1] for note in notes)
-        print(f"hcat: {source_file}: {records} kept with a note: {what}: {names}", file=sys.stderr, flush=True)
+        say(f"hcat: {source_file}: {records} kept with a note: {what}: {names}", is_error=True)
 
 
 def _say_unread(entity: Entity, place: Path, head: Iterable[RawRecord]) -> None:

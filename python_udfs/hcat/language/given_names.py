@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from hcat.engine.devices import packaged_folder
+from hcat.engine.devices import NAMES, check_package, packaged_folder
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -97,11 +97,10 @@ def surnames() -> frozenset[str]:
 
 
 def _read_census(*files: str, limit: int | None) -> list[str]:
-    from importlib import resources
-
+    folder = check_package(NAMES)
     found: list[str] = []
     for file in files:
-        lines = resources.files("names").joinpath(file).read_text(encoding="ascii").splitlines()
+        lines = (folder / file).read_text(encoding="ascii").splitlines()
         found += [line.split()[0].lower() for line in lines[:limit]]
     return found
 

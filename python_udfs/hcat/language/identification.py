@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hcat.engine.devices import LANGUAGES, check_package
+
 LANGUAGE_SCHEMA: Final = pa.schema(
     [
         ("passage_id", pa.string()),
@@ -60,6 +62,7 @@ def identify_languages(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 @cache
 def _load() -> Any:
+    check_package(LANGUAGES)  # before its code runs
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from hcat.engine.devices import ModelError
+from hcat.engine.devices import LANGUAGES, MINILM, NAMES, TAGGER, ModelError, check_package
 from hcat.engine.relations import map_batches
 from hcat.privacy.exposure import FINDING_TYPE, expose_spans, make_reader
 from hcat.privacy.masking import apply_masks, mask_value
@@ -40,6 +40,8 @@ address, a date or an amount, with some false alarms; `place` is weak personal d
 _FIELD_MARK: Final = ": "
 _RULE_LIBRARIES: Final = ("names",)
 _TAGGER_LIBRARIES: Final = ("spacy", "presidio-analyzer", DEFAULT_MODEL)
+#: Lists of names, ordinary words, and the model of languages, which decides whether the tagger reads a text.
+_RULE_PACKAGES: Final = (NAMES, MINILM, LANGUAGES)
 
 RECOGNISERS_SCHEMA: Final = pa.schema(
     [
@@ -97,8 +99,9 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
 
     Notes
     -----
-    The key is a hash of the source of the rules, the versions of the libraries and the types to be masked. Texts are
-    read again exactly when their findings can change. A fault is written to the column ``problem``.
+    The key is a hash of the source of the rules, the versions of the libraries, the files of models and lists, and the
+    types to be masked. Texts are read again exactly when their findings can change. A fault is written to the column
+    ``problem``, also a file that is not the pinned one.
     """
     row: dict[str, Any] = dict.fromkeys(RECOGNISERS_SCHEMA.names)
     try:
@@ -107,7 +110,11 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
         masked_types = _read_masked_types(entity_types)
         libraries = (*_RULE_LIBRARIES, *_TAGGER_LIBRARIES) if tagger == PACKAGED else _RULE_LIBRARIES
         revision = ", ".join(f"{library} {_version(library)}" for library in libraries)
-        digest = hashlib.sha256("|".join((tagger, revision, *masked_types)).encode())
+        packages = (*_RULE_PACKAGES, TAGGER) if tagger == PACKAGED else _RULE_PACKAGES
+        for package in packages:
+            check_package(package)
+        pinned = (package.sha256 for package in packages)
+        digest = hashlib.sha256("|".join((tagger, revision, *pinned, *masked_types)).encode())
         for source in list_rule_sources():
             digest.update(source.read_bytes())
         row |= {

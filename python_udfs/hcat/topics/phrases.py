@@ -8,7 +8,6 @@ enough for them, and costs a quarter of a parser.
 from __future__ import annotations
 
 import re
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import pyarrow as pa
 from hcat.language.identification import identify_languages
 from hcat.language.text import STOP_WORDS
 from hcat.language.words import fold_word, stem_word
-from hcat.privacy.tagger import DEFAULT_MODEL
+from hcat.privacy.tagger import DEFAULT_MODEL, load_tagger
 from hcat.statistics.arrays import Integers as Labels
 from hcat.topics.models import NOISE, count_words, find_people, is_telling, one_thread, weigh_words
 
@@ -50,6 +49,7 @@ LEAST_SHARE_READ: Final = 0.5
 #: Texts per call of the tagger. It is fixed, because a vector may depend on what it is computed with.
 BATCH_TEXTS: Final = 64
 
+# only the tagger of parts of speech is needed
 _UNUSED_PIPES: Final = ("ner", "parser", "lemmatizer", "attribute_ruler", "senter")
 _PROPER_NOUNS: Final = frozenset({"NNP", "NNPS"})
 _ADJECTIVES: Final = frozenset({"JJ", "JJR", "JJS"})
@@ -58,8 +58,6 @@ _PHRASE_WORD: Final = re.compile(r"[^\W\d_][\w'\u2019-]+")
 _MEASURE_LIST: Final = "amount day euro hour minute month number percent second sum time week year"
 _MEASURES: Final = frozenset(map(stem_word, _MEASURE_LIST.split()))
 
-_lock = threading.Lock()
-_taggers: dict[str, Any] = {}
 
 _Word = tuple[str, bool]
 
@@ -214,20 +212,10 @@ def _is_read(texts: Sequence[str], languages: Collection[str]) -> Any:
     return np.isin(identify_languages(batch)["language"].to_pylist(), sorted(languages))
 
 
-def _load_tagger() -> Any:
-    """Return the pipeline with its tagger of parts of speech alone, loaded once per process."""
-    with _lock:
-        if DEFAULT_MODEL not in _taggers:
-            import spacy
-
-            _taggers[DEFAULT_MODEL] = spacy.load(DEFAULT_MODEL, exclude=list(_UNUSED_PIPES))
-        return _taggers[DEFAULT_MODEL]
-
-
 def _tag(texts: Sequence[str]) -> list[list[tuple[str, str]]]:
     """Return the words of each text with their tags of the Penn Treebank."""
     with one_thread():
-        documents = _load_tagger().pipe(texts, batch_size=BATCH_TEXTS)
+        documents = load_tagger(unused=_UNUSED_PIPES).pipe(texts, batch_size=BATCH_TEXTS)
         return [[(token.text, token.tag_) for token in document] for document in documents]
 
 

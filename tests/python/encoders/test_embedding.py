@@ -99,11 +99,12 @@ def test_truncation_is_counted():
     assert counts[0] > encoder.maximum_tokens
 
 
-def test_other_weights_are_refused(tmp_path, monkeypatch):
-    (tmp_path / "model.safetensors").write_bytes(b"not the weights")
-    monkeypatch.setattr(devices, "packaged_folder", lambda: tmp_path)
-    with pytest.raises(ModelError, match=r"must have SHA-256 53aa.*, got "):
-        resolve_encoder("packaged", "", "cpu", "auto")
+def test_the_key_covers_all_files_of_the_packaged_model(monkeypatch):
+    key = resolve_encoder("packaged", "", "cpu", "float32").encoder_key
+    monkeypatch.setattr(encoders, "MINILM", devices.MINILM._replace(sha256="0" * 64))
+    other = resolve_encoder("packaged", "", "cpu", "float32")
+    assert other.encoder_key != key
+    assert other.encoder_sha256 == PACKAGED_SHA256
 
 
 @pytest.mark.parametrize(
@@ -122,10 +123,18 @@ def test_faulty_settings_are_named(name: str, revision: str, dtype: str, message
 def test_local_folder_needs_weights(tmp_path):
     with pytest.raises(ModelError, match="holds no"):
         resolve_encoder(str(tmp_path), "", "cpu", "auto")
-    (tmp_path / "model.safetensors").write_bytes(b"weights")
+
+
+@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "1_Pooling/config.json", "added_tokens.json"])
+def test_every_file_of_a_local_folder_is_part_of_the_key(tmp_path, file):
+    (tmp_path / "1_Pooling").mkdir()
+    for name in ("model.safetensors", "tokenizer.json", "1_Pooling/config.json"):
+        (tmp_path / name).write_bytes(b"first")
     first = resolve_encoder(str(tmp_path), "", "cpu", "auto")
-    (tmp_path / "model.safetensors").write_bytes(b"other weights")
-    assert resolve_encoder(str(tmp_path), "", "cpu", "auto").encoder_key != first.encoder_key
+    (tmp_path / file).write_bytes(b"second")
+    second = resolve_encoder(str(tmp_path), "", "cpu", "auto")
+    assert second.encoder_key != first.encoder_key
+    assert second.encoder_sha256 != first.encoder_sha256
 
 
 def test_precision_is_part_of_the_key():

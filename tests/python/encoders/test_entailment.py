@@ -228,6 +228,21 @@ def test_other_delta_is_refused(tmp_path, monkeypatch):
     assert row["classifier_key"] is None
 
 
+def test_the_key_covers_all_files_of_base_and_delta(tmp_path, monkeypatch):
+    first = resolve_classifier("compact", "", "cpu", "float32")
+    monkeypatch.setitem(SHIPPED, "compact", COMPACT._replace(base_files="0" * 64))
+    other_base = resolve_classifier("compact", "", "cpu", "float32")
+    for name in ("delta.safetensors", "card.json"):
+        (tmp_path / name).write_bytes((COMPACT.folder / name).read_bytes())
+    card = json.loads((tmp_path / "card.json").read_text()) | {"labels": ["neutral", "entailment", "contradiction"]}
+    (tmp_path / "card.json").write_text(json.dumps(card))
+    monkeypatch.setitem(SHIPPED, "compact", COMPACT._replace(folder=tmp_path))
+    other_card = resolve_classifier("compact", "", "cpu", "float32")
+    assert len({identity.classifier_key for identity in (first, other_base, other_card)}) == 3
+    # a decision names the weights alone
+    assert len({identity.classifier_sha256 for identity in (first, other_base, other_card)}) == 1
+
+
 def test_hub_id_needs_a_revision():
     row = describe_classifier("someone/model", "", "cpu", "auto").to_pylist()[0]
     assert "needs hcat_classifier_revision (a commit), got none" in row["problem"]

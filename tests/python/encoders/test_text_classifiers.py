@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
+from hcat.encoders import text_classifiers
 from hcat.encoders.classifier_heads import load_head
 from hcat.encoders.text_classifiers import (
     CLASSIFIED_SCHEMA,
@@ -33,6 +34,16 @@ def test_the_encoder_decides_where_the_head_reads_its_vectors():
     assert resolve(encoder={"location": "other/model", "encoder_sha256": "0"}).location == "encoded"
     assert resolve(encoder={"location": "hashing:32", "encoder_sha256": "0"}).location == "hashing"
     assert resolve(name="none").location == "none"
+
+
+@pytest.mark.parametrize(
+    ("purpose", "package"), [("toxicity", "MINILM"), ("sentiment", "MINILM"), ("sentiment", "NAMES")]
+)
+def test_the_key_covers_the_encoder_and_the_lists_that_a_head_reads(monkeypatch, purpose, package):
+    key = resolve(purpose).scoring_key
+    monkeypatch.setattr(text_classifiers, "check_package", lambda package: None)
+    monkeypatch.setattr(text_classifiers, package, getattr(text_classifiers, package)._replace(sha256="0" * 64))
+    assert resolve(purpose).scoring_key != key
 
 
 def test_a_hub_id_needs_a_revision():

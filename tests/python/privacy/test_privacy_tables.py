@@ -57,6 +57,25 @@ def test_the_key_covers_every_file_of_the_rules(entity_types: pa.Table, monkeypa
         assert privacy_tables.describe_recognisers("none", entity_types).to_pylist()[0]["recogniser_key"] != key
 
 
+@pytest.mark.parametrize("name", ["NAMES", "MINILM", "LANGUAGES", "TAGGER"])
+def test_the_key_covers_the_files_of_lists_and_models(
+    entity_types: pa.Table, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    key = privacy_tables.describe_recognisers("packaged", entity_types).to_pylist()[0]["recogniser_key"]
+    package = getattr(privacy_tables, name)
+    other = package._replace(sha256="0" * 64)
+    monkeypatch.setattr(privacy_tables, name, other)
+    read = [other if each is package else each for each in privacy_tables._RULE_PACKAGES]
+    monkeypatch.setattr(privacy_tables, "_RULE_PACKAGES", read)
+    refused = privacy_tables.describe_recognisers("packaged", entity_types).to_pylist()[0]
+    assert f"the files of the Python package {package.module} must have SHA-256 000" in refused["problem"]
+    assert "\n" not in refused["problem"]
+    assert refused["recogniser_key"] is None
+    monkeypatch.setattr(privacy_tables, "check_package", lambda package: Path())
+    row = privacy_tables.describe_recognisers("packaged", entity_types).to_pylist()[0]
+    assert row["recogniser_key"] not in (key, None)
+
+
 def test_problems_are_said_in_one_line(entity_types: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     def problem(tagger: str, types: pa.Table) -> str:
         return str(privacy_tables.describe_recognisers(tagger, types).to_pylist()[0]["problem"])

