@@ -28,6 +28,8 @@ VARIABLES = {"hcat_profile": "minimal", "hcat_modules": {"drift": True, "referen
 #: Nothing else says this, and nothing must say it after it was forgotten.
 SECRET = "The vault in Zurzach opens at 7:43 on Thursdays for Ms Quendelin."
 FORGOTTEN = ("call_06", "call_07", "call_09")
+#: An interaction of which only a line that cannot be read came.
+TORN = "torn_1"
 #: Interactions before the day from which on weeks stay.
 PRUNED = ("call_00", "call_01", "call_02", "call_03", "call_04")
 KEPT_FROM = date(2026, 6, 15)
@@ -37,7 +39,10 @@ COUNT = 12
 
 
 def write_logs(folder: Path, without: tuple[str, ...] = ()) -> None:
-    """Write twelve interactions of six weeks; that of call_07 alone asks a query of its own."""
+    """Write twelve interactions of six weeks; that of call_07 alone asks a query of its own.
+
+    Lines that cannot be read name what is forgotten, in the file of each entity.
+    """
     numbers = [number for number in range(COUNT) if f"call_{number:02}" not in without]
     start = datetime(2026, 6, 1, 9)
     interactions = [
@@ -66,9 +71,14 @@ def write_logs(folder: Path, without: tuple[str, ...] = ()) -> None:
         {"query_id": name, "text": text, "reference_answer": f"It is {name[-1]}."}
         for name, text in sorted(asked.items())
     ]
-    write_lines(folder / "interactions.jsonl", interactions)
-    write_lines(folder / "retrievals.jsonl", retrievals)
-    write_lines(folder / "queries.jsonl", queries)
+    torn = (
+        [] if without else [f'{{"interaction_id": "{name}", "text": "{SECRET}'.encode() for name in ("call_07", TORN)]
+    )
+    write_lines(folder / "interactions.jsonl", [*interactions, *torn])
+    write_lines(folder / "retrievals.jsonl", [*retrievals, *torn])
+    write_lines(folder / "queries.jsonl", [*queries, *torn])
+    for entity in ("documents", "chunks"):
+        write_lines(folder / f"{entity}.jsonl", torn)
 
 
 @pytest.fixture(scope="module")
@@ -129,13 +139,14 @@ def test_what_is_deleted_leaves_no_byte_and_stays_away_and_pruned_weeks_keep_the
     assert said["weeks"] == f"all before {KEPT_FROM}: their sums stay"
 
     ids = tmp_path / "ids.txt"
-    ids.write_text("\n".join(FORGOTTEN))
+    ids.write_text("\n".join([*FORGOTTEN, TORN]))
     (built.warehouse / "explorer.html").write_text(SECRET)
     (built.warehouse / "review_one.csv").write_text(f"interaction_id,answer\ncall_07,{SECRET}\ncall_08,It is 8.\n")
     assert len(find_bytes(built.warehouse, SECRET)) > 5
     said = dict(forget_interactions(REPOSITORY, ids, "ticket 7"))
-    assert said["records"] == "interactions 3, queries 2, retrievals 6"
-    for text in (SECRET, "When does the vault open?", "The fee is 2.", *FORGOTTEN, *PRUNED):
+    assert said["records"] == "chunks 2, documents 2, interactions 5, queries 4, retrievals 8"
+    assert "are in no landed record" not in said["deleted"]
+    for text in (SECRET, "When does the vault open?", "The fee is 2.", *FORGOTTEN, TORN, *PRUNED):
         assert find_bytes(built.warehouse, text) == []
     assert (built.warehouse / "review_one.csv").read_text() == "interaction_id,answer\ncall_08,It is 8.\n"
     # readers go on reading until the next build
@@ -168,6 +179,6 @@ def test_what_is_deleted_leaves_no_byte_and_stays_away_and_pruned_weeks_keep_the
     )
     assert refreshed.exit_code == 0, refreshed.output
     rejected = "select reject_reason, record_excerpt, count(*) from stg_interactions__rejected group by all"
-    assert refreshed.query(rejected) == [("deleted on request", "", 8)]
+    assert refreshed.query(rejected) == [("deleted on request", "", 10)]
     for text in (SECRET, "When does the vault open?", "The fee is 2."):
         assert find_bytes(built.warehouse, text) == []

@@ -5,8 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import mmap
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,8 @@ from hcat.engine.warehouse import DATABASE_FILE, Comments, Place, list_tables, q
 PAGES: Final = ("report.html", "report.pdf", "explorer.html", "desk.html")
 #: Review sheets and files of test queries, where the commands write them.
 _FILES: Final = ("review_*.csv", "test_set/*.csv", "test_set/*.jsonl")
+#: Endings of pages and of files whose texts are packed, so that an id is not found in their bytes.
+_PACKED: Final = (".html", ".pdf", ".duckdb", ".parquet", ".gz", ".zip", ".xlsx")
 #: Columns of sheets and of files of queries, with the kind of their id.
 _IDS_OF_FILES: Final[Mapping[str, str]] = {"interaction_id": "derived", "query_id": "query"}
 
@@ -55,6 +58,48 @@ def delete_from_files(connection: Any, place: Place, pending: str) -> list[str]:
     for page in pages:
         page.unlink()
     return [page.name for page in pages]
+
+
+def find_left(place: Place, spellings: Collection[bytes], *, is_done: bool) -> tuple[list[str], list[str]]:
+    """Return the files of the folder that a deletion leaves as they are: those that name an id, and those not searched.
+
+    Parameters
+    ----------
+    place : Place
+        Where the warehouse lies.
+    spellings : collection of bytes
+        The ids, in each way in which a file may write them.
+    is_done : bool
+        Whether the deletion has been done. Before it, files that it will write anew are left out.
+    """
+    database = place.database.resolve()
+    folders = [path.parent for path in (place.folder / "published").rglob(DATABASE_FILE)]
+    rewritten = {database, database.with_name(f"{database.name}.wal")}
+    rewritten |= {path.resolve() for folder in folders for path in (*folder.glob("*.parquet"), folder / DATABASE_FILE)}
+    rewritten |= {(place.folder / name).resolve() for name in PAGES}
+    gone = {place.folder / "slices", database.with_name(f"{database.name}.tmp")}
+    sheets = set() if is_done else {path for pattern in _FILES for path in place.folder.glob(pattern)}
+    named, packed = [], []
+    for path in sorted(place.folder.rglob("*")):
+        within = path.relative_to(place.folder)
+        is_hidden = any(part.startswith(".") for part in within.parts[:-1])
+        if is_hidden or not path.is_file() or path.resolve() in rewritten or not gone.isdisjoint(path.parents):
+            continue
+        is_named = None if path.suffix.lower() in _PACKED else path not in sheets and _holds(path, spellings)
+        if is_named is not False:
+            (packed if is_named is None else named).append(within.as_posix())
+    return named, packed
+
+
+def _holds(path: Path, spellings: Collection[bytes]) -> bool | None:
+    """Return whether a file holds one of some texts; None if it cannot be read."""
+    try:
+        if not path.stat().st_size:
+            return False
+        with path.open("rb") as handle, mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            return any(content.find(spelling) >= 0 for spelling in spellings)
+    except OSError:
+        return None
 
 
 def _delete_from_copy(connection: Any, folder: Path, pending: str) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,7 +19,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.copies import delete_from_files
+from hcat.engine.copies import delete_from_files, find_left
 from hcat.engine.project import find_place
 from hcat.engine.retention_rules import (
     BLANKS,
@@ -40,6 +42,9 @@ PENDING: Final = "hcat_deletion_pending"
 _LEDGER: Final = (TOMBSTONES, "hcat_deletion_log")
 #: Kinds of ids of which later records are not landed.
 _KINDS_OF_TOMBSTONES: Final = ("interaction", "trace", "query", "record")
+
+#: Names of files that a line shows.
+_FILES_SHOWN: Final = 20
 
 _LIST_TABLES: Final = """
 select schema_name, table_name, map_from_entries(list((column_name, data_type) order by column_index)) as columns
@@ -89,10 +94,13 @@ def forget_interactions(
     wanted = read_ids(ids)
     with _open(project, profiles, target, is_dry_run) as deletion:
         deletion.want(wanted, is_of_people=True)
-        if not deletion.count("select count(*) from hcat_found"):
+        if not deletion.count("select count(*) from hcat_known"):
             if deletion.count(_COUNT_UNKNOWN):
                 raise DeletionError(f"{ids}: none of {len(wanted):,} ids is in a landed record")
-            return [("deleted", f"nothing: all {len(wanted):,} ids were deleted before")]
+            return [
+                ("deleted", f"nothing: all {len(wanted):,} ids were deleted before"),
+                *deletion.name_left(is_done=True),
+            ]
         return deletion.carry_out("forget", reason)
 
 
@@ -257,6 +265,8 @@ class _Deletion:
     tables: Sequence[_Table]
     is_dry_run: bool
     counts: dict[str, int] = field(default_factory=dict)
+    #: How files may write the ids of people, as bytes.
+    _spellings: Sequence[bytes] = ()
 
     def has(self, name: str) -> bool:
         """Return whether hcat's schema has a table."""
@@ -305,6 +315,7 @@ class _Deletion:
             f"create temp table hcat_asked as select *, interaction_id in (from hcat_wanted) as is_wanted"
             f" from ({self._list_asked()}) where interaction_id is not null"
         )
+        self._find_unread(ids if is_of_people else ())
         records = " union ".join(
             f"select {_trimmed('interaction_id')} as interaction_id from {table.name}"
             for table in self._own("blank")
@@ -314,6 +325,9 @@ class _Deletion:
             "create temp table hcat_found as"
             f" select interaction_id from ({records} union select interaction_id from hcat_asked)"
             " semi join hcat_wanted using (interaction_id)"
+        )
+        self.connection.execute(
+            "create temp table hcat_known as from hcat_found union select interaction_id from hcat_unread"
         )
         self._name_gone(is_of_people)
         self._list_contents()
@@ -343,7 +357,7 @@ class _Deletion:
             "interaction": "select interaction_id from hcat_wanted",
             "trace": "select trace_id from hcat_asked where is_wanted",
             "query": "select query_id from hcat_gone_queries",
-            "record": self._find_unread() if is_of_people else "select null::varchar where false",
+            "record": "select record_id from hcat_unread",
             "conversation": "select conversation_id from hcat_asked where is_wanted",
             "derived": f"select interaction_id from hcat_wanted union {self._find_followers()}",
             "sibling": _FIND_SIBLINGS,
@@ -359,14 +373,29 @@ class _Deletion:
         )
         self.connection.execute(f"create temp table hcat_gone as {united}")
 
-    def _find_unread(self) -> str:
-        """Return the query of unreadable records that name one of the ids: nobody can say whose they are."""
+    def _find_unread(self, ids: Sequence[str]) -> None:
+        """Write the table of unreadable records that name one of the ids: nobody can say whose they are."""
+        import pyarrow as pa
+
+        spelled = [(name, spelling) for name in ids for spelling in sorted(spell(name))]
+        self._spellings = [spelling.encode("utf-8", "surrogatepass") for _, spelling in spelled]
+        names, spellings = ([pair[place] for pair in spelled] for place in (0, 1))
+        table = pa.table({"interaction_id": pa.array(names, pa.string()), "spelling": pa.array(spellings, pa.string())})
+        self.connection.register("hcat_spelled", table)
         unread = " union ".join(
-            f"select record_id from {table.name} where unread_record is not null"
-            " and exists (select 1 from hcat_wanted where contains(unread_record, interaction_id))"
+            f"select record_id, interaction_id from (select record_id, unread_record from {table.name}) as landed"
+            " inner join hcat_spelled on contains(unread_record, spelling)"
             for table in self._own("blank")
         )
-        return unread
+        self.connection.execute(f"create temp table hcat_unread as {unread}")
+        self.connection.unregister("hcat_spelled")
+
+    def name_left(self, *, is_done: bool) -> list[tuple[str, str]]:
+        """Return lines on the files beside the database that nobody writes anew and that may hold what goes."""
+        named, packed = find_left(self.place, self._spellings, is_done=is_done)
+        lines = [("not deleted", f"{_list_files(named)}: an id stands there, delete what must go")] if named else []
+        other = [("not searched", f"{_list_files(packed)}: no text to search, delete what must go")] if packed else []
+        return [*lines, *other]
 
     def _find_followers(self) -> str:
         """Return the query of later turns that read what an earlier, deleted turn said."""
@@ -420,7 +449,7 @@ class _Deletion:
             said.append(("weeks", f"all before {monday}: {kept}"))
         said += [("not hcat's", f"{name}: rows {count:,}, delete them there") for name, count in self._foreign()]
         if self.is_dry_run:
-            return [*said, ("next", f"hcat {command} without --dry-run")]
+            return [*said, *self.name_left(is_done=False), ("next", f"hcat {command} without --dry-run")]
         number = self.count("select coalesce(max(deletion_number), 0) + 1 from hcat_deletion_log")
         proof = self._hash_ids()
         _write_anew(self, lambda new: self._fill(new, number, command, reason, monday, proof))
@@ -430,6 +459,7 @@ class _Deletion:
         said += [("removed", f"{', '.join(removed)}: write them again after the next build")] if removed else []
         return [
             *said,
+            *self.name_left(is_done=True),
             ("proof", f"deletion {number} in hcat_deletion_log: SHA-256 of the hashed ids {proof}"),
             ("raw logs", "files and tables of raw logs are not changed: delete there too what must go"),
             ("next", "hcat build"),
@@ -455,7 +485,7 @@ class _Deletion:
 
     def _describe(self) -> str:
         counts = self.counts
-        missing = counts["ids"] - counts["interactions"]
+        missing = counts["ids"] - self.count("select count(*) from hcat_known")
         names = ("interactions", "evaluations", "texts", "queries")
         listed = ", ".join(f"{name} {counts[name]:,}" for name in names)
         unknown = f"; {missing:,} of {counts['ids']:,} ids are in no landed record" if missing else ""
@@ -562,6 +592,28 @@ select cluster_id from fct_interactions semi join hcat_wanted using (interaction
 except
 select cluster_id from fct_interactions anti join hcat_wanted using (interaction_id)
 """
+
+
+def _list_files(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _FILES_SHOWN} more" if len(names) > _FILES_SHOWN else ""
+    return ", ".join(names[:_FILES_SHOWN]) + more
+
+
+def spell(identifier: str) -> set[str]:
+    """Return how an id may be written in a record that cannot be read: as it is, and as JSON and CSV write it.
+
+    Examples
+    --------
+    >>> for spelling in sorted(spell("k\u00f6ln 1")):
+    ...     print(spelling)
+    k\\u00F6ln 1
+    k\\u00f6ln 1
+    k\u00f6ln 1
+    """
+    escaped = json.dumps(identifier)[1:-1]
+    capital = re.sub(r"\\u[0-9a-f]{4}", lambda found: "\\u" + found[0][2:].upper(), escaped)
+    plain = {identifier, unicodedata.normalize("NFC", identifier), identifier.replace('"', '""')}
+    return {*plain, escaped, capital, json.dumps(identifier, ensure_ascii=False)[1:-1]}
 
 
 def _trimmed(column: str) -> str:

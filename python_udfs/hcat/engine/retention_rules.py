@@ -29,6 +29,8 @@ LANDED_IDS: Final[Mapping[str, tuple[str, str]]] = {
     "relevance_judgements": ("query_id", "query"),
     "spans": ("trace_id", "trace"),
 }
+#: Landed entities without an id of an interaction. Only a record that cannot be read may name one.
+_LANDED_CORPUS: Final = ("chunks", "documents")
 #: Columns of a landed row that stay: that a record was sent is counted. Neither its text nor a digest of it stays.
 LANDED_KEPT: Final = frozenset(
     ("record_id", "source_file", "source_file_hash", "source_row", "landing_number", "is_file_problem")
@@ -45,6 +47,9 @@ _OWN: Final[Mapping[str, tuple[str, str]]] = {
     "int_judge_requests": ("interaction_id", "sibling"),
     # an example of a query stands for its group
     "fct_robustness_groups": ("query_group", "query_group"),
+    # a record that cannot be read is known by its record id alone
+    "base_chunks": ("record_id", "record"),
+    "base_documents": ("record_id", "record"),
     # which clusters were seen decides what counts as new: the cluster goes with its last interaction
     "int_clusters_seen": ("cluster_id", "cluster"),
 }
@@ -58,8 +63,8 @@ _REMEMBER: Final = (
     "dim_runs", "fct_run_metrics", "fct_threshold_gates", "int_findings_seen", "int_findings_confirmed", "hcat_builds",
     "hcat_inputs", "hcat_deletions", "hcat_deletion_log", "int_weeks_pruned",
     # the corpus: documents of the application, their chunks, topics and test questions
-    "landed_chunks", "landed_documents", "base_chunks", "base_documents", "stg_chunks", "stg_documents",
-    "int_chunks_embedded", "int_generation_calls", "int_queries_generated", "int_topics_fitted", "int_topics_measured",
+    "stg_chunks", "stg_documents", "int_chunks_embedded", "int_generation_calls", "int_queries_generated",
+    "int_topics_fitted", "int_topics_measured",
     # queries from tables of the bank
     "int_grammar_calls",
     # what the last build ran with and published: commands read it
@@ -92,6 +97,10 @@ _EMPTIED: Final = (
     # sums of weeks that are there; those of pruned weeks are in int_weeks_pruned by then
     "int_scores_summed_by_week",
 )  # fmt: skip
+
+
+#: A record that could not be read has no id of its own: that of the record stands for those that its text names.
+_UNREAD: Final = ("record_id", "record", False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +147,9 @@ def choose_rule(table: str, columns: Mapping[str, str], *, is_model: bool = True
     """
     entity = table.removeprefix("landed_")
     if entity != table and entity in LANDED_IDS:
-        return Rule("blank", (((*LANDED_IDS[entity], False)), ("record_id", "record", False)))
+        return Rule("blank", ((*LANDED_IDS[entity], False), _UNREAD))
+    if entity != table and entity in _LANDED_CORPUS:
+        return Rule("blank", (_UNREAD,))
     if is_seed or table in _REMEMBER or table in _SUMS:
         return Rule("keep")
     if table in _EMPTIED:
@@ -158,7 +169,7 @@ def choose_rule(table: str, columns: Mapping[str, str], *, is_model: bool = True
     if "interaction_id" not in columns:
         named += tuple((f"{name}_id", name, False) for name in ("conversation", "trace") if f"{name}_id" in columns)
     if named:
-        return Rule("rows", named)
+        return Rule("rows", (*named, *([_UNREAD] if "record_id" in columns else [])))
     key = next((name for name in CONTENT_KEYS if name in columns), None)
     return Rule("empty") if key is None else Rule("contents", key=key)
 

@@ -14,7 +14,7 @@ Deleted = Mapping[str, frozenset[str]]
 
 
 def find_deleted(deletions: pa.Table, entity_name: str) -> Deleted:
-    """Return the tombstones that concern an entity; nothing if no record of it can be deleted.
+    """Return the tombstones that concern an entity.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def find_deleted(deletions: pa.Table, entity_name: str) -> Deleted:
     entity_name : str
         Key of :data:`hcat.landing.raw_contract.ENTITIES`.
     """
-    kinds = [LANDED_IDS[entity_name][1], "record"] if entity_name in LANDED_IDS else []
+    kinds = ["record", *([LANDED_IDS[entity_name][1]] if entity_name in LANDED_IDS else [])]
     found = {
         kind: frozenset(deletions.filter(pc.equal(deletions["id_kind"], kind))["hashed_id"].to_pylist())
         for kind in kinds
@@ -52,13 +52,11 @@ def withhold(batch: pa.RecordBatch, entity_name: str, deleted: Deleted) -> pa.Re
     """
     if not deleted:
         return batch
-    column, kind = LANDED_IDS[entity_name]
+    named = [("record_id", "record"), *([LANDED_IDS[entity_name]] if entity_name in LANDED_IDS else [])]
+    ids = [(deleted.get(kind, frozenset()), batch.column(column).to_pylist()) for column, kind in named]
     gone = [
-        (identifier is not None and hash_id(identifier) in deleted.get(kind, ()))
-        or hash_id(record_id) in deleted.get("record", ())
-        for identifier, record_id in zip(
-            batch.column(column).to_pylist(), batch.column("record_id").to_pylist(), strict=True
-        )
+        any(values[row] is not None and hash_id(values[row]) in hashes for hashes, values in ids)
+        for row in range(batch.num_rows)
     ]
     if not any(gone):
         return batch

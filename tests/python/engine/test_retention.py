@@ -43,6 +43,14 @@ create table landed_interactions as
 insert into landed_interactions values
     ('r9', 'calls.jsonl', 'f', 'h9', 'malformed JSON', '{{"id": "i1", "answer": "{SECRET}', null, null, null, null,
     null, 9, 1, false, false);
+create table base_interactions as
+    select record_id, interaction_id, answer, unread_record, read_error as reject_reason from landed_interactions;
+create table landed_documents as
+    select 'd' || i as record_id, 'documents.jsonl' as source_file, 'h' || i as record_hash,
+        if(i = 1, 'malformed JSON', null) as read_error, if(i = 1, '{{"text": "{SECRET} (i1)', null) as unread_record,
+        if(i = 1, null, 'Fees') as text, i as source_row
+    from range(2) as numbers(i);
+create table base_documents as select record_id, text, unread_record from landed_documents;
 create table landed_queries as
     select 's' || i as record_id, 'calls.jsonl' as source_file, 'h' || i as record_hash, null::varchar as read_error,
         null::varchar as unread_record, 'q' || i as query_id, if(i = 2, 'q0', null) as parent_query_id, 'Q' || i as text
@@ -116,6 +124,10 @@ def test_rows_texts_and_copies_of_a_forgotten_interaction_go_and_nothing_else(pr
     landed = read(project, f"select {columns} from landed_interactions order by record_id")
     # an unreadable record that names the id goes too
     assert [row == blank for row in landed] == [True, True, False, False, False, False, True]
+    assert read_column(project, "select record_id from base_interactions order by 1") == ["r2", "r3", "r4", "r5"]
+    documents = "select record_id, read_error, unread_record, text from landed_documents order by 1"
+    assert read(project, documents) == [("d0", None, None, "Fees"), ("d1", "deleted on request", None, None)]
+    assert read_column(project, "select record_id from base_documents") == ["d0"]
     left = ["i2", "i3", "i4", "i5"]
     for table in ("stg_interactions", "fct_interactions", "fct_evaluations"):
         # the last turn was scored on what goes: the next build scores it again
@@ -167,6 +179,68 @@ def test_the_secret_is_in_no_file(project: Path) -> None:
     assert SECRET.encode() not in (project / "warehouse" / "hcat.duckdb").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("identifier", "written"),
+    [
+        ("torn-7", '{"id": "torn-7", "answer": "Ms Quen'),
+        ("töne", r'{"id": "t\u00f6ne", "answer": "Ms Quen'),
+        ("töne", r'{"id": "t\u00F6ne", "answer": "Ms Quen'),
+        ("to\u0308ne", '{"id": "t\u00f6ne", "answer": "Ms Quen'),
+        ('a "b"', r'{"id": "a \"b\"", "answer": "Ms Quen'),
+        ('a "b"', 'x,"a ""b""","Ms Quen'),
+    ],
+)
+def test_a_record_that_only_an_unreadable_text_names_is_deleted_and_counted(
+    project: Path, identifier: str, written: str
+) -> None:
+    values = {"id": "u1", "text": written}
+    with duckdb.connect(str(project / "warehouse" / "hcat.duckdb")) as connection:
+        connection.execute(
+            "insert into landed_interactions by name select $id as record_id, 'malformed JSON' as read_error,"
+            " $text as unread_record",
+            values,
+        )
+        connection.execute(
+            "insert into base_interactions by name select $id as record_id, $text as unread_record", values
+        )
+    (project / "ids.txt").write_text(f"{identifier}\nnobody\n", encoding="utf-8")
+    said = dict(forget_interactions(project, project / "ids.txt"))
+    assert said["deleted"].endswith("; 1 of 2 ids are in no landed record")
+    assert said["records"] == "interactions 1"
+    for table in ("base_interactions", "landed_interactions"):
+        assert read(
+            project, f"select count(*) from {table} where unread_record like '%Quen%' and record_id = 'u1'"
+        ) == [(0,)]
+    assert read(project, "select count(*) from hcat_deletions where id_kind = 'record'") == [(1,)]
+    (project / "ids.txt").write_text(identifier, encoding="utf-8")
+    said = dict(forget_interactions(project, project / "ids.txt"))
+    assert said["deleted"] == "nothing: all 1 ids were deleted before"
+
+
+def test_files_that_are_not_written_anew_are_named(project: Path) -> None:
+    warehouse = project / "warehouse"
+    (warehouse / "ratings_one_ann.csv").write_text("interaction_id,comment\ni1,a note\n")
+    (warehouse / "review_one.csv").write_text("interaction_id,answer\ni1,a\ni2,b\n")
+    (warehouse / "review_two.csv").write_text("interaction_id,answer\ni2,as in i1\n")
+    (warehouse / "alerts.jsonl").write_text('{"gate": "release"}\n')
+    (warehouse / "explorer_old.html").write_text("packed")
+    (warehouse / "explorer.html").write_text("packed")
+    (warehouse / "mine").mkdir()
+    shutil.copyfile(warehouse / "hcat.duckdb", warehouse / "mine" / "before.duckdb")
+    packed = "explorer_old.html, mine/before.duckdb: no text to search, delete what must go"
+    said = dict(forget_interactions(project, project / "ids.txt", is_dry_run=True))
+    assert said["not deleted"] == "ratings_one_ann.csv: an id stands there, delete what must go"
+    assert said["not searched"] == packed
+    said = dict(forget_interactions(project, project / "ids.txt"))
+    assert said["removed"].startswith("explorer.html: ")
+    # a note in a sheet that was written anew
+    named = "ratings_one_ann.csv, review_two.csv: an id stands there, delete what must go"
+    assert (said["not deleted"], said["not searched"]) == (named, packed)
+    # until they are gone, a second call names them again
+    said = dict(forget_interactions(project, project / "ids.txt"))
+    assert (said["deleted"], said["not deleted"]) == ("nothing: all 2 ids were deleted before", named)
+
+
 def test_a_query_goes_with_the_last_interaction_that_asks_it(project: Path) -> None:
     (project / "ids.txt").write_text("i2\ni3\n")
     assert "queries 1 " in dict(forget_interactions(project, project / "ids.txt"))["deleted"]
@@ -202,7 +276,7 @@ def test_spans_go_with_the_interaction_that_they_give(project: Path) -> None:
 def test_a_dry_run_changes_nothing(project: Path) -> None:
     before = (project / "warehouse" / "hcat.duckdb").read_bytes()
     said = dict(forget_interactions(project, project / "ids.txt", is_dry_run=True))
-    assert said["records"] == "interactions 3"
+    assert said["records"] == "documents 1, interactions 3"
     assert (project / "warehouse" / "hcat.duckdb").read_bytes() == before
 
 
