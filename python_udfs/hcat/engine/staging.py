@@ -103,6 +103,12 @@ class Staging:
         self._connection.execute(f'create table "{name}" as select * from hcat_rows')
         self._connection.unregister("hcat_rows")
 
+    def append(self, name: str, rows: pa.RecordBatch) -> None:
+        """Append rows to a table that was added."""
+        self._connection.register("hcat_rows", pa.Table.from_batches([rows]))
+        self._connection.execute(f'insert into "{name}" select * from hcat_rows')
+        self._connection.unregister("hcat_rows")
+
     def add_seed(self, path: Path) -> None:
         """Add a seed, with the types that the project declares for its columns; the others are texts."""
         rows = self._connection.read_csv(str(path), all_varchar=True)

@@ -200,15 +200,14 @@ def check_logs(
     staging = Staging(project, read_variables(project, start))
     sources = _list_sources(folder, tables)
     problems: list[str] = []
-    landed: dict[str, list[pa.RecordBatch]] = {entity: [] for entity in ENTITIES}
+    for entity in ENTITIES:
+        staging.add(f"landed_{entity}", landed_schema(entity).empty_table())
     # unreadable records that are counted and not looked at
     dropped: Counter[tuple[str, str]] = Counter()
     for entity, batch in chain(_read_tables(tables, warehouse), read_folder(folder or "", tables, dropped)):
-        landed[entity].append(batch)
+        staging.append(f"landed_{entity}", batch)
         if batch["is_file_problem"][0].as_py():
             problems += batch["read_error"].to_pylist()
-    for entity, batches in landed.items():
-        staging.add(f"landed_{entity}", pa.Table.from_batches(batches, landed_schema(entity)))
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
     for seed in ("rating_scales", "raters", "span_dialects", "span_annotations"):

@@ -183,12 +183,13 @@ def _open_file(entity: Entity, path: Path, place: Path, dropped: Counter[tuple[s
         fault = find_fault(path)
         if fault:
             return _Opened(fault)
-        records = _read_records(path, place, dropped if entity.name == SHAPES[stem].entities[0] else Counter())
+        records = _read_records(path, place)
         if stem == CALLS:
             head, is_whole, records = head_of(records)
             problem = find_missing_content(head, is_whole)
             return _Opened(problem, expand_records(records, stem, entity.name), head)
-        head, _, records = head_of(expand_records(records, stem, entity.name))
+        named = ((entity.name, row) for row in expand_records(records, stem, entity.name))
+        head, _, records = head_of(row for _, row in _without_most_unreadable(named, dropped))
         # the header tells the columns even when there are no rows
         names = read_column_names(path) if SHAPES[stem].expand is None else None
         names = names_of(head) if names is None else [*names, *read_partition(place)]
@@ -197,22 +198,28 @@ def _open_file(entity: Entity, path: Path, place: Path, dropped: Counter[tuple[s
         return _Opened(say_fault(error))
 
 
-def _read_records(path: Path, place: Path, dropped: Counter[tuple[str, str]] | None) -> Iterator[RawRecord]:
+def _read_records(path: Path, place: Path) -> Iterator[RawRecord]:
     """Yield the records of a file, with the fields that their folders state where they have none of their own."""
     partition = read_partition(place)
-    entity_name = entities_of(place)[0]
-    kept: Counter[str] = Counter()
     for number, record, error, unread in read_records(path):
-        if record is not None:
-            if partition:
-                record = {**record, **{name: value for name, value in partition.items() if record.get(name) is None}}
-        elif dropped is not None:
-            reason = (error or "").split(": ", 1)[0]
+        if record is not None and partition:
+            record = {**record, **{name: value for name, value in partition.items() if record.get(name) is None}}
+        yield number, record, error, unread
+
+
+def _without_most_unreadable(
+    records: Iterable[tuple[str, RawRecord]], dropped: Counter[tuple[str, str]] | None
+) -> Iterator[tuple[str, RawRecord]]:
+    """Yield records with their entity; of those that are unreadable for one reason the first, and count the others."""
+    kept: Counter[tuple[str, str]] = Counter()
+    for name, row in records:
+        if dropped is not None and row[1] is None:
+            reason = name, (row[2] or "").split(": ", 1)[0]
             kept[reason] += 1
             if kept[reason] > _KEPT_UNREADABLE:
-                dropped[entity_name, reason] += 1
+                dropped[reason] += 1
                 continue
-        yield number, record, error, unread
+        yield name, row
 
 
 def _read_file(
@@ -433,7 +440,8 @@ def _read_calls(
     file_hash = hash_file(path)
     landed = {name: _LandedRows(ENTITIES[name], source_file, file_hash) for name in ENTITIES_OF_CALLS}
     notes: Counter[str] = Counter()
-    for name, record in expand_calls(_read_records(path, place, dropped), ENTITIES_OF_CALLS):
+    expanded = expand_calls(_read_records(path, place), ENTITIES_OF_CALLS)
+    for name, record in _without_most_unreadable(expanded, dropped):
         if record[1] is not None and record[2] is not None:
             notes[record[2]] += 1
         rows = landed[name]
