@@ -1,7 +1,7 @@
 -- How every gate moved between the last two builds, and what else changed between them. If a value moved without a
 -- change of input, settings or code, investigate that as a finding of its own.
 with builds as (
-    select run_id, started_at, input_hash, settings_hash, code_hash, row_number() over (order by started_at desc) as age
+    select run_id, input_hash, settings_hash, code_hash, row_number() over (order by build_number desc) as age
     from {{ ref('hcat', 'dim_runs') }}
 ),
 

@@ -2,3 +2,8 @@
 {% macro is_building_hcat() %}
     {{ return(execute and 'model.hcat.' in selected_resources | join(' ')) }}
 {% endmacro %}
+
+{# Whether this command writes tables of hcat: a test or a compilation does not. #}
+{% macro is_writing_hcat() %}
+    {{ return(is_building_hcat() and flags.WHICH in ('build', 'run')) }}
+{% endmacro %}

@@ -1,21 +1,37 @@
 {#
     Notes in the table hcat_builds that a build started or ended, so that a build that was killed can be told from one
     that finished. The table is append-only and stands outside of the models, because a killed build runs no model.
+    A start takes the next build number. It says which build is the newest; no clock does.
 #}
 {% macro log_build(event) %}
-    {% if is_building_hcat() and flags.WHICH in ('build', 'run') %}
-        {% set ledger = graph.nodes['model.hcat.dim_runs'] %}
-        {% set builds = api.Relation.create(
-            database=ledger.database, schema=ledger.schema, identifier='hcat_builds'
-        ) %}
+    {% if is_writing_hcat() %}
+        {% set builds = log_of_builds() %}
         {% do adapter.create_schema(builds) %}
         {% do run_query(
             'create table if not exists ' ~ builds ~ ' (run_id ' ~ dbt.type_string() ~ ', event ' ~ dbt.type_string()
-            ~ ', logged_at timestamp)'
+            ~ ', logged_at timestamp, build_number bigint)'
         ) %}
+        {% if event == 'started' %}
+            {% set number = run_query('select coalesce(max(build_number), 0) + 1 from ' ~ builds).rows[0][0] | int %}
+        {% else %}
+            {% set number = find_build_number() %}
+        {% endif %}
         {% do run_query(
             'insert into ' ~ builds ~ " values ('" ~ invocation_id ~ "', '" ~ event ~ "', timestamp '"
-            ~ modules.datetime.datetime.now(modules.pytz.utc).strftime('%Y-%m-%d %H:%M:%S') ~ "')"
+            ~ modules.datetime.datetime.now(modules.pytz.utc).strftime('%Y-%m-%d %H:%M:%S') ~ "', " ~ number ~ ')'
         ) %}
     {% endif %}
+{% endmacro %}
+
+{# The relation of hcat_builds, beside the ledger. It need not exist. #}
+{% macro log_of_builds() %}
+    {% set ledger = graph.nodes['model.hcat.dim_runs'] %}
+    {{ return(api.Relation.create(database=ledger.database, schema=ledger.schema, identifier='hcat_builds')) }}
+{% endmacro %}
+
+{# The number of this build. #}
+{% macro find_build_number() %}
+    {{ return(run_query(
+        'select max(build_number) from ' ~ log_of_builds() ~ " where run_id = '" ~ invocation_id ~ "'"
+    ).rows[0][0] | int) }}
 {% endmacro %}

@@ -27,6 +27,21 @@
         {% do kept.update({name: false}) %}
     {% endfor %}
 
+    {# before a table is moved, because a number comes from all histories together #}
+    {% set numbered, unnumbered = [], [] %}
+    {% for name, time in changes.numbered | dictsort if place.schema ~ '.' ~ name not in others %}
+        {% set found = adapter.get_relation(place.database, place.schema, name) %}
+        {% if found is not none %}
+            {% do numbered.append({'relation': found, 'time': time}) %}
+            {% do unnumbered.append(found) if not has_column(found, 'build_number') %}
+        {% endif %}
+    {% endfor %}
+    {% set deletions = adapter.get_relation(place.database, place.schema, 'hcat_deletion_log') %}
+    {% do unnumbered.append(deletions) if deletions is not none and not has_column(deletions, 'after_build_number') %}
+    {% for found in unnumbered %}
+        {% do steps.append({'kind': 'number', 'relation': found, 'numbered': numbered}) %}
+    {% endfor %}
+
     {% for name, is_kept in kept | dictsort if place.schema ~ '.' ~ name not in others %}
         {% set needed, dropped = changes.recomputed.get(name), changes.dropped_columns.get(name, []) %}
         {% set is_removed = name in changes.removed %}
@@ -49,4 +64,8 @@
         {% endif %}
     {% endfor %}
     {{ return(steps) }}
+{% endmacro %}
+
+{% macro has_column(relation, name) %}
+    {{ return(name in adapter.get_columns_in_relation(relation) | map(attribute='name')) }}
 {% endmacro %}

@@ -23,6 +23,8 @@
         {% set name = step.relation.schema ~ '.' ~ step.relation.identifier %}
         {% if step.kind == 'drop columns' %}
             {% do say('drop columns of ' ~ name ~ ': ' ~ step.columns | join(', ')) %}
+        {% elif step.kind == 'number' %}
+            {% do say('number the builds of ' ~ name) %}
         {% elif step.kind == 'move' %}
             {% set count = run_query('select count(*) from ' ~ step.relation).rows[0][0] %}
             {% do say('move ' ~ name ~ ' with ' ~ count ~ ' rows to ' ~ step.to.schema) %}
@@ -32,6 +34,8 @@
             {% do adapter.drop_relation(step.relation) %}
         {% elif step.kind == 'drop columns' %}
             {% do drop_columns(step.relation, step.columns) %}
+        {% elif step.kind == 'number' %}
+            {% do number_builds(step.relation, step.numbered) %}
         {% else %}
             {% do move_table(step.relation, step.to) %}
         {% endif %}

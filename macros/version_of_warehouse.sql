@@ -4,7 +4,9 @@
     {% for schema in [ledger.schema, target.schema] | unique %}
         {% set place = api.Relation.create(database=ledger.database, schema=schema, identifier=ledger.alias) %}
         {% if is_ledger(place) %}
-            {% set last = run_query('select code_version from ' ~ place ~ ' order by started_at desc limit 1').rows %}
+            {# an earlier version knew its builds by their times alone #}
+            {% set order = 'build_number' if has_column(place, 'build_number') else 'started_at' %}
+            {% set last = run_query('select code_version from ' ~ place ~ ' order by ' ~ order ~ ' desc limit 1').rows %}
             {{ return(last[0][0] if last else 'of another version') }}
         {% endif %}
     {% endfor %}

@@ -6,6 +6,8 @@
     recomputed        table -> a column that a later version added. A table that lacks it is dropped, and the next build
                       computes it: results by content key, and evaluations.
     dropped_columns   table -> columns that it has no more. The rows stay.
+    numbered          histories that had no build numbers -> the column whose times were the order of builds. Old rows are
+                      numbered in that order, once.
     removed           tables that no model makes any more. They are dropped.
 #}
 {% macro warehouse_changes() %}
@@ -17,6 +19,15 @@
             'int_sentences_supported': 'claims_nothing',
         },
         'dropped_columns': {'fct_evaluations': ['content_key']},
+        'numbered': {
+            'dim_runs': 'started_at',
+            'fct_run_metrics': 'measured_at',
+            'fct_threshold_gates': 'evaluated_at',
+            'hcat_builds': 'logged_at',
+            'int_clusters_seen': 'first_seen_at',
+            'int_findings_confirmed': 'built_at',
+            'int_findings_seen': 'built_at',
+        },
         'removed': ['int_tables_to_publish'],
     }) }}
 {% endmacro %}

@@ -93,6 +93,7 @@ final as (
         encoder.dtype,
 
         -- numerics
+        {{ build_number() }} as build_number,
         {{ var('hcat_random_seed') }}::bigint as random_seed,
         records.count_landed::bigint as count_landed,
         records.count_rejected::bigint as count_rejected,
@@ -105,7 +106,8 @@ final as (
         gates.count_error_gates_not_passing::bigint as count_error_gates_not_passing,
 
         -- booleans
-        gates.count_gates > 0 and gates.count_error_gates_not_passing = 0 as is_passing,
+        -- publication makes it true (mark_as_published): a build that is killed before publishes nothing
+        false as is_passing,
 
         -- timestamps
         timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as started_at

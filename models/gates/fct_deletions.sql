@@ -3,15 +3,15 @@ with deletions as (
 ),
 
 runs as (
-    select run_id, started_at from {{ ref('hcat', 'dim_runs') }}
+    select run_id, build_number from {{ ref('hcat', 'dim_runs') }}
 ),
 
 followed as (
     select
         deletions.deletion_number,
-        min_by(runs.run_id, runs.started_at) as followed_by_run_id
+        min_by(runs.run_id, runs.build_number) as followed_by_run_id
     from deletions
-    inner join runs on deletions.deleted_at <= runs.started_at
+    inner join runs on deletions.after_build_number < runs.build_number
     group by deletions.deletion_number
 ),
 
@@ -27,6 +27,7 @@ final as (
         deletions.ids_sha256,
 
         -- numerics
+        deletions.after_build_number,
         deletions.count_ids,
         deletions.count_interactions,
         deletions.count_queries,

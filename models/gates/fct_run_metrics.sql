@@ -26,6 +26,7 @@ final as (
         levels.metric_name,
 
         -- numerics
+        {{ build_number() }} as build_number,
         levels.mean_score,
         levels.mean_score_lower,
         levels.mean_score_upper,

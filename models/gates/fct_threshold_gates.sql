@@ -42,6 +42,7 @@ final as (
         measurements.rationale,
 
         -- numerics
+        {{ build_number() }} as build_number,
         measurements.threshold,
         measurements.measured_value,
         measurements.lower_bound,

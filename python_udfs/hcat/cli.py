@@ -637,11 +637,15 @@ def main() -> None:
         app()
     except Exception as error:
         # the outermost frame: every error becomes one line
+        from hcat.engine.files import explain_failure
         from hcat.engine.staging import ProjectError
         from hcat.engine.warehouse import WarehouseError
 
         message = " ".join(str(error).split())
-        if isinstance(error, OSError) and error.filename:
+        told = explain_failure(error) if isinstance(error, OSError) else None
+        if told is not None:
+            message = told
+        elif isinstance(error, OSError) and error.filename:
             message = f"cannot use {error.filename}: {error.strerror}"
         elif not isinstance(error, ProjectError | WarehouseError | ValueError):
             message = f"{type(error).__name__}: {message}"

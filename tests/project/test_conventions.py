@@ -59,6 +59,7 @@ SETTINGS_BESIDE_THE_LEDGER = {
         ("hcat_warehouse", "hcat_raw_logs", "hcat_raw_relations", "hcat_grammar_relations", "hcat_grammar_imports"),
         "places: what was read stands in the ledger's inputs",
     ),
+    "hcat_clock_was_ahead": "whether a build starts",
     "hcat_language_model_url": "a place, and an address may carry a key; the model stands in the ledger of calls",
     "hcat_rejected_excerpt_characters": "what is shown",
     "hcat_shown_parameters": "what is shown",

@@ -1,4 +1,4 @@
-"""What `hcat upgrade` does to a table, on both engines: a column is dropped, and the rows get another schema."""
+"""What `hcat upgrade` does to a table, on both engines: columns are dropped and set, and rows get another schema."""
 
 import shutil
 import subprocess
@@ -17,6 +17,8 @@ OPERATION = """
     {% do run_query('create table ' ~ made ~ ' as select 1 as run_id, 2 as shown, 3 as kept') %}
     {% set found = load_relation(made) %}
     {% do drop_columns(found, ['shown', 'gone']) %}
+    {% do set_column(found, 'build_number', 'bigint', 'written.run_id + 6', 'written.kept = 3') %}
+    {% do set_column(found, 'kept', 'integer', '5', 'written.run_id = 2') %}
     {% do move_table(found, found.incorporate(path={'schema': 'new_place'})) %}
 {% endmacro %}
 """
@@ -24,12 +26,12 @@ OPERATION = """
 
 @pytest.fixture(scope="module")
 def folder(spark_target, tmp_path_factory):
-    """A dbt project of hcat's name that has the two macros alone."""
+    """A dbt project of hcat's name that has the three macros alone."""
     folder = tmp_path_factory.mktemp("upgrade")
     write_profile(folder, spark_target, "upgrade")
     (folder / "dbt_project.yml").write_text("name: hcat\nversion: 1.0.0\nprofile: hcat\n")
     (folder / "macros").mkdir()
-    for name in ("drop_columns", "move_table"):
+    for name in ("drop_columns", "move_table", "set_column"):
         shutil.copy(ROOT / "macros" / "engine" / f"{name}.sql", folder / "macros")
     (folder / "macros" / "upgrade_one_table.sql").write_text(OPERATION)
     return folder
@@ -43,15 +45,15 @@ def describe(folder, target):
     return words
 
 
-def test_spark_drops_a_column_and_moves_a_table_with_its_rows(folder, spark):
+def test_spark_drops_and_sets_a_column_and_moves_a_table_with_its_rows(folder, spark):
     run_in_session(describe(folder, "spark"), {})
-    assert spark.table("new_place.history").toArrow().to_pylist() == [{"run_id": 1, "kept": 3}]
+    assert spark.table("new_place.history").toArrow().to_pylist() == [{"run_id": 1, "kept": 3, "build_number": 7}]
     assert not spark.catalog.tableExists("left_place.history")
 
 
-def test_duckdb_drops_a_column_and_moves_a_table_with_its_rows(folder):
+def test_duckdb_drops_and_sets_a_column_and_moves_a_table_with_its_rows(folder):
     # a process of its own: dbt does not close the file while it lives
     subprocess.run([*DBT, *describe(folder, "duckdb")], check=True, timeout=120)
     with duckdb.connect(str(folder / "duckdb" / "hcat.duckdb"), read_only=True) as connection:
-        assert connection.sql("select * from new_place.history").fetchall() == [(1, 3)]
+        assert connection.sql("select * from new_place.history").fetchall() == [(1, 3, 7)]
         assert connection.sql("select count(*) from duckdb_tables()").fetchall() == [(1,)]

@@ -13,11 +13,11 @@ retests as (
 weak as (
     select
         *,
-        row_number() over (partition by cell_id order by built_at asc, run_id asc) as sighting,
-        row_number() over (partition by cell_id order by built_at desc, run_id desc) as sighting_from_last,
+        row_number() over (partition by cell_id order by build_number asc) as sighting,
+        row_number() over (partition by cell_id order by build_number desc) as sighting_from_last,
         count(*) over (partition by cell_id) as count_runs_seen,
         bool_or(is_confirmed) over (partition by cell_id) as has_been_confirmed,
-        min(case when is_confirmed then built_at end) over (partition by cell_id) as confirmed_by_halves_at
+        min(case when is_confirmed then build_number end) over (partition by cell_id) as confirmed_by_halves_build_number
     from sightings
     where retest_result = 'weak'
 ),
@@ -34,16 +34,30 @@ last_seen as (
 
 latest as (
     select * from sightings
-    qualify row_number() over (partition by cell_id order by built_at desc, run_id desc) = 1
+    qualify row_number() over (partition by cell_id order by build_number desc) = 1
 ),
 
 -- closed since it was last weak; a build that cannot test the cell does not open it again
 closings as (
-    select sightings.cell_id, min(sightings.built_at) as closed_at
+    select sightings.cell_id, min(sightings.build_number) as closed_build_number
     from sightings
     inner join last_seen on sightings.cell_id = last_seen.cell_id
-    where sightings.retest_result = 'no_longer_weak' and sightings.built_at >= last_seen.built_at
+    where sightings.retest_result = 'no_longer_weak' and sightings.build_number >= last_seen.build_number
     group by sightings.cell_id
+),
+
+confirmations as (
+    select
+        last_seen.cell_id,
+        least(case when retests.is_confirmed then retests.build_number end, last_seen.confirmed_by_halves_build_number)
+            as confirmed_build_number
+    from last_seen
+    left join retests on last_seen.cell_id = retests.cell_id
+),
+
+builds as (
+    select build_number, min(built_at) as built_at from sightings
+    group by build_number
 ),
 
 final as (
@@ -71,7 +85,7 @@ final as (
         last_seen.second_segment,
         last_seen.measurement,
         last_seen.severity,
-        case when closings.closed_at is not null then 'closed_by_data' else coalesce(decisions.status, 'open') end
+        case when closings.cell_id is not null then 'closed_by_data' else coalesce(decisions.status, 'open') end
             as status,
         decisions.owner_role as owner,
         decisions.note,
@@ -79,6 +93,10 @@ final as (
         latest.test_status as retest_status,
 
         -- numerics
+        first_seen.build_number as first_seen_build_number,
+        last_seen.build_number as last_seen_build_number,
+        confirmations.confirmed_build_number,
+        closings.closed_build_number,
         last_seen.count_runs_seen,
         last_seen.difference,
         last_seen.difference_lower,
@@ -99,13 +117,15 @@ final as (
         first_seen.built_at as first_seen_at,
         last_seen.built_at as last_seen_at,
         latest.built_at as retested_at,
-        least(case when retests.is_confirmed then retests.built_at end, last_seen.confirmed_by_halves_at)
-            as confirmed_at,
-        closings.closed_at
+        confirming_builds.built_at as confirmed_at,
+        closing_builds.built_at as closed_at
     from last_seen
     inner join first_seen on last_seen.cell_id = first_seen.cell_id
     inner join latest on last_seen.cell_id = latest.cell_id
+    inner join confirmations on last_seen.cell_id = confirmations.cell_id
     left join closings on last_seen.cell_id = closings.cell_id
+    left join builds as confirming_builds on confirmations.confirmed_build_number = confirming_builds.build_number
+    left join builds as closing_builds on closings.closed_build_number = closing_builds.build_number
     left join retests on last_seen.cell_id = retests.cell_id
     left join decisions on last_seen.cell_id = decisions.finding_id
 )

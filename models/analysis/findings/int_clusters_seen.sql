@@ -24,6 +24,7 @@ final as (
     select
         clusters.cluster_id,
         '{{ invocation_id }}' as run_id,
+        {{ build_number() }} as build_number,
         timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as first_seen_at
     from clusters
     left join known on clusters.cluster_id = known.cluster_id

@@ -34,7 +34,7 @@ needs as (
     select cell_id, count_needed_to_confirm
     from sightings
     where retest_result = 'weak'
-    qualify row_number() over (partition by cell_id order by built_at asc, run_id asc) = 1
+    qualify row_number() over (partition by cell_id order by build_number asc) = 1
 ),
 
 counted as (
@@ -50,6 +50,7 @@ final as (
         '{{ invocation_id }}' as run_id,
 
         -- numerics
+        {{ build_number() }} as build_number,
         counted.count_interactions::bigint as count_interactions,
         counted.count_clusters::bigint as count_clusters,
         tested.difference,

@@ -24,7 +24,7 @@ known as (
         coalesce(confirmed_difference, difference) as seen_difference
     from {{ this }}
     where retest_result = 'weak'
-    qualify row_number() over (partition by cell_id order by built_at desc, run_id desc) = 1
+    qualify row_number() over (partition by cell_id order by build_number desc) = 1
     {% else %}
     select
         cell_id,
@@ -89,6 +89,7 @@ final as (
         end as retest_result,
 
         -- numerics
+        {{ build_number() }} as build_number,
         weaknesses.difference,
         weaknesses.difference_lower,
         weaknesses.difference_upper,

@@ -7,7 +7,7 @@ with sightings as (
 ),
 
 clusters_seen as (
-    select cluster_id, first_seen_at from {{ ref('hcat', 'int_clusters_seen') }}
+    select cluster_id, build_number from {{ ref('hcat', 'int_clusters_seen') }}
 ),
 
 clusters as (
@@ -31,7 +31,7 @@ metrics as (
 ),
 
 history as (
-    select min(first_seen_at) as started_at from clusters_seen
+    select min(build_number) as first_build_number from clusters_seen
 ),
 
 -- what was found before clusters were remembered has no new ones
@@ -40,10 +40,10 @@ findings as (
         sightings.*,
         case when metrics.direction = 'higher_is_better' then 0 - 1 else 1 end as score_sign
     from sightings
-    inner join history on sightings.built_at >= history.started_at
+    inner join history on sightings.build_number >= history.first_build_number
     inner join metrics on sightings.metric_name = metrics.metric_name
     where sightings.retest_result = 'weak'
-    qualify row_number() over (partition by sightings.cell_id order by sightings.built_at asc, sightings.run_id asc) = 1
+    qualify row_number() over (partition by sightings.cell_id order by sightings.build_number asc) = 1
 ),
 
 valued as (
@@ -62,7 +62,7 @@ valued as (
     inner join evaluations on findings.metric_name = evaluations.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
     inner join clusters_seen
-        on interactions.cluster_id = clusters_seen.cluster_id and findings.built_at < clusters_seen.first_seen_at
+        on interactions.cluster_id = clusters_seen.cluster_id and findings.build_number < clusters_seen.build_number
     inner join clusters on interactions.cluster_id = clusters.cluster_id
     {{ join_segments_of_a_finding('evaluations') }}
 ),

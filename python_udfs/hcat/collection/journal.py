@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from hcat.engine.files import replacing
+
 JOURNAL: Final = "collection_journal.jsonl"
 INTERACTIONS: Final = "interactions.jsonl"
 RETRIEVALS: Final = "retrievals.jsonl"
@@ -222,10 +224,9 @@ def to_line(record: Mapping[str, Any]) -> bytes:
 def _write(
     path: Path, source: BinaryIO, entries: list[Entry], extract: Callable[[dict[str, Any]], list[dict[str, Any]]]
 ) -> int:
-    # builds do not read files with this name
-    temporary = path.with_name(f".{path.name}.writing")
     count = 0
-    with temporary.open("wb") as target:
+    # builds do not read files with such a name
+    with replacing(path) as unfinished, unfinished.open("wb") as target:
         for entry in entries:
             source.seek(entry.offset)
             for row in extract(json.loads(source.read(entry.length))):
@@ -233,7 +234,6 @@ def _write(
                 count += 1
         target.flush()
         os.fsync(target.fileno())
-    temporary.replace(path)
     _sync_folder(path.parent)
     return count
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
+from hcat.engine.files import replacing
 from hcat.engine.keys import hash_text
 from hcat.engine.progress import Progress
 from hcat.engine.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, rebatch, stream
@@ -199,7 +200,7 @@ def map_slices(
         progress.finish()
 
     if total == 0:
-        for path in [*folder.glob("*.parquet"), *folder.glob("*.writing")]:
+        for path in [*folder.glob("*.parquet"), *folder.glob(".*.writing")]:
             path.unlink(missing_ok=True)
     return stream(schema, slices())
 
@@ -208,9 +209,8 @@ def _write_slice(folder: Path, key: str, batch: pa.RecordBatch) -> None:
     """Write a finished slice, whole or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
     name = hash_text(batch.column(key)[0].as_py(), str(batch.num_rows))
-    temporary = folder / f"{name}.writing"
-    parquet.write_table(pa.Table.from_batches([batch]), temporary, compression="zstd")
-    temporary.replace(folder / f"{name}.parquet")
+    with replacing(folder / f"{name}.parquet") as unfinished:
+        parquet.write_table(pa.Table.from_batches([batch]), unfinished, compression="zstd")
 
 
 def _read_kept_slices(folder: Path, key: str, schema: pa.Schema) -> dict[str, tuple[pa.Table, int]]:

@@ -22,7 +22,7 @@ from hcat.engine.inputs import Digests, find_starts, is_change_of_logs, name_cha
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.publication import publish_again
 from hcat.engine.retention import finish_deletion
-from hcat.engine.warehouse import Place, read_last_event
+from hcat.engine.warehouse import CLOCK_SKEW, Place, read_last_event
 
 #: Tables that get a row for each build -> what a repeated row has of its own.
 _HISTORIES: Final[Mapping[str, Sequence[str]]] = {
@@ -57,7 +57,9 @@ from (
         unnest($digests::varchar[]) as digest
 )
 """
-_REPEATED_EVENT: Final = "select $new::varchar as run_id, 'repeated' as event, $now::timestamp as logged_at"
+_REPEATED_EVENT: Final = """
+select $new::varchar as run_id, 'repeated' as event, $now::timestamp as logged_at, $number::bigint as build_number
+"""
 #: {table}, {type}: a date or a time, as the models compare it with that of the build.
 _EXPIRED: Final = """
 select count(*) as count_rows from {table}
@@ -69,7 +71,7 @@ from information_schema.columns
 where table_schema = current_schema() and column_name = 'valid_until' and data_type in ('DATE', 'TIMESTAMP')
 order by table_name
 """
-_DELETED_SINCE: Final = "select deletion_number from hcat_deletion_log where deleted_at >= $before"
+_DELETED_SINCE: Final = "select deletion_number from hcat_deletion_log where after_build_number >= $last"
 #: A record whose time lay in the future is read once its time has come.
 _FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reason = 'asked_at lies in the future'"
 
@@ -183,7 +185,7 @@ def _find_due(place: Place) -> str | None:
             return "no earlier build says what it read"
         if last["event"] == "started":
             return "the last build was killed"
-        if source.rows(_DELETED_SINCE, ("hcat_deletion_log",), before=last["logged_at"]):
+        if source.rows(_DELETED_SINCE, ("hcat_deletion_log",), last=last["build_number"]):
             return "interactions were deleted since the last build"
         if not source.rows("select 1 as one from hcat_inputs where run_id = $run_id", (), run_id=last["run_id"]):
             return "the last build broke off, or was a part of a build"
@@ -244,7 +246,14 @@ def _repeat(place: Place) -> str:
     """Append the last build to ledger and histories under a new id; return what was done, in one line."""
     new, now = str(uuid.uuid4()), _now()
     with open_build(place) as source:
-        last = (read_last_event(source) or {})["run_id"]
+        event = read_last_event(source) or {}
+        last, number = event["run_id"], event["build_number"] + 1
+        if event["logged_at"] - now > CLOCK_SKEW:
+            raise BuildError(
+                f"the clock is behind the last build: it says {now:%Y-%m-%d %H:%M} UTC, and that was logged at"
+                f" {event['logged_at']:%Y-%m-%d %H:%M} UTC; set the clock right, or, if it was wrong then, build once"
+                " with --vars '{hcat_clock_was_ahead: true}'"
+            )
         built = source.rows(
             "select started_at, coalesce(repeats_run_id, run_id) as first from dim_runs where run_id = $last",
             ("dim_runs",),
@@ -254,10 +263,13 @@ def _repeat(place: Place) -> str:
         with tables.transaction():
             for table, own in _HISTORIES.items():
                 own_values = ", ".join(own)
-                repeated = f"select * replace ($new::varchar as run_id, {own_values}) from {table} where run_id = $last"
-                tables.add(table, repeated, {"new": new, "now": now, "last": last})
+                repeated = (
+                    f"select * replace ($new::varchar as run_id, $number::bigint as build_number, {own_values})"
+                    f" from {table} where run_id = $last"
+                )
+                tables.add(table, repeated, {"new": new, "now": now, "last": last, "number": number})
             tables.replace("hcat_inputs", "select * replace ($new::varchar as run_id) from hcat_inputs", {"new": new})
-            tables.add("hcat_builds", _REPEATED_EVENT, {"new": new, "now": now})
+            tables.add("hcat_builds", _REPEATED_EVENT, {"new": new, "now": now, "number": number})
         publish_again(tables.connection, list(_HISTORIES), str(place.folder))
     return (
         f"hcat build: nothing new since the build of {built['started_at']:%Y-%m-%d %H:%M} UTC; its verdict stands"

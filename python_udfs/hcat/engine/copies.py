@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine import relations
+from hcat.engine.files import replacing
 from hcat.engine.retention_rules import choose_rule, hash_id, keep_condition
 from hcat.engine.warehouse import DATABASE_FILE, Comments, Place, list_tables, quote, write_database
 
@@ -189,6 +190,5 @@ def _look_for(names: list[str], gone: Mapping[str, set[str]]) -> Callable[[Mappi
 def _replace(path: Path, text: str | None) -> None:
     """Write a file anew in one step; None leaves it as it is."""
     if text is not None:
-        temporary = path.with_name(f"{path.name}.writing")
-        temporary.write_text(text, encoding="utf-8", newline="")
-        temporary.replace(path)
+        with replacing(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8", newline="")

@@ -2,7 +2,7 @@
 
 A second process cannot open a DuckDB file that is being written. Finished marts are therefore copied out, as Parquet
 files and as a DuckDB file. Each file is replaced atomically: a reader sees the old copy or the new one, never half of
-either.
+either. All files of a copy are written before the first one takes its place, so that a full disk changes none.
 """
 
 from __future__ import annotations
@@ -10,18 +10,28 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from hcat.engine import relations
+from hcat.engine.files import replacing
 from hcat.engine.keys import hash_file
-from hcat.engine.warehouse import DATABASE_FILE, Comments, renew_database, share_of_memory, write_database
+from hcat.engine.warehouse import (
+    DATABASE_FILE,
+    Comments,
+    mark_newest_build,
+    renew_database,
+    share_of_memory,
+    write_database,
+)
 
+#: The ledger of builds.
+LEDGER = "dim_runs"
 #: Published by every build, also by one whose gates fail: a reader must see what fails and what drifts.
-ALWAYS_PUBLISHED = ("dim_runs", "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
+ALWAYS_PUBLISHED = (LEDGER, "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
 
 #: Share of the engine's memory that publication uses. A sort fills what it is given, and takes no longer with less. The
 #: memory in which files and copies are written comes on top.
@@ -65,16 +75,20 @@ def publish_candidate(session: Any, tables: Any, warehouse: str, last: str | Non
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
     comments = _read_comments(session, marts)
-    with nullcontext() if relations.is_distributed(session) else share_of_memory(session, _SHARE_OF_MEMORY):
-        copied = _write_copy(marts, comments, candidate, None if last is None else _read_last(session, last))
-    _publish_always([name for name in ALWAYS_PUBLISHED if name in marts], comments, candidate, published)
+    with ExitStack() as copies:
+        with nullcontext() if relations.is_distributed(session) else share_of_memory(session, _SHARE_OF_MEMORY):
+            known = None if last is None else _read_last(session, last)
+            copied, files = _write_copy(marts, comments, candidate, copies, known)
+        _publish_always({name: files[name] for name in ALWAYS_PUBLISHED if name in files}, comments, published, copies)
+    _remove_others(candidate, marts)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
 
 def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
     """Return what was promoted from the candidate of this build to ``<warehouse>/published``, byte for byte.
 
-    dbt runs this only when no gate of severity error fails.
+    dbt runs this only when no gate of severity error fails. Both copies of the ledger say from then on that the build
+    passes; a build that dies before is in neither of them as one that does.
 
     Parameters
     ----------
@@ -89,13 +103,20 @@ def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
         One row per mart, as of :func:`publish_candidate`.
     """
     published = Path(warehouse) / "published"
+    source = published / "candidate"
     rows = []
-    for row in sorted(candidate.to_pylist(), key=lambda row: str(row["mart"])):
-        path = published / f"{row['mart']}.parquet"
-        _copy(published / "candidate" / path.name, path)
-        rows.append({**row, "copy": "published", "sha256": hash_file(path)})
+    with ExitStack() as copies:
+        database = copies.enter_context(replacing(source / DATABASE_FILE))
+        shutil.copyfile(source / DATABASE_FILE, database)
+        ledger = copies.enter_context(replacing(source / f"{LEDGER}.parquet"))
+        mark_newest_build(database, LEDGER, ledger)
+        for row in sorted(candidate.to_pylist(), key=lambda row: str(row["mart"])):
+            name = f"{row['mart']}.parquet"
+            file = ledger if row["mart"] == LEDGER else source / name
+            _copy(file, published / name, copies)
+            rows.append({**row, "copy": "published", "sha256": hash_file(file)})
+        _copy(database, published / DATABASE_FILE, copies)
     _remove_others(published, {str(row["mart"]) for row in rows})
-    _copy(published / "candidate" / DATABASE_FILE, published / DATABASE_FILE)
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
 
 
@@ -104,10 +125,12 @@ def publish_again(session: Any, names: Sequence[str], warehouse: str) -> None:
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
     marts = {name: relations.from_name(session, name) for name in names}
-    for name, relation in marts.items():
-        _write_mart(relation, candidate / f"{name}.parquet")
-    _publish_always(names, _read_comments(session, marts), candidate, published)
-    _copy(published / DATABASE_FILE, candidate / DATABASE_FILE)
+    with ExitStack() as copies:
+        files = {name: copies.enter_context(replacing(candidate / f"{name}.parquet")) for name in marts}
+        for name, relation in marts.items():
+            _write_mart(relation, files[name])
+        database = _publish_always(files, _read_comments(session, marts), published, copies)
+        _copy(database, candidate / DATABASE_FILE, copies)
 
 
 def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: str) -> pa.Table:
@@ -143,7 +166,10 @@ def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: s
     >>> files
     ['fct_scores.parquet', 'hcat.duckdb']
     """
-    copied = _write_copy(marts, _read_comments(session, marts), Path(warehouse) / "published" / part)
+    folder = Path(warehouse) / "published" / part
+    with ExitStack() as copies:
+        copied, _ = _write_copy(marts, _read_comments(session, marts), folder, copies)
+    _remove_others(folder, marts)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
 
 
@@ -165,15 +191,16 @@ def _write_copy(
     marts: Mapping[str, Any],
     comments: Mapping[str, Comments],
     folder: Path,
+    copies: ExitStack,
     last: Mapping[str, Mapping[str, Any]] | None = None,
-) -> list[dict[str, Any]]:
-    """Write each mart as Parquet and all of them as one database into a folder; return what was written.
+) -> tuple[list[dict[str, Any]], dict[str, Path]]:
+    """Write each mart as Parquet and all of them as one database into a folder; return what was written, and where.
 
-    What `last` says holds for a mart while its rows have the same digest and its Parquet file is the one that `last`
-    names. Without `last` everything is written.
+    The files take their places when `copies` closes. What `last` says holds for a mart while its rows have the same
+    digest and its Parquet file is the one that `last` names. Without `last` everything is written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    rows = []
+    rows, files = [], {}
     for name, relation in sorted(marts.items()):
         path, before = folder / f"{name}.parquet", (last or {}).get(name, {})
         digest = relations.digest_rows(relation)
@@ -181,21 +208,19 @@ def _write_copy(
         if digest and digest == before.get("rows_digest") and path.is_file() and hash_file(path) == before["sha256"]:
             row |= {"sha256": before["sha256"], "count_rows": before["count_rows"]}
         else:
+            path = copies.enter_context(replacing(path))
             row |= {"count_rows": _write_mart(relation, path), "sha256": hash_file(path)}
         rows.append(row)
-    _remove_others(folder, marts)
-    files = {name: folder / f"{name}.parquet" for name in sorted(marts)}
+        files[name] = path
     database = folder / DATABASE_FILE
-    temporary = _temporary(database)
-    temporary.unlink(missing_ok=True)
+    unfinished = copies.enter_context(replacing(database))
     if last is not None and database.is_file():
-        shutil.copyfile(database, temporary)
+        shutil.copyfile(database, unfinished)
         digests = {row["mart"]: row["rows_digest"] for row in rows}
-        renew_database(files, temporary, digests=digests, comments=comments)
+        renew_database(files, unfinished, digests=digests, comments=comments)
     else:
-        write_database(files, temporary, comments=comments)
-    temporary.replace(database)
-    return rows
+        write_database(files, unfinished, comments=comments)
+    return rows, files
 
 
 def _write_mart(relation: Any, path: Path) -> int:
@@ -203,9 +228,7 @@ def _write_mart(relation: Any, path: Path) -> int:
     # the rows of an interaction lie together, so that a reader of one skips the others; the first column is the key
     together = [column for column in ("interaction_id", "metric_name") if column in relation.columns]
     columns = ", ".join([*together, relations.first_column(relation)])
-    count = relations.write_parquet(relation, _temporary(path), columns)
-    _temporary(path).replace(path)
-    return count
+    return relations.write_parquet(relation, path, columns)
 
 
 def _remove_others(folder: Path, names: Collection[str]) -> None:
@@ -215,34 +238,27 @@ def _remove_others(folder: Path, names: Collection[str]) -> None:
             path.unlink()
 
 
-def _publish_always(names: Sequence[str], comments: Mapping[str, Comments], candidate: Path, published: Path) -> None:
-    """Renew gates, drift and ledger in the published copy and keep its other tables as they are."""
-    for name in names:
-        _copy(candidate / f"{name}.parquet", published / f"{name}.parquet")
+def _publish_always(
+    files: Mapping[str, Path], comments: Mapping[str, Comments], published: Path, copies: ExitStack
+) -> Path:
+    """Renew gates, drift and ledger in the published copy, keep its other tables, return its unfinished database."""
+    for name, file in files.items():
+        _copy(file, published / f"{name}.parquet", copies)
     database = published / DATABASE_FILE
-    # a link that a killed build left would be written through
-    _temporary(database).unlink(missing_ok=True)
+    unfinished = copies.enter_context(replacing(database))
     if database.exists():
-        shutil.copyfile(database, _temporary(database))
-    files = {name: published / f"{name}.parquet" for name in names}
-    write_database(files, _temporary(database), comments=comments, keep=True)
-    _temporary(database).replace(database)
+        shutil.copyfile(database, unfinished)
+    write_database(files, unfinished, comments=comments, keep=True)
+    return unfinished
 
 
-def _temporary(path: Path) -> Path:
-    """Return the name under which a file is written before it takes its place."""
-    return path.with_name(f".{path.name}.writing")
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Put a copy of ``source`` in the place of ``target`` atomically; a link where the file system allows one."""
+def _copy(source: Path, target: Path, copies: ExitStack) -> None:
+    """Put a copy of ``source`` in the place of ``target``; a link where the file system allows one."""
     if target.exists() and target.samefile(source):
         # renaming one link of a file over another does nothing and would leave the temporary name behind
         return
-    temporary = _temporary(target)
-    temporary.unlink(missing_ok=True)
+    unfinished = copies.enter_context(replacing(target))
     try:
-        os.link(source, temporary)
+        os.link(source, unfinished)
     except OSError:
-        shutil.copyfile(source, temporary)
-    temporary.replace(target)
+        shutil.copyfile(source, unfinished)

@@ -283,13 +283,13 @@ class _Deletion:
 
     def check_build(self) -> None:
         """Raise an error unless the last build was a whole one, after the last deletion."""
-        events = self.rows("select event from hcat_builds order by logged_at desc, event desc limit 1")
-        if not events or events[0][0] == "started":
+        last = self.rows("select event from hcat_builds order by build_number desc, event = 'started' limit 1")
+        if not last or last[0][0] == "started":
             raise DeletionError("the last build was killed or never ran: build first, so that the sums are whole")
-        deleted, built = self.rows(
-            "select (select max(deleted_at) from hcat_deletion_log), (select max(started_at) from dim_runs)"
-        )[0]
-        if deleted is not None and deleted > built:
+        if self.count(
+            "select count(*) from hcat_deletion_log"
+            " where after_build_number >= (select max(build_number) from dim_runs)"
+        ):
             raise DeletionError(
                 "interactions were deleted since the last whole build: build first, so that the sums are right"
             )
@@ -535,7 +535,8 @@ class _Deletion:
         )
         self.connection.execute(
             f"insert into {schema}.hcat_deletion_log by name select $command as command, $reason as reason,"
-            f" $proof as ids_sha256, {number} as deletion_number, $monday::date as weeks_before, $now as deleted_at, "
+            f" $proof as ids_sha256, {number} as deletion_number, $monday::date as weeks_before, $now as deleted_at,"
+            " (select coalesce(max(build_number), 0) from hcat_builds) as after_build_number, "
             + ", ".join(f"{count} as count_{name}" for name, count in self.counts.items()),
             {"command": command, "reason": reason, "proof": proof, "monday": monday, "now": _now()},
         )

@@ -11,9 +11,11 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.files import explain_failure
 from hcat.engine.keys import hash_text
 
 Row = dict[str, Any]
@@ -121,8 +123,15 @@ order by table_name, ordinal_position
 #: Tables that an earlier build made and whose module this build switched off.
 _LEFT_BEHIND: Final = "select mart, module from published_tables where relation is null order by mart"
 
-# of one second, an end belongs to an earlier build than a start
-_LAST_EVENT: Final = "select run_id, event, logged_at from hcat_builds order by logged_at desc, event desc limit 1"
+# a build ends after it started; its number and no clock says that it is the newest
+_LAST_EVENT: Final = """
+select run_id, event, logged_at, build_number
+from hcat_builds
+order by build_number desc, event = 'started'
+limit 1
+"""
+#: What two clocks may differ by; macros/raise_when_the_clock_is_behind.sql has the same.
+CLOCK_SKEW: Final = timedelta(seconds=60)
 
 
 class WarehouseError(RuntimeError):
@@ -362,7 +371,8 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
             connection.execute("set search_path = '" + paths.replace("'", "''") + "'")
         yield connection
     except duckdb.Error as error:
-        raise WarehouseError(f"{path} does not fit this version of hcat: {_first_line(error)}") from error
+        told = explain_failure(error) or f"{path} does not fit this version of hcat: {_first_line(error)}"
+        raise WarehouseError(told) from error
     finally:
         connection.close()
 
@@ -466,6 +476,16 @@ def renew_database(
     except duckdb.Error:
         # a copy that another version wrote, or is damaged, or needs more memory to be compared: each table has its file
         write_database(files, path, comments=comments)
+
+
+def mark_newest_build(path: Path, ledger: str, parquet: Path) -> None:
+    """Say of the newest build in a copy that it passes, if its gates do, and write the ledger to a Parquet file."""
+    with _open_copy(path, is_new=False) as connection:
+        connection.execute(
+            f"update {ledger} set is_passing = count_gates > 0 and count_error_gates_not_passing = 0"
+            f" where build_number = (select max(build_number) from {ledger})"
+        )
+        connection.table(ledger).order("run_id").write_parquet(str(parquet), compression="zstd")
 
 
 @contextmanager
@@ -574,9 +594,9 @@ def check_finished(warehouse: Warehouse) -> None:
     --------
     >>> import duckdb
     >>> connection = duckdb.connect()
-    >>> started = "select 'r' as run_id, 'started' as event, timestamp '2026-05-01' as logged_at"
+    >>> started = "select 'r' as run_id, 'started' as event, timestamp '2026-05-01' as logged_at, 1 as build_number"
     >>> _ = connection.execute(f"create table hcat_builds as {started}")
-    >>> check_finished(Warehouse(connection, {"hcat_builds": frozenset({"event", "logged_at"})}))
+    >>> check_finished(Warehouse(connection, {"hcat_builds": frozenset({"event", "build_number"})}))
     Traceback (most recent call last):
     ...
     hcat.engine.warehouse.WarehouseError: the last build, started at 2026-05-01 00:00 UTC, was killed: run it again
@@ -590,7 +610,10 @@ def check_finished(warehouse: Warehouse) -> None:
 
 
 def read_last_event(warehouse: Warehouse) -> Row | None:
-    """Return run_id, event (started, ended or repeated) and logged_at of the last event of builds; None without any."""
+    """Return run_id, event (started, ended or repeated), logged_at and build_number of the last event of builds.
+
+    None without any.
+    """
     return next(iter(warehouse.rows(_LAST_EVENT, ("hcat_builds",))), None)
 
 

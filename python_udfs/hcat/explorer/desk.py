@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.files import replacing
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, Row, Warehouse, find_folder, open_warehouse
 from hcat.explorer.page import assemble_page
@@ -159,7 +160,8 @@ def write_desk(
     path = output or find_folder(warehouse) / "desk.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     page = assemble_page("desk", f"Rating desk, {found.name}", {"desk": data})
-    path.write_bytes(page.encode("utf-8"))
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(page.encode("utf-8"))
     return Desk(
         path,
         found.name,

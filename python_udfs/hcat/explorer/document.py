@@ -7,7 +7,6 @@ and weighs what was drawn.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from hcat.engine.files import replacing
 from hcat.engine.warehouse import Place, Warehouse, WarehouseError, check_finished, open_warehouse
 from hcat.explorer import data, tables
 from hcat.explorer.describing import describe_page
@@ -61,9 +61,8 @@ def write_explorer(warehouse: Path | Place, output: Path, *, is_unmasked: bool =
         check_finished(source)
         page = render_explorer(source, is_unmasked=is_unmasked)
     output.parent.mkdir(parents=True, exist_ok=True)
-    temporary = output.with_name(f".{output.name}.writing")
-    temporary.write_text(page, encoding="utf-8", newline="\n")
-    os.replace(temporary, output)
+    with replacing(output) as unfinished:
+        unfinished.write_text(page, encoding="utf-8", newline="\n")
     return output
 
 

@@ -49,7 +49,7 @@ COUNTS = {
     "count_labelled_by_people": "of them labelled by people",
 }
 #: What a build before the signed one may not have kept.
-_HISTORY = ("fct_run_metrics", "fct_findings.confirmed_at")
+_HISTORY = ("fct_run_metrics", "fct_findings.confirmed_build_number")
 
 COMPARE_GATES = """
 with before as (select * from fct_threshold_gates where run_id = $signed_run),
@@ -74,11 +74,15 @@ order by coalesce(after.verdict, '') = 'passed', gate_name
 LIST_FINDINGS = """
 select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
 from fct_findings
-where {event} > $signed_at and {event} <= $built_at
+where {event} > $signed and {event} <= $built
 order by {event}, metric_name, finding_id
 """
-#: Column of fct_findings -> what happened to a finding at that time.
-EVENTS = {"first_seen_at": "opened", "closed_at": "closed by the data", "confirmed_at": "confirmed"}
+#: Column of fct_findings -> what happened to a finding in the build of that number.
+EVENTS = {
+    "first_seen_build_number": "opened",
+    "closed_build_number": "closed by the data",
+    "confirmed_build_number": "confirmed",
+}
 
 # A figure moved when the value of one build lies outside the interval of the other, on both sides.
 COMPARE_METRICS = """
@@ -119,7 +123,9 @@ def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
     earlier = [row for row in sign_offs if row["run_id"] != run_id]
     runs = {row["run_id"]: row for row in build.runs}
     # the last signature whose build is here and older; one of a build that is not here can only be named
-    older = {} if now is None else {name: run for name, run in runs.items() if run["started_at"] < now["started_at"]}
+    older = (
+        {} if now is None else {name: run for name, run in runs.items() if run["build_number"] < now["build_number"]}
+    )
     known = next((row for row in earlier if row["run_id"] in older), None)
     return {
         "run_id": clean_label(run_id) if run_id else "",
@@ -206,8 +212,8 @@ def _list_findings(source: Warehouse, event: str, before: Row, now: Row) -> list
     rows = source.rows(
         LIST_FINDINGS.format(event=event),
         ["fct_findings", f"fct_findings.{event}"],
-        signed_at=before["started_at"],
-        built_at=now["started_at"],
+        signed=before["build_number"],
+        built=now["build_number"],
     )
     return [
         {

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.files import replacing
 from hcat.engine.warehouse import Place, Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report.calibration.section import describe_calibration
@@ -85,9 +85,8 @@ def write_report(warehouse: Path | Place, output: Path, metric_name: str | None 
     """
     page = render_report(warehouse, metric_name, output.with_name(EXPLORER_FILE))
     output.parent.mkdir(parents=True, exist_ok=True)
-    temporary = output.with_name(f".{output.name}.writing")
-    temporary.write_text(page, encoding="utf-8", newline="\n")
-    os.replace(temporary, output)
+    with replacing(output) as unfinished:
+        unfinished.write_text(page, encoding="utf-8", newline="\n")
     return output
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report.showing import EXCERPT_CHARACTERS, format_time, read_json
+from hcat.report.verdict import passes_gates
 
 MAXIMUM_BUILDS = 10
 #: Reason why a decision is void.
@@ -19,7 +20,7 @@ VOID_DECISIONS = {
     "void_scoring": "made on scores of another scoring revision",
 }
 
-LIST_RUNS = "select * from dim_runs order by started_at desc, run_id desc"
+LIST_RUNS = "select * from dim_runs order by build_number desc"
 LIST_METRICS = "select * from dim_metrics order by is_primary desc, family, metric_name"
 
 
@@ -65,6 +66,12 @@ def read_build(source: Warehouse) -> Build:
     return Build(runs, settings, source.rows(LIST_METRICS, ["dim_metrics"]))
 
 
+def _name_result(run: Row) -> str:
+    if run["is_passing"]:
+        return "published" if run["count_gates_not_passing"] else "passed"
+    return "not published" if passes_gates(run) else "failed"
+
+
 def describe_ledger(build: Build) -> dict[str, Any]:
     """Return what the run ledger shows."""
     runs, settings = build.runs, build.settings
@@ -97,11 +104,7 @@ def describe_ledger(build: Build) -> dict[str, Any]:
                 "code_hash": clean_label(one["code_hash"])[:16],
                 "gates": f"{one['count_gates'] - one['count_gates_not_passing']} of {one['count_gates']}",
                 # as the first page has it: a build passes when every gate does
-                "word": "failed"
-                if not one["is_passing"]
-                else "passed"
-                if not one["count_gates_not_passing"]
-                else "published",
+                "word": _name_result(one),
             }
             for one in runs[:MAXIMUM_BUILDS]
         ],

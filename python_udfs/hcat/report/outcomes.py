@@ -75,7 +75,7 @@ where run_id = $run_id
 order by is_passing, severity, verdict, gate_name
 """
 
-FIND_LAST_GATE_RUN = "select run_id from fct_threshold_gates order by evaluated_at desc, run_id desc limit 1"
+FIND_LAST_GATE_RUN = "select run_id from fct_threshold_gates order by build_number desc limit 1"
 
 DESCRIBE_DISTRIBUTIONS = """
 select segment, count_scored, quantile_25, quantile_50, quantile_75

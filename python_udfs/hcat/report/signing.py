@@ -27,7 +27,7 @@ COLUMNS: Final = ("sign_off_id", "run_id", "signed_by", "role", "decision", "sig
 _ID_CHARACTERS: Final = 12
 
 FIND_RUN: Final = "select run_id from dim_runs where run_id = $run_id"
-FIND_LAST_RUN: Final = "select run_id from dim_runs order by started_at desc, run_id desc limit 1"
+FIND_LAST_RUN: Final = "select run_id from dim_runs order by build_number desc limit 1"
 # the last first; two signatures of one second keep the order of their ids
 LIST_SIGN_OFFS: Final = """
 select sign_off_id, run_id, signed_by, role, decision, signed_at, report_sha256, note

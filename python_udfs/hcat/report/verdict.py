@@ -15,6 +15,11 @@ _WORDS = {
 }
 
 
+def passes_gates(run: Row) -> bool:
+    """Return whether no gate of severity error fails; such a build passes once its tables are published."""
+    return bool(run["count_gates"]) and not run["count_error_gates_not_passing"]
+
+
 def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str]:
     """Return the verdict of a build: a word, its state (a class of the style sheet) and a sentence.
 
@@ -58,6 +63,13 @@ def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str
     )
     if run["is_passing"]:
         return {"word": share, "state": "warned", "text": f"{others}. No gate of severity error is among these."}
+    if passes_gates(run):
+        return {
+            "word": "Not published",
+            "state": "failed",
+            "text": f"{share}, but the build broke off before it published its tables: published/ holds those of an"
+            " earlier build. Run it again.",
+        }
     errors = run["count_error_gates_not_passing"]
     stopping = f"{errors} of severity error {'does' if errors == 1 else 'do'} not pass"
     return {"word": "Failed", "state": "failed", "text": f"{share}: {others}. {stopping}: nothing was published."}

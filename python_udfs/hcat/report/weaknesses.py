@@ -239,7 +239,7 @@ order by
     findings.status = 'closed_by_data',
     share_explained_lower desc nulls last,
     findings.kind <> 'confirmed',
-    findings.last_seen_at desc,
+    findings.last_seen_build_number desc,
     findings.metric_name,
     findings.finding_id
 """
@@ -252,7 +252,8 @@ select
     confirmation_status, case when is_confirmed then 'confirmed' else 'suspected' end as kind, 'open' as status,
     null::varchar as owner, null::varchar as note, null::double as confirmed_difference, null::double as new_difference,
     null::bigint as count_new_interactions, null::varchar as retest_result,
-    (select max(started_at) from dim_runs) as first_seen_at, (select max(started_at) from dim_runs) as last_seen_at
+    (select max_by(started_at, build_number) from dim_runs) as first_seen_at, first_seen_at as last_seen_at,
+    (select max(build_number) from dim_runs) as last_seen_build_number
 from ({CELLS})
 where is_weak
 """

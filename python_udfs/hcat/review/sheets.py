@@ -22,6 +22,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.files import replacing
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.language.display import clean_label
@@ -629,6 +630,5 @@ def _to_csv(rows: Iterable[Sequence[str]], separator: str) -> str:
 def _write(path: Path, content: str) -> None:
     """Write a file whole or not at all; its temporary name is none that a build reads."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.writing")
-    temporary.write_bytes(content.encode("utf-8"))
-    temporary.replace(path)
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content.encode("utf-8"))

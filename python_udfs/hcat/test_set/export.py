@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.engine.files import replacing
 from hcat.engine.warehouse import Place
 from hcat.landing.raw_contract import QUERY_FILES
 
@@ -291,9 +292,8 @@ def write_whole(path: Path, content: bytes, is_replacing: bool) -> bool:
                 "name another file, or use --replace"
             )
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.writing")
-    temporary.write_bytes(content)
-    temporary.replace(path)
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(content)
     return True
 
 

@@ -81,6 +81,7 @@ def test_nothing_new_adds_the_verdict_to_the_files_of_spark(project: Path, monke
     for name in ("dim_runs", "fct_run_metrics", "fct_threshold_gates"):
         assert len(read(project, name)) == 3
     assert [event[1] for event in read(project, "hcat_builds")].count("repeated") == 2
+    assert sorted(event[3] for event in read(project, "hcat_builds")) == [1, 1, 2, 3]
     for copy in ("published", "published/candidate"):
         with duckdb.connect(str(project / "warehouse" / copy / "hcat.duckdb"), read_only=True) as connection:
             assert connection.sql("select count(*) from dim_runs").fetchall() == [(3,)]
@@ -104,7 +105,7 @@ def test_new_logs_start_where_they_are_read_and_leave_views_and_seeds(
     [
         (
             "hcat_builds",
-            "select 'b' as run_id, 'started' as event, timestamp '2026-05-02'",
+            "select 'b' as run_id, 'started' as event, 2::bigint as build_number, timestamp '2026-05-02'",
             "the last build was killed",
         ),
         ("fct_calibration_validity", "select timestamp '2026-05-01 10:01' as valid_until", "a row of fct_calibration_"),

@@ -12,17 +12,18 @@ from hcat.landing.shapes import entities_of
 
 PROFILE = "own: {target: dev, outputs: {dev: {type: duckdb, path: warehouse/hcat.duckdb, schema: main}}}"
 MADE = """
-create table hcat_builds (run_id varchar, event varchar, logged_at timestamp);
-insert into hcat_builds values ('first', 'started', '2026-05-01 10:00'), ('first', 'ended', '2026-05-01 10:05');
+create table hcat_builds (run_id varchar, event varchar, logged_at timestamp, build_number bigint);
+insert into hcat_builds
+    values ('first', 'started', '2026-05-01 10:00', 1), ('first', 'ended', '2026-05-01 10:05', 1);
 create table dim_runs as
     select 'first' as run_id, null::varchar as repeats_run_id, timestamp '2026-05-01 10:00' as started_at,
-        true as passed;
+        true as passed, 1::bigint as build_number;
 create table fct_run_metrics as
     select 'm1' as run_metric_id, 'first' as run_id, 'groundedness' as metric_name, .8 as mean_score,
-        timestamp '2026-05-01 10:00' as measured_at;
+        timestamp '2026-05-01 10:00' as measured_at, 1::bigint as build_number;
 create table fct_threshold_gates as
     select 'g1' as gate_result_id, 'first' as run_id, 'release' as gate_name, 'passed' as verdict,
-        timestamp '2026-05-01 10:00' as evaluated_at;
+        timestamp '2026-05-01 10:00' as evaluated_at, 1::bigint as build_number;
 create table threshold_decisions as select 'groundedness' as decision_name, date '2999-01-01' as valid_until;
 create table int_rejections_counted (entity varchar, reason varchar);
 create table raw_queries as select 1 as query_id;
@@ -96,8 +97,8 @@ def test_nothing_new_repeats_ledger_gates_and_figures_and_publishes_them(project
         assert building.build(project, environment={}, say=said.append) == 0
     assert said[0].startswith("hcat build: nothing new since the build of 2026-05-01 10:00 UTC; its verdict stands")
     assert all(line.endswith("repeats first)") for line in said)
-    runs = read(project, "select * from dim_runs order by started_at, repeats_run_id nulls first")
-    assert [(run[1], run[3]) for run in runs] == [(None, True), ("first", True), ("first", True)]
+    runs = read(project, "select repeats_run_id, passed, build_number from dim_runs order by build_number")
+    assert runs == [(None, True, 1), ("first", True, 2), ("first", True, 3)]
     for table, key in (("fct_threshold_gates", "gate_result_id"), ("fct_run_metrics", "run_metric_id")):
         rows = read(project, f"select count(*), count(distinct {key}), count(distinct run_id) from {table}")
         assert rows == [(3, 3, 3)]
@@ -105,6 +106,27 @@ def test_nothing_new_repeats_ledger_gates_and_figures_and_publishes_them(project
         with duckdb.connect(str(project / "warehouse" / copy / "hcat.duckdb"), read_only=True) as connection:
             assert connection.sql("select count(*) from dim_runs").fetchall() == [(3,)]
             assert connection.sql("select count(*) from fct_interactions").fetchall() == [(1,)]
+
+
+def test_a_clock_behind_the_last_build_repeats_no_verdict(project: Path) -> None:
+    publish(project)
+    change(project, "update hcat_builds set logged_at = now()::timestamp + interval 400 day")
+    behind = r"^the clock is behind the last build: it says .* UTC; set the clock right, or, .* build once with --vars"
+    with pytest.raises(building.BuildError, match=behind):
+        building.build(project, environment={}, say=print)
+    assert read(project, "select count(*) from dim_runs") == [(1,)]
+    # clocks of two machines differ
+    change(project, "update hcat_builds set logged_at = now()::timestamp + interval 30 second")
+    assert building.build(project, environment={}, say=print) == 0
+
+
+def test_a_deletion_after_the_last_build_makes_a_build_due_whatever_the_clock_said(project: Path) -> None:
+    change(project, "update hcat_builds set logged_at = now()::timestamp + interval 400 day")
+    change(project, "create table hcat_deletion_log as select 1 as deletion_number, 0 as after_build_number")
+    with pytest.raises(building.BuildError, match="the clock is behind"):
+        building.build(project, environment={}, say=print)
+    change(project, "insert into hcat_deletion_log values (2, 1)")
+    assert find_reason(project) == "interactions were deleted since the last build"
 
 
 @pytest.mark.parametrize(
@@ -138,9 +160,9 @@ def test_a_file_that_a_build_reads_is_new(project: Path, name: str, text: str, r
             "a row of fct_calibration_validity has expired since",
         ),
         ("create or replace view raw_relations as select 'q' as relation_name, 'far.away.q' as relation", FAR),
-        ("insert into hcat_builds values ('b', 'started', '2026-05-02')", "the last build was killed"),
+        ("insert into hcat_builds values ('b', 'started', '2026-05-02', 2)", "the last build was killed"),
         (
-            "insert into hcat_builds values ('b', 'ended', '2026-05-02')",
+            "insert into hcat_builds values ('b', 'ended', '2026-05-02', 2)",
             "the last build broke off, or was a part of a build",
         ),
         (
@@ -264,8 +286,8 @@ def test_a_night_after_failing_gates_writes_what_changed_if_all_tables_were_writ
         number = len(environments)
         change(
             project,
-            f"insert into hcat_builds values ('failed_{number}', 'ended', now()::timestamp + interval {number} minute);"
-            f"insert into dim_runs values ('failed_{number}', null, '2026-05-02 10:00', false)",
+            f"insert into hcat_builds values ('failed_{number}', 'ended', '2026-05-02 10:00', {number + 1});"
+            f"insert into dim_runs values ('failed_{number}', null, '2026-05-02 10:00', false, {number + 1})",
         )
         if published:
             candidate = project / "warehouse" / "published" / "candidate"

@@ -12,8 +12,15 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hcat.engine import relations, warehouse
+from hcat.engine import publication, relations, warehouse
 from hcat.engine.publication import publish_candidate, publish_passing
+
+#: Two builds: the first one was published, and the newest one passes its gates.
+LEDGER = """
+select 'before' as run_id, 1 as build_number, 3 as count_gates, 0 as count_error_gates_not_passing, true as is_passing
+union all
+select '{run}', 2, 3, 0, false
+"""
 
 
 @pytest.fixture
@@ -26,7 +33,7 @@ def session():
 def marts_to_publish(session, run: str, value: int, is_drifting: str | None = None):
     """Return what published_tables is: three or four tables and one of a module that is switched off."""
     selects = {
-        "dim_runs": f"select '{run}' as run_id",
+        "dim_runs": LEDGER.format(run=run),
         "fct_threshold_gates": f"select '{run}' as run_id, 'gate' as gate_name",
         "fct_evaluations": f"select {value} as raw_score",
         "fct_metric_drift": f"select {is_drifting} as is_drifting" if is_drifting else None,
@@ -51,7 +58,7 @@ def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
     published = tmp_path / "published" / "hcat.duckdb"
     candidate = tmp_path / "published" / "candidate" / "hcat.duckdb"
     assert read(published, "select raw_score from fct_evaluations") == [(1,)]
-    assert read(published, "select run_id from dim_runs") == [("second",)]
+    assert read(published, "select run_id from dim_runs order by build_number") == [("before",), ("second",)]
     assert read(candidate, "select raw_score from fct_evaluations") == [(2,)]
 
 
@@ -123,7 +130,53 @@ def test_a_reader_of_the_old_copy_is_not_disturbed(session, tmp_path):
 def test_the_row_per_file_names_its_hash(session, tmp_path):
     rows = build_passing(session, "first", 1, tmp_path).to_pylist()
     assert [row["mart"] for row in rows] == ["dim_runs", "fct_evaluations", "fct_threshold_gates"]
-    assert all(len(row["sha256"]) == 64 and row["count_rows"] == 1 for row in rows)
+    assert all(len(row["sha256"]) == 64 for row in rows)
+    assert [row["count_rows"] for row in rows] == [2, 1, 1]
+
+
+def test_a_build_passes_in_the_ledger_of_a_copy_only_once_its_tables_are_there(session, tmp_path):
+    published, said = tmp_path / "published", "select is_passing from dim_runs order by build_number"
+    copied = publish_candidate(session, marts_to_publish(session, "first", 1), str(tmp_path))
+    # killed here, it is no passing build
+    for folder in (published, published / "candidate"):
+        assert read(folder / "hcat.duckdb", said) == [(True,), (False,)]
+    publish_passing(copied, str(tmp_path))
+    for folder in (published, published / "candidate"):
+        assert read(folder / "hcat.duckdb", said) == [(True,), (True,)]
+        assert duckdb.sql(said.replace("dim_runs", f"'{folder}/dim_runs.parquet'")).fetchall() == [(True,), (True,)]
+
+
+def test_gates_that_fail_are_no_passing_build_also_where_dbt_runs_no_test(session, tmp_path):
+    marts = marts_to_publish(session, "first", 1)
+    session.execute("update dim_runs set count_error_gates_not_passing = 1, is_passing = false where build_number = 2")
+    publish_passing(publish_candidate(session, marts, str(tmp_path)), str(tmp_path))
+    said = "select is_passing from dim_runs order by build_number"
+    assert read(tmp_path / "published" / "hcat.duckdb", said) == [(True,), (False,)]
+
+
+@pytest.mark.parametrize("step", ["candidate", "passing"])
+def test_a_full_disk_leaves_both_copies_as_they_were_and_names_the_file(session, tmp_path, monkeypatch, step):
+    build_passing(session, "first", 1, tmp_path)
+    published = tmp_path / "published"
+    marts = marts_to_publish(session, "second", 2)
+    if step == "passing":
+        copied = publish_candidate(session, marts, str(tmp_path))
+    before = {path: path.read_bytes() for path in published.rglob("*") if path.is_file()}
+
+    def fill(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    if step == "candidate":
+        # the database is the last file of a copy
+        monkeypatch.setattr(publication, "write_database", fill)
+        with pytest.raises(OSError, match=r"No space left on device: '.*candidate/hcat\.duckdb'"):
+            publish_candidate(session, marts, str(tmp_path))
+    else:
+        monkeypatch.setattr(publication.os, "link", fill)
+        monkeypatch.setattr(publication.shutil, "copyfile", fill)
+        with pytest.raises(OSError, match=r"No space left on device: '.*candidate/hcat\.duckdb'"):
+            publish_passing(copied, str(tmp_path))
+    assert {path: path.read_bytes() for path in published.rglob("*") if path.is_file()} == before
 
 
 def remember(session, copied):

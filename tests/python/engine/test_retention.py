@@ -25,13 +25,13 @@ PROFILE = (
 )
 SECRET = "Ms Quendelin may pay in June."
 MADE = f"""
-create table hcat_builds (run_id varchar, event varchar, logged_at timestamp);
-insert into hcat_builds values ('r1', 'started', '2026-05-01 10:00'), ('r1', 'ended', '2026-05-01 10:05');
+create table hcat_builds (run_id varchar, event varchar, logged_at timestamp, build_number bigint);
+insert into hcat_builds values ('r1', 'started', '2026-05-01 10:00', 1), ('r1', 'ended', '2026-05-01 10:05', 1);
 create table hcat_deletions (id_kind varchar, hashed_id varchar, deletion_number bigint);
 create table hcat_deletion_log (
     deletion_number bigint, command varchar, reason varchar, ids_sha256 varchar, count_ids bigint,
     count_interactions bigint, count_queries bigint, count_texts bigint, count_evaluations bigint, weeks_before date,
-    deleted_at timestamp, finished_at timestamp
+    deleted_at timestamp, finished_at timestamp, after_build_number bigint
 );
 create table landed_interactions as
     select 'r' || i as record_id, 'calls.jsonl' as source_file, 'f' as source_file_hash, 'h' || i as record_hash,
@@ -73,7 +73,7 @@ create table fct_interactions as
     select interaction_id, answer, 'c' || interaction_id as cluster_id from stg_interactions;
 comment on table fct_interactions is 'One row per interaction.';
 create table int_clusters_seen as select cluster_id from fct_interactions;
-create table dim_runs as select 'r1' as run_id, timestamp '2026-05-01 10:00' as started_at;
+create table dim_runs as select 'r1' as run_id, timestamp '2026-05-01 10:00' as started_at, 1 as build_number;
 create view all_answers as select answer from fct_interactions;
 create table notes as select 'i1' as interaction_id, 'a table of the project' as note;
 create table int_leftover__dbt_tmp as select '{SECRET}' as answer;
@@ -393,10 +393,10 @@ def test_weeks_are_pruned_whole_and_only_after_a_build(project: Path) -> None:
     assert read(project, "select count(*) from int_clusters_seen") == [(6,)]
     assert read(project, "select count(*) from hcat_deletions where id_kind = 'query'") == [(0,)]
     # a build of a part does not renew the sums
-    change(project, "insert into hcat_builds values ('r2', 'started', now()), ('r2', 'ended', now() + interval 1 hour)")
+    change(project, "insert into hcat_builds values ('r2', 'started', now(), 2), ('r2', 'ended', now(), 2)")
     with pytest.raises(DeletionError, match="deleted since the last whole build: build first"):
         prune_weeks(project, date(2026, 6, 24))
-    change(project, "insert into dim_runs values ('r2', now() + interval 1 hour)")
+    change(project, "insert into dim_runs values ('r2', '2026-04-01', 2)")
     assert dict(prune_weeks(project, date(2026, 6, 17)))["deleted"].startswith("nothing: no interaction was asked")
     with pytest.raises(DeletionError, match="would leave no interaction with a time"):
         prune_weeks(project, date(2027, 1, 1))

@@ -73,23 +73,27 @@ def test_a_log_that_cannot_be_replayed_is_one_line_with_its_mend(tmp_path: Path)
     ("events", "is_finished"),
     [
         ([], True),
-        ([("started", 1)], False),
-        ([("started", 1), ("ended", 5)], True),
-        ([("started", 1), ("ended", 5), ("started", 5)], False),
-        ([("started", 1), ("started", 3), ("ended", 5)], True),
+        ([("started", 1, "2026-05-01")], False),
+        ([("started", 1, "2026-05-01"), ("ended", 1, "2026-05-01")], True),
+        ([("started", 1, "2026-05-01"), ("ended", 1, "2026-05-01"), ("started", 2, "2026-05-01")], False),
+        ([("started", 1, "2026-05-01"), ("started", 2, "2026-05-01"), ("ended", 2, "2026-05-01")], True),
+        # the clock of the first build was ahead: its number says that it is the older one
+        ([("started", 1, "2027-06-05"), ("ended", 1, "2027-06-05"), ("started", 2, "2026-05-01")], False),
+        ([("started", 1, "2027-06-05"), ("started", 2, "2026-05-01"), ("ended", 2, "2026-05-01")], True),
     ],
 )
 def test_a_build_that_was_killed_is_told_from_one_that_ended(
-    tmp_path: Path, events: list[tuple[str, int]], is_finished: bool
+    tmp_path: Path, events: list[tuple[str, int, str]], is_finished: bool
 ) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         connection.execute("create table dim_runs (run_id varchar)")
-        connection.execute("create table hcat_builds (run_id varchar, event varchar, logged_at timestamp)")
-        for event, second in events:
-            connection.execute(f"insert into hcat_builds values ('r', '{event}', '2026-05-01 10:00:0{second}')")
+        columns = "run_id varchar, event varchar, build_number bigint, logged_at timestamp"
+        connection.execute(f"create table hcat_builds ({columns})")
+        for event in events:
+            connection.execute("insert into hcat_builds values ('r', ?, ?, ?)", event)
     with open_warehouse(tmp_path) as warehouse:
         if is_finished:
             check_finished(warehouse)
         else:
-            with pytest.raises(WarehouseError, match="the last build, started at 2026-05-01 10:00 UTC, was killed"):
+            with pytest.raises(WarehouseError, match="the last build, started at 2026-05-01 00:00 UTC, was killed"):
                 check_finished(warehouse)

@@ -26,7 +26,8 @@ create or replace table fct_threshold_gates (
     gate_result_id varchar, run_id varchar, gate_name varchar, measurement varchar, metric_name varchar,
     dimension varchar, segment varchar, severity varchar, burden varchar, comparison varchar, verdict varchar,
     reason varchar, expectation_results varchar, rationale varchar, threshold double, measured_value double,
-    lower_bound double, upper_bound double, n bigint, minimum_n bigint, is_passing boolean, evaluated_at timestamp
+    lower_bound double, upper_bound double, n bigint, minimum_n bigint, is_passing boolean, evaluated_at timestamp,
+    build_number bigint
 )
 """
 DRIFT = """
@@ -71,6 +72,7 @@ def gate(**changes: Any) -> dict[str, Any]:
         "minimum_n": 100,
         "is_passing": False,
         "evaluated_at": BUILT_AT.replace(tzinfo=None),
+        "build_number": 1,
     } | changes
 
 

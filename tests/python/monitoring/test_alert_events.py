@@ -63,9 +63,12 @@ def test_a_gate_says_what_was_measured_against_what(tmp_path: Path, server: Serv
     assert server.titles()[0] == "Gate groundedness_release: failed (error)"
 
 
-def test_only_the_gates_of_the_last_build_count(tmp_path: Path, server: Server) -> None:
+@pytest.mark.parametrize("clock_ahead", [timedelta(0), timedelta(days=400)])
+def test_only_the_gates_of_the_last_build_count(tmp_path: Path, server: Server, clock_ahead: timedelta) -> None:
+    # the number says which build is the last one, and not the clock of the first
+    first = gate(run_id="z_first", evaluated_at=(BUILT_AT + clock_ahead).replace(tzinfo=None))
     later = (BUILT_AT + timedelta(hours=1)).replace(tzinfo=None)
-    publish(tmp_path, [gate(run_id="z_first"), passing(run_id="a_last", evaluated_at=later)])
+    publish(tmp_path, [first, passing(run_id="a_last", build_number=2, evaluated_at=later)])
     alerted = send(tmp_path)
     assert alerted.messages == ()
     assert dict(alerted.lines)["gates"] == "1 of build a_last, 2026-11-20 03:30 UTC: 0 do not pass"
@@ -204,6 +207,65 @@ def test_a_build_that_stopped_coming_is_an_alert(tmp_path: Path, server: Server)
     publish(tmp_path, [passing(evaluated_at=datetime(2026, 11, 22, 2, 30))])
     send(tmp_path, now=BUILT_AT + timedelta(days=2), maximum_age_hours=36)
     assert server.titles()[1:] == ["Builds run again: the last one started 2026-11-22 02:30 UTC"]
+
+
+def test_a_build_of_the_future_is_an_alert_also_where_no_age_is_asked_for(tmp_path: Path, server: Server) -> None:
+    publish(tmp_path, [passing(evaluated_at=datetime(2027, 12, 25, 2, 30))])
+    for settings in ({}, {"maximum_age_hours": 36}):
+        send(tmp_path, **settings)
+    assert server.titles() == ["The last build is dated in the future: 2027-12-25 02:30 UTC"]
+    # clocks of two machines differ
+    publish(tmp_path, [passing()])
+    send(tmp_path, now=BUILT_AT - timedelta(seconds=30))
+    assert server.titles()[1:] == ["The last build has a right date: 2026-11-20 02:30 UTC"]
+
+
+def test_an_alert_that_was_sent_under_a_clock_ahead_is_sent_again(tmp_path: Path, server: Server) -> None:
+    publish(tmp_path, [gate()])
+    send(tmp_path, now=BUILT_AT + timedelta(days=400))
+    for _ in range(2):
+        send(tmp_path)
+    assert server.titles() == ["Gate groundedness_release: failed (error)"] * 2
+
+
+@pytest.mark.parametrize(
+    ("last", "title"),
+    [
+        (("started", "run_2", True), "The last build was killed; it started 2026-11-21 02:30 UTC"),
+        # its gates are in the copy, and it was killed before the other tables were
+        (("started", "run_1", True), "The last build was killed; it started 2026-11-21 02:30 UTC"),
+        (("ended", "run_2", True), "The last build, of 2026-11-21 02:30 UTC, did not publish its tables"),
+        (("ended", "run_1", False), "The last build, of 2026-11-21 02:30 UTC, did not publish its tables"),
+        (("ended", "run_1", True), None),
+    ],
+)
+def test_a_last_build_that_published_nothing_is_an_alert(
+    tmp_path: Path, server: Server, last: tuple[str, str, bool], title: str | None
+) -> None:
+    publish(tmp_path, [passing()])
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        values = dict(zip(("event", "run", "passes"), last, strict=True))
+        connection.execute(
+            "create table hcat_builds as select $run as run_id, $event as event, 2 as build_number,"
+            " timestamp '2026-11-21 02:30' as logged_at",
+            {"run": values["run"], "event": values["event"]},
+        )
+        connection.execute(
+            "create table dim_runs as select $run as run_id, 2 as build_number, timestamp '2026-11-21 02:30' as"
+            " started_at, 3 as count_gates, 0 as count_error_gates_not_passing, $passes as is_passing",
+            {"run": values["run"], "passes": values["passes"]},
+        )
+    now = BUILT_AT + timedelta(days=2)
+    send(tmp_path, now=now)
+    assert server.titles() == ([title] if title else [])
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
+        connection.execute(
+            "update hcat_builds set event = 'ended'; update dim_runs set run_id = 'run_1', is_passing = true"
+        )
+    send(tmp_path, now=now)
+    assert server.titles()[1:] == (
+        ["The last build, of 2026-11-21 02:30 UTC, ended, and the copy has its gates"] if title else []
+    )
 
 
 @pytest.mark.parametrize(

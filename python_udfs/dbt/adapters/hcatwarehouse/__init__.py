@@ -4,15 +4,32 @@ Named in profiles.yml: ``plugins: [{module: dbt.adapters.hcatwarehouse}]``.
 """
 
 import os
+import traceback
 from pathlib import Path
 from typing import Any
 
+from dbt.adapters.duckdb import environments
 from dbt.adapters.duckdb.plugins import BasePlugin
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
+from hcat.engine.files import explain_failure
 from hcat.engine.settings import SettingError, check_settings
 from hcat.engine.warehouse import WarehouseError, prepare_database
+
+
+class _Traces:
+    """Takes the place of the module `traceback` where dbt-duckdb shows why a Python model failed."""
+
+    @staticmethod
+    def format_exception(error: BaseException) -> list[str]:
+        """Return one line on what the machine could not do; the trace of any other error."""
+        told = explain_failure(error)
+        return traceback.format_exception(error) if told is None else [f"hcat: {told}"]
+
+
+# a full disk is no fault of the code: its trace would hide the line that says so
+vars(environments)["traceback"] = _Traces
 
 
 class Plugin(BasePlugin):

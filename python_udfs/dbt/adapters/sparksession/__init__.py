@@ -21,6 +21,7 @@ from dbt.adapters.spark.impl import SparkAdapter
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.include.sparksession import PACKAGE_PATH
+from hcat.engine.files import explain_failure
 
 
 @dataclass
@@ -84,7 +85,8 @@ class SessionPythonJobHelper(PythonJobHelper):
         Raises
         ------
         DbtRuntimeError
-            With the whole Python traceback, that of a Python worker included.
+            In one line if the machine failed; otherwise with the whole Python traceback, that of a Python worker
+            included.
         """
         # a module that nobody can import: functions of the model itself travel to the workers by value
         module = types.ModuleType(f"dbt_model_{self.name}")
@@ -92,7 +94,8 @@ class SessionPythonJobHelper(PythonJobHelper):
         try:
             exec(compile(compiled_code, f"<dbt python model {self.name}>", "exec"), module.__dict__)
         except Exception as error:
-            trace = "".join(traceback.format_exception(error))
+            told = explain_failure(error)
+            trace = "".join(traceback.format_exception(error)) if told is None else f"hcat: {told}"
             raise DbtRuntimeError(f"Python model {self.name} failed:\n{trace}") from error
 
 

@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.warehouse import Place, Row, WarehouseError, open_warehouse, published_database
+from hcat.engine.warehouse import CLOCK_SKEW, Place, Row, WarehouseError, open_warehouse, published_database
+from hcat.monitoring.alerts.faults import Fault, find_fault
 from hcat.monitoring.alerts.naming import Names, as_code, escape, escape_id, format_number
 
 #: What an event is about: the last build, a gate, a drifting series or a confirmed finding.
@@ -22,7 +23,7 @@ _LIST_GATES = """
 select run_id, gate_name, measurement, metric_name, dimension, segment, severity, burden, comparison, verdict,
     threshold, measured_value, lower_bound, upper_bound, n, minimum_n, is_passing, evaluated_at
 from fct_threshold_gates
-where run_id = (select run_id from fct_threshold_gates order by evaluated_at desc, run_id desc limit 1)
+where build_number = (select max(build_number) from fct_threshold_gates)
 order by is_passing, severity, gate_name
 """
 
@@ -167,10 +168,11 @@ def read_events(
         drift = source.rows(_LIST_DRIFT, [_READS["drift"]])
         findings = source.rows(_LIST_FINDINGS, [_READS["findings"]])
         missing = source.lacks(*_READS.values())
+    fault = find_fault(warehouse, path)
     run_id, evaluated_at = str(gates[0]["run_id"]), as_utc(gates[0]["evaluated_at"])
     name = Names(is_hiding_segments)
     events = [
-        *_build_events(evaluated_at, maximum_age_hours, now),
+        *_build_events(evaluated_at, fault, maximum_age_hours, now),
         *(_gate_event(row, name) for row in gates),
         *_drift_events(drift, name),
         *_finding_events(findings, name),
@@ -184,28 +186,53 @@ def read_events(
         "drift": f"{count_series} series{period}: {active['drift']} drift",
         "findings": f"{len(findings)} confirmed or severe: {active['finding']} open and not taken up",
     }
-    lines = [("published copy", str(path))]
+    lines = [
+        ("published copy", str(path)),
+        ("last build", fault.title if fault else "not looked at: the warehouse is not here, or is being written"),
+    ]
     for kind, text in said.items():
         absent = f"not looked at: the copy has no table {_READS[kind]}"
         lines.append((kind, absent if _READS[kind] in missing else text))
     return Looked(tuple(events), tuple(lines), run_id)
 
 
-def _build_events(evaluated_at: datetime, maximum_age_hours: float | None, now: datetime) -> Iterator[Event]:
-    """Yield whether the last build is too old: a build that dies before its gates makes none of them fail."""
-    if maximum_age_hours is None:
-        return
-    is_old = now - evaluated_at > timedelta(hours=maximum_age_hours)
+def _build_events(
+    evaluated_at: datetime, fault: Fault | None, maximum_age_hours: float | None, now: datetime
+) -> Iterator[Event]:
+    """Yield whether the last build is too old, dated in the future, or published nothing: none of it fails a gate."""
     since = f"{evaluated_at:%Y-%m-%d %H:%M} UTC"
-    yield Event(
+    if maximum_age_hours is not None:
+        is_old = now - evaluated_at > timedelta(hours=maximum_age_hours)
+        yield _build_event(
+            "last",
+            "stale" if is_old else "fresh",
+            is_old,
+            "No build since " + since if is_old else "Builds run again: the last one started " + since,
+            f"A build is due every {maximum_age_hours:g} hours; its log says what stopped it.",
+        )
+    # without it nobody would hear of the end of builds until that day
+    is_ahead = evaluated_at - now > CLOCK_SKEW
+    yield _build_event(
+        "clock",
+        "ahead" if is_ahead else "right",
+        is_ahead,
+        f"The last build is dated in the future: {since}" if is_ahead else f"The last build has a right date: {since}",
+        f"Now is {now:%Y-%m-%d %H:%M} UTC: the clock of that build, or of this machine, is wrong.",
+    )
+    if fault is not None:
+        yield _build_event("published", fault.state, fault.is_active, fault.title, fault.advice)
+
+
+def _build_event(subject: str, state: str, is_active: bool, title: str, fact: str) -> Event:
+    return Event(
         kind="build",
-        key=hash_subject("build", "last"),
-        state="stale" if is_old else "fresh",
-        is_active=is_old,
-        group="build",
-        title="No build since " + since if is_old else "Builds run again: the last one started " + since,
-        lines=(f"A build is due every {maximum_age_hours:g} hours; its log says what stopped it.",) if is_old else (),
-        severity="error" if is_old else "info",
+        key=hash_subject("build", subject),
+        state=state,
+        is_active=is_active,
+        group=f"build {subject}",
+        title=title,
+        lines=(fact,) if is_active else (),
+        severity="error" if is_active else "info",
     )
 
 

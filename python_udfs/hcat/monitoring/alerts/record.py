@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.warehouse import WarehouseError
+from hcat.engine.warehouse import CLOCK_SKEW, WarehouseError
 from hcat.monitoring.alerts.events import Event, as_utc
 from hcat.monitoring.alerts.messages import Message
 
@@ -131,7 +131,8 @@ def choose_due(
         elif last is None or last.state != event.state:
             is_due = True
         else:
-            is_due = now - last.at >= timedelta(days=reminder_days)
+            # what a clock ahead wrote would otherwise be sent again on that day alone
+            is_due = now - last.at >= timedelta(days=reminder_days) or last.at - now > CLOCK_SKEW
         if is_due and last is not None:
             unchanged = "unchanged since" if last.state == event.state else f"before: {last.state},"
             event = replace(event, lines=(*event.lines, f"{unchanged} {last.at:%Y-%m-%d %H:%M} UTC"))

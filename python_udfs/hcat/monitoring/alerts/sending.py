@@ -113,7 +113,7 @@ def send_alerts(
     ...             'groundedness' as metric_name, 'all' as dimension, 'all' as segment, 'error' as severity,
     ...             'prove_safe' as burden, 'at_least' as comparison, 'failed' as verdict, 0.8 as threshold,
     ...             0.75 as measured_value, 0.7 as lower_bound, 0.79 as upper_bound, 400 as n, 100 as minimum_n,
-    ...             false as is_passing, timestamp '2026-11-20 02:30' as evaluated_at
+    ...             false as is_passing, timestamp '2026-11-20 02:30' as evaluated_at, 1 as build_number
     ...     ''')
     >>> alerted = send_alerts(Path(folder.name), is_dry_run=True)
     >>> [message.title() for message in alerted.messages]

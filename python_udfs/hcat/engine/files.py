@@ -1,0 +1,75 @@
+"""Files that are written whole or not at all, and what a machine could not do in one line."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from glob import escape
+from pathlib import Path
+from typing import Final
+
+#: What the machine or its owner can mend; any other error is one of the code, and its trace is needed.
+_OF_THE_MACHINE: Final = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE}
+)
+_OF_DUCKDB: Final = ("IOException", "OutOfMemoryException")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield the name under which a file is written before it takes the place of ``path``.
+
+    A reader sees the old file or the new one, never half of either. After an error nothing of the new one is left.
+
+    Raises
+    ------
+    OSError
+        With the name of the file, also where the system gives none, as for a full disk.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = Path(folder, "page.html")
+    ...     with replacing(page) as unfinished:
+    ...         _ = unfinished.write_text("whole")
+    ...     page.read_text()
+    'whole'
+    """
+    temporary = path.with_name(f".{path.name}.writing")
+    # a link that a killed process left would be written through
+    temporary.unlink(missing_ok=True)
+    try:
+        yield temporary
+        temporary.replace(path)
+    except BaseException as error:
+        # with what a database keeps beside its file
+        for left in path.parent.glob(f"{escape(temporary.name)}*"):
+            left.unlink()
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+def explain_failure(error: BaseException | None) -> str | None:
+    """Return in one line what a machine could not do, for instance write to a full disk; None for any other error.
+
+    Examples
+    --------
+    >>> explain_failure(OSError(errno.ENOSPC, "No space left on device", "page.html"))
+    'cannot use page.html: No space left on device'
+    >>> explain_failure(KeyError("answer")) is None
+    True
+    """
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
+            name = error.filename2 or error.filename
+            return f"cannot use {name}: {error.strerror}" if name else str(error.strerror)
+        # by name: DuckDB is imported where it is used
+        if type(error).__name__ in _OF_DUCKDB and "duckdb" in type(error).__module__:
+            return str(error).strip().splitlines()[0]
+        if isinstance(error, MemoryError):
+            return "this machine has no memory left"
+        error = error.__cause__ or error.__context__
+    return None
