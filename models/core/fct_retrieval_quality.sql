@@ -10,6 +10,12 @@ verdicts as (
     select interaction_id, verdict from {{ ref('hcat', 'fct_verdicts') }}
 ),
 
+-- Nothing was retrieved, and so no verdict rests on what was.
+empty as (
+    select interaction_id as empty_interaction_id from {{ ref('hcat', 'int_retrievals_graded') }}
+    where position is null
+),
+
 final as (
     select
         -- ids
@@ -24,6 +30,7 @@ final as (
         interactions.topic,
         quality.metric_name,
         case
+            when verdicts.verdict = 'not_judged' and empty.empty_interaction_id is not null then 'retrieval'
             when verdicts.verdict <> 'failing' then 'no_failure'
             when interactions.retrieval_hit = 'source retrieved' then 'generation'
             else 'retrieval'
@@ -35,6 +42,7 @@ final as (
     from quality
     inner join interactions on quality.interaction_id = interactions.interaction_id
     inner join verdicts on quality.interaction_id = verdicts.interaction_id
+    left join empty on quality.interaction_id = empty.empty_interaction_id
 )
 
 select * from final

@@ -1,10 +1,12 @@
--- One row per (entity, source file, reason) of rejected records, with the first row. The value that a reason ends with
--- is left out, because a build says these lines. The reason of a whole file (row 0) names columns and no values.
+-- One row per (entity, source file, kind, reason) of rejected records, and of fields that could not be read of records
+-- that are kept (kind `field`), with the first row. The value that a reason ends with is left out, because a build says
+-- these lines. The reason of a whole file (row 0) names columns and no values.
 with rejected as (
     {%- for entity in raw_entities() %}
     select
         '{{ entity }}' as entity,
         source_file,
+        kind,
         reject_reason,
         source_row
     from {{ ref('hcat', 'stg_' ~ entity ~ '__rejected') }}
@@ -23,11 +25,12 @@ final as (
     select
         entity,
         source_file,
+        kind,
         reason,
         count(*) as count_records,
         min(source_row) as first_row
     from named
-    group by entity, source_file, reason
+    group by entity, source_file, kind, reason
 )
 
 select * from final

@@ -11,6 +11,8 @@ where
             select count(*) from {{ ref('hcat', 'stg_' ~ entity) }}
         ){% if apart %} + (select count(*) from {{ ref('hcat', apart) }}){% endif %}
 
-        or counted.count_rejected <> (select count(*) from {{ ref('hcat', 'stg_' ~ entity ~ '__rejected') }})
+        or counted.count_rejected <> (
+            select count(*) from {{ ref('hcat', 'stg_' ~ entity ~ '__rejected') }} where kind = 'record'
+        )
     )
 {% endtest %}

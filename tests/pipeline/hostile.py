@@ -83,6 +83,8 @@ STAGED_INTERACTIONS: list[dict[str, Any]] = [
     _interaction("late", asked_at="2026-05-01T10:00Z"),
     _interaction("offset", asked_at="2026-05-01T12:00:00+02:00"),
     _interaction("day_only", asked_at="2026-05-01"),
+    _interaction("basic", asked_at="20260501T100000,5z"),
+    _interaction("bracketed", asked_at="2026-05-01T12:00:00+02:00[Europe/Berlin]"),
     _interaction("no_time", asked_at=" "),
     _interaction(" outer_blanks\t\n", sample_index="3"),
     _interaction(1234567, 42, sample_index=2.0),
@@ -99,6 +101,7 @@ STAGED_INTERACTIONS: list[dict[str, Any]] = [
     _interaction("no_contexts"),
     _interaction("empty_contexts"),
     _interaction("long_context"),
+    *[_interaction(f"ranked_{name}") for name in ("from_zero", "equally", "unreadably")],
     _interaction("many_numbers", retried=True, sample_index="0"),
     # a conversation whose numbers are spelt in two ways, and one without any
     _interaction("turn_1", conversation_id="talk", turn_index="0"),
@@ -123,7 +126,6 @@ REJECTED_INTERACTIONS: list[tuple[dict[str, Any] | bytes, str]] = [
     (b'{"interaction_id": "cut_off", "answer": "The fee', "malformed JSON"),
     (b"not json at all", "malformed JSON"),
     (b'{"interaction_id": "two"} {"interaction_id": "objects"}', "malformed JSON"),
-    (b'{"interaction_id": "not_a_number", "answer": NaN}', "malformed JSON: NaN is not a JSON value"),
     (b"[" * 50_000, "malformed JSON"),
     (b'{"interaction_id": "huge", "answer": ' + b"9" * 5_000 + b"}", "malformed JSON"),
     (b'["a", "list"]', "not a JSON object but list"),
@@ -136,6 +138,15 @@ REJECTED_INTERACTIONS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_interaction("time_4", asked_at="-infinity"), "asked_at is not an ISO 8601 timestamp"),
     (_interaction("time_5", asked_at="2026-02-30T00:00:00Z"), "asked_at is not an ISO 8601 timestamp"),
     (_interaction("time_6", asked_at="2999-01-01T00:00:00Z"), "asked_at lies in the future: 2999-01-01"),
+    (_interaction("time_7", asked_at="0001-01-01T00:00:00Z"), "asked_at lies before 2000-01-01: 0001-01-01"),
+    (_interaction("time_8", asked_at="1970-01-01"), "asked_at lies before 2000-01-01: 1970-01-01"),
+    (_interaction("time_9", asked_at="2026-05-01 10:00:00 Asia/Tokyo"), "asked_at names a time zone"),
+]
+#: Interactions that are kept without a field that cannot be read, and what is said of it; None = nothing.
+KEPT_INTERACTIONS: list[tuple[dict[str, Any] | bytes, str | None]] = [
+    (b'{"interaction_id": "not_a_number", "answer": NaN}', None),
+    (b'{"interaction_id": "tags_3", "answer": "x", "tags": {"a": 1e999, "b": NaN}}', None),
+    (b'{"interaction_id": "index_3", "answer": "x", "sample_index": Infinity}', "sample_index is not an integer: inf"),
     (_interaction("index_1", sample_index="two"), "sample_index is not an integer: two"),
     (_interaction("index_2", sample_index=1.5), "sample_index is not an integer: 1.5"),
     (_interaction("number_1", turn_index="first"), "turn_index is not an integer from 0: first"),
@@ -148,7 +159,6 @@ REJECTED_INTERACTIONS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_interaction("weights_4", query_sentence_weights="high"), f"query_sentence_weights {NO_WEIGHTS}high"),
     (_interaction("weights_5", query_sentence_weights=["high"]), f'query_sentence_weights {NO_WEIGHTS}["high"]'),
     (_interaction("weights_6", query_sentence_weights=2), f"query_sentence_weights {NO_WEIGHTS}2"),
-    (b'{"interaction_id": "tags_3", "answer": "x", "tags": {"a": 1e999}}', "unreadable value"),
 ]
 
 CSV_HEADER = ["interaction_id", "query_text", "answer", "asked_at", "extra"]
@@ -198,6 +208,11 @@ CALLS: list[tuple[dict[str, Any] | bytes, str | None]] = [
         },
         None,
     ),
+    (
+        b'{"id": "call_nan", "query": "What?", "answer": "5.", "ground_truth": NaN, "metadata": {"cost": NaN},'
+        b' "contexts": [{"text": "The fee is 5.", "rank": 1, "score": NaN}, {"text": "The rate is 2.", "rank": 1}]}',
+        None,
+    ),
     ({"query": "What?", "output": [{"text": "no answer"}]}, "the answer must be a text, got list"),
     ({"span_id": "1", "input": "What?", "output": "5."}, "a span of a trace and not a call (it has span_id)"),
     (b'{"interaction_id": "call_cut", "contexts": [', "malformed JSON"),
@@ -220,21 +235,37 @@ REJECTED_RETRIEVALS: list[tuple[dict[str, Any] | bytes, str]] = [
     ({"interaction_id": "never_sent", "rank": 1, "text": "x"}, "orphan: no staged interaction"),
     ({"interaction_id": "time_1", "rank": 1, "text": "its interaction is rejected"}, "orphan: no staged interaction"),
     ({"interaction_id": None, "rank": 1, "text": "x"}, "interaction_id is missing or blank"),
-    ({"interaction_id": "plain", "rank": 0, "text": "x"}, "rank is not a positive integer: 0"),
-    ({"interaction_id": "plain", "rank": 1.5, "text": "x"}, "rank is not a positive integer: 1.5"),
-    ({"interaction_id": "plain", "rank": None, "text": "x"}, "rank is not a positive integer: null"),
-    ({"interaction_id": "plain", "rank": "first", "text": "x"}, "rank is not a positive integer: first"),
     (
         {"interaction_id": "plain", "rank": 1, "text": "other"},
         "interaction_id, rank was sent before with other content",
     ),
-    ({"interaction_id": "plain", "rank": 4, "text": "x", "retrieval_score": "high"}, "retrieval_score is not a finite"),
-    (b'{"interaction_id": "plain", "rank": 5, "retrieval_score": 1e999}', "retrieval_score is not a finite number"),
     ({"interaction_id": "empty_contexts", "rank": 1, "text": ""}, "text and chunk_id are missing or blank"),
     ({"interaction_id": "empty_contexts", "rank": 2, "text": None}, "text and chunk_id are missing or blank"),
     (
         {"interaction_id": "empty_contexts", "rank": 3, "text": "\u200b \n", "chunk_id": "never_sent"},
         "text is missing or blank, and no staged chunk has the chunk_id: never_sent",
+    ),
+]
+_RANKED: dict[str, dict[str, Any]] = {
+    name: {"interaction_id": f"ranked_{name}"} for name in ("from_zero", "equally", "unreadably")
+}
+KEPT_RETRIEVALS: list[tuple[dict[str, Any] | bytes, str | None]] = [
+    (_RANKED["from_zero"] | {"rank": 1, "text": "Second."}, None),
+    (_RANKED["from_zero"] | {"rank": "0", "text": "First."}, None),
+    (_RANKED["equally"] | {"rank": 1, "text": "First."}, None),
+    (_RANKED["equally"] | {"rank": 1, "text": "Second."}, None),
+    (_RANKED["equally"] | {"rank": 2, "text": "Third.", "retrieval_score": "high"}, "retrieval_score is not a finite"),
+    (_RANKED["unreadably"] | {"rank": 1.5, "text": "First."}, "rank is not an integer from 0: 1.5"),
+    (_RANKED["unreadably"] | {"rank": None, "text": "Second."}, "rank is not an integer from 0: null"),
+    (_RANKED["unreadably"] | {"rank": "third", "text": "Third."}, "rank is not an integer from 0: third"),
+    (_RANKED["unreadably"] | {"rank": -1, "text": "Fourth."}, "rank is not an integer from 0: -1"),
+    (
+        b'{"interaction_id": "ranked_unreadably", "rank": 5, "text": "Fifth.", "retrieval_score": 1e999}',
+        "retrieval_score is not a finite number: inf",
+    ),
+    (
+        _RANKED["unreadably"] | {"rank": 6, "text": "Sixth.", "completeness_weight": "-1"},
+        "completeness_weight is not a finite number of at least 0: -1",
     ),
 ]
 STAGED_QUERIES: list[dict[str, Any]] = [
@@ -248,8 +279,11 @@ REJECTED_QUERIES: list[tuple[dict[str, Any] | bytes, str]] = [
     ({"query_id": None, "text": "x"}, "query_id is missing or blank"),
     ({"query_id": "q5", "text": " "}, "text is missing or blank"),
     ({"query_id": "q6", "text": "x", "expected_behaviour": "shrug"}, "expected_behaviour is neither answer nor refuse"),
-    ({"query_id": "q7", "text": "x", "source_chunk_ids": "c1;c2"}, "source_chunk_ids is not a JSON list of ids: c1;c2"),
     ({"query_id": "q1", "text": "Another text"}, "query_id was sent before with other content"),
+]
+KEPT_QUERIES: list[tuple[dict[str, Any] | bytes, str | None]] = [
+    ({"query_id": "q7", "text": "x", "source_chunk_ids": "c1;c2"}, "source_chunk_ids is not a JSON list of ids: c1;c2"),
+    ({"query_id": "q8", "text": "x", "sampling_weight": 0}, "sampling_weight is not a finite number above 0: 0"),
     ({"query_id": "tags_1", "text": "x", "tags": ["short"]}, 'tags is not a JSON object: ["short"]'),
     ({"query_id": "tags_2", "text": "x", "tags": "short"}, "tags is not a JSON object: short"),
     (
@@ -260,7 +294,10 @@ REJECTED_QUERIES: list[tuple[dict[str, Any] | bytes, str]] = [
         {"query_id": "weights_2", "text": "x", "reference_sentence_weights": "[1, -0.5]"},
         f"reference_sentence_weights {NO_WEIGHTS}[1, -0.5]",
     ),
-    ({"query_id": "weights_3", "text": "x", "reference_sentence_weights": "[1, 1e999]"}, "unreadable value"),
+    (
+        {"query_id": "weights_3", "text": "x", "reference_sentence_weights": "[1, 1e999]"},
+        f"reference_sentence_weights {NO_WEIGHTS}[1, null]",
+    ),
 ]
 STAGED_DOCUMENTS = [{"document_id": "d1", "title": "<b>Fees</b>", "text": None}, {"document_id": 7, "topic": "fees"}]
 REJECTED_DOCUMENTS: list[tuple[dict[str, Any] | bytes, str]] = [
@@ -274,7 +311,9 @@ STAGED_CHUNKS = [
 REJECTED_CHUNKS: list[tuple[dict[str, Any] | bytes, str]] = [
     ({"chunk_id": "c3", "text": ""}, "text is missing or blank"),
     ({"chunk_id": None, "text": "x"}, "chunk_id is missing or blank"),
-    ({"chunk_id": "c4", "text": "x", "chunk_index": 1.5}, "chunk_index is not an integer: 1.5"),
+]
+KEPT_CHUNKS: list[tuple[dict[str, Any] | bytes, str | None]] = [
+    ({"chunk_id": "c4", "text": "x", "chunk_index": 1.5}, "chunk_index is not an integer: 1.5")
 ]
 _RATING = {"interaction_id": "plain", "rater": "ann", "criterion": "faithfulness", "scale_point": 2}
 STAGED_RATINGS = [
@@ -296,15 +335,20 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_RATING | {"scale_point": None}, "criterion and scale_point are not in the seed rating_scales"),
     (_RATING | {"rater_kind": "robot"}, "rater_kind is not person, language_model, rule or unknown: robot"),
     (_RATING | {"rating_pass": 1.5}, "rating_pass is not an integer: 1.5"),
-    (_RATING | {"rated_at": "soon"}, "rated_at is not an ISO 8601 timestamp: soon"),
     (
         _RATING | {"criterion": "charm", "scale_point": "cannot_judge"},
         "not in the seed rating_scales: charm cannot_judge",
     ),
-    (_RATING | {"reason_start": 3, "reason_end": 2}, "reason_start and reason_end are no passage of the answer: 3 2"),
-    (_RATING | {"reason_end": 9999}, "reason_start and reason_end are no passage of the answer: null 9999"),
-    (_RATING | {"reason_start": 0, "reason_end": 9999}, "are no passage of the answer: 0 9999"),
     (_RATING | {"scale_point": 0}, "was sent before with other content"),
+]
+KEPT_RATINGS: list[tuple[dict[str, Any] | bytes, str | None]] = [
+    (_RATING | {"rater": "fa", "rated_at": "soon"}, "rated_at is not an ISO 8601 timestamp: soon"),
+    (_RATING | {"rater": "fb", "rated_at": "2026-05-02 10:00 CET"}, "rated_at names a time zone and gives no offset"),
+    (_RATING | {"rater": "fc", "rated_at": "1970-01-01T00:00:00Z"}, "rated_at lies before 2000-01-01: 1970-01-01"),
+    (_RATING | {"rater": "fd", "reason_start": 3, "reason_end": 2}, "are no passage of the answer: 3 2"),
+    (_RATING | {"rater": "fe", "reason_end": 9999}, "are no passage of the answer: null 9999"),
+    (_RATING | {"rater": "ff", "reason_start": 0, "reason_end": 9999}, "are no passage of the answer: 0 9999"),
+    (_RATING | {"rater": "fg", "rated_at": "2026-05-02"}, None),
 ]
 STAGED_JUDGEMENTS: list[dict[str, Any]] = [
     {"query_id": "q1", "chunk_id": "c1", "grade": "2"},
@@ -336,8 +380,16 @@ REJECTED = {
     "ratings": REJECTED_RATINGS,
     "relevance_judgements": REJECTED_JUDGEMENTS,
 }
+#: Records that are kept without a field that cannot be read, by entity.
+KEPT = {
+    "interactions": KEPT_INTERACTIONS,
+    "retrievals": KEPT_RETRIEVALS,
+    "queries": KEPT_QUERIES,
+    "chunks": KEPT_CHUNKS,
+    "ratings": KEPT_RATINGS,
+}
 #: Records that nested calls add: (staged, rejected).
-FROM_CALLS = {"interactions": (9, 3), "retrievals": (3, 5), "queries": (1, 0), "relevance_judgements": (1, 0)}
+FROM_CALLS = {"interactions": (10, 3), "retrievals": (5, 5), "queries": (1, 0), "relevance_judgements": (1, 0)}
 #: Rows of the Parquet file: staged first, then the two that Python cannot hold.
 PARQUET_REASONS = (None, "invalid UTF-8 in answer", "unreadable value in asked_at")
 
@@ -347,6 +399,8 @@ def write_hostile(folder: Path) -> None:
     for entity in STAGED:
         write_lines(folder / f"{entity}_1_staged.jsonl", STAGED[entity])
         write_lines(folder / f"{entity}_3_rejected.jsonl", [record for record, _ in REJECTED[entity]])
+    for entity, records in KEPT.items():
+        write_lines(folder / f"{entity}_2_kept.jsonl", [record for record, _ in records])
     write_lines(folder / "interactions_2_repeated.jsonl", REPEATED_INTERACTIONS)
     write_lines(folder / "ratings_2_unjudged.jsonl", UNJUDGED_RATINGS)
     write_lines(folder / "retrievals_2_repeated.jsonl", STAGED_RETRIEVALS[:2])
@@ -368,7 +422,7 @@ def write_hostile(folder: Path) -> None:
 
 def count_records() -> dict[str, tuple[int, int, int]]:
     """Return (staged, repeated, rejected) per entity, counted from this module and not from the warehouse."""
-    counts = {entity: [len(STAGED[entity]), 0, len(REJECTED[entity])] for entity in STAGED}
+    counts = {entity: [len(STAGED[entity]) + len(KEPT.get(entity, [])), 0, len(REJECTED[entity])] for entity in STAGED}
     counts["interactions"][1] = len(REPEATED_INTERACTIONS)
     counts["retrievals"][1] = 2
     for entity, (staged, rejected) in FROM_CALLS.items():

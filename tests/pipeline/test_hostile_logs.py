@@ -55,7 +55,7 @@ def test_every_record_is_staged_repeated_or_rejected(built: Build, entity: str) 
     unjudged = len(hostile.UNJUDGED_RATINGS) if entity == "ratings" else 0
     assert counted == [(staged + unjudged, repeated, rejected, staged + unjudged + repeated + rejected)]
     assert built.query(f"select count(*) from stg_{entity}") == [(staged,)]
-    assert built.query(f"select count(*) from stg_{entity}__rejected") == [(rejected,)]
+    assert built.query(f"select count(*) from stg_{entity}__rejected where kind = 'record'") == [(rejected,)]
 
 
 def test_a_rater_who_cannot_judge_is_neither_rejected_nor_a_rating(built: Build) -> None:
@@ -86,8 +86,56 @@ def test_rejected_records_have_file_row_and_reason(built: Build, entity: str) ->
     assert len(reasons) == len(hostile.REJECTED[entity])
 
 
+@pytest.mark.parametrize("entity", hostile.KEPT)
+def test_an_optional_field_that_cannot_be_read_costs_no_record_and_is_said(built: Build, entity: str) -> None:
+    rows = built.query(
+        f"select source_row, reject_reason, kind from stg_{entity}__rejected"
+        f" where source_file = '{entity}_2_kept.jsonl'"
+    )
+    reasons = {row: reason for row, reason, _ in rows}
+    assert {kind for _, _, kind in rows} == {"field"}
+    for number, (record, expected) in enumerate(hostile.KEPT[entity], start=1):
+        assert (expected is None) == (number not in reasons), record
+        assert (expected or "") in reasons.get(number, ""), record
+    assert len(rows) == len(reasons)
+
+
+def test_ranks_that_repeat_start_at_zero_or_cannot_be_read_are_numbered(built: Build) -> None:
+    rows = built.query(
+        "select interaction_id, rank, text from stg_retrievals"
+        " where interaction_id like 'ranked%' or interaction_id = 'call_nan' order by 1, 2"
+    )
+    words = ["First.", "Second.", "Third.", "Fourth.", "Fifth.", "Sixth."]
+    assert rows == [
+        ("call_nan", 1, "The fee is 5."),
+        ("call_nan", 2, "The rate is 2."),
+        *[("ranked_equally", rank, word) for rank, word in enumerate(words[:3], start=1)],
+        *[("ranked_from_zero", rank, word) for rank, word in enumerate(words[:2], start=1)],
+        *[("ranked_unreadably", rank, word) for rank, word in enumerate(words, start=1)],
+    ]
+
+
+def test_a_rejected_passage_and_unreadable_weights_of_sentences_are_a_stated_status(built: Build) -> None:
+    statuses = dict(
+        built.query(
+            "select interaction_id || ' ' || metric_name, score_status || ' ' || coalesce(detail, '')"
+            " from fct_evaluations"
+            " where interaction_id in ('plain', 'ranked_equally', 'ranked_unreadably', 'weights_1')"
+        )
+    )
+    rejected = "missing_input missing: a retrieved passage (it was rejected)"
+    assert statuses["plain support_words"] == statuses["plain groundedness_similarity__mean"] == rejected
+    assert statuses["plain answer_relevancy__mean"].startswith("scored")
+    assert statuses["ranked_equally support_words"].startswith("scored")
+    assert statuses["ranked_unreadably support_words"].startswith("scored")
+    unread = "missing_input missing: a weight for each sentence of the answer (weights: 0, sentences: 1)"
+    assert statuses["weights_1 answer_relevancy__weighted"] == unread
+
+
 def test_rejected_records_of_other_formats_have_row_and_reason(built: Build) -> None:
-    rows = built.query("select source_file, source_row, reject_reason from stg_interactions__rejected")
+    rows = built.query(
+        "select source_file, source_row, reject_reason from stg_interactions__rejected where kind = 'record'"
+    )
     found = {(file, row): reason for file, row, reason in rows if not file.endswith("rejected.jsonl")}
     expected = {
         (file, number): reason
@@ -231,13 +279,16 @@ def test_turns_are_counted_and_a_repeated_error_is_found(built: Build) -> None:
 def test_timestamps_are_utc(built: Build) -> None:
     rows = built.query(
         "select interaction_id, asked_at::varchar from stg_interactions"
-        " where interaction_id in ('plain', 'late', 'offset', 'day_only', 'no_time', 'parquet_plain')"
+        " where interaction_id in"
+        " ('plain', 'late', 'offset', 'day_only', 'basic', 'bracketed', 'no_time', 'parquet_plain')"
     )
     assert dict(rows) == {
         "plain": "2026-05-01 10:00:00",
         "late": "2026-05-01 10:00:00",
         "offset": "2026-05-01 10:00:00",
         "day_only": "2026-05-01 00:00:00",
+        "basic": "2026-05-01 10:00:00.5",
+        "bracketed": "2026-05-01 10:00:00",
         "no_time": None,
         "parquet_plain": "2025-06-15 15:06:40",
     }
@@ -262,7 +313,8 @@ def test_nested_calls_give_interactions_retrievals_and_queries(built: Build) -> 
     )
     assert joined == [("It is 5.", "What is the fee?", "5 euros")]
     wrong = built.query(
-        "select source_row, reject_reason from stg_retrievals__rejected where source_file = 'calls.jsonl' order by 1"
+        "select source_row, reject_reason from stg_retrievals__rejected"
+        " where source_file = 'calls.jsonl' and kind = 'record' order by 1"
     )
     assert wrong == [
         *[(4, "text and chunk_id are missing or blank")] * 3,

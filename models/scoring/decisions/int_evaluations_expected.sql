@@ -83,6 +83,17 @@ crossed as (
                 when not interactions.has_graded_retrieval and metrics.needs_relevance
                     then 'retrieved chunk ids with known relevance'
             end,
+            -- A score against the other passages would blame the answer for what the logs lack.
+            case
+                when
+                    interactions.has_rejected_passage
+                    and (metrics.needs_relevance or (metrics.needs_context and interactions.has_context))
+                    then 'a retrieved passage (it was rejected)'
+            end,
+            case
+                when interactions.has_unknown_text and metrics.needs_context and interactions.has_context
+                    then 'the text of a retrieved passage'
+            end,
             case
                 when not classifier.has_classifier and metrics.needs_classifier
                     then 'entailment classifier'

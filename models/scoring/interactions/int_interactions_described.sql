@@ -31,7 +31,6 @@ languages_detected as (
 retrievals_graded as (
     select
         interaction_id,
-        count(*) as count_retrieved,
         bool_or(grade > 0) as is_source_retrieved
     from {{ ref('hcat', 'int_retrievals_graded') }}
     group by interaction_id
@@ -42,6 +41,10 @@ context_counts as (
     from passages
     where role = 'context'
     group by interaction_id
+),
+
+passages_unread as (
+    select * from {{ ref('hcat', 'int_passages_unread') }}
 ),
 
 final as (
@@ -61,6 +64,8 @@ final as (
         interactions.reference_answer is not null as has_reference,
         retrievals_graded.interaction_id is not null as has_graded_retrieval,
         retrievals_graded.is_source_retrieved,
+        coalesce(passages_unread.has_rejected_passage, false) as has_rejected_passage,
+        coalesce(passages_unread.has_unknown_text, false) as has_unknown_text,
         coalesce(answers_classified.is_refusal, false) as is_refusal
     from interactions
     left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
@@ -68,6 +73,7 @@ final as (
     left join languages_detected on answer_passages.passage_id = languages_detected.passage_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
+    left join passages_unread on interactions.interaction_id = passages_unread.interaction_id
 )
 
 select * from final

@@ -52,6 +52,7 @@ joined as (
         interactions.tags,
         interactions.answer,
         interactions.sample_index,
+        interactions.count_retrieved,
         interactions.asked_at,
         turns.conversation_id,
         turns.conversation_key,

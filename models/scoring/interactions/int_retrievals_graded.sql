@@ -1,8 +1,12 @@
--- One row per (interaction, position) with the grade of the chunk at that position. Unjudged chunks have grade 0.
+-- One row per (interaction, position) with the grade of the chunk at that position. Unjudged chunks have grade 0. A
+-- retriever that found nothing has one row without a position. Where a passage was rejected, the list is unknown.
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, query_id from {{ ref('hcat', 'int_interactions_joined') }}
+    select joined.interaction_id, joined.query_id, joined.count_retrieved
+    from {{ ref('hcat', 'int_interactions_joined') }} as joined
+    left join {{ ref('hcat', 'int_passages_unread') }} as unread on joined.interaction_id = unread.interaction_id
+    where not coalesce(unread.has_rejected_passage, false)
 ),
 
 retrievals as (
@@ -42,6 +46,15 @@ positioned as (
     inner join judged_queries on interactions.query_id = judged_queries.query_id
 ),
 
+empty as (
+    select interactions.interaction_id, interactions.query_id
+    from interactions
+    inner join judged_queries on interactions.query_id = judged_queries.query_id
+    left join (select distinct interaction_id from retrievals) as found
+        on interactions.interaction_id = found.interaction_id
+    where interactions.count_retrieved = 0 and found.interaction_id is null
+),
+
 final as (
     select
         positioned.interaction_id,
@@ -52,6 +65,9 @@ final as (
         case when positioned.occurrence = 1 then coalesce(relevance.grade, 0.0) else 0.0 end as grade
     from positioned
     left join relevance on positioned.query_id = relevance.query_id and positioned.chunk_id = relevance.chunk_id
+    union all
+    select interaction_id, query_id, null as chunk_id, null as position, 0.0 as grade
+    from empty
 )
 
 select * from final

@@ -8,7 +8,7 @@ with quality as (
 ),
 
 lengths as (
-    select interaction_id, count(*) as count_retrieved
+    select interaction_id, count(position) as count_retrieved
     from {{ ref('hcat', 'int_retrievals_graded') }}
     group by interaction_id
 ),

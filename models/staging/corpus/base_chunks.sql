@@ -26,6 +26,7 @@ renamed as (
         record_hash,
         read_error,
         unread_record,
+        read_note,
         source_row,
         landing_number
     from source
@@ -38,12 +39,10 @@ checked as (
             when read_error is not null then read_error
             when chunk_id is null then 'chunk_id is missing or blank'
             when chunk_text is null then 'text is missing or blank'
-            when chunk_index_text is not null and chunk_index is null
-                then 'chunk_index is not an integer: ' || left(chunk_index_text, 80)
         end as check_failure
     from renamed
 ),
 
-{{ number_records(['chunk_id']) }}
+{{ number_records(['chunk_id'], [field_fault('chunk_index', 'an integer')]) }}
 
 select * from final

@@ -22,6 +22,7 @@ renamed as (
         record_hash,
         read_error,
         unread_record,
+        read_note,
         source_row,
         landing_number
     from source

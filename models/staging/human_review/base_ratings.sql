@@ -78,6 +78,7 @@ renamed as (
         record_hash,
         read_error,
         unread_record,
+        read_note,
         source_row,
         landing_number
     from source
@@ -90,15 +91,27 @@ located as (
         interactions.known_interaction_id is not null as is_known,
         interactions.count_answer_characters,
         -- who rated: nobody is taken for a person unless the record or the seed says so
-        coalesce(renamed.logged_rater_kind, raters.rater_kind, 'unknown') as rater_kind
+        coalesce(renamed.logged_rater_kind, raters.rater_kind, 'unknown') as rater_kind,
+        {{ time_fault('rated_at') }} as rated_at_fault,
+        coalesce(
+            renamed.reason_start >= 0
+            and renamed.reason_start < renamed.reason_end
+            and renamed.reason_end <= interactions.count_answer_characters,
+            false
+        ) as has_reason
     from renamed
     left join raters on renamed.rater = raters.rater
     left join interactions on renamed.interaction_id = interactions.known_interaction_id
 ),
 
+-- The kind of rater, the pass, the sampling and the probability decide what a label counts. Read as their defaults, they
+-- would change that without a word, so that an unreadable one costs the record.
 checked as (
     select
-        *,
+        {{ columns_except(['rated_at', 'reason_start', 'reason_end']) }},
+        case when rated_at_fault is null then rated_at end as rated_at,
+        case when has_reason then reason_start end as reason_start,
+        case when has_reason then reason_end end as reason_end,
         case
             when read_error is not null then read_error
             when interaction_id is null then 'interaction_id is missing or blank'
@@ -121,20 +134,16 @@ checked as (
                 then 'sampling is not audit, targeted or release: ' || left(sampling, 80)
             when inclusion_probability is null or not (inclusion_probability > 0 and inclusion_probability <= 1)
                 then 'inclusion_probability must lie above 0 and not above 1: ' || left(inclusion_probability_text, 80)
-            when rated_at_text is not null and rated_at is null
-                then 'rated_at is not an ISO 8601 timestamp: ' || left(rated_at_text, 80)
             when not is_known then 'orphan: no staged interaction has this interaction_id'
-            when
-                (reason_start_text is not null or reason_end_text is not null)
-                and not coalesce(
-                    reason_start >= 0 and reason_start < reason_end and reason_end <= count_answer_characters, false
-                )
-                then 'reason_start and reason_end are no passage of the answer: '
-                || left(coalesce(reason_start_text, 'null') || ' ' || coalesce(reason_end_text, 'null'), 80)
         end as check_failure
     from located
 ),
 
-{{ number_records(['interaction_id', 'rater', 'criterion', 'guideline_version', 'rating_pass']) }}
+{{ number_records(['interaction_id', 'rater', 'criterion', 'guideline_version', 'rating_pass'], [
+    'rated_at_fault',
+    "case when coalesce(reason_start_text, reason_end_text) is not null and not has_reason then"
+    ~ " 'reason_start and reason_end are no passage of the answer: '"
+    ~ " || left(coalesce(reason_start_text, 'null') || ' ' || coalesce(reason_end_text, 'null'), 80) end"
+]) }}
 
 select * from final

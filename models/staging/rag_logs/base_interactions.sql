@@ -2,11 +2,11 @@
 {%- set columns = [
     'interaction_id', 'run_id', 'query_id', 'application', 'application_version', 'language', 'customer_group',
     'query_text', 'answer', 'tags', 'sample_index', 'asked_at', 'conversation_id', 'turn_index',
-    'query_sentence_weights', 'answer_sentence_weights'
+    'query_sentence_weights', 'answer_sentence_weights', 'count_retrieved'
 ] %}
 {%- set folded = [
     'interaction_id', 'query_id', 'application', 'application_version', 'query_text', 'answer', 'tags', 'asked_at',
-    'conversation_id'
+    'conversation_id', 'count_retrieved'
 ] %}
 
 with source as (
@@ -31,19 +31,23 @@ renamed as (
         {{ text_or_null('query_text') }} as query_text,
         answer,
         {{ text_or_null('tags') }} as tags_text,
+        case when {{ is_json_object(text_or_null('tags')) }} then {{ text_or_null('tags') }} end as tags,
         {{ text_or_null('sample_index') }} as sample_index_text,
         {{ text_or_null('asked_at') }} as asked_at_text,
         {{ text_or_null('turn_index') }} as turn_index_text,
+        {{ text_or_null('count_retrieved') }} as count_retrieved_text,
         {{ text_or_null('query_sentence_weights') }} as query_sentence_weights_text,
         {{ text_or_null('answer_sentence_weights') }} as answer_sentence_weights_text,
 
         -- numerics
         {{ integer_or_null(text_or_null('sample_index')) }} as sample_index,
-        {{ integer_or_null(text_or_null('turn_index')) }} as turn_index,
+        {{ integer_or_null(text_or_null('turn_index'), least=0) }} as turn_index,
+        -- passages that the log says were retrieved: 0 = the retriever found nothing, null = the log says nothing
+        {{ integer_or_null(text_or_null('count_retrieved'), least=0) }} as count_retrieved,
 
         -- lists
-        {{ json_numbers(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
-        {{ json_numbers(text_or_null('answer_sentence_weights')) }} as answer_sentence_weights,
+        {{ sentence_weights(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
+        {{ sentence_weights(text_or_null('answer_sentence_weights')) }} as answer_sentence_weights,
 
         -- timestamps
         {{ logged_timestamp(text_or_null('asked_at')) }} as asked_at,
@@ -52,6 +56,7 @@ renamed as (
         record_hash,
         read_error,
         unread_record,
+        read_note,
         source_row,
         landing_number
     from source
@@ -60,30 +65,23 @@ renamed as (
 checked as (
     select
         *,
-        case
-            when read_error is not null then read_error
-            when interaction_id is null then 'interaction_id is missing or blank'
-            when asked_at_text is not null and asked_at is null
-                then 'asked_at is not an ISO 8601 timestamp: ' || left(asked_at_text, 80)
-            when asked_at > timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}'
-                + interval '{{ var("hcat_future_tolerance_hours") }} hours'
-                then 'asked_at lies in the future: ' || left(asked_at_text, 80)
-            when sample_index_text is not null and sample_index is null
-                then 'sample_index is not an integer: ' || left(sample_index_text, 80)
-            when turn_index_text is not null and coalesce(turn_index, -1) < 0
-                then 'turn_index is not an integer from 0: ' || left(turn_index_text, 80)
-            when tags_text is not null and not {{ is_json_object('tags_text') }}
-                then 'tags is not a JSON object: ' || left(tags_text, 80)
-            when query_sentence_weights_text is not null and not {{ are_weights('query_sentence_weights') }}
-                then 'query_sentence_weights is not a JSON list of finite numbers of at least 0: '
-                || left(query_sentence_weights_text, 80)
-            when answer_sentence_weights_text is not null and not {{ are_weights('answer_sentence_weights') }}
-                then 'answer_sentence_weights is not a JSON list of finite numbers of at least 0: '
-                || left(answer_sentence_weights_text, 80)
-        end as check_failure
+        coalesce(
+            read_error,
+            case when interaction_id is null then 'interaction_id is missing or blank' end,
+            -- The time is optional, and yet one that cannot be used costs the record. Without it the interaction would
+            -- leave drift, and its conversation would change its order, both without a word.
+            {{ time_fault('asked_at') }}
+        ) as check_failure
     from renamed
 ),
 
-{{ number_records(['interaction_id']) }}
+{{ number_records(['interaction_id'], [
+    field_fault('sample_index', 'an integer'),
+    field_fault('turn_index', 'an integer from 0'),
+    field_fault('count_retrieved', 'an integer from 0'),
+    field_fault('tags', 'a JSON object'),
+    weights_fault('query_sentence_weights'),
+    weights_fault('answer_sentence_weights')
+]) }}
 
 select * from final

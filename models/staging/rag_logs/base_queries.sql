@@ -31,21 +31,23 @@ renamed as (
         {{ text_or_null('source_chunk_ids') }} as source_chunk_ids_text,
         {{ text_or_null('sampling_weight') }} as sampling_weight_text,
         {{ text_or_null('tags') }} as tags_text,
+        case when {{ is_json_object(text_or_null('tags')) }} then {{ text_or_null('tags') }} end as tags,
         {{ text_or_null('query_sentence_weights') }} as query_sentence_weights_text,
         {{ text_or_null('reference_sentence_weights') }} as reference_sentence_weights_text,
 
         -- numerics
-        try_cast({{ text_or_null('sampling_weight') }} as double) as sampling_weight,
+        {{ finite_or_null(text_or_null('sampling_weight'), '> 0') }} as sampling_weight,
 
         -- lists
         {{ json_texts(text_or_null('source_chunk_ids')) }} as source_chunk_ids,
-        {{ json_numbers(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
-        {{ json_numbers(text_or_null('reference_sentence_weights')) }} as reference_sentence_weights,
+        {{ sentence_weights(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
+        {{ sentence_weights(text_or_null('reference_sentence_weights')) }} as reference_sentence_weights,
 
         -- record
         record_hash,
         read_error,
         unread_record,
+        read_note,
         source_row,
         landing_number
     from source
@@ -58,26 +60,19 @@ checked as (
             when read_error is not null then read_error
             when query_id is null then 'query_id is missing or blank'
             when query_text is null then 'text is missing or blank'
+            -- Read as its default, an unknown word would turn right refusals into failures: it costs the record.
             when expected_behaviour not in ('answer', 'refuse')
                 then 'expected_behaviour is neither answer nor refuse: ' || left(expected_behaviour, 80)
-            when source_chunk_ids_text is not null and source_chunk_ids is null
-                then 'source_chunk_ids is not a JSON list of ids: ' || left(source_chunk_ids_text, 80)
-            when
-                sampling_weight_text is not null
-                and (sampling_weight is null or not {{ is_finite('sampling_weight') }} or sampling_weight <= 0)
-                then 'sampling_weight is not a finite number above 0: ' || left(sampling_weight_text, 80)
-            when tags_text is not null and not {{ is_json_object('tags_text') }}
-                then 'tags is not a JSON object: ' || left(tags_text, 80)
-            when query_sentence_weights_text is not null and not {{ are_weights('query_sentence_weights') }}
-                then 'query_sentence_weights is not a JSON list of finite numbers of at least 0: '
-                || left(query_sentence_weights_text, 80)
-            when reference_sentence_weights_text is not null and not {{ are_weights('reference_sentence_weights') }}
-                then 'reference_sentence_weights is not a JSON list of finite numbers of at least 0: '
-                || left(reference_sentence_weights_text, 80)
         end as check_failure
     from renamed
 ),
 
-{{ number_records(['query_id']) }}
+{{ number_records(['query_id'], [
+    field_fault('source_chunk_ids', 'a JSON list of ids'),
+    field_fault('sampling_weight', 'a finite number above 0'),
+    field_fault('tags', 'a JSON object'),
+    weights_fault('query_sentence_weights'),
+    weights_fault('reference_sentence_weights')
+]) }}
 
 select * from final

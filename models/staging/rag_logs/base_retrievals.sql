@@ -1,5 +1,7 @@
 -- One row per landed retrieval record, with typed columns, and with the reason when it cannot be used.
-{%- set columns = ['interaction_id', 'chunk_id', 'text', 'rank', 'retrieval_score', 'completeness_weight'] %}
+{%- set columns = [
+    'interaction_id', 'chunk_id', 'text', 'rank', 'retrieval_score', 'completeness_weight', 'list_position'
+] %}
 {%- set folded = ['interaction_id', 'chunk_id', 'text', 'rank', 'retrieval_score'] %}
 
 with source as (
@@ -9,7 +11,10 @@ with source as (
 interactions as (
     -- Staging looks at other sources only where a record is of no use without them. A record is an orphan while its
     -- interaction is not staged. It stops being an orphan when the interaction arrives in a later file.
-    select interaction_id as known_interaction_id
+    select
+        interaction_id as known_interaction_id,
+        source_file as interaction_file,
+        source_row as interaction_row
     from {{ ref('hcat', 'base_interactions') }}
     where record_status = 'staged'
 ),
@@ -46,14 +51,17 @@ renamed as (
         {{ text_or_null('completeness_weight') }} as completeness_weight_text,
 
         -- numerics
-        {{ integer_or_null(text_or_null('rank')) }} as rank,
-        try_cast({{ text_or_null('retrieval_score') }} as double) as retrieval_score,
-        try_cast({{ text_or_null('completeness_weight') }} as double) as completeness_weight,
+        {{ integer_or_null(text_or_null('rank'), least=0) }} as rank,
+        {{ finite_or_null(text_or_null('retrieval_score')) }} as retrieval_score,
+        {{ finite_or_null(text_or_null('completeness_weight'), '>= 0') }} as completeness_weight,
+        -- place in the list of a call, whose passages have one row of the file; without a rank of its own it is the rank
+        {{ integer_or_null("coalesce(list_position, rank)") }} as list_position,
 
         -- record
         record_hash,
         read_error,
         unread_record,
+        read_note,
         source_row,
         landing_number
     from source
@@ -64,6 +72,11 @@ located as (
     select
         renamed.*,
         interactions.known_interaction_id is not null as is_known,
+        -- the first call of an id stands, and passages of a later one are not added to its own
+        coalesce(
+            interactions.interaction_file = renamed.source_file and interactions.interaction_row <> renamed.source_row,
+            false
+        ) as is_of_other_call,
         chunks.known_chunk_id is not null
         or (corpus.count_chunks = 0 and corpus.count_graded > 0 and renamed.chunk_id is not null) as is_known_chunk
     from renamed
@@ -78,20 +91,6 @@ checked as (
         case
             when read_error is not null then read_error
             when interaction_id is null then 'interaction_id is missing or blank'
-            when rank is null or rank < 1
-                then 'rank is not a positive integer: ' || left(coalesce(rank_text, 'null'), 80)
-            when
-                retrieval_score_text is not null
-                and (retrieval_score is null or not {{ is_finite('retrieval_score') }})
-                then 'retrieval_score is not a finite number: ' || left(retrieval_score_text, 80)
-            when
-                completeness_weight_text is not null
-                and (
-                    completeness_weight is null
-                    or not {{ is_finite('completeness_weight') }}
-                    or completeness_weight < 0
-                )
-                then 'completeness_weight is not a finite number of at least 0: ' || left(completeness_weight_text, 80)
             when not is_known then 'orphan: no staged interaction has this interaction_id'
             when {{ is_blank('text') }} and chunk_id is null then 'text and chunk_id are missing or blank'
             when {{ is_blank('text') }} and not is_known_chunk
@@ -100,6 +99,53 @@ checked as (
     from located
 ),
 
-{{ number_records(['interaction_id', 'rank']) }}
+{#- Passages of one file and one rank are several, as two retrievers log them. -#}
+{%- set is_tie = 'not is_of_other_call and (rank is null'
+    ~ ' or (source_file = first_source_file and landing_number = first_landing_number))' -%}
+{{ number_records(['interaction_id', 'rank'], [
+    "case when rank is null then 'rank is not an integer from 0: ' || left(coalesce(rank_text, 'null'), 80) end",
+    field_fault('retrieval_score', 'a finite number'),
+    field_fault('completeness_weight', 'a finite number of at least 0')
+], unless=is_tie, into='judged') }},
+
+-- Ranks that repeat, start at 0 or are missing: others stay as they were logged, gaps included.
+interactions_to_number as (
+    select interaction_id
+    from judged
+    where record_status = 'staged'
+    group by interaction_id
+    having min(rank) < 1 or count(rank) < count(*) or max(occurrence) > 1
+),
+
+ordered as (
+    select
+        judged.record_id,
+        judged.interaction_id,
+        judged.rank,
+        row_number() over (
+            partition by judged.interaction_id
+            order by
+                judged.landing_number, judged.source_file, judged.source_row, judged.list_position, judged.record_id
+        ) as file_position
+    from judged
+    inner join interactions_to_number on judged.interaction_id = interactions_to_number.interaction_id
+    where judged.record_status = 'staged'
+),
+
+-- A passage without a rank takes its place in the file, and passages of one rank keep their order there.
+ranked as (
+    select
+        record_id,
+        row_number() over (partition by interaction_id order by coalesce(rank, file_position), file_position) as place
+    from ordered
+),
+
+final as (
+    select
+        judged.{{ columns_except(['rank']) }},
+        coalesce(ranked.place, judged.rank)::integer as rank
+    from judged
+    left join ranked on judged.record_id = ranked.record_id
+)
 
 select * from final

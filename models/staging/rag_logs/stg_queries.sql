@@ -12,7 +12,7 @@ select
     answer_type,
     expected_behaviour,
     variant_type,
-    tags_text as tags,
+    tags,
     source_chunk_ids,
     query_sentence_weights,
     reference_sentence_weights,

@@ -42,6 +42,43 @@ folded as (
     group by trace_id
 ),
 
+-- What a retriever handed on, for traces that have one. A retriever without documents found nothing, if its dialect writes
+-- documents where they are looked for: another trace has some, or a list of the span itself is empty.
+retrievers as (
+    select
+        spans.trace_id,
+        recognised.dialect,
+        bool_or(contains(landed.attributes, '[]')) as has_empty_list
+    from {{ ref('hcat', 'base_spans_recognised') }} as recognised
+    inner join {{ ref('hcat', 'base_spans') }} as spans on recognised.record_id = spans.record_id
+    inner join {{ ref('hcat', 'landed_spans') }} as landed on recognised.record_id = landed.record_id
+    where recognised.role = 'retriever' and not coalesce(spans.status = '2' or contains(spans.status, 'error'), false)
+    group by spans.trace_id, recognised.dialect
+),
+
+documents as (
+    select trace_id, count(*) as count_documents from span_values
+    where field like 'document%' or field = 'tool_output'
+    group by trace_id
+),
+
+dialects_with_documents as (
+    select distinct retrievers.dialect
+    from retrievers
+    inner join documents on retrievers.trace_id = documents.trace_id
+),
+
+retrieved as (
+    select retrievers.trace_id, 0 as count_retrieved
+    from retrievers
+    left join documents on retrievers.trace_id = documents.trace_id
+    left join dialects_with_documents on retrievers.dialect = dialects_with_documents.dialect
+    group by retrievers.trace_id
+    having
+        count(documents.trace_id) = 0
+        and bool_and(retrievers.has_empty_list or dialects_with_documents.dialect is not null)
+),
+
 described as (
     select
         md5('interaction|' || traces.trace_id) as record_id,
@@ -60,6 +97,7 @@ described as (
         nullif({{ json_of_texts({'model': 'folded.found_model', 'user': 'folded.found_user'}) }}, '{}') as tags,
         traces.started_at_text as asked_at,
         folded.found_session as conversation_id,
+        '' || retrieved.count_retrieved as count_retrieved,
         case
             when traces.reject_reason is not null then traces.reject_reason
             when folded.found_answer is null and (traces.root_status = '2' or contains(traces.root_status, 'error'))
@@ -76,6 +114,7 @@ described as (
         traces.landing_number
     from traces
     left join folded on traces.trace_id = folded.trace_id
+    left join retrieved on traces.trace_id = retrieved.trace_id
 ),
 
 final as (

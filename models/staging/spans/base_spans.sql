@@ -28,29 +28,39 @@ renamed as (
         record_hash,
         read_error,
         unread_record,
+        read_note,
         source_row,
         landing_number
     from source
 ),
 
--- Attributes are long and stay where they landed: the order of records does not carry them.
+timed as (
+    select
+        *,
+        {{ time_fault('started_at') }} as started_at_fault,
+        {{ time_fault('ended_at') }} as ended_at_fault
+    from renamed
+),
+
+-- Attributes are long and stay where they landed: the order of records does not carry them. A span without a time that
+-- can be used keeps its place in its trace. Where the time of the root counts, its interaction tells.
 checked as (
     select
-        {{ columns_except(['attributes']) }},
+        {{ columns_except(['attributes', 'started_at', 'ended_at']) }},
+        case when started_at_fault is null then started_at end as started_at,
+        case when ended_at_fault is null then ended_at end as ended_at,
+        -- a zero time stands for an end that has not come; a time that cannot be read is an end
+        coalesce(ended_at >= timestamp '{{ var("hcat_earliest_time") }}', ended_at_text is not null) as has_ended,
         case
             when read_error is not null then read_error
             when trace_id is null then 'trace_id is missing or blank'
             when span_id is null then 'span_id is missing or blank'
-            when started_at_text is not null and started_at is null
-                then 'started_at is not an ISO 8601 timestamp: ' || left(started_at_text, 80)
-            when ended_at_text is not null and ended_at is null
-                then 'ended_at is not an ISO 8601 timestamp: ' || left(ended_at_text, 80)
             when attributes is not null and not {{ is_json_object('attributes') }}
                 then 'attributes is not a JSON object: ' || left(attributes, 80)
         end as check_failure
-    from renamed
+    from timed
 ),
 
-{{ number_records(['trace_id', 'span_id']) }}
+{{ number_records(['trace_id', 'span_id'], ['started_at_fault', 'ended_at_fault']) }}
 
 select * from final

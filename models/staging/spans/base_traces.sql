@@ -60,7 +60,7 @@ counted as (
         {{ ordered_array('shown_kind', 'shown_kind') }} as kinds,
         min(case when not has_parent then parent_span_id end) as missing_parent,
         count(*) as count_spans,
-        count(ended_at) as count_ended
+        bool_or(has_ended) as is_any_ended
     from numbered
     group by trace_id
 ),
@@ -89,7 +89,7 @@ final as (
                 and remote.value is null
                 then 'cut off: the parent span ' || numbered.parent_span_id || ' of '
                 || coalesce(numbered.name, numbered.span_id) || ' is missing'
-            when numbered.ended_at is null and counted.count_ended > 0
+            when not numbered.has_ended and counted.is_any_ended
                 then 'cut off: the root span ' || coalesce(numbered.name, numbered.span_id) || ' has not ended'
         end as reject_reason,
         numbered.source_row,

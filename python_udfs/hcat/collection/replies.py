@@ -62,12 +62,15 @@ class Reply:
         Its text as it was received; empty if the service sent an empty text.
     retrievals : tuple of Retrieval
         Contexts in the order of the reply; empty if the service retrieved or reports none.
+    is_retrieval_reported : bool
+        Whether the reply says what was retrieved, be it nothing.
     is_refused : bool
         Whether the service marked the answer as a refusal.
     """
 
     answer: str
     retrievals: tuple[Retrieval, ...]
+    is_retrieval_reported: bool
     is_refused: bool
 
 
@@ -106,10 +109,11 @@ def read_reply(body: bytes, response: Response) -> Reply:
     refusal = response.refusal
     if refusal is not None and _is_same(_read_optional(refusal.path, document), refusal.equals):
         # a service that declines has often retrieved nothing
-        return Reply(_read_refusal_text(refusal, response, document), _read_retrievals_if_any(response, document), True)
+        found = _read_retrievals_if_any(response, document)
+        return Reply(_read_refusal_text(refusal, response, document), found or (), found is not None, True)
     answer = _read_text(response.answer, document, "the answer")
     try:
-        return Reply(answer, _read_retrievals(response, document), False)
+        return Reply(answer, _read_retrievals(response, document), _reports_retrieval(response), False)
     except PathError as error:
         raise ReplyError("malformed_reply", str(error)) from None
 
@@ -160,11 +164,15 @@ def _read_text(path: JsonPath, document: Any, name: str) -> str:
     return value
 
 
-def _read_retrievals_if_any(response: Response, document: Any) -> tuple[Retrieval, ...]:
+def _reports_retrieval(response: Response) -> bool:
+    return response.contexts is not None or response.chunk_ids is not None
+
+
+def _read_retrievals_if_any(response: Response, document: Any) -> tuple[Retrieval, ...] | None:
     try:
-        return _read_retrievals(response, document)
+        return _read_retrievals(response, document) if _reports_retrieval(response) else None
     except PathError:
-        return ()
+        return None
 
 
 def _read_retrievals(response: Response, document: Any) -> tuple[Retrieval, ...]:

@@ -375,6 +375,8 @@ def _make_record(endpoint: Endpoint, item: Planned, done: Answered | Failed, red
         }
         for rank, retrieval in enumerate(done.reply.retrievals, start=1)
     ]
+    if done.reply.is_retrieval_reported:
+        interaction["count_retrieved"] = len(retrievals)
     return record | {
         "status": ANSWERED,
         "seconds": round(done.seconds, 3),

@@ -73,7 +73,7 @@ order by table_name
 """
 _DELETED_SINCE: Final = "select deletion_number from hcat_deletion_log where after_build_number >= $last"
 #: A record whose time lay in the future is read once its time has come.
-_FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reason = 'asked_at lies in the future'"
+_FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reason like '% lies in the future'"
 
 #: Environment variable that tells the models to write only interactions that changed (int_interactions_keyed).
 ONLY_CHANGED: Final = "HCAT_ONLY_CHANGED"

@@ -150,8 +150,14 @@ class Staging:
             def dispatch(name: str, package: str) -> Any:
                 return known.get(f"duckdb__{name}") or known[f"default__{name}"]
 
+        class Exceptions:
+            @staticmethod
+            def raise_compiler_error(message: str) -> None:
+                raise ProjectError(message)
+
         known |= {
             "adapter": Adapter,
+            "exceptions": Exceptions,
             "return": _return,
             "ref": lambda *names: self._refer(names[-1]),
             "var": lambda name, default=None: self._variables.get(name, default),

@@ -149,7 +149,8 @@ with relevant as (
 
 select
     graded.interaction_id,
-    string_agg(graded.grade::integer, ',' order by graded.position) as grades,
+    coalesce(string_agg(graded.grade::integer, ',' order by graded.position) filter (where graded.position > 0), '')
+        as grades,
     any_value(relevant.count_relevant) - count(*) filter (where graded.grade > 0) as count_missed
 from int_retrievals_graded as graded
 inner join relevant on graded.query_id = relevant.query_id

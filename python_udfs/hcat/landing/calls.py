@@ -348,6 +348,8 @@ def _expand_interaction(record: Mapping[str, Any], exchange: _Exchange) -> Itera
         "sample_index": exchange.sample_index,
         "tags": _read_tags(record),
     }
+    if _found_nothing(record, exchange):
+        held["count_retrieved"] = 0
     yield {name: held[name] for name in ENTITIES["interactions"].columns if held[name] is not None}
 
 
@@ -372,9 +374,19 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
 
 
 def _contexts_of(record: Mapping[str, Any], exchange: _Exchange) -> Any:
-    """Return the contexts of an exchange: those of its call, or else its own; None where the log says nothing."""
+    """Return the contexts of an exchange: those of its call, or else its own; None where the log names none."""
     contexts = find_contexts(record) if exchange.is_last_turn else None
     return exchange.contexts if contexts is None else contexts
+
+
+def _found_nothing(record: Mapping[str, Any], exchange: _Exchange) -> bool:
+    """Return whether the log says that nothing was retrieved: an empty list, which no record of retrievals can tell."""
+    try:
+        contexts = _contexts_of(record, exchange)
+    except RecordError:
+        # said once, as the reason of the retrieval
+        return False
+    return isinstance(contexts, list) and not contexts
 
 
 def _expand_retrievals(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
@@ -384,8 +396,10 @@ def _expand_retrievals(record: Mapping[str, Any], exchange: _Exchange) -> Iterat
     if not isinstance(contexts, list):
         raise RecordError(f"contexts must be a list, got {json_kind(contexts)}")
     read = [read_context(context) for context in contexts]
-    for rank, context in enumerate(read, start=1):
-        yield {"interaction_id": exchange.interaction_id, "rank": rank} | context
+    for position, context in enumerate(read, start=1):
+        # ranks of the log may repeat, and passages of a call have one row of the file
+        place = {"list_position": position} if "rank" in context else {}
+        yield {"interaction_id": exchange.interaction_id, "rank": position} | context | place
 
 
 def _expand_judgements(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:

@@ -53,21 +53,28 @@ from "base_{entity}"
 """
 # a file that was rejected whole has row 0 and says its name itself
 _LIST_REJECTED = """
-with rejected as (
+with found as (
+    select 'rejected' as kind, reject_reason, source_file, source_row from "base_{entity}"
+    where record_status = 'rejected'
+    union all
+    select 'field', unnest([*field_faults, read_note]), source_file, source_row from "base_{entity}"
+    where record_status = 'staged'
+),
+rejected as (
     -- as the macro reason_without_value has it: what follows is a text of the logs
-    select source_file, source_row,
+    select kind, source_file, source_row,
         case when source_row = 0 then reject_reason else split_part(reject_reason, ': ', 1) end as reason
-    from "base_{entity}" where record_status = 'rejected'
+    from found where reject_reason is not null
 ),
 numbered as (
-    select *, count(*) over (partition by reason) as count_records,
-        row_number() over (partition by reason order by source_file, source_row) as place
+    select *, count(*) over (partition by kind, reason) as count_records,
+        row_number() over (partition by kind, reason order by source_file, source_row) as place
     from rejected
 )
-select reason, any_value(count_records) as count_records, coalesce(array_agg(
+select kind, reason, any_value(count_records) as count_records, coalesce(array_agg(
         source_file || ' row ' || source_row order by place
     ) filter (where source_row > 0), []) as records
-from numbered where place <= {shown} group by reason
+from numbered where place <= {shown} group by kind, reason
 """
 _COUNT_INPUTS = """
 with interactions as (select * from base_interactions where record_status = 'staged'),
@@ -89,7 +96,9 @@ select
     count(*) filter (where trim(coalesce(answer, '')) <> '') as answer,
     count(found.interaction_id) as context,
     count(queries.reference_answer) as reference,
-    count(*) filter (where graded.query_id is not null and found.has_ids) as relevance,
+    count(*) filter (
+        where graded.query_id is not null and (found.has_ids or (found.has_ids is null and count_retrieved = 0))
+    ) as relevance,
     count(*) filter (where sampled.query_id is not null or sampled.query_text is not null) as samples,
     count(asked_at) as asked_at,
     count(distinct application_version) as versions,
@@ -299,7 +308,8 @@ def _describe_entities(
             reason["count_records"] += dropped.get((entity, reason["reason"]), 0)
         reasons.sort(key=lambda reason: (-reason["count_records"], reason["reason"]))
         for reason in reasons[:_SHOWN_REASONS]:
-            yield "  rejected", f"{reason['count_records']:,}: {reason['reason']}"
+            kept = " (kept in part)" if reason["kind"] == "field" else ""
+            yield f"  {reason['kind']}", f"{reason['count_records']:,}: {reason['reason']}{kept}"
             for record in reason["records"]:
                 yield "", f"  {record}"
         if len(reasons) > _SHOWN_REASONS:

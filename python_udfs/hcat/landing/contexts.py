@@ -71,7 +71,8 @@ def find_contexts(record: Mapping[str, Any]) -> Any:
     if contexts is None and are_documents(record.get("context")):
         contexts = structured(record["context"])
     if isinstance(contexts, str) and contexts == record.get(_JOINED_NAME):
-        contexts = contexts.split(_JOINED_BY) if contexts else []
+        # a cell that is empty says nothing
+        contexts = contexts.split(_JOINED_BY) if contexts else None
     identifiers = structured(pick(record, "context_ids"))
     if identifiers is None:
         return contexts

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, TextIO
 
 import pyarrow as pa
 
-from hcat.landing.raw_contract import first_line, json_kind, show_record, to_text
+from hcat.landing.raw_contract import first_line, json_kind, show_record, to_text, without_constants
 from hcat.language.text import clean_text
 
 #: Endings of the files that are read.
@@ -91,11 +91,6 @@ def say_fault(error: Exception) -> str:
     return f"cannot be read: {reason or first_line(error)}"
 
 
-def refuse_constant(name: str) -> None:
-    """Refuse NaN and infinity, which JSON does not know."""
-    raise ValueError(f"{name} is not a JSON value")
-
-
 class _Repeated(dict[str, Any]):
     """An object with a key that stands in it twice; the last value counts."""
 
@@ -112,12 +107,15 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 # one decoder for all lines: making one costs as much as using it
-_READ_JSON = json.JSONDecoder(object_pairs_hook=_make_object, parse_constant=refuse_constant).decode
+_DECODE = json.JSONDecoder(object_pairs_hook=_make_object).decode
+# JSON does not know these, and tools write them for what is missing
+_CONSTANTS = ("NaN", "Infinity")
 
 
 def read_json(text: str) -> Any:
-    """Return the value of a JSON text, as :func:`note_on` can tell what was lost of it."""
-    return _READ_JSON(text)
+    """Return the value of a JSON text with null for NaN and infinity; :func:`note_on` tells what else was lost."""
+    value = _DECODE(text)
+    return without_constants(value) if any(name in text for name in _CONSTANTS) else value
 
 
 def note_on(value: Any) -> str | None:
@@ -325,9 +323,17 @@ def _to_dictionaries(batch: pa.RecordBatch) -> list[dict[str, Any]]:
     """Return the rows of a batch; a map is a dictionary, as it is in JSON."""
     maps = [name for name, kind in zip(batch.schema.names, batch.schema.types, strict=True) if pa.types.is_map(kind)]
     rows: list[dict[str, Any]] = batch.to_pylist()
+    if any(_holds_floats(kind) for kind in batch.schema.types):
+        rows = [without_constants(row) for row in rows]
     for row in rows:
         row.update({name: dict(row[name]) for name in maps if row[name] is not None})
     return rows
+
+
+def _holds_floats(kind: pa.DataType) -> bool:
+    """Return whether values of a type are floats or hold some."""
+    inner = [kind.field(index).type for index in range(kind.num_fields)]
+    return bool(pa.types.is_floating(kind)) or any(map(_holds_floats, inner))
 
 
 def _read_one_row(row: pa.RecordBatch) -> RawRecord:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hcat.engine.keys import hash_file
+from hcat.engine.saying import say
 from hcat.landing.calls import CALLS
 from hcat.landing.files import FORMATS, find_fault, note_on, read_json, read_records
 from hcat.landing.shapes import SHAPES, find_missing_content, head_of, list_names, suggest
@@ -108,7 +108,7 @@ def _read_array(file: Path) -> list[Mapping[str, Any]]:
         raise ValueError(f"{file} is not JSON: {error}") from None
     note = note_on(value)
     if note:
-        print(f"hcat: {file}: {note}", file=sys.stderr)
+        say(f"hcat: {file}: {note}", is_error=True)
     if isinstance(value, dict):
         arrays = [name for name, item in value.items() if isinstance(item, list) and item and isinstance(item[0], dict)]
         # one object of a tool, around its records

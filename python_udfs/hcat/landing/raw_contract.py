@@ -7,12 +7,14 @@ challenge them. :mod:`hcat.landing.aliases` lists the other names of a column.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from hcat.landing.aliases import ALIASES, KEY_ALIASES, plain_name
+from hcat.landing.aliases import ALIASES, KEY_ALIASES, known_names, plain_name
 
 #: Name of the entity whose records are looked for inside of what tools export.
 SPANS = "spans"
@@ -38,6 +40,9 @@ class Entity:
         Column -> key of :data:`hcat.landing.aliases.ALIASES`, where it is not the name of the column.
     json_columns : tuple of str
         Columns that hold a JSON object or list.
+    beside_content : tuple of str
+        Columns that say how a record was logged. They are no part of its hash: a log that was read before they existed
+        has the same records.
     """
 
     name: str
@@ -46,6 +51,7 @@ class Entity:
     key: str | None = None
     meanings: Mapping[str, str] = field(default_factory=dict)
     json_columns: tuple[str, ...] = ()
+    beside_content: tuple[str, ...] = ()
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:
@@ -81,16 +87,19 @@ ENTITIES: Mapping[str, Entity] = {
                 "turn_index",
                 "query_sentence_weights",
                 "answer_sentence_weights",
+                "count_retrieved",
             ),
             ("interaction_id", "answer"),
             key="interaction_id",
             json_columns=("tags", "query_sentence_weights", "answer_sentence_weights"),
+            beside_content=("count_retrieved",),
         ),
         Entity(
             "retrievals",
-            ("interaction_id", "chunk_id", "text", "rank", "retrieval_score", "completeness_weight"),
+            ("interaction_id", "chunk_id", "text", "rank", "retrieval_score", "completeness_weight", "list_position"),
             ("interaction_id", "rank"),
             meanings={"text": "passage_text", "chunk_id": "passage_id"},
+            beside_content=("list_position",),
         ),
         Entity(
             "queries",
@@ -178,6 +187,28 @@ ENTITIES: Mapping[str, Entity] = {
 }
 
 
+#: Columns that hold a number. NaN there lands as a text, so that staging says why the record has no number.
+NUMBER_COLUMNS = frozenset(
+    {
+        "rank",
+        "retrieval_score",
+        "completeness_weight",
+        "sample_index",
+        "turn_index",
+        "count_retrieved",
+        "sampling_weight",
+        "chunk_index",
+        "scale_point",
+        "rating_pass",
+        "inclusion_probability",
+        "reason_start",
+        "reason_end",
+        "grade",
+    }
+)
+_NUMBER_NAMES = known_names(NUMBER_COLUMNS)
+
+
 class RecordError(ValueError):
     """A record that cannot be landed as it is; the message is the reason in the rejects table."""
 
@@ -208,6 +239,35 @@ def canonical_columns(entity: Entity, names: Iterable[str]) -> dict[str, str]:
                 mapping[name] = column
                 taken.add(column)
     return {name: mapping[name] for name in given if name in mapping}
+
+
+def without_constants(value: Any, is_number: bool = False) -> Any:
+    """Return a value with null for NaN and infinity, which stand for what is missing; number columns get their names.
+
+    Parameters
+    ----------
+    value : Any
+        As JSON or Arrow gives it.
+    is_number : bool
+        Whether the value stands under a name of :data:`NUMBER_COLUMNS`.
+
+    Examples
+    --------
+    >>> without_constants({"answer": float("nan"), "contexts": [{"text": "5 euros", "score": float("inf")}]})
+    {'answer': None, 'contexts': [{'text': '5 euros', 'score': 'inf'}]}
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value) if is_number else None
+    if isinstance(value, dict):
+        # a copy keeps what was noted while the object was read
+        kept = copy(value)
+        kept.update(
+            {name: without_constants(item, plain_name(str(name)) in _NUMBER_NAMES) for name, item in value.items()}
+        )
+        return kept
+    if isinstance(value, list | tuple):
+        return [without_constants(item) for item in value]
+    return value
 
 
 def to_text(value: Any) -> str | None:

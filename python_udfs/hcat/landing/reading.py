@@ -7,6 +7,7 @@ therefore lands only what is new, and a file that has grown lands only its new r
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,10 +32,17 @@ from hcat.landing.files import (
     read_batches,
     read_column_names,
     read_records,
-    refuse_constant,
     say_fault,
 )
-from hcat.landing.raw_contract import ENTITIES, SPANS, Entity, canonical_columns, show_record, to_text
+from hcat.landing.raw_contract import (
+    ENTITIES,
+    NUMBER_COLUMNS,
+    SPANS,
+    Entity,
+    canonical_columns,
+    show_record,
+    to_text,
+)
 from hcat.landing.shapes import (
     SHAPES,
     entities_of,
@@ -243,12 +251,9 @@ def _read_file(
             opened = _open_file(entity, path, place, dropped)
             if opened.problem is None:
                 _say_unread(entity, place, opened.head)
-                notes: Counter[str] = Counter()
                 for batch in _to_batches(entity, source_file, file_hash, opened.records):
-                    notes.update(batch["read_note"].drop_null().to_pylist())
                     yield batch
                     is_begun = True
-                _say_notes(source_file, notes)
                 return
     except FILE_ERRORS as error:
         opened = _Opened(say_fault(error))
@@ -439,11 +444,8 @@ def _read_calls(
     _say_unread(first, place, opened.head)
     file_hash = hash_file(path)
     landed = {name: _LandedRows(ENTITIES[name], source_file, file_hash) for name in ENTITIES_OF_CALLS}
-    notes: Counter[str] = Counter()
     expanded = expand_calls(_read_records(path, place), ENTITIES_OF_CALLS)
     for name, record in _without_most_unreadable(expanded, dropped):
-        if record[1] is not None and record[2] is not None:
-            notes[record[2]] += 1
         rows = landed[name]
         rows.add(record)
         if rows.is_full:
@@ -451,16 +453,6 @@ def _read_calls(
     for name, rows in landed.items():
         if rows.count:
             yield name, rows.take()
-    _say_notes(source_file, notes)
-
-
-def _say_notes(source_file: str, notes: Counter[str]) -> None:
-    """Say on standard error what was lost of records that are kept: one line for the file."""
-    if notes:
-        records = "1 record is" if notes.total() == 1 else f"{notes.total()} records are"
-        what = next(iter(notes)).split(": ", 1)[0]
-        names = list_names(note.split(": ", 1)[1] for note in notes)
-        say(f"hcat: {source_file}: {records} kept with a note: {what}: {names}", is_error=True)
 
 
 def _say_unread(entity: Entity, place: Path, head: Iterable[RawRecord]) -> None:
@@ -560,7 +552,9 @@ class _LandedRows:
                 values = {}
                 error, unread = f"unreadable value: {problem}", show_record(record)
         unread = None if unread is None else clean_text(unread)
-        record_hash = hash_text(*[f"{name}={value}" for name, value in values.items()], unread or "")
+        beside = self._entity.beside_content
+        content = [f"{name}={value}" for name, value in values.items() if name not in beside]
+        record_hash = hash_text(*content, unread or "")
         self._occurrences[record_hash] += 1
         record_id = hash_text(self._source_file, record_hash, str(self._occurrences[record_hash]))
         # in the order of _FACTS
@@ -581,6 +575,9 @@ class _LandedRows:
         for name, column, is_json in self._mappings[names]:
             value = record[name]
             if value is None:
+                continue
+            if isinstance(value, float) and not math.isfinite(value) and column not in NUMBER_COLUMNS:
+                # NaN stands for nothing; where a number is due, staging gives the reason
                 continue
             text = _fold_json(value) if is_json else value if isinstance(value, str) else to_text(value)
             if text is not None:
@@ -620,7 +617,7 @@ def _fold_json(value: Any) -> str | None:
     """
     if isinstance(value, str):
         try:
-            value = json.loads(value, parse_constant=refuse_constant)
+            value = json.loads(value)
         except ValueError:
             # staging gives the reason
             return str(value)
@@ -628,14 +625,14 @@ def _fold_json(value: Any) -> str | None:
 
 
 def _clean_values(value: Any) -> Any:
-    """Return a JSON value whose keys and texts are cleaned."""
+    """Return a JSON value whose keys and texts are cleaned, with null for NaN and infinity."""
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, Mapping):
         return {clean_text(str(key)): _clean_values(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_clean_values(item) for item in value]
-    return value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _reject_file(entity: Entity, source_file: str, message: str) -> pa.RecordBatch:

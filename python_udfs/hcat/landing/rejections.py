@@ -1,4 +1,6 @@
-"""What was rejected, said on standard error while a build runs: one line per file and reason, also with ``--quiet``."""
+"""What was rejected, said on standard error while a build runs: one line per file and reason, also with ``--quiet``.
+
+Optional fields that could not be read of records that are kept are said likewise."""
 
 from __future__ import annotations
 
@@ -22,11 +24,12 @@ def say_rejections(rejections: pa.Table) -> pa.Table:
     Parameters
     ----------
     rejections : Table
-        Columns entity, source_file, reason (texts), count_records and first_row (integers).
+        Columns entity, source_file, kind, reason (texts), count_records and first_row (integers). The kind `field` says
+        that the records are kept in part.
 
     Examples
     --------
-    >>> row = {"entity": "interactions", "source_file": "calls.jsonl", "reason": "malformed JSON"}
+    >>> row = {"entity": "interactions", "source_file": "calls.jsonl", "kind": "record", "reason": "malformed JSON"}
     >>> said = say_rejections(pa.Table.from_pylist([row | {"count_records": 2, "first_row": 7}]))
     >>> said["rejection"].to_pylist()
     ['calls.jsonl: 2 records of interactions rejected: malformed JSON (first in row 7)']
@@ -43,11 +46,15 @@ def say_rejections(rejections: pa.Table) -> pa.Table:
 
 
 def describe(row: Mapping[str, Any]) -> str:
-    """Return one line on the records of a file that were rejected for one reason, or on a file as a whole (row 0)."""
+    """Return one line on the records of a file that were rejected, or kept in part, for one reason.
+
+    Row 0 is the file as a whole.
+    """
     if not row["first_row"]:
         return f"file rejected: {row['reason']}"
     entity = row["entity"].replace("_", " ")
     is_one = row["count_records"] == 1
     records, place = ("record", "row") if is_one else ("records", "first in row")
-    counted = f"{row['count_records']} {records} of {entity} rejected"
+    what = "kept in part" if row["kind"] == "field" else "rejected"
+    counted = f"{row['count_records']} {records} of {entity} {what}"
     return f"{row['source_file']}: {counted}: {row['reason']} ({place} {row['first_row']})"

@@ -87,6 +87,7 @@ LIST_RECORD_COUNTS = "select * from int_records_counted order by entity"
 COUNT_REJECT_REASONS = """
 select left(reject_reason, $characters) as reject_reason, count(*) as count_rejected
 from stg_{entity}__rejected
+where kind = 'record'
 group by left(reject_reason, $characters)
 order by count_rejected desc, reject_reason
 """
@@ -95,6 +96,7 @@ LIST_REJECT_EXAMPLES = """
 select left(reject_reason, $characters) as reject_reason, source_file, source_row,
     record_excerpt
 from stg_{entity}__rejected
+where kind = 'record'
 qualify row_number() over (
     partition by left(reject_reason, $characters) order by source_file, source_row, record_id
 ) <= $maximum

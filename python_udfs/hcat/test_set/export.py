@@ -201,7 +201,10 @@ def _count_rejected(warehouse: Path | Place) -> dict[str, int]:
     from hcat.engine.warehouse import open_warehouse
 
     with open_warehouse(warehouse) as opened:
-        counted = {table: opened.rows(f"select count(*) as n from {table}", (table,)) for table in _REJECTED}
+        counted = {
+            table: opened.rows(f"select count(*) as n from {table} where kind = 'record'", (table,))
+            for table in _REJECTED
+        }
     return {table: rows[0]["n"] for table, rows in counted.items() if rows and rows[0]["n"]}
 
 

@@ -589,3 +589,41 @@ def test_unread_keys_of_a_file_are_one_line_on_standard_error(
     said = capsys.readouterr().err
     assert said.startswith("hcat: calls.jsonl: keys that are not read: passages, context (context is what a test case")
     assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        ({"contexts": []}, [0]),
+        ({"contexts": "[]"}, [0]),
+        ({"source_documents": []}, [0]),
+        ({"retrieved_context_ids": []}, [0]),
+        ({"contexts": None}, [None]),
+        # a blank cell is no list
+        ({"retrieval_context": ""}, [None]),
+        ({"contexts": [""]}, [None]),
+        ({"contexts": "one text"}, [None]),
+        ({"contexts": ["It takes two weeks."]}, [None]),
+        ({"contexts": [], "multi_responses": ["Two.", "Three."]}, [0, 0]),
+    ],
+)
+def test_an_empty_list_says_that_nothing_was_retrieved(call: dict[str, Any], expected: list[int | None]) -> None:
+    records = expand_call({"id": "i1", "question": "How long?", "answer": "Two."} | call, "interactions")
+    assert [record.get("count_retrieved") for record in records] == expected
+
+
+def test_a_turn_says_for_itself_that_nothing_was_retrieved() -> None:
+    turns = [
+        {"role": "user", "content": "How long?"},
+        {"role": "assistant", "content": "Two weeks.", "retrieval_context": []},
+        {"role": "user", "content": "And abroad?"},
+        {"role": "assistant", "content": "Three weeks."},
+    ]
+    records = expand_call({"id": "talk", "turns": turns}, "interactions")
+    assert [record.get("count_retrieved") for record in records] == [0, None]
+
+
+def test_passages_with_ranks_of_their_own_keep_their_place_in_the_list() -> None:
+    contexts = [{"text": "A.", "rank": 1}, {"text": "B.", "rank": 1}, "C."]
+    records = list(expand_call({"question": "Which?", "answer": "A.", "contexts": contexts}, "retrievals"))
+    assert [(record["rank"], record.get("list_position")) for record in records] == [(1, 1), (1, 2), (3, None)]

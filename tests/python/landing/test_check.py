@@ -11,6 +11,7 @@ import duckdb
 import pytest
 
 from hcat import cli
+from hcat.engine.staging import ProjectError
 from hcat.landing.check import check_logs
 from hcat.landing.importing import import_into
 
@@ -262,3 +263,41 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
         message = capsys.readouterr().err
         assert message.startswith(problem)
         assert message.count("\n") == 1
+
+
+def test_a_field_that_cannot_be_read_is_said_and_its_record_is_kept(tmp_path: Path) -> None:
+    contexts = [{"text": "The fee is 5.", "score": "N/A"}]
+    call = {"id": "c", "query": "What is the fee?", "answer": "It is 5.", "contexts": contexts}
+    write(tmp_path / "calls.jsonl", call)
+    lines = check_logs(tmp_path, REPOSITORY).lines
+    assert ("  field", "1: retrieval_score is not a finite number (kept in part)") in lines
+    assert ("retrievals", "1 of 1 records can be used") in lines
+
+
+@pytest.mark.parametrize("zone", ["America/New_York", "EST", "Europe/Berlin"])
+def test_a_zone_that_one_record_names_shifts_no_other(tmp_path: Path, zone: str) -> None:
+    texts = [f"2026-05-04 09:12:00 {zone}", "2026-05-04T00:30:00", "2026-05-04", "2026-05-04 09:00"]
+    records = [{"id": f"i{number}", "answer": "x", "asked_at": text} for number, text in enumerate(texts)]
+    write(tmp_path / "interactions.jsonl", *records)
+    check = check_logs(tmp_path, REPOSITORY)
+    assert check.count_interactions == 3
+    # three times of one day: a zone of another record would move one of them into another week
+    assert check.inputs["weeks"] == 1
+    assert ("  rejected", "1: asked_at names a time zone and gives no offset such as +02:00") in check.lines
+
+
+def test_a_format_of_times_with_names_of_zones_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: mine\nvars:\n  hcat: {hcat_timestamp_format: '%d.%m.%Y %Z'}\n")
+    write(tmp_path / "interactions.jsonl", {"id": "a", "answer": "x"})
+    with pytest.raises(ProjectError, match=r"hcat_timestamp_format .* reads names of time zones"):
+        check_logs(tmp_path, tmp_path, REPOSITORY)
+
+
+def test_a_key_that_stands_twice_is_said_and_its_record_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "calls.jsonl").write_text(
+        '{"id": "c", "query": "Fee?", "answer": "5", "answer": "6", "contexts": ["A."]}\n'
+    )
+    lines = check_logs(tmp_path, REPOSITORY).lines
+    note = "1: a JSON key stands twice in one object, and the last value counts (kept in part)"
+    # once for the call, although four entities are read from it
+    assert [line for line in lines if line[0] == "  field"] == [("  field", note)]

@@ -215,7 +215,7 @@ def test_a_first_line_that_is_a_record_is_not_shown(tmp_path: Path) -> None:
     assert only_problem(land_all(tmp_path)).endswith("(found: 1 that is no name)")
 
 
-def test_a_key_that_stands_twice_is_a_note_on_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_key_that_stands_twice_is_a_note_on_the_record(tmp_path: Path) -> None:
     write_lines(
         tmp_path / "interactions.jsonl",
         b'{"interaction_id": "i1", "answer": "5", "answer": "6"}',
@@ -229,7 +229,6 @@ def test_a_key_that_stands_twice_is_a_note_on_the_record(tmp_path: Path, capsys:
         ("5", None, f"{note}a "),
         ("7", None, None),
     ]
-    assert capsys.readouterr().err == f"hcat: interactions.jsonl: 2 records are kept with a note: {note}answer, a \n"
 
 
 @pytest.mark.parametrize(
@@ -771,3 +770,32 @@ def test_a_deleted_record_lands_without_its_text() -> None:
     for row, before in zip(rows[1:], first[1:], strict=True):
         kept = {name: before[name] for name in LANDED_KEPT}
         assert row == dict.fromkeys(before) | kept | {"read_error": "deleted on request", "is_cleaned": False}
+
+
+def test_what_is_said_beside_the_content_changes_no_hash(tmp_path: Path) -> None:
+    rows = []
+    for others in ({}, {"count_retrieved": 0}):
+        write_lines(tmp_path / "interactions.jsonl", {"interaction_id": "a", "answer": "x"} | others)
+        rows += land_all(tmp_path)
+    assert [row["count_retrieved"] for row in rows] == [None, "0"]
+    assert rows[0]["record_id"] == rows[1]["record_id"]
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_nan_is_null_where_no_number_is_due_and_costs_no_record(tmp_path: Path, suffix: str) -> None:
+    nan, infinity = float("nan"), float("inf")
+    contexts = [{"text": "The fee is 5.", "score": nan}, {"text": "The rate is 2.", "score": infinity}]
+    call = {"id": "c", "query": "What?", "answer": "5.", "ground_truth": nan, "turn": nan, "contexts": contexts}
+    path = tmp_path / f"calls{suffix}"
+    if suffix == ".jsonl":
+        write_lines(path, call)
+    else:
+        parquet.write_table(pa.Table.from_pylist([call]), path)
+    landed = {entity: land_all(tmp_path, entity) for entity in ("interactions", "retrievals", "queries")}
+    assert [row["read_error"] for rows in landed.values() for row in rows] == [None] * 3
+    assert [(row["text"], row["retrieval_score"]) for row in landed["retrievals"]] == [
+        ("The fee is 5.", "nan"),
+        ("The rate is 2.", "inf"),
+    ]
+    assert [row["turn_index"] for row in landed["interactions"]] == ["nan"]
+    assert landed["queries"] == []

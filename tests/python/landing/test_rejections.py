@@ -8,10 +8,11 @@ import pytest
 from hcat.landing.rejections import SAID_LINES, say_rejections
 
 
-def rejection(count: int, reason: str) -> dict[str, object]:
+def rejection(count: int, reason: str, kind: str = "record") -> dict[str, object]:
     return {
         "entity": "relevance_judgements",
         "source_file": "qrels.tsv",
+        "kind": kind,
         "reason": reason,
         "count_records": count,
         "first_row": 3,

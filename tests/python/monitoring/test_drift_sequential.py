@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +15,13 @@ from hcat.monitoring.drift.sequential import Watch, watch_means
 Floats = npt.NDArray[np.float64]
 
 
-def watch(effective: Floats, means: Floats, variances: Floats, base_weeks: int = 4, **changes: float) -> Watch:
-    options = {"expected_shift": 0.3, "minimum_reference": 30.0, "minimum_window": 10.0, "confidence": 0.95}
+def watch(effective: Floats, means: Floats, variances: Floats, base_weeks: int = 4, **changes: Any) -> Watch:
+    options: dict[str, Any] = {
+        "expected_shift": 0.3,
+        "minimum_reference": 30.0,
+        "minimum_window": 10.0,
+        "confidence": 0.95,
+    }
     return watch_means(effective, means, variances, base_weeks, **(options | changes))
 
 
@@ -118,3 +124,18 @@ def test_too_few_rows_and_constants_are_not_watched() -> None:
 def test_bad_settings_of_the_watch(changes: dict[str, float], base_weeks: int, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         watch(np.ones((1, 5)), np.ones((1, 5)), np.ones((1, 5)), base_weeks, **changes)
+
+
+def test_weeks_without_rows_may_be_left_out_and_change_nothing() -> None:
+    random = np.random.default_rng(17)
+    effective, means, variances = draw_weeks(random, 20, 30, 40)
+    empty = np.isin(np.arange(30), [1, 6, 7, 8, 20, 29])
+    effective[:, empty], means[:, empty], variances[:, empty] = 0.0, np.nan, np.nan
+    whole = watch(effective, means, variances)
+    kept = np.flatnonzero(~empty)
+    cut = watch(effective[:, kept], means[:, kept], variances[:, kept], weeks=kept)
+    assert_allclose(cut.log_e_value, whole.log_e_value, atol=1e-12)
+    assert_allclose([cut.difference, cut.lower, cut.upper], [whole.difference, whole.lower, whole.upper])
+    # without a gap, the numbers of the weeks change no bit
+    same = watch(effective, means, variances, weeks=np.arange(30))
+    assert same.log_e_value.tobytes() == whole.log_e_value.tobytes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date, timedelta
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -625,3 +626,13 @@ def test_the_sequential_test_goes_on_where_weeks_were_pruned() -> None:
     # tests that need single scores begin with the first week that is left
     first = {row["reference_start"] for row in kept.to_pylist() if row["test"] == "mean_shift"}
     assert first == {MONDAY + timedelta(weeks=5)}
+
+
+def test_an_interaction_of_a_far_week_costs_no_time() -> None:
+    logs = normal_logs(shift=0.5)
+    logs.add(-50_000, {"drifting": 0.5, "quiet": 0.5})
+    started = perf_counter()
+    row = one(logs.measure(), metric_name="drifting", dimension="all", test="sequential_mean")
+    # weeks x weeks would take hours
+    assert perf_counter() - started < 30
+    assert row["window_weeks"] == 50_000 + 9 - 4

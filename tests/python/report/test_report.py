@@ -55,8 +55,8 @@ create table int_ratings_adjudicated (
 
 REJECTED_TABLE = """
 create table stg_{entity}__rejected (
-    record_id varchar, source_file varchar, reject_reason varchar, record_excerpt varchar, source_row bigint,
-    landing_number bigint
+    record_id varchar, source_file varchar, kind varchar, reject_reason varchar, record_excerpt varchar,
+    source_row bigint, landing_number bigint
 );
 """
 
@@ -351,6 +351,7 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
             {
                 "record_id": "x",
                 "source_file": f"interactions{text}.jsonl",
+                "kind": "record",
                 "reject_reason": f"interaction_id is empty{text}",
                 "record_excerpt": f"null | answer{text}",
                 "source_row": 7,

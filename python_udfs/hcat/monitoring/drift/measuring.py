@@ -181,6 +181,7 @@ def measure_metric(
     plan: Plan | None,
     watched: Mapping[tuple[str, str], Weekly],
     watch_plan: Plan | None,
+    numbers: Integers,
     settings: DriftSettings,
 ) -> list[dict[str, Any]]:
     """Return the rows of all series of one metric, without the columns of alarms.
@@ -202,6 +203,8 @@ def measure_metric(
         (dimension, segment) -> weekly means, for the sequential test.
     watch_plan : Plan or None
         Weeks of the sequential test: those of `plan`, and weeks before of which only the means are left.
+    numbers : ndarray of int, shape (n_weeks,)
+        The weeks of `watch_plan` that hold interactions, numbered from its first one.
     settings : DriftSettings
     """
     place = np.full(len(known.ids), -1)
@@ -220,7 +223,7 @@ def measure_metric(
             for (dimension, segment), counts in zip(names, _count(members, is_scored, known), strict=True)
         ]
         found += _measure_windows(shared, members, scores, known, strata, plan, settings)
-        found += _watch(shared, watched, watch_plan, settings)
+        found += _watch(shared, watched, watch_plan, numbers, settings)
     for row in found:
         del row["count_scored"]
     return found
@@ -332,6 +335,7 @@ def _watch(
     shared: list[dict[str, Any]],
     watched: Mapping[tuple[str, str], Weekly],
     plan: Plan | None,
+    numbers: Integers,
     settings: DriftSettings,
 ) -> list[dict[str, Any]]:
     """Return the rows of the sequential test."""
@@ -340,18 +344,19 @@ def _watch(
         return [
             row | _nothing(test, None, "no_scores" if not row["count_scored"] else _without_plan(row)) for row in shared
         ]
-    count_weeks = max(0, (plan.end - plan.first) // WEEK_DAYS)
-    weeks = max(0, count_weeks - settings.base_weeks)
-    silent = Weekly.without_rows(count_weeks)
+    weeks = max(0, (plan.end - plan.first) // WEEK_DAYS - settings.base_weeks)
+    silent = Weekly.without_rows(len(numbers))
+    base_end = int(np.searchsorted(numbers, settings.base_weeks))
     of_series = [watched.get((row["dimension"], row["segment"]), silent) for row in shared]
     count, effective, means, variances = (
-        np.array(values).reshape(len(shared), count_weeks) for values in zip(*of_series, strict=True)
+        np.array(values).reshape(len(shared), len(numbers)) for values in zip(*of_series, strict=True)
     )
     watch = watch_means(
         effective,
         means,
         variances,
         settings.base_weeks,
+        weeks=numbers,
         expected_shift=settings.expected_shift,
         minimum_reference=settings.minimum_reference,
         minimum_window=settings.minimum_window,
@@ -359,8 +364,8 @@ def _watch(
     )
     found = []
     for number, row in enumerate(shared):
-        before = float(effective[number, : settings.base_weeks].sum())
-        after = float(effective[number, settings.base_weeks :].sum())
+        before = float(effective[number, :base_end].sum())
+        after = float(effective[number, base_end:].sum())
         if watch.is_watched[number]:
             status = "tested"
         else:
@@ -368,8 +373,8 @@ def _watch(
             # rows enough in all, but never on both sides of a supposed change, or nothing that varies
             status = "constant" if status == "tested" else status
         measured: dict[str, Any] = {
-            "count_reference": int(count[number, : settings.base_weeks].sum()),
-            "count_window": int(count[number, settings.base_weeks :].sum()),
+            "count_reference": int(count[number, :base_end].sum()),
+            "count_window": int(count[number, base_end:].sum()),
             "effective_reference": before,
             "effective_window": after,
         }

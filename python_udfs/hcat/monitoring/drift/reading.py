@@ -37,7 +37,7 @@ class Interactions(NamedTuple):
 
 
 class Weekly(NamedTuple):
-    """Rows, effective rows, mean and variance of the mean of each week of the plan, shape (n_weeks,) each."""
+    """Rows, effective rows, mean and variance of the mean of each week that is watched, shape (n_weeks,) each."""
 
     scored: Floats
     effective: Floats
@@ -151,8 +151,28 @@ def read_metrics(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> 
         yield collected()
 
 
-def read_weeks(weeks: pa.Table, plan: Plan | None) -> dict[str, dict[tuple[str, str], Weekly]]:
-    """Return the weekly means by metric and by (dimension, segment), each with one number per week of the plan.
+def number_weeks(days: Integers, plan: Plan | None) -> Integers:
+    """Return the weeks of a plan that hold interactions, numbered from its first one; a gap of years is no number.
+
+    Parameters
+    ----------
+    days : ndarray of int, shape (n,)
+        Mondays of weeks with interactions, in any order.
+    plan : Plan or None
+        None returns no week.
+
+    Examples
+    --------
+    >>> number_weeks(np.array([704, 4, 11, 11]), Plan(4, 11, 11, 711, ())).tolist()
+    [0, 1, 100]
+    """
+    if plan is None:
+        return np.empty(0, dtype=np.int64)
+    return np.unique((days[(days >= plan.first) & (days < plan.end)] - plan.first) // WEEK_DAYS)
+
+
+def read_weeks(weeks: pa.Table, plan: Plan | None, numbers: Integers) -> dict[str, dict[tuple[str, str], Weekly]]:
+    """Return the weekly means by metric and by (dimension, segment), each with one number per week that is watched.
 
     Parameters
     ----------
@@ -161,26 +181,28 @@ def read_weeks(weeks: pa.Table, plan: Plan | None) -> dict[str, dict[tuple[str, 
         standard_error.
     plan : Plan or None
         None returns no series.
+    numbers : ndarray of int, shape (n_weeks,)
+        As :func:`number_weeks` returns them.
     """
     found: dict[str, dict[tuple[str, str], Weekly]] = {}
     if plan is None:
         return found
-    count_weeks = max(0, (plan.end - plan.first) // WEEK_DAYS)
+    places = {number: place for place, number in enumerate(numbers.tolist())}
     for row in weeks.to_pylist():
         if row["week_status"] != "complete" or not row["scored_effective"]:
             continue
-        number = ((row["week_start"] - EPOCH).days - plan.first) // WEEK_DAYS
-        if not 0 <= number < count_weeks:
+        place = places.get(((row["week_start"] - EPOCH).days - plan.first) // WEEK_DAYS)
+        if place is None:
             continue
         series = found.setdefault(row["metric_name"], {}).setdefault(
             (row["dimension"], row["segment"]),
-            Weekly.without_rows(count_weeks),
+            Weekly.without_rows(len(places)),
         )
-        series.scored[number] = row["count_scored"]
-        series.effective[number] = row["scored_effective"]
-        series.means[number] = row["mean_score"]
+        series.scored[place] = row["count_scored"]
+        series.effective[place] = row["scored_effective"]
+        series.means[place] = row["mean_score"]
         if row["standard_error"] is not None:
-            series.variances[number] = row["standard_error"] ** 2
+            series.variances[place] = row["standard_error"] ** 2
     return found
 
 

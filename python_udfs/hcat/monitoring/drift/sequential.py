@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
 
 from hcat.monitoring.drift.statistics import NEGLIGIBLE
-from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ def watch_means(
     variances: Floats,
     base_weeks: int,
     *,
+    weeks: Integers | None = None,
     expected_shift: float,
     minimum_reference: float,
     minimum_window: float,
@@ -57,6 +59,9 @@ def watch_means(
         Weeks at the beginning that are taken as given; all later ones are watched. The base must not change: the
         guarantee holds for looks at growing data after one base. A series that begins later is its own base: weeks
         before a supposed change are compared with those after it, wherever they lie.
+    weeks : ndarray of int, shape (n_weeks,), or None
+        Number of each week since the first, rising; None = no week is left out. A week without rows in any series may
+        be: it changes no e-value and costs nothing.
     expected_shift : float
         Standard deviation of the shift that the test is tuned to, in standard deviations of a score, above 0. It
         affects the power and not the guarantee.
@@ -113,20 +118,27 @@ def watch_means(
     if base_weeks < 1:
         raise ValueError(f"base_weeks must be at least 1, got {base_weeks}")
     count_series, count_weeks = effective.shape
+    numbers = list(range(count_weeks)) if weeks is None else weeks.tolist()
+    first = bisect_left(numbers, base_weeks)
     sums = _WeekSums.of(effective, means, variances)
     largest = np.zeros(count_series)
     is_watched = np.zeros(count_series, dtype=np.bool_)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        for look in range(base_weeks, count_weeks):
+        for look in range(first, count_weeks):
             # logarithms: an e-value of a large shift exceeds every double
-            terms = [np.full(count_series, -math.log(look - base_weeks + 2))]
-            for number, change in enumerate(range(base_weeks, look + 1), start=1):
+            terms = [np.full(count_series, -math.log(numbers[look] - base_weeks + 2))]
+            before = 0
+            for change in range(first, look + 1):
+                number = numbers[change] - base_weeks + 1
                 contrast = sums.contrast(change, look + 1, minimum_reference, minimum_window)
                 log_e = _log_mixture(contrast, expected_shift)
                 is_watched |= np.isfinite(log_e)
-                terms.append(np.where(np.isfinite(log_e), log_e, 0.0) - math.log(number * (number + 1)))
+                # a change in weeks that were left out is one in this week: the sum of their 1 / (k (k + 1))
+                size = math.log((before + 1) * (number + 1) / (number - before))
+                terms.append(np.where(np.isfinite(log_e), log_e, 0.0) - size)
+                before = number
             largest = np.maximum(largest, np.logaddexp.reduce(terms, axis=0))
-        contrast = sums.contrast(min(base_weeks, count_weeks), count_weeks, minimum_reference, minimum_window)
+        contrast = sums.contrast(first, count_weeks, minimum_reference, minimum_window)
         information = 1 / contrast.variance
         prior = (expected_shift**2) * contrast.unit_variance
         margin = np.sqrt(

@@ -20,6 +20,7 @@ from hcat.monitoring.drift.measuring import measure_metric, measure_mix
 from hcat.monitoring.drift.periods import plan_periods
 from hcat.monitoring.drift.reading import (
     as_floats,
+    number_weeks,
     read_interactions,
     read_metrics,
     read_pruned_days,
@@ -136,13 +137,17 @@ def measure_drift(
     days = known.days[known.is_complete]
     plan = plan_periods(days, settings)
     # the sequential test reads weekly means alone, so that it goes on where the interactions of a week were pruned
-    watch_plan = plan_periods(np.concatenate([days, read_pruned_days(weeks)]), settings)
-    watched = read_weeks(weeks, watch_plan)
+    watched_days = np.concatenate([days, read_pruned_days(weeks)])
+    watch_plan = plan_periods(watched_days, settings)
+    numbers = number_weeks(watched_days, watch_plan)
+    watched = read_weeks(weeks, watch_plan, numbers)
     rows: list[dict[str, Any]] = []
     strata = read_strata(cells, len(known.ids), settings.mix_dimension)
     for metric_name, owners, scores in read_metrics(evaluations, known):
         of_metric = watched.get(metric_name, {})
-        rows += measure_metric(metric_name, owners, scores, known, cells, strata, plan, of_metric, watch_plan, settings)
+        rows += measure_metric(
+            metric_name, owners, scores, known, cells, strata, plan, of_metric, watch_plan, numbers, settings
+        )
     rows += measure_mix(known, cells, plan, settings)
     rows.sort(
         key=lambda row: (
