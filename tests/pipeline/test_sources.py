@@ -12,7 +12,20 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from builds import DEMO, ENTITIES, Build, Dbt, folder_of_links, read_lines, write_lines
+from builds import (
+    DEMO,
+    ENTITIES,
+    Build,
+    Dbt,
+    ask_server,
+    dbt_arguments,
+    dbt_environment,
+    folder_of_links,
+    read_lines,
+    write_lines,
+)
+
+from hcat.landing.shapes import explain_no_files
 
 STAGING = "build --select +path:models/staging --exclude-resource-type test"
 LANDING = "build --select raw_relations landed_interactions"
@@ -122,9 +135,12 @@ def test_warehouse_tables_stage_the_same_rows(from_files: Build, from_tables: Bu
 
 
 def only_problem(build: Build) -> str:
-    """Return the one line that says what is wrong; fails when it comes with a stack trace or not alone."""
-    assert build.exit_code == 1, build.output
+    """Return the one line that says what is wrong; fails when it comes with a stack trace, late or not alone."""
+    # a hook stopped it before its first model
+    assert build.exit_code == 2, build.output
     assert "Traceback" not in build.output
+    assert "START sql" not in build.output
+    assert "START python" not in build.output
     problems = {line.strip() for line in build.output.splitlines() if "hcat raw logs:" in line}
     assert len(problems) == 1, build.output
     return problems.pop()
@@ -134,7 +150,7 @@ def test_missing_files_and_columns_are_one_line_each_and_can_be_mended(
     dbt: Dbt, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     raw, warehouse = tmp_path_factory.mktemp("broken"), tmp_path_factory.mktemp("broken_warehouse")
-    problem = only_problem(dbt(LANDING, raw, warehouse))
+    problem = only_problem(dbt("build", raw, warehouse))
     folder = folder_of_links(dbt.target(None)) / "logs"
     assert f"folder '{folder}' (HCAT_RAW_LOGS) has no file interactions.*, calls.* or spans.* (" in problem
 
@@ -150,8 +166,51 @@ def test_missing_files_and_columns_are_one_line_each_and_can_be_mended(
     assert mended.exit_code == 0, mended.output
     assert mended.query("select interaction_id, is_file_problem from landed_interactions") == [("i1", False)]
 
-    # and the other way round: a later build that finds a broken file keeps what was landed before
-    (raw / "interactions_3.parquet").write_bytes(b"no parquet")
-    problem = only_problem(dbt(LANDING, raw, warehouse))
-    assert "interactions_3.parquet cannot be read" in problem
-    assert mended.query("select interaction_id from landed_interactions") == [("i1",)]
+    # what a warehouse remembers is evaluated again when the files are gone; without their folder something is wrong
+    (raw / "interactions.csv").unlink()
+    gone = dbt(LANDING, raw, warehouse)
+    assert gone.exit_code == 0, gone.output
+    assert gone.query("select interaction_id from landed_interactions") == [("i1",)]
+    assert "has no file interactions" in only_problem(dbt(f"{LANDING} --full-refresh", raw, warehouse))
+    raw.rmdir()
+    assert "does not exist" in only_problem(dbt(LANDING, raw, warehouse))
+
+
+def test_a_build_without_logs_stops_before_its_first_model(dbt: Dbt, tmp_path: Path) -> None:
+    environment = dbt_environment(tmp_path, tmp_path, is_demo=False) | {"HCAT_RAW_LOGS": ""}
+    target = dbt.target(None, is_demo=False)
+    printed = ask_server(dbt_arguments(["build"], target), environment, tmp_path / "output.txt")
+    assert only_problem(Build(*printed, tmp_path, tmp_path)) == f"hcat raw logs: {explain_no_files('')}"
+
+
+def test_a_broken_file_is_rejected_and_read_once_it_is_whole(dbt: Dbt, tmp_path: Path) -> None:
+    raw, warehouse = tmp_path / "raw", tmp_path / "warehouse"
+    call = {"question": "What is the fee?", "answer": "It is 5.", "contexts": ["The fee is 5."]}
+    write_lines(raw / "calls" / "day=2026-05-01" / "application_version=2" / "part-0.jsonl", [call | {"id": "i1"}])
+    write_lines(raw / "old" / "calls.jsonl", [call | {"id": "i9"}])
+    # the query of a call goes before a variable of its form
+    write_lines(raw / "calls.jsonl", [call | {"id": "i2", "inputs": {"locale": "en-GB"}}])
+    table = pa.Table.from_pylist([{"interaction_id": "i3", "query_text": "Why?", "answer": "So."}])
+    parquet.write_table(table, raw / "interactions.parquet")
+    whole = (raw / "interactions.parquet").read_bytes()
+    (raw / "interactions.parquet").write_bytes(whole[: len(whole) // 2])
+    command = "build --exclude-resource-type test --select +stg_interactions__rejected +int_rejections_said"
+    night = dbt(command, raw, warehouse)
+    assert night.exit_code == 0, night.output
+    assert "hcat: not read: old/calls.jsonl (did you mean calls.jsonl?)" in night.output
+    assert "hcat: file rejected: interactions.parquet cannot be read: Parquet magic bytes not found" in night.output
+    staged = "select interaction_id, query_text, application_version from stg_interactions order by 1"
+    assert night.query(staged) == [("i1", "What is the fee?", "2"), ("i2", "What is the fee?", None)]
+    rejected = "select source_file, source_row from stg_interactions__rejected"
+    assert night.query(rejected) == [("interactions.parquet", 0)]
+    counted = "select count_landed, count_staged, count_rejected from int_records_counted where entity = 'interactions'"
+    dbt("build --exclude-resource-type test --select int_records_counted", raw, warehouse)
+    assert night.query(counted) == [(3, 2, 1)]
+    # still broken, the file counts once; whole, it is no reject any more
+    dbt(command, raw, warehouse)
+    assert night.query(rejected) == [("interactions.parquet", 0)]
+    (raw / "interactions.parquet").write_bytes(whole)
+    later = dbt(command, raw, warehouse)
+    assert later.exit_code == 0, later.output
+    assert later.query("select interaction_id from stg_interactions order by 1") == [("i1",), ("i2",), ("i3",)]
+    assert later.query(rejected) == []

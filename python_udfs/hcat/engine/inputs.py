@@ -270,7 +270,15 @@ def _list_effective(arguments: Sequence[str]) -> list[str]:
 
 
 def _hash_each(part: str, files: Iterable[_File]) -> Digests:
-    return {(part, name): hash_file(path) for name, path in files}
+    return {(part, name): _hash_readable(path) for name, path in files}
+
+
+def _hash_readable(path: Path) -> str:
+    """Return the digest of a file; one that nobody may read is an input that the build rejects."""
+    try:
+        return hash_file(path)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
 
 
 def _hash_files(files: Iterable[_File]) -> str:
