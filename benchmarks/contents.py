@@ -41,6 +41,11 @@ RUN_COLUMNS = frozenset(
         "landing_number",
         "retested_at",
         "closed_at",
+        "build_number",
+        "first_seen_build_number",
+        "last_seen_build_number",
+        "confirmed_build_number",
+        "closed_build_number",
         "count_runs_seen",
         "has_changed",
     ]

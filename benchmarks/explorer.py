@@ -394,7 +394,7 @@ def _add_run(connection: duckdb.DuckDBPyConnection, count: int) -> None:
         insert into dim_runs by name
         select 'run_1' as run_id, $settings as settings, 1 as random_seed, $count as count_interactions,
             0 as count_gates, 0 as count_error_gates_not_passing, true as is_passing,
-            timestamp '2026-04-01' as started_at
+            timestamp '2026-04-01' as started_at, 1 as build_number
         """,
         {"settings": json.dumps({"hcat_confidence": 0.95}), "count": count},
     )

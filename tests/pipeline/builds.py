@@ -56,6 +56,11 @@ RUN_COLUMNS = (
     "retested_at",
     "closed_at",
     "count_runs_seen",
+    "build_number",
+    "first_seen_build_number",
+    "last_seen_build_number",
+    "confirmed_build_number",
+    "closed_build_number",
 )
 
 

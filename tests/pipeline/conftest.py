@@ -48,7 +48,7 @@ def built() -> Path:
         pytest.skip("no build of the demo in warehouse/: `make build` makes it")
     with duckdb.connect(str(database), read_only=True) as connection:
         found = {row[0] for row in connection.execute("select interaction_id from fct_interactions").fetchall()}
-        run = "select classifier_name from dim_runs order by started_at desc, run_id desc limit 1"
+        run = "select classifier_name from dim_runs order by build_number desc limit 1"
         classifier = connection.execute(run).fetchone()
     if found != planted.read_faults(DEMO).keys():
         pytest.skip("warehouse/ holds other logs than demo/logs: `make clean build`")

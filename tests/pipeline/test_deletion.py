@@ -164,7 +164,7 @@ def test_what_is_deleted_leaves_no_byte_and_stays_away_and_pruned_weeks_keep_the
     assert query(database, "select distinct week_start < $1 from fct_metric_weeks where is_pruned", KEPT_FROM) == [
         (True,)
     ]
-    last = "select run_id from dim_runs order by started_at desc limit 1"
+    last = "select run_id from dim_runs order by build_number desc limit 1"
     proof = f"select command, reason, count_interactions, followed_by_run_id = ({last}) from fct_deletions order by 1"
     assert again.query(proof) == [("forget", "ticket 7", 3, True), ("prune", "two weeks", 5, True)]
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow.parquet as parquet
 import pytest
 from builds import COUNT_SMALL, Build, Dbt, copy_build, query, write_lines
 
 from hcat.engine.publication import ALWAYS_PUBLISHED
+from hcat.monitoring.alerts.sending import send_alerts
+from hcat.report import summarise, write_report
 
 COUNT_GOOD = COUNT_SMALL
 COUNT_BLANK = 60
@@ -28,15 +32,30 @@ def published_by_good(good: Build) -> dict[str, list[tuple[Any, ...]]]:
 
 
 @pytest.fixture(scope="module")
-def bad(dbt: Dbt, good: Build, published_by_good: object) -> Build:
-    """The next build of the same warehouse: most answers are blank."""
+def behind(dbt: Dbt, good: Build, published_by_good: object) -> Build:
+    """A build of the same warehouse whose clock is behind: that of the good build was 400 days ahead."""
+    times = {
+        "hcat_builds": "logged_at",
+        "dim_runs": "started_at",
+        "fct_threshold_gates": "evaluated_at",
+        "fct_run_metrics": "measured_at",
+    }
+    with duckdb.connect(str(good.warehouse / "hcat.duckdb")) as connection:
+        for table, time in times.items():
+            connection.execute(f"update {table} set {time} = {time} + interval 400 day")
+    return dbt("build", good.raw, good.warehouse)
+
+
+@pytest.fixture(scope="module")
+def bad(dbt: Dbt, good: Build, behind: Build) -> Build:
+    """The next build of the same warehouse, which was told to go on: most answers are blank."""
     # every query its own: siblings of one query would count as one source
     blank = [
         {"interaction_id": f"blank_{number}", "query_text": f"What is rate {number}?", "answer": " "}
         for number in range(COUNT_BLANK)
     ]
     write_lines(good.raw / "interactions_later.jsonl", blank)
-    return dbt("build", good.raw, good.warehouse)
+    return dbt("build", good.raw, good.warehouse, variables={"hcat_clock_was_ahead": True})
 
 
 @pytest.fixture(scope="module")
@@ -79,6 +98,59 @@ def test_a_gate_of_severity_warn_does_not_stop_the_build(good: Build) -> None:
     assert (good.warehouse / "published" / "fct_evaluations.parquet").exists()
 
 
+def test_a_clock_behind_the_last_build_stops_the_build_before_a_model_runs(behind: Build) -> None:
+    assert behind.exit_code == 2
+    said = [line.strip() for line in behind.output.splitlines() if "the clock is behind the last build" in line]
+    assert len(said) == 1
+    assert said[0].endswith("build once with --vars '{hcat_clock_was_ahead: true}'")
+    assert " OK created " not in behind.output
+
+
+def test_every_reader_takes_the_build_of_the_largest_number_for_the_newest(bad: Build) -> None:
+    times = "select started_at from dim_runs order by build_number"
+    (first,), (last,) = bad.query(times)
+    assert last < first, "the clock of the first build was ahead"
+    summary = dict(summarise(bad.warehouse))
+    assert summary["build"].startswith("Failed: ")
+    assert "answers_present failed (error)" in summary["gates"]
+    page = write_report(bad.warehouse, bad.warehouse / "report.html").read_text("utf-8")
+    assert "answers_present fails" in page
+    titles = [message.title() for message in send_alerts(bad.warehouse, is_dry_run=True).messages]
+    assert "Gate answers_present: failed (error)" in titles
+    # and the age of the newest build is known again
+    late = datetime.now(UTC) + timedelta(days=3)
+    aged = send_alerts(bad.warehouse, is_dry_run=True, maximum_age_hours=36, now=late).messages
+    assert any(message.title().startswith("No build since") for message in aged)
+
+
+def test_a_build_that_could_not_publish_passes_nowhere_and_says_why_in_one_line(
+    dbt: Dbt, small: Build, tmp_path: Path
+) -> None:
+    build = copy_build(small, tmp_path)
+    # nothing can be written under this name
+    blocked = build.warehouse / "published" / "candidate" / ".dim_runs.parquet.writing"
+    blocked.mkdir()
+    again = "build --exclude-resource-type test --select fct_threshold_gates+"
+    broken = dbt(again, build.raw, build.warehouse)
+    assert broken.exit_code == 1, broken.output
+    assert "Traceback" not in broken.output
+    (said,) = [line.strip() for line in broken.output.splitlines() if line.strip().startswith("hcat: cannot use ")]
+    assert said.endswith(f"published/candidate/{blocked.name}: Is a directory")
+    passing = "select is_passing from dim_runs order by build_number"
+    assert broken.query(passing) == [(True,), (False,)]
+    summary = dict(summarise(build.warehouse))
+    assert summary["build"].startswith("Not published: ")
+    assert "Not published" in write_report(build.warehouse, build.warehouse / "report.html").read_text("utf-8")
+    titles = [message.title() for message in send_alerts(build.warehouse, is_dry_run=True).messages]
+    assert any(
+        title.startswith("The last build, of ") and title.endswith("did not publish its tables") for title in titles
+    )
+    # the next one is whole, and what BI reads tells the two apart
+    blocked.rmdir()
+    assert dbt(again, build.raw, build.warehouse).exit_code == 0
+    assert query(build.warehouse / "published" / "hcat.duckdb", passing) == [(True,), (False,), (True,)]
+
+
 def test_a_failing_error_gate_fails_the_build_in_one_line(bad: Build) -> None:
     assert bad.exit_code == 1, bad.output
     assert "Traceback" not in bad.output
@@ -108,11 +180,11 @@ def test_the_published_scores_are_those_of_the_last_passing_build(
 
 def test_the_published_gates_and_ledger_show_the_failed_build(bad: Build) -> None:
     database = bad.warehouse / "published" / "hcat.duckdb"
-    assert query(database, "select is_passing from dim_runs order by started_at") == [(True,), (False,)]
+    assert query(database, "select is_passing from dim_runs order by build_number") == [(True,), (False,)]
     verdicts = query(
         database,
         "select verdict from fct_threshold_gates inner join dim_runs using (run_id)"
-        " where gate_name = 'answers_present' order by started_at",
+        " where gate_name = 'answers_present' order by dim_runs.build_number",
     )
     assert verdicts == [("passed",), ("failed",)]
 

@@ -106,9 +106,17 @@ def test_the_next_build_goes_on_with_what_the_old_warehouse_remembers(
     # records, vectors, labels and the drawn round are those of before: nothing came twice
     for table in ("landed_interactions", "landed_ratings", "int_texts_embedded", "int_interactions_sampled_for_review"):
         assert build.query(f"select count(*) from {table}") == [(REMEMBERED[table],)]
-    assert build.query("select code_version from dim_runs order by started_at") == [("0.1.0",), ("0.1.0",), ("0.2.0",)]
+    assert build.query("select code_version, build_number from dim_runs order by started_at") == [
+        ("0.1.0", 1),
+        ("0.1.0", 2),
+        ("0.2.0", 3),
+    ]
+    # old rows are numbered in their old order, in every history
+    for table in ("fct_threshold_gates", "int_findings_seen"):
+        wrong = f"select count(*) from {table} inner join dim_runs as runs using (run_id)"
+        assert build.query(f"{wrong} where {table}.build_number is distinct from runs.build_number") == [(0,)]
     # a finding goes on under its first build
-    first = "(select run_id from dim_runs order by started_at limit 1)"
+    first = "(select run_id from dim_runs where build_number = 1)"
     assert build.query(f"select count(*) > 0 from fct_findings where first_seen_run = {first}") == [(True,)]
     # all tables have the columns that a new warehouse has, so the list of changes is complete
     listed = "select table_name, column_name, data_type from information_schema.columns where table_schema = 'main'"

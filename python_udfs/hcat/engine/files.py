@@ -11,7 +11,18 @@ from typing import Final
 
 #: What the machine or its owner can mend; any other error is one of the code, and its trace is needed.
 _OF_THE_MACHINE: Final = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EMFILE}
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.EIO,
+        errno.EMFILE,
+        errno.EISDIR,
+        errno.ENOTDIR,
+    }
 )
 _OF_DUCKDB: Final = ("IOException", "OutOfMemoryException")
 

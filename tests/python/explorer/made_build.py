@@ -75,6 +75,7 @@ def add_gates(connection: Any) -> None:
         "n": 100,
         "minimum_n": 10,
         "evaluated_at": "2026-04-01",
+        "build_number": 1,
     }
     insert(
         connection,

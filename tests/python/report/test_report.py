@@ -159,6 +159,7 @@ def add_run(connection: Any, text: str = "") -> None:
         "count_gates_not_passing": 1,
         "count_error_gates_not_passing": 0,
         "is_passing": True,
+        "build_number": 2,
         "started_at": "2026-06-01 12:00:00",
     }
     insert(connection, "dim_runs", [run])
@@ -321,6 +322,7 @@ def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("pas
         "n": 415,
         "minimum_n": 100,
         "evaluated_at": "2026-06-01 12:00:00",
+        "build_number": 2,
     }
     insert(
         connection,

@@ -49,6 +49,7 @@ FINDING = {
     "count_runs_seen": 1,
     "difference": 0.2,
     "first_seen_at": datetime(2026, 4, 1),
+    "first_seen_build_number": 1,
     "last_seen_at": datetime(2026, 6, 1, 12),
     "retested_at": datetime(2026, 6, 1, 12),
 }
@@ -61,7 +62,8 @@ def add_history(warehouse: Path, sign_offs: list[dict[str, Any]], text: str = ""
         connection.execute(CREATE_SIGN_OFFS)
         insert(connection, "sign_offs", sign_offs)
         connection.execute(
-            "insert into dim_runs by name select * replace ('run_0' as run_id, timestamp '2026-05-01' as started_at,"
+            "insert into dim_runs by name select * replace ('run_0' as run_id, 1 as build_number,"
+            " timestamp '2026-05-01' as started_at,"
             " '{\"hcat_confidence\": 0.9}' as settings, '0.0.9' as code_version, 'older' as code_hash,"
             ' \'{"threshold_gates": "a", "raters": "b"}\' as seed_checksums, 90 as count_labelled,'
             " 0 as count_labelled_by_people) from dim_runs"
@@ -71,13 +73,24 @@ def add_history(warehouse: Path, sign_offs: list[dict[str, Any]], text: str = ""
             " count_labelled = 120, count_labelled_by_people = 30 where run_id = 'run_1'"
         )
         connection.execute(
-            "insert into fct_threshold_gates by name select * replace ('run_0' as run_id, 'undecided' as verdict,"
+            "insert into fct_threshold_gates by name select * replace ('run_0' as run_id, 1 as build_number,"
+            " 'undecided' as verdict,"
             " false as is_passing, 0.5 as threshold) from fct_threshold_gates where verdict = 'passed'"
         )
         findings = {
-            "aaaaaaaaaaaa1": {"first_segment": f"new{text}", "first_seen_at": NOW},
-            "bbbbbbbbbbbb1": {"first_segment": "gone", "status": "closed_by_data", "closed_at": NOW},
-            "cccccccccccc1": {"first_segment": "sure", "kind": "confirmed", "confirmed_at": NOW},
+            "aaaaaaaaaaaa1": {"first_segment": f"new{text}", "first_seen_at": NOW, "first_seen_build_number": 2},
+            "bbbbbbbbbbbb1": {
+                "first_segment": "gone",
+                "status": "closed_by_data",
+                "closed_at": NOW,
+                "closed_build_number": 2,
+            },
+            "cccccccccccc1": {
+                "first_segment": "sure",
+                "kind": "confirmed",
+                "confirmed_at": NOW,
+                "confirmed_build_number": 2,
+            },
             "dddddddddddd1": {"first_segment": "same"},
         }
         insert(connection, "fct_findings", [FINDING | {"finding_id": name} | row for name, row in findings.items()])
