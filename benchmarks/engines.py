@@ -219,7 +219,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = argument_parser("engines", __doc__ or "").parse_args(arguments)
     outcome = run(options.quick, options.folder)
     if outcome is None:
-        print("skipped: Apache Spark (pip install 'hcat[spark]') or Java is missing")
+        print("skipped: Apache Spark (pip install '.[spark]') or Java is missing")
         return 0
     return finish(outcome, "python -m benchmarks.engines")
 

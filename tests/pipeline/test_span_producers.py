@@ -27,7 +27,7 @@ QUERY, ANSWER = "How long does a transfer take?", "Two working days."
 def run_producer(module: str, program: str, *arguments: str) -> None:
     """Run an application of its own process; skip where its packages are not installed."""
     if subprocess.run([PYTHON, "-c", f"import {module}"], capture_output=True, check=False).returncode:
-        pytest.skip(f"{module} is not installed (pip install 'hcat[integrations]')")
+        pytest.skip(f"{module} is not installed (pip install '.[integrations]')")
     environment = {**os.environ, "MLFLOW_ALLOW_FILE_STORE": "true"}
     environment.pop("PYTHONPATH", None)
     command = [PYTHON, str(PRODUCERS / program), *arguments]

@@ -17,8 +17,8 @@ MAXIMUM_WORDS_OF_A_SENTENCE = 22
 MAXIMUM_LINES_OF_THE_README = 130
 
 #: Pages whose sentences are counted, and all pages whose links are followed. The runs write docs/benchmarks/.
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
-LINKED_PAGES = [*PAGES[:2], *sorted(page for page in DOCS.rglob("*.md") if page.parent != DOCS / "benchmarks")]
+PAGES = [REPOSITORY / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")] + sorted(DOCS.glob("*.md"))
+LINKED_PAGES = [*PAGES[:3], *sorted(page for page in DOCS.rglob("*.md") if page.parent != DOCS / "benchmarks")]
 
 
 def name_of(path: Path) -> str:
@@ -104,8 +104,9 @@ def test_contributing_names_files_that_exist() -> None:
     assert sorted(name for name in named if not (REPOSITORY / name).exists()) == []
 
 
-def test_contributing_names_tests_that_exist() -> None:
-    text = without_code((REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/threat-model.md"])
+def test_pages_name_tests_that_exist(page: str) -> None:
+    text = without_code((REPOSITORY / page).read_text(encoding="utf-8"))
     named = re.findall(r"`([\w/]+\.py)::(\w+)`", text)
     assert len(named) > 10
     missing = [

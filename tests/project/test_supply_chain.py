@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from builds import REPOSITORY
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
-from supply_chain import advisories, licences, materials
+from hcat.encoders import mpnet
+from supply_chain import advisories, licences, locks, materials
 from supply_chain.__main__ import main
-from supply_chain.closure import Package, find_closure, read_pins
+from supply_chain.closure import LOCKS, Package, find_closure, read_pins
 
 #: Folders of Python that a build, a benchmark or a training runs.
 CODE = ("python_udfs", "models", "benchmarks", "training", "examples", "demo")
@@ -40,9 +45,7 @@ def test_the_page_of_dependencies_is_that_of_the_installed_packages() -> None:
 def test_every_package_is_pinned_and_has_an_allowed_licence() -> None:
     packages = find_closure(("dev", "spark"))
     assert licences.find_problems(packages.values()) == []
-    run = {name for name in find_closure() if not name.startswith(licences.NVIDIA)}
-    # setuptools and triton come with the machine's Python and torch
-    assert run - {*read_pins()} <= {"setuptools", "triton"}
+    assert {*find_closure()} - {*read_pins()} == set()
 
 
 @pytest.mark.parametrize("stated", ["", "GPL-3.0-only", "MIT AND SSPL-1.0"])
@@ -66,8 +69,69 @@ def test_a_known_vulnerability_fails_and_a_silent_service_is_said(
     assert main(["advisories"]) == 1
     assert capsys.readouterr().out == "one 1.0: PYSEC-1, fixed in 9.9\n"
     monkeypatch.setattr(advisories, "_ask", lambda pins: [{"name": "numpy", "skip_reason": "not found"}])
-    assert main(["advisories"]) == 0
-    assert capsys.readouterr().out == "advisories: could not be asked (the index here keeps no advisories)\n"
+    for words, code in ((["advisories"], 0), (["advisories", "--required"], 1)):
+        assert main(words) == code
+        assert capsys.readouterr().out == "advisories: could not be asked (the index here keeps no advisories)\n"
+
+
+def test_everything_that_make_installs_is_locked_by_digest() -> None:
+    text = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    assert "PIP := pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation\n" in text
+    assert "LOCKED := $(PIP) --require-hashes --requirement\n" in text
+    installs = [line.strip() for line in text.splitlines() if re.search(r"pip install|\$\((?:PIP|LOCKED)\)", line)]
+    # hcat itself is the one thing without a digest
+    assert [line for line in installs if "$(LOCKED)" not in line][1:] == [
+        "LOCKED := $(PIP) --require-hashes --requirement",
+        "$(BIN)/$(PIP) --editable .",
+    ]
+    named = set(re.findall(r"locks/(\w+)\.txt", text))
+    assert named == {path.stem for path in LOCKS.glob("*.txt")} - {"extras"}
+
+
+@pytest.mark.parametrize("path", sorted(LOCKS.glob("*.txt")), ids=lambda path: path.stem)
+def test_a_lock_holds_versions_and_digests_and_no_address(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    package = r"[a-z0-9-]+==[\w.]+(?: \\\n    --hash=sha256:[0-9a-f]{64})+\n"
+    assert re.fullmatch(rf"# made by python -m supply_chain lock\n(?:{package})+", text)
+
+
+def test_the_lock_satisfies_what_the_project_asks_for() -> None:
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    asked = {
+        ("build",): project["build-system"]["requires"],
+        ("build", "run"): project["project"]["dependencies"],
+        ("build", "run", "dev"): extras["dev"],
+        ("build", "run", "dev", "spark"): extras["spark"],
+        ("build", "run", "dev", "spark", "extras"): [
+            *extras["topics"],
+            *extras["integrations"],
+            *extras["language-model"],
+        ],
+        ("mpnet",): mpnet.PACKAGES,
+        ("sbom",): ["cyclonedx-bom"],
+    }
+    for steps, texts in asked.items():
+        pins = read_pins(*steps)
+        for requirement in map(Requirement, texts):
+            version = pins.get(canonicalize_name(requirement.name), "")
+            assert requirement.specifier.contains(version), f"{requirement} in {steps}: run python -m supply_chain lock"
+
+
+def test_the_same_releases_give_the_same_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def resolve(texts: Iterable[str], pins: Mapping[str, str], *options: str) -> locks.Releases:
+        names = {canonicalize_name(Requirement(text).name) for text in texts}
+        return {name: (pins[name], {"b" * 64, "a" * 64}) for name in names}
+
+    monkeypatch.setattr(locks, "_resolve", resolve)
+    monkeypatch.setattr(locks, "_follow_cuda", lambda pins, taken: {"triton": (pins["triton"], {"c" * 64})})
+    count = locks.write_locks(tmp_path)
+    first = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    assert first.keys() == {path.name for path in LOCKS.glob("*.txt")}
+    assert locks.write_locks(tmp_path) == count == sum(text.count("==") for text in first.values())
+    assert first == {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
+    assert "numpy==" not in first["dev.txt"]
+    assert "numpy==" in first["run.txt"]
 
 
 def test_the_bill_of_materials_names_packages_and_weights(

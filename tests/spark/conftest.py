@@ -18,7 +18,7 @@ def find_missing() -> str | None:
     """Return what Spark lacks here, in words; None when it can run."""
     for name in NEEDED:
         if importlib.util.find_spec(name) is None:
-            return f"{name} is not installed (pip install 'hcat[spark]')"
+            return f"{name} is not installed (pip install '.[spark]')"
     return None if shutil.which("java") or os.environ.get("JAVA_HOME") else "Java is not on the path"
 
 

@@ -278,7 +278,7 @@ def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) 
         from umap import UMAP  # type: ignore[import-not-found, unused-ignore]
     except ImportError as error:
         raise TopicError(
-            "reduction 'umap' needs umap-learn, which is not installed: pip install 'hcat[topics]', or choose pca"
+            "reduction 'umap' needs umap-learn, which is not installed: pip install umap-learn, or choose pca"
         ) from error
     neighbours = min(UMAP_NEIGHBOURS, len(vectors) - 1)
     model = UMAP(neighbours, count, metric="cosine", min_dist=0.0, random_state=random_seed, n_jobs=1)

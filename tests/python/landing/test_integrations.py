@@ -29,7 +29,7 @@ def produced(tmp_path_factory: pytest.TempPathFactory) -> Path:
     missing = [name for name in ("ragas", "deepeval") if importlib.util.find_spec(name) is None]
     if python is None and missing:
         pytest.skip(
-            f"{missing[0]} is not installed (pip install 'hcat[dataset-integrations]', or HCAT_INTEGRATIONS_PYTHON)"
+            f"{missing[0]} is not installed (pip install '.[dataset-integrations]', or HCAT_INTEGRATIONS_PYTHON)"
         )
     folder = tmp_path_factory.mktemp("produced")
     done = subprocess.run([python or sys.executable, str(PRODUCER), str(folder)], capture_output=True, text=True)

@@ -144,7 +144,7 @@ def test_umap_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_umap_keeps_groups_apart() -> None:
-    pytest.importorskip("umap", reason="umap-learn is not installed: the extra hcat[topics]")
+    pytest.importorskip("umap", reason="umap-learn is not installed: the extra topics")
     vectors, groups = make_vectors((40, 30, 20), spread=0.05)
     settings = make_settings(reduction="umap", count_dimensions=2, count_topics=3)
     labels = cluster_vectors(vectors, settings).labels
