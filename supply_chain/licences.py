@@ -73,6 +73,8 @@ pip install --no-deps --no-build-isolation --require-hashes -r locks/run.txt
 pip install --no-deps --no-build-isolation .
 ```
 
+If pip takes torch for NVIDIA cards, install `locks/cuda.txt` in the same way.
+
 | file | what it brings |
 |---|---|
 | `build.txt` | setuptools, which builds hcat and the packages that have no wheel |
@@ -98,8 +100,9 @@ weights, and the data they were trained on with licences.
 Weights are read from safetensors alone, because a pickle can run code; HCAT_PICKLED_WEIGHTS=1 allows it. Models of the
 Hub need a pinned commit, and code that a model brings is never run. A packaged model or list is refused when one of its
 files is another one, is missing or was added: weights, tokenizer, vocabulary, configuration, code. The same holds for
-the encoder, the tagger, the lists of names and the model of languages. The digest of all files is part of the key of
-every result. A model of your own is known by the digest of all files of its folder.
+the encoder, the tagger, the lists of names and the model of languages. The digest of all files is part of the keys of
+embeddings, entailments, scored texts and findings of personal data. A model of your own is known by the digest of all
+files of its folder.
 
 ## Checks
 

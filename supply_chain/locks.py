@@ -10,6 +10,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -18,6 +19,7 @@ from typing import Any, Final
 
 import httpx
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import (
     InvalidSdistFilename,
     InvalidWheelFilename,
@@ -30,10 +32,12 @@ from packaging.version import InvalidVersion, Version
 from hcat.engine.devices import MPNET_PACKAGES
 from supply_chain.closure import LOCKS, REPOSITORY, read_pins
 
-#: The wheel whose requirements stand in locks/cuda.txt: torch of the index, for NVIDIA cards.
-_CUDA_WHEEL: Final = "manylinux_2_28_x86_64"
+#: The wheels that are read for locks/cuda.txt: of this Python, on Linux.
 _PYTHON: Final = "cp311"
+#: Seconds for an answer of the index.
 _TIMEOUT: Final = 60
+#: Requirements of requirements settle in four rounds or so.
+_ROUNDS: Final = 10
 
 #: Version and digests of a release, by the name of its package.
 Releases = dict[str, tuple[str, set[str]]]
@@ -70,54 +74,65 @@ def write_locks(folder: Path = LOCKS) -> int:
 
 def _resolve(texts: Iterable[str], pins: Mapping[str, str], *options: str) -> Releases:
     """Return the releases that pip takes, with the digests of their files in the index and of those it found here."""
-    limits = REPOSITORY / "dist" / "limits.txt"
-    limits.parent.mkdir(exist_ok=True)
-    limits.write_text("".join(f"{name}=={version}\n" for name, version in pins.items()), encoding="utf-8")
     command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "--report", "-"]
-    command += ["--constraint", str(limits), *options, *texts]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    with tempfile.TemporaryDirectory() as folder:
+        limits = Path(folder, "limits.txt")
+        limits.write_text("".join(f"{name}=={version}\n" for name, version in pins.items()), encoding="utf-8")
+        command += ["--constraint", str(limits), *options, *texts]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found = {}
     for item in json.loads(done.stdout)["install"]:
         name = canonicalize_name(item["metadata"]["name"])
         version = item["metadata"]["version"].split("+")[0]  # a local build of the same release
         here = item["download_info"]["archive_info"]["hashes"]["sha256"]
-        found[name] = (version, {here} | {file["hashes"]["sha256"] for file in _list_files(name, version)})
+        found[name] = (version, {here} | _list_digests(name, version))
     return found
 
 
 def _follow_cuda(pins: Mapping[str, str], taken: Releases) -> Releases:
-    """Return what torch of the index asks for beside what is taken: its wheels are read in part, never as a whole."""
-    found = Releases()
-    asked, followed = [("torch", "")], set[tuple[str, str]]()
-    while asked:
-        name, extra = asked.pop()
-        if (name, extra) in followed:
-            continue
-        followed.add((name, extra))
-        version = pins[name] if name in pins else found[name][0]
-        for text in _read_requirements(name, version):
-            requirement = Requirement(text)
-            needed = canonicalize_name(requirement.name)
-            if needed in taken or not (requirement.marker is None or requirement.marker.evaluate({"extra": extra})):
+    """Return what torch of the index asks for beside what is taken: its wheels are read in part, never as a whole.
+
+    Raises
+    ------
+    RuntimeError
+        If what is asked for does not settle.
+    """
+    limits: dict[str, SpecifierSet] = {}
+    for _ in range(_ROUNDS):
+        chosen = {name: _choose(name, limit, pins) for name, limit in limits.items()}
+        asked, followed, found = [("torch", "")], set[tuple[str, str]](), dict[str, SpecifierSet]()
+        while asked:
+            name, extra = asked.pop()
+            version = taken[name][0] if name in taken else chosen.get(name)
+            if (name, extra) in followed or version is None:
                 continue
-            if needed not in found:
-                chosen = pins.get(needed) or _choose(requirement)
-                found[needed] = (chosen, {file["hashes"]["sha256"] for file in _list_files(needed, chosen)})
-            asked += [(needed, one) for one in ("", *requirement.extras)]
-    return found
+            followed.add((name, extra))
+            for requirement in map(Requirement, _read_requirements(name, version)):
+                needed = canonicalize_name(requirement.name)
+                if needed in taken or not (requirement.marker is None or requirement.marker.evaluate({"extra": extra})):
+                    continue
+                found[needed] = found.get(needed, SpecifierSet()) & requirement.specifier
+                asked += [(needed, one) for one in ("", *requirement.extras)]
+        if found == limits:
+            return {name: (version, _list_digests(name, version)) for name, version in chosen.items()}
+        limits = found
+    raise RuntimeError(f"what torch asks for on NVIDIA cards did not settle in {_ROUNDS} rounds")
 
 
-def _choose(requirement: Requirement) -> str:
-    """Return the newest release that a requirement allows."""
+def _choose(name: str, limit: SpecifierSet, pins: Mapping[str, str]) -> str:
+    """Return the release that is locked, or the newest one where the lock has none that is allowed."""
+    if name in pins and limit.contains(pins[name]):
+        return pins[name]
     versions = []
-    for text in _ask_index(canonicalize_name(requirement.name))["versions"]:
+    for text in _ask_index(name)["versions"]:
         try:
             versions.append(Version(text))
         except InvalidVersion:
             continue
-    return str(max(requirement.specifier.filter(versions)))
+    return str(max(limit.filter(versions)))
 
 
+@cache
 def _read_requirements(name: str, version: str) -> list[str]:
     """Return what a wheel of the index for Linux asks for, read from its end alone."""
     # pip has this reader for itself; a wheel for NVIDIA cards has up to a gigabyte
@@ -128,6 +143,10 @@ def _read_requirements(name: str, version: str) -> list[str]:
     fitting = [file for file in wheels if re.search(r"-any\.|manylinux.*x86_64", file["filename"])]
     chosen = min(fitting, key=lambda file: (f"-{_PYTHON}-" not in file["filename"], file["filename"]))
     return list(dist_from_wheel_url(name, chosen["url"], PipSession()).metadata.get_all("Requires-Dist") or ())
+
+
+def _list_digests(name: str, version: str) -> set[str]:
+    return {file["hashes"]["sha256"] for file in _list_files(name, version)}
 
 
 def _list_files(name: str, version: str) -> list[dict[str, Any]]:
