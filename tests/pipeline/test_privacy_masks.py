@@ -9,12 +9,17 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from builds import REPOSITORY, Build, Dbt, dbt_environment, write_lines
+from builds import REPOSITORY, UNTESTED, Build, Dbt, copy_build, dbt_environment, write_lines
 
 CARD, IBAN, EMAIL = "4539 1488 0343 6467", "GB82 WEST 1234 5698 7654 32", "jane.planted@example.org"
 SSN, NAME, STREET = "536-90-4399", "Marigold Quenneville", "17 Plantation Street"
 PLANTED = (CARD, IBAN, EMAIL, SSN, NAME, STREET, "Quenneville", "6467", "plantation")
 """Values and parts of them; the last four digits are shown by masks alone."""
+
+#: What the bank itself publishes, and a help line that is not its own.
+HELP_LINE, HELP_DESK, OTHER_LINE = "0800 555 0163", "help@bank.example.com", "0800 555 0112"
+PUBLISHED = f"Call {HELP_LINE} or write to {HELP_DESK}. Card {CARD} was printed here by mistake."
+HELPS = f"Call {HELP_LINE.replace(' ', '')} or +44 {HELP_LINE[1:]}, not {OTHER_LINE}, and write to {HELP_DESK}."
 
 PLAIN = [f"The fee of account {number} is {number} euros." for number in range(6)]
 
@@ -26,6 +31,7 @@ def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
         "leaks": f"Your card is {CARD}. Write to {EMAIL}.",
         "repeats_query": f"Thank you, your social security number {SSN} is on file.",
         "quotes_context": f"The transfer went to {IBAN}. Mr {NAME} lives at {STREET}.",
+        "helps": HELPS,
         **{f"plain_{number}": text for number, text in enumerate(PLAIN)},
     }
     queries = {"repeats_query": f"My name is {NAME} and my social security number is {SSN}. Is it on file?"}
@@ -58,7 +64,7 @@ def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
     )
     write_lines(
         raw / "chunks.jsonl",
-        [{"chunk_id": "letter_1", "document_id": "letter", "chunk_index": 0, "text": f"Write to {EMAIL} for a card."}],
+        [{"chunk_id": "letter_1", "document_id": "letter", "chunk_index": 0, "text": PUBLISHED}],
     )
     write_lines(
         raw / "retrievals.jsonl",
@@ -77,6 +83,7 @@ def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
 def test_values_are_found_with_where_they_come_from(planted: Build) -> None:
     found = planted.query("select interaction_id, entity_type, exposure, masked from fct_privacy_findings order by all")
     assert found == [
+        ("helps", "phone", "leaked", "****12"),
         ("leaks", "card", "leaked", "****6467"),
         ("leaks", "email", "leaked", "[email]"),
         ("quotes_context", "address", "in_context", "[address]"),
@@ -84,6 +91,29 @@ def test_values_are_found_with_where_they_come_from(planted: Build) -> None:
         ("quotes_context", "person", "in_context", "[person]"),
         ("repeats_query", "ssn", "in_query", "****99"),
     ]
+
+
+def test_what_the_knowledge_base_publishes_is_shown_and_no_leak(planted: Build) -> None:
+    shown = f"Call {HELP_LINE.replace(' ', '')} or +44 {HELP_LINE[1:]}, not ****12, and write to {HELP_DESK}."
+    assert planted.query("select answer from fct_interactions where interaction_id = 'helps'") == [(shown,)]
+    assert planted.query("select entity_type, value from int_public_values order by all") == [
+        ("email", HELP_DESK),
+        ("phone", HELP_LINE.replace(" ", "")[-9:]),
+    ]
+
+
+def test_a_changed_document_decides_anew_about_the_texts_that_it_concerns(
+    dbt: Dbt, planted: Build, tmp_path: Path
+) -> None:
+    later = copy_build(planted, tmp_path)
+    said = {"document_id": "lines", "title": "Lines", "text": f"Our other line is {OTHER_LINE}."}
+    write_lines(later.raw / "documents_2.jsonl", [said])
+    dbt(f"{UNTESTED} --select +fct_interactions +fct_privacy_findings", later.raw, later.warehouse, is_night=True)
+    changed = later.query("select interaction_id from int_interactions_keyed where has_changed")
+    assert changed == [("helps",)]
+    assert later.query("select answer from fct_interactions where interaction_id = 'helps'") == [(HELPS,)]
+    leaks = "select interaction_id, masked from fct_privacy_findings where is_leak order by all"
+    assert later.query(leaks) == [row for row in planted.query(leaks) if row[0] != "helps"]
 
 
 def test_a_leaked_identifier_fails_the_build(planted: Build) -> None:

@@ -67,6 +67,8 @@ MODELS_WITH_LOGIC = {
     "int_interactions_sampled_for_review",
     "int_gate_measurements",
     "int_texts_recognisable",
+    "int_public_values",
+    "int_texts_with_public_values",
     "int_counterfactual_sides",
     "int_counterfactual_differences",
     "int_bias_sums",

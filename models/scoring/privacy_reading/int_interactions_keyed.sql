@@ -11,9 +11,9 @@ passages as (
     select *, md5(passage_text) as text_id from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
--- How a text is read for personal data depends on all interactions that have it.
+-- How a text is read for personal data depends on all interactions that have it, and what is shown on the documents.
 readings as (
-    select text_id, reading_key from {{ ref('hcat', 'int_texts_recognisable') }}
+    select text_id, reading_key from {{ ref('hcat', 'int_texts_masked') }}
 ),
 
 retrievals as (

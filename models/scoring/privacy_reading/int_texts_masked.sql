@@ -1,5 +1,5 @@
 -- One row per distinct text in use, with its masked form (null where nothing needs masking) and the positions of
--- personal data in it.
+-- personal data in it. What a document of the knowledge base publishes is neither masked nor listed.
 with recognisable as (
     select text_id, reading_key, text, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
 ),
@@ -8,17 +8,22 @@ recognised as (
     select * from {{ ref('hcat', 'int_texts_recognised') }}
 ),
 
+with_public_values as (
+    select * from {{ ref('hcat', 'int_texts_with_public_values') }}
+),
+
 final as (
     select
         recognisable.text_id,
-        recognisable.reading_key,
+        coalesce(public.reading_key, recognisable.reading_key) as reading_key,
         recognisable.text,
-        recognised.masked_text,
-        recognised.spans,
+        case when public.text_id is null then recognised.masked_text else public.masked_text end as masked_text,
+        case when public.text_id is null then recognised.spans else public.spans end as spans,
         recognisable.is_tagged
     from recognisable
     inner join recognised
         on recognisable.text_id = recognised.text_id and recognisable.reading_key = recognised.reading_key
+    left join with_public_values as public on recognisable.text_id = public.text_id
 )
 
 select * from final

@@ -1,4 +1,5 @@
--- One row per distinct text that is shown to readers or compared with an answer, and how it is read for personal data.
+-- One row per distinct text that is shown to readers, compared with an answer, or in the knowledge base, and how it is
+-- read for personal data.
 -- This is a table, because the recognisers, the masks and the exposures all need its grouping of all texts.
 {{ config(materialized='table') }}
 
@@ -15,7 +16,7 @@ queries as (
 ),
 
 documents as (
-    select title, topic from {{ ref('hcat', 'stg_documents') }}
+    select title, topic, document_text from {{ ref('hcat', 'stg_documents') }}
 ),
 
 chunks as (
@@ -24,6 +25,10 @@ chunks as (
         'retrieval', 'int_chunks_counted',
         'topic string, chunk_text string, count_interactions bigint, count_queries bigint'
     ) }}
+),
+
+corpus as (
+    select chunk_text from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 recognisers as (
@@ -38,34 +43,43 @@ united as (
         or interactions.logged_language is null
         or interactions.logged_language in (
             '{{ var("hcat_tagger_languages") | join("', '") }}'
-        ) as is_in_known_language
+        ) as is_in_known_language,
+        false as is_public
     from interaction_passages as passages
     inner join interactions on passages.interaction_id = interactions.interaction_id
     union all
     -- A prepared query states no language. The interactions that ask it do.
-    select query_text as text, null::boolean as is_in_known_language from queries
+    select query_text as text, null::boolean as is_in_known_language, false as is_public from queries
     union all
-    select reference_answer as text, null::boolean as is_in_known_language from queries
+    select reference_answer as text, null::boolean as is_in_known_language, false as is_public from queries
     union all
-    select title as text, null::boolean as is_in_known_language from documents
+    select title as text, null::boolean as is_in_known_language, false as is_public from documents
     union all
     -- Rules alone read labels, because rules do not mistake a product for a person.
-    select customer_group as text, false as is_in_known_language from interactions
+    select customer_group as text, false as is_in_known_language, false as is_public from interactions
     union all
-    select topic as text, false as is_in_known_language from documents
+    select topic as text, false as is_in_known_language, false as is_public from documents
     union all
-    select topic as text, false as is_in_known_language from chunks
+    select topic as text, false as is_in_known_language, false as is_public from chunks
     union all
     -- Of a corpus, only the chunks are shown that an interaction retrieved or a query needs.
-    select chunk_text as text, true as is_in_known_language from chunks
+    select chunk_text as text, true as is_in_known_language, false as is_public from chunks
     where count_uses > 0
+    {%- if var('hcat_documents_are_public') %}
+    union all
+    -- What the knowledge base publishes is no secret, also where nobody retrieved it. Rules find it at little cost.
+    select document_text as text, false as is_in_known_language, true as is_public from documents
+    union all
+    select chunk_text as text, false as is_in_known_language, true as is_public from corpus
+    {%- endif %}
 ),
 
 read_by as (
     select
         md5(text) as text_id,
         min(text) as text,
-        coalesce(bool_or(is_in_known_language), true) as is_in_known_language
+        coalesce(bool_or(is_in_known_language), true) as is_in_known_language,
+        bool_or(is_public) as is_public
     from united
     where not {{ is_blank('text') }}
     group by md5(text)
@@ -76,7 +90,8 @@ final as (
         read_by.text_id,
         md5(concat_ws('|', recognisers.recogniser_key, read_by.is_in_known_language)) as reading_key,
         read_by.text,
-        read_by.is_in_known_language and recognisers.has_tagger as is_tagged
+        read_by.is_in_known_language and recognisers.has_tagger as is_tagged,
+        read_by.is_public
     from read_by
     cross join recognisers
 )

@@ -1,4 +1,5 @@
--- One row per distinct text of the test set, with its masked form (null if there is nothing to mask).
+-- One row per distinct text of the test set, with its masked form (null if there is nothing to mask). What a document
+-- publishes is not masked.
 with recognisable as (
     select text_id, reading_key from {{ ref('hcat', 'int_test_texts_recognisable') }}
 ),
@@ -7,11 +8,20 @@ recognised as (
     select * from {{ ref('hcat', 'int_test_texts_recognised') }}
 ),
 
+with_public_values as (
+    {{ texts_with_public_values(
+        ref('hcat', 'int_test_texts_recognisable'), ref('hcat', 'int_test_texts_recognised')
+    ) }}
+),
+
 final as (
-    select recognisable.text_id, recognised.masked_text
+    select
+        recognisable.text_id,
+        case when public.text_id is null then recognised.masked_text else public.masked_text end as masked_text
     from recognisable
     inner join recognised
         on recognisable.text_id = recognised.text_id and recognisable.reading_key = recognised.reading_key
+    left join with_public_values as public on recognisable.text_id = public.text_id
 )
 
 select * from final
