@@ -21,6 +21,10 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(lines))
 
 
+def count_lines(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
 def enabled(settings: dict[str, Any], name: str, is_demo: bool) -> bool:
     """Return what ``+enabled`` of a seed says with everything else switched on."""
     import jinja2
@@ -49,6 +53,30 @@ def test_no_shipped_decision_is_about_the_demo(name: str) -> None:
     # gates that hold for anybody hold for the demo too; other decisions nobody can take for everybody
     shared = [row for row in read_rows(path) if row in read_rows(demo)] if name == "threshold_gates" else []
     assert read_rows(path) == shared
+
+
+def test_pages_say_how_large_the_demo_is() -> None:
+    page = (DEMO / "README.md").read_text(encoding="utf-8")
+    sizes = {f"{path.name}` ({count_lines(path):,})" for path in DEMO.glob("*.jsonl")}
+    assert {size for size in sizes if size not in page} == set()
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert f"It has {count_lines(DEMO / 'interactions.jsonl'):,} interactions" in readme
+
+
+def test_the_page_of_queries_from_tables_says_what_comes_from_the_demo(warehouse: Path) -> None:
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        row = connection.execute(
+            "select (select count(distinct sql_template_id) from fct_grammar_counts),"
+            " (select count(distinct query_group) from fct_grammar_queries),"
+            " (select count(*) from fct_grammar_queries), (select count(*) from fct_rejected_grammar_queries)"
+        ).fetchone()
+    assert row is not None
+    templates, facts, queries, rejected = row
+    page = " ".join((REPOSITORY / "docs" / "grammar.md").read_text(encoding="utf-8").split())
+    assert (
+        f"come {templates} SQL templates with {queries // facts} texts each, {facts} facts and **{queries:,} queries**."
+        f" {rejected} of {facts + rejected} fillings have no answer." in page
+    )
 
 
 def test_the_demo_is_named_in_no_shipped_seed() -> None:

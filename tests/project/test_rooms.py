@@ -6,6 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,23 @@ def test_tests_and_descriptions_stand_in_the_rooms() -> None:
             text = re.sub(r"(?s)^unit_tests:.*", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
             described = (yaml.safe_load(text) or {}).get("models", [])
             assert {model["name"] for model in described} - here == set(), path
+
+
+def test_the_page_of_the_architecture_counts_the_longest_paths(manifest: dict[str, Any]) -> None:
+    # without the jobs on request, which no nightly build runs
+    parents = {
+        node["unique_id"]: node["depends_on"]["nodes"]
+        for node in manifest["nodes"].values()
+        if node["resource_type"] == "model" and not {"test_set", "grammar", "judging"} & set(node["tags"])
+    }
+
+    @cache
+    def count_models(model: str) -> int:
+        return 1 + max((count_models(parent) for parent in parents[model] if parent in parents), default=0)
+
+    evaluations, gates = (count_models(f"model.hcat.{mart}") for mart in ("fct_evaluations", "fct_threshold_gates"))
+    page = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert f"to `fct_evaluations` has {evaluations} models, to `fct_threshold_gates` {gates}." in page
 
 
 def test_the_page_of_the_architecture_shows_the_rooms() -> None:
