@@ -302,7 +302,7 @@ def langsmith() -> list[dict[str, Any]]:
     ]
 
 
-def snowflake() -> list[dict[str, Any]]:
+def trulens() -> list[dict[str, Any]]:
     """Return rows of an event table that TruLens fills, with objects as texts and a row that is no span."""
 
     def event(span_id: str, parent_id: str, name: str, attributes: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 import span_exports as exports
-from builds import Build, Dbt, write_lines
+from builds import REPOSITORY, Build, Dbt, write_lines
 
 STAGING = "build --select +path:models/staging int_records_counted --exclude-resource-type test"
 #: Dialect -> (interaction_id, session, model, user, application, version) of its export; None where it logs none.
@@ -22,7 +23,7 @@ EXPORTED = {
     "mlflow": ("tr-" + "4a" * 16, "s1", None, None, "assistant", "2.3"),
     "langfuse": ("5a" * 16, "s1", "model-1", "u1", "assistant", "2.3"),
     "langsmith": ("run-1", "s1", "model-1", None, "assistant", None),
-    "snowflake": ("record-1", None, None, "ANALYST", "assistant", "2.3"),
+    "trulens": ("record-1", None, None, "ANALYST", "assistant", "2.3"),
     "plain": ("plain-1", None, None, None, "assistant", "2.3"),
 }
 
@@ -35,7 +36,7 @@ def write_exports(folder: Path) -> None:
     write_lines(folder / "spans_mlflow.jsonl", [exports.mlflow()])
     (folder / "spans_langfuse.json").write_text(json.dumps([exports.langfuse()]))
     parquet.write_table(pa.Table.from_pylist(exports.langsmith()), folder / "spans_langsmith.parquet")
-    parquet.write_table(pa.Table.from_pylist(exports.snowflake()), folder / "spans_snowflake.parquet")
+    parquet.write_table(pa.Table.from_pylist(exports.trulens()), folder / "spans_trulens.parquet")
     write_lines(folder / "spans_plain.jsonl", exports.plain())
     write_lines(
         folder / "chunks.jsonl", [{"chunk_id": f"of-{name}", "text": text} for name, text, _ in exports.DOCUMENTS]
@@ -80,6 +81,11 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
     return build
 
 
+def test_every_dialect_has_an_export() -> None:
+    with (REPOSITORY / "seeds" / "span_dialects.csv").open(encoding="utf-8", newline="") as lines:
+        assert {row["dialect"] for row in csv.DictReader(lines)} == set(EXPORTED)
+
+
 @pytest.mark.parametrize("dialect", EXPORTED)
 def test_a_trace_of_every_dialect_is_an_interaction(built: Build, dialect: str) -> None:
     interaction_id, session, model, user, application, version = EXPORTED[dialect]
@@ -104,7 +110,7 @@ def test_documents_keep_their_order_ids_texts_and_scores(built: Build, dialect: 
     # by the conventions of OpenTelemetry a document has no text, and in an event table no id
     prefix = "of-" if dialect == "genai" else ""
     assert rows == [
-        (rank, None if dialect == "snowflake" else prefix + name, None if dialect == "genai" else text, score)
+        (rank, None if dialect == "trulens" else prefix + name, None if dialect == "genai" else text, score)
         for rank, (name, text, score) in enumerate(exports.DOCUMENTS, start=1)
     ]
 
@@ -131,7 +137,7 @@ def test_what_cannot_be_used_is_rejected_with_its_reason(built: Build) -> None:
     spans = built.query("select source_file, source_row, reject_reason from stg_spans__rejected order by 1, 2")
     assert [row[:2] for row in spans] == [
         *(("spans_faults.jsonl", row) for row in (1, 2, 11, 12)),
-        ("spans_snowflake.parquet", 3),
+        ("spans_trulens.parquet", 3),
     ]
     assert [row[2].split(":")[0] for row in spans] == [
         "malformed JSON",
@@ -193,7 +199,7 @@ def test_a_table_of_the_warehouse_stages_the_same_spans(
     warehouse, raw = tmp_path_factory.mktemp("spans_table_warehouse"), tmp_path_factory.mktemp("spans_table")
     write_lines(raw / "interactions.jsonl", [{"interaction_id": "i1", "answer": "Because."}])
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        rows = pa.Table.from_pylist(exports.snowflake())
+        rows = pa.Table.from_pylist(exports.trulens())
         connection.register("rows", rows)
         connection.execute("create table ai_events as select * from rows")
     build = dbt(STAGING, raw, warehouse, variables={"hcat_raw_relations": {"spans": "ai_events"}})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +11,27 @@ import pytest
 from builds import REPOSITORY
 
 from hcat.landing.raw_contract import ENTITIES, Entity
+from hcat.monitoring.alerts.events import _MEASURED
 
 MODELS = REPOSITORY / "models"
 DOCS = REPOSITORY / "docs"
 MAXIMUM_WORDS_OF_A_SENTENCE = 22
 MAXIMUM_LINES_OF_THE_README = 130
+
+#: How docs/metrics.md calls the signals of the seed groundedness_prior.
+WORDS_OF_SIGNALS = {
+    "entailment_logit": "log odds of entailment",
+    "contradiction_logit": "log odds of contradiction",
+    "similarity": "similarity",
+    "share_words_supported": "word support",
+    "evidence_overlap": "overlap with the window",
+    "count_numbers_unsupported": "unsupported numbers",
+    "count_entities_unsupported": "unsupported names",
+    "count_fields_contradicted": "contradicted fields of records",
+    "log_words_unsupported": "the logarithm of 1 + unsupported words",
+    "number_displacement": "numbers in the place of another one",
+    "entity_displacement": "names in the place of another one",
+}
 
 #: Pages whose sentences are counted, and all pages whose links are followed. The runs write docs/benchmarks/.
 PAGES = [REPOSITORY / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY")] + sorted(DOCS.glob("*.md"))
@@ -115,6 +132,27 @@ def test_pages_name_tests_that_exist(page: str) -> None:
         if f"def {test}(" not in (REPOSITORY / file).read_text(encoding="utf-8")
     ]
     assert missing == []
+
+
+def test_the_page_of_metrics_lists_the_signals_that_decide_groundedness() -> None:
+    with (REPOSITORY / "seeds" / "groundedness_prior.csv").open(encoding="utf-8", newline="") as lines:
+        deciding = {row["feature"] for row in csv.DictReader(lines) if float(row["coefficient"])} - {"intercept"}
+    page = (DOCS / "metrics.md").read_text(encoding="utf-8")
+    section = page.split("\n## Groundedness\n")[1].split("\n## ")[0]
+    items = {item for line in re.findall(r"^- ([^.;]+)[.;]$", section, re.MULTILINE) for item in line.split(", and ")}
+    assert items == {WORDS_OF_SIGNALS[feature] for feature in deciding}
+
+
+def test_the_page_of_operations_names_every_measurement() -> None:
+    page = (DOCS / "operations.md").read_text(encoding="utf-8")
+    table = page.split("| measurement | what it measures |")[1].split("\n\n")[0]
+    named = {name for row in table.splitlines()[2:] for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert named == set(_MEASURED), "alerts have words for other measurements"
+    measured = "\n".join(path.read_text(encoding="utf-8") for path in (MODELS / "gates").glob("*measurements.sql"))
+    assert {name for name in named if f"'{name}'" not in measured} == set()
+    for folder in ("seeds", "demo/seeds"):
+        with (REPOSITORY / folder / "threshold_gates.csv").open(encoding="utf-8", newline="") as lines:
+            assert {row["measurement"] for row in csv.DictReader(lines)} <= named
 
 
 def test_the_page_of_marts_names_every_mart_and_no_other() -> None:
