@@ -12,7 +12,7 @@
             ~ ', logged_at timestamp, build_number bigint)'
         ) %}
         {% if event == 'started' %}
-            {% set number = run_query('select coalesce(max(build_number), 0) + 1 from ' ~ builds).rows[0][0] | int %}
+            {% set number = find_last_build_number(builds) + 1 %}
         {% else %}
             {% set number = find_build_number() %}
         {% endif %}
@@ -27,6 +27,20 @@
 {% macro log_of_builds() %}
     {% set ledger = graph.nodes['model.hcat.dim_runs'] %}
     {{ return(api.Relation.create(database=ledger.database, schema=ledger.schema, identifier='hcat_builds')) }}
+{% endmacro %}
+
+{# The largest number of any history: one that an upgrade numbered may be older than hcat_builds. 0 without a build. #}
+{% macro find_last_build_number(builds) %}
+    {% set numbers = ['select build_number from ' ~ builds] %}
+    {% for name in warehouse_changes().numbered if name != builds.identifier %}
+        {% set found = adapter.get_relation(builds.database, builds.schema, name) %}
+        {% if found is not none and has_column(found, 'build_number') %}
+            {% do numbers.append('select max(build_number) as build_number from ' ~ found) %}
+        {% endif %}
+    {% endfor %}
+    {{ return(run_query(
+        'select coalesce(max(build_number), 0) from (' ~ numbers | join(' union all ') ~ ') as numbers'
+    ).rows[0][0] | int) }}
 {% endmacro %}
 
 {# The number of this build. #}

@@ -15,7 +15,10 @@
             select run_id, min(seen_at) as first_at from ({{ sightings | join(' union all ') }}) as sightings group by run_id
         ) as firsts
     {% endset %}
-    {% set of_row = 'builds.first_at <= written.deleted_at' if column == 'after_build_number' else 'builds.run_id = written.run_id' %}
+    {% set of_row = 'builds.run_id = written.run_id' %}
+    {% if column == 'after_build_number' %}
+        {% set of_row = 'builds.first_at <= written.deleted_at' %}
+    {% endif %}
     {% do set_column(
         relation, column, 'bigint',
         '(select coalesce(max(builds.number), 0) from (' ~ builds ~ ') as builds where ' ~ of_row ~ ')'

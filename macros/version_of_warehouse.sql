@@ -6,7 +6,8 @@
         {% if is_ledger(place) %}
             {# an earlier version knew its builds by their times alone #}
             {% set order = 'build_number' if has_column(place, 'build_number') else 'started_at' %}
-            {% set last = run_query('select code_version from ' ~ place ~ ' order by ' ~ order ~ ' desc limit 1').rows %}
+            {% set versions = 'select code_version from ' ~ place ~ ' order by ' ~ order ~ ' desc limit 1' %}
+            {% set last = run_query(versions).rows %}
             {{ return(last[0][0] if last else 'of another version') }}
         {% endif %}
     {% endfor %}

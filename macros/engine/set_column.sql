@@ -17,13 +17,16 @@
 {% macro spark__set_column(relation, column, type, value, condition) %}
     {% set columns, names = [], adapter.get_columns_in_relation(relation) | map(attribute='name') | list %}
     {% set before = column if column in names else 'null' %}
+    {% set changed = 'case when ' ~ condition ~ ' then ' ~ value ~ ' else ' ~ before ~ ' end' %}
     {% for name in names + ([] if column in names else [column]) %}
-        {% set changed = 'cast(case when ' ~ condition ~ ' then ' ~ value ~ ' else ' ~ before ~ ' end as ' ~ type ~ ') as ' %}
-        {% do columns.append((changed if name == column else '') ~ adapter.quote(name)) %}
+        {% set expression = 'cast(' ~ changed ~ ' as ' ~ type ~ ') as ' if name == column else '' %}
+        {% do columns.append(expression ~ adapter.quote(name)) %}
     {% endfor %}
     {% set fresh = relation.incorporate(path={'identifier': relation.identifier ~ '__dbt_new'}, type='table') %}
     {% do adapter.drop_relation(fresh) %}
-    {% do run_query('create table ' ~ fresh ~ ' as select ' ~ columns | join(', ') ~ ' from ' ~ relation ~ ' as written') %}
+    {% do run_query(
+        'create table ' ~ fresh ~ ' as select ' ~ columns | join(', ') ~ ' from ' ~ relation ~ ' as written'
+    ) %}
     {% do adapter.drop_relation(relation) %}
     {% do adapter.rename_relation(fresh, relation) %}
 {% endmacro %}

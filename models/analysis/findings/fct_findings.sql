@@ -17,7 +17,7 @@ weak as (
         row_number() over (partition by cell_id order by build_number desc) as sighting_from_last,
         count(*) over (partition by cell_id) as count_runs_seen,
         bool_or(is_confirmed) over (partition by cell_id) as has_been_confirmed,
-        min(case when is_confirmed then build_number end) over (partition by cell_id) as confirmed_by_halves_build_number
+        min(case when is_confirmed then build_number end) over (partition by cell_id) as confirmed_by_halves_number
     from sightings
     where retest_result = 'weak'
 ),
@@ -49,7 +49,7 @@ closings as (
 confirmations as (
     select
         last_seen.cell_id,
-        least(case when retests.is_confirmed then retests.build_number end, last_seen.confirmed_by_halves_build_number)
+        least(case when retests.is_confirmed then retests.build_number end, last_seen.confirmed_by_halves_number)
             as confirmed_build_number
     from last_seen
     left join retests on last_seen.cell_id = retests.cell_id

@@ -38,6 +38,11 @@ def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str
     >>> verdict = describe_verdict(run, gates)
     >>> verdict["word"], verdict["text"]
     ('1 of 3 gates passes', '1 fails, 1 was not evaluated. No gate of severity error is among these.')
+
+    A build that broke off before publication passes no gate for its readers:
+
+    >>> describe_verdict(run | {"is_passing": False}, gates)["word"]
+    'Not published'
     """
     if run is None:
         return {
