@@ -53,10 +53,13 @@ SPARK := $(if $(shell command -v java),.venv/installed-spark)
 	$(BIN)/$(LOCKED) locks/spark.txt
 	touch $@
 
+# what is made of logs is for this account alone, dbt's folders too
+PRIVATE := umask 077;
+
 # a failed gate, or logs without a score to explore, still leave a report and a summary; the exit code says that it failed
 build: .venv/installed
-	mkdir -p "$$HCAT_WAREHOUSE"
-	status=0; $(BIN)/dbt --quiet build || status=$$?; \
+	$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
+	$(PRIVATE) status=0; $(BIN)/dbt --quiet build || status=$$?; \
 	$(BIN)/hcat explore || { status=$$?; rm -f "$$HCAT_WAREHOUSE/explorer.html"; }; \
 	$(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
 	exit $$status
@@ -67,17 +70,17 @@ report: .venv/installed
 # tests of logs that are not built here are left out: a test set needs documents alone. Vars on the command line make dbt
 # parse the project again, unless they have a folder of their own
 test-set: .venv/installed
-	mkdir -p "$$HCAT_WAREHOUSE"
-	$(BIN)/dbt --quiet build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}' \
+	$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
+	$(PRIVATE) $(BIN)/dbt --quiet build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}' \
 		--target-path target/test_set
 	$(BIN)/hcat test-set --warehouse "$$HCAT_WAREHOUSE" --output $(TEST_SET)/queries.jsonl
 
 grammar: .venv/installed
-	mkdir -p "$$HCAT_WAREHOUSE"
-	HCAT_DEMO=1 $(BIN)/dbt --quiet build --select +tag:grammar --indirect-selection cautious --vars '{hcat_grammar: true}' \
+	$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
+	$(PRIVATE) HCAT_DEMO=1 $(BIN)/dbt --quiet build --select +tag:grammar --indirect-selection cautious --vars '{hcat_grammar: true}' \
 		--target-path target/grammar
 	$(BIN)/hcat grammar --warehouse "$$HCAT_WAREHOUSE" --output $(GRAMMAR)/queries.jsonl
-	cp demo/relational/documents.jsonl demo/relational/chunks.jsonl $(GRAMMAR)/
+	$(PRIVATE) cp demo/relational/documents.jsonl demo/relational/chunks.jsonl $(GRAMMAR)/
 
 lint: .venv/installed
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .

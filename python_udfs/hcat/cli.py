@@ -24,6 +24,7 @@ from typing import Annotated
 import typer
 
 from hcat.command_options import ProfilesOption, ProjectOption, TargetOption, VariablesOption, reads_a_build
+from hcat.engine.ownership import keep_private
 from hcat.engine.saying import say, say_in_columns
 from hcat.engine.warehouse import Place, find_folder
 
@@ -79,6 +80,7 @@ def describe(
     ] = False,
 ) -> None:
     """Evaluate RAG systems in the data warehouse: `dbt build` evaluates, and these commands show the results."""
+    keep_private()
 
 
 @app.command()

@@ -133,7 +133,7 @@ def open_journal(folder: Path) -> Iterator[Journal]:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / JOURNAL
     check_folder(folder)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         try:
             # the lock ends with the process, even if it is killed

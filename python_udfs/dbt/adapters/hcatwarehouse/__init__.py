@@ -1,5 +1,7 @@
 """A plugin of dbt-duckdb: what is wrong with settings, the database file or the logs is one line, before a model runs.
 
+What dbt writes from then on is for its account alone.
+
 Named in profiles.yml: ``plugins: [{module: dbt.adapters.hcatwarehouse}]``.
 """
 
@@ -14,6 +16,7 @@ from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
 from hcat.engine.files import explain_failure
+from hcat.engine.ownership import keep_dbt_private
 from hcat.engine.settings import SettingError, check_settings
 from hcat.engine.warehouse import WarehouseError, prepare_database
 
@@ -37,9 +40,11 @@ class Plugin(BasePlugin):
 
     def update_connection_config(self, creds: Any, config: dict[str, Any]) -> None:
         """Raise an error of one line if a setting does not exist or the database cannot be opened for writing."""
+        flags = get_flags()
+        keep_dbt_private(flags.LOG_PATH, flags.TARGET_PATH)
         try:
             # dbt has changed to the folder of the project
-            check_settings(Path.cwd(), get_flags().VARS or {}, os.environ)
+            check_settings(Path.cwd(), flags.VARS or {}, os.environ)
         except SettingError as error:
             raise DbtRuntimeError(f"hcat: {error}") from error
         if creds.path == ":memory:" or "://" in creds.path:

@@ -18,10 +18,12 @@ from dbt.adapters.base import AdapterPlugin, PythonJobHelper
 from dbt.adapters.spark import SparkColumn, SparkCredentials
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
 from dbt.adapters.spark.impl import SparkAdapter
+from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.include.sparksession import PACKAGE_PATH
 from hcat.engine.files import explain_failure
+from hcat.engine.ownership import keep_dbt_private
 
 
 @dataclass
@@ -41,6 +43,9 @@ class SparkSessionCredentials(SparkCredentials):
         super().__post_init__()
         # dbt-spark switches it off; without it sums that overflow wrap around and "names" are texts
         self.server_side_parameters["spark.sql.ansi.enabled"] = "true"
+        keep_dbt_private(getattr(get_flags(), "LOG_PATH", None), getattr(get_flags(), "TARGET_PATH", None))
+        # Spark sets the modes of its files itself
+        self.server_side_parameters.setdefault("spark.hadoop.fs.permissions.umask-mode", "077")
         for pair in filter(None, (part.strip() for part in self.conf.split(";"))):
             key, separator, value = pair.partition("=")
             if not separator:
