@@ -221,8 +221,8 @@ GATE = Recipe(
             ),
             behind(
                 "expect:\n      rows:\n",
-                "        - {gate_name: present, threshold: 1.0, measured_value: 3.0, lower_bound: 3.0, n: 3,"
-                " upper_bound: 3.0}\n",
+                "        - {gate_name: present, threshold: 1.0, measured_value: 3.0, lower_bound: 3.0,"
+                " upper_bound: 3.0, n: 3}\n",
             ),
         ),
         "python_udfs/hcat/monitoring/alerts/events.py": behind(
