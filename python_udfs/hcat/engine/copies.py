@@ -80,7 +80,8 @@ def find_left(place: Place, spellings: Collection[bytes], *, is_done: bool) -> t
     rewritten |= {(place.folder / name).resolve() for name in PAGES}
     gone = {place.folder / "slices", database.with_name(f"{database.name}.tmp")}
     sheets = set() if is_done else {path for pattern in _FILES for path in place.folder.glob(pattern)}
-    named, packed = [], []
+    named: list[str] = []
+    packed: list[str] = []
     for path in sorted(place.folder.rglob("*")):
         within = path.relative_to(place.folder)
         is_hidden = any(part.startswith(".") for part in within.parts[:-1])

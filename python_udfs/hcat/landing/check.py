@@ -57,7 +57,7 @@ with found as (
     select 'rejected' as kind, reject_reason, source_file, source_row from "base_{entity}"
     where record_status = 'rejected'
     union all
-    select 'field', unnest([*field_faults, read_note]), source_file, source_row from "base_{entity}"
+    select 'field', unnest(list_append(field_faults, read_note)), source_file, source_row from "base_{entity}"
     where record_status = 'staged'
 ),
 rejected as (

@@ -83,7 +83,7 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
         opened = {name: value for name, value in opened.items() if _MEANING_OF.get(name) not in ("query_text", "turns")}
         opened["turns"] = messages
     if queries:
-        opened["query_text"] = next((query for query in queries if to_text(query).strip()), queries[0])
+        opened["query_text"] = next((query for query in queries if (to_text(query) or "").strip()), queries[0])
     for name, meaning in _CONTAINERS.items():
         held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs") else None)
         if held is not None and not _has(opened, meaning):
