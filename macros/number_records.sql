@@ -47,7 +47,7 @@
                     {%- if unless %} and copy_number = 1 and not ({{ unless }}){% endif %}
                     then '{{ keys }} was sent before with other content'
             end as reject_reason,
-            {{ array_of(field_faults) }} as field_faults
+            {{ array_compact(array_of(field_faults)) }} as field_faults
         from numbered
     )
 {%- endmacro %}

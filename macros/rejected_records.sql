@@ -56,5 +56,4 @@ select
     source_row,
     landing_number
 from fields
-where field_fault is not null
 {% endmacro %}

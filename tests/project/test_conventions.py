@@ -107,6 +107,9 @@ NUMBERS_OF_FILES = {
         f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")
         for entity in ("chunks", "interactions", "queries", "ratings", "relevance_judgements", "retrievals", "spans")
     },
+    "field_fault": ({"80"}, "characters of the offending value in a reason"),
+    "time_fault": ({"80"}, "characters of the offending value in a reason"),
+    "utc_timestamp": ({"2", "3", "4", "6", "8", "9"}, "parts of a time, and their digits"),
     "base_folded_ratings": ({"80"}, "characters of the offending value in a reject reason"),
     "base_folded_interactions": ({"16"}, "characters of the hash of a query"),
     "base_span_attributes": ({"6"}, "digits of a position in a list"),

@@ -43,7 +43,7 @@ MODELS_WITH_LOGIC = {
     "fct_adversarial_behaviour",
     "int_metrics__support",
     "int_retrievals_graded",
-    "int_passages_unread",
+    "stg_retrievals__unread",
     "int_retrieval_quality",
     "int_chunk_orders",
     "int_evaluations_expected",

@@ -26,6 +26,7 @@ EXPRESSIONS = [
     ("array_map(array_of([1, 2]), 'each * 10')", [10, 20]),
     ("array_join(array_of([\"'a'\", 'null', \"'b'\"]), ', ')", "a, b"),
     ("array_at('array_sort(' ~ array_of(['null', 2]) ~ ')', 1)", 2),
+    ("array_compact(array_of(['null', 2, 'null']))", [2]),
     ("array_from(array_of([3, 1, 2]), 1)", [1, 2]),
     ("is_bucket(1)", True),
     ("is_in_bucket(\"'a'\")", True),

@@ -44,7 +44,7 @@ context_counts as (
 ),
 
 passages_unread as (
-    select * from {{ ref('hcat', 'int_passages_unread') }}
+    select * from {{ ref('hcat', 'stg_retrievals__unread') }}
 ),
 
 final as (

@@ -12,7 +12,8 @@ staged as (
 ),
 
 chunks as (
-    select chunk_id from {{ ref('hcat', 'stg_chunks') }}
+    select chunk_id from {{ ref('hcat', 'base_chunks') }}
+    where record_status = 'staged'
 ),
 
 rejected as (
