@@ -105,7 +105,7 @@ NUMBERS_OF_FILES = {
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),
     **{
         f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")
-        for entity in ("chunks", "interactions", "queries", "ratings", "relevance_judgements", "retrievals", "spans")
+        for entity in ("queries", "ratings", "relevance_judgements", "retrievals", "spans")
     },
     "field_fault": ({"80"}, "characters of the offending value in a reason"),
     "time_fault": ({"80"}, "characters of the offending value in a reason"),

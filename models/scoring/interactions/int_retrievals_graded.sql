@@ -46,12 +46,15 @@ positioned as (
     inner join judged_queries on interactions.query_id = judged_queries.query_id
 ),
 
+found as (
+    select distinct interaction_id from retrievals
+),
+
 empty as (
     select interactions.interaction_id, interactions.query_id
     from interactions
     inner join judged_queries on interactions.query_id = judged_queries.query_id
-    left join (select distinct interaction_id from retrievals) as found
-        on interactions.interaction_id = found.interaction_id
+    left join found on interactions.interaction_id = found.interaction_id
     where interactions.count_retrieved = 0 and found.interaction_id is null
 ),
 

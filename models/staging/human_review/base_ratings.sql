@@ -104,8 +104,8 @@ located as (
     left join interactions on renamed.interaction_id = interactions.known_interaction_id
 ),
 
--- The kind of rater, the pass, the sampling and the probability decide what a label counts. Read as their defaults, they
--- would change that without a word, so that an unreadable one costs the record.
+-- The kind of rater, the pass, the sampling and the probability decide what a label counts. Read as their defaults,
+-- they would change that without a word, so that an unreadable one costs the record.
 checked as (
     select
         {{ columns_except(['rated_at', 'reason_start', 'reason_end']) }},

@@ -54,7 +54,7 @@ renamed as (
         {{ integer_or_null(text_or_null('rank'), least=0) }} as rank,
         {{ finite_or_null(text_or_null('retrieval_score')) }} as retrieval_score,
         {{ finite_or_null(text_or_null('completeness_weight'), '>= 0') }} as completeness_weight,
-        -- place in the list of a call, whose passages have one row of the file; without a rank of its own it is the rank
+        -- place in the list of a call, whose passages have one row of the file; it is the rank that the log leaves out
         {{ integer_or_null("coalesce(list_position, rank)") }} as list_position,
 
         -- record

@@ -42,8 +42,8 @@ folded as (
     group by trace_id
 ),
 
--- What a retriever handed on, for traces that have one. A retriever without documents found nothing, if its dialect writes
--- documents where they are looked for: another trace has some, or a list of the span itself is empty.
+-- Retrievers that did not fail. One without documents found nothing, if its dialect writes documents where they are
+-- looked for: another trace has some, or a list of the span itself is empty.
 retrievers as (
     select
         spans.trace_id,
