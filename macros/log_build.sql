@@ -6,16 +6,13 @@
 {% macro log_build(event) %}
     {% if is_writing_hcat() %}
         {% set builds = log_of_builds() %}
+        {# before the schema is made, which commits: a look at columns leaves a transaction open that dbt rolls back #}
+        {% set number = find_last_build_number(builds) + 1 if event == 'started' else find_build_number() %}
         {% do adapter.create_schema(builds) %}
         {% do run_query(
             'create table if not exists ' ~ builds ~ ' (run_id ' ~ dbt.type_string() ~ ', event ' ~ dbt.type_string()
             ~ ', logged_at timestamp, build_number bigint)'
         ) %}
-        {% if event == 'started' %}
-            {% set number = find_last_build_number(builds) + 1 %}
-        {% else %}
-            {% set number = find_build_number() %}
-        {% endif %}
         {% do run_query(
             'insert into ' ~ builds ~ " values ('" ~ invocation_id ~ "', '" ~ event ~ "', timestamp '"
             ~ modules.datetime.datetime.now(modules.pytz.utc).strftime('%Y-%m-%d %H:%M:%S') ~ "', " ~ number ~ ')'
@@ -31,21 +28,25 @@
 
 {# The largest number of any history: one that an upgrade numbered may be older than hcat_builds. 0 without a build. #}
 {% macro find_last_build_number(builds) %}
-    {% set numbers = ['select build_number from ' ~ builds] %}
-    {% for name in warehouse_changes().numbered if name != builds.identifier %}
+    {% set numbers = ['select 0 as build_number'] %}
+    {% for name in warehouse_changes().numbered %}
         {% set found = adapter.get_relation(builds.database, builds.schema, name) %}
         {% if found is not none and has_column(found, 'build_number') %}
             {% do numbers.append('select max(build_number) as build_number from ' ~ found) %}
         {% endif %}
     {% endfor %}
     {{ return(run_query(
-        'select coalesce(max(build_number), 0) from (' ~ numbers | join(' union all ') ~ ') as numbers'
+        'select max(build_number) from (' ~ numbers | join(' union all ') ~ ') as numbers'
     ).rows[0][0] | int) }}
 {% endmacro %}
 
 {# The number of this build. #}
 {% macro find_build_number() %}
-    {{ return(run_query(
+    {% set number = run_query(
         'select max(build_number) from ' ~ log_of_builds() ~ " where run_id = '" ~ invocation_id ~ "'"
-    ).rows[0][0] | int) }}
+    ).rows[0][0] %}
+    {% if number is none %}
+        {% do exceptions.raise_compiler_error('hcat_builds does not know this build: run it again with its hooks') %}
+    {% endif %}
+    {{ return(number | int) }}
 {% endmacro %}
