@@ -28,13 +28,14 @@ GRAMMAR ?= $(HCAT_WAREHOUSE)/grammar
 PIP := pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
 LOCKED := $(PIP) --require-hashes --requirement
 
-# torch for NVIDIA cards asks for their libraries, and torch for the CPU asks for none. The base of the accurate
-# classifier is 400 MB; without it the compact classifier reads alone, and the build says so
+# torch for the CPU where pip finds it and no NVIDIA driver is there; else torch of the index with the libraries that it
+# asks for. The base of the accurate classifier is 400 MB; without it the compact classifier reads alone, and the build
+# says so
 .venv/installed: pyproject.toml $(wildcard locks/*.txt)
 	$(PYTHON) -m venv .venv
 	$(BIN)/$(LOCKED) locks/build.txt
 	$(BIN)/$(LOCKED) locks/run.txt --requirement locks/dev.txt
-	! $(BIN)/pip show torch | grep nvidia- > /dev/null || $(BIN)/$(LOCKED) locks/cuda.txt
+	test ! -e /proc/driver/nvidia/version && $(BIN)/$(LOCKED) locks/cpu.txt 2> /dev/null || $(BIN)/$(LOCKED) locks/cuda.txt
 	$(BIN)/$(PIP) --editable .
 	$(BIN)/$(LOCKED) locks/mpnet.txt || \
 	echo "hcat: the base of the accurate classifier could not be installed; the compact classifier will read alone"

@@ -61,10 +61,13 @@ class Package:
 
 
 def read_pins(*steps: str) -> dict[str, str]:
-    """Return the version of each package that the lock pins, in the files of some steps or in all of them."""
+    """Return the version of each package that the lock pins, in the files of some steps or in all of them.
+
+    The mark of a local build ("+cpu") is left out.
+    """
     paths = [LOCKS / f"{step}.txt" for step in steps] or sorted(LOCKS.glob("*.txt"))
     text = "".join(path.read_text(encoding="utf-8") for path in paths)
-    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, flags=re.MULTILINE))
+    return dict(re.findall(r"^([a-z0-9-]+)==([^\s+]+)", text, flags=re.MULTILINE))
 
 
 def find_closure(extras: Iterable[str] = ()) -> dict[str, Package]:

@@ -52,7 +52,7 @@ JUDGED: Final = {
 _PAGE: Final = Template("""\
 # Dependencies
 
-hcat brings $count packages on Python 3.11 and Linux, with the versions of `locks/build.txt` and `locks/run.txt`.
+hcat brings $count packages on Python 3.11 and Linux, with the versions of `locks/`.
 `python -m supply_chain licences --write` makes this page from the metadata of the installed packages, and a test holds
 it. `make lint` compares the licences of these packages, and of the tools of developers, with a list of allowed ones. It
 needs no network for that.
@@ -70,16 +70,16 @@ the same commands are:
 ```bash
 pip install --no-deps --no-build-isolation --require-hashes -r locks/build.txt
 pip install --no-deps --no-build-isolation --require-hashes -r locks/run.txt
+pip install --no-deps --no-build-isolation --require-hashes -r locks/cuda.txt   # or cpu.txt
 pip install --no-deps --no-build-isolation .
 ```
-
-If pip takes torch for NVIDIA cards, install `locks/cuda.txt` in the same way.
 
 | file | what it brings |
 |---|---|
 | `build.txt` | setuptools, which builds hcat and the packages that have no wheel |
-| `run.txt` | what hcat runs on |
-| `cuda.txt` | what torch asks for on NVIDIA cards (under NVIDIA's own licences); torch for the CPU needs none of it |
+| `run.txt` | what hcat runs on, without torch |
+| `cpu.txt` | torch for the CPU (x86_64, Python 3.11), which PyTorch's own index has and the public one has not |
+| `cuda.txt` | torch of the public index, and what it asks for on NVIDIA cards (under NVIDIA's own licences) |
 | `mpnet.txt` | the base of the accurate classifier: all-mpnet-base-v2, Apache-2.0 |
 | `dev.txt` | tools of developers |
 | `spark.txt` | Apache Spark and its adapter |
@@ -87,8 +87,11 @@ If pip takes torch for NVIDIA cards, install `locks/cuda.txt` in the same way.
 | `sbom.txt` | the tool that writes bills of materials, for an environment of its own |
 
 `python -m supply_chain lock` writes these files anew. Releases stay unless `pyproject.toml` asks for others. For a new
-release of one package, change its version in the file before. The index is the one that pip is set up with. The digest
-of a build of torch for the CPU is there if pip found that build when the lock was made.
+release of one package, change its version in the file before. The index is the one that pip is set up with. `cpu.txt`
+stays as it is where pip finds no build of torch for the CPU.
+
+`make build` takes torch for the CPU where pip finds it and the machine has no NVIDIA driver. Elsewhere it takes
+`cuda.txt`.
 
 ## Weights
 
@@ -151,7 +154,7 @@ def find_problems(packages: Iterable[Package]) -> list[str]:
 
 def render_page() -> str:
     """Return the page of dependencies: what an installation of hcat brings, as the lock pins it."""
-    pins = read_pins("build", "run")
+    pins = read_pins("build", "run", "cpu")
     packages = [package for package in find_closure().values() if package.name in pins]
     rows = []
     for package in packages:

@@ -46,8 +46,9 @@ Releases = dict[str, tuple[str, set[str]]]
 def write_locks(folder: Path = LOCKS) -> int:
     """Write one file per step into a folder, and return the number of packages in them.
 
-    A file holds what the files before it do not. Those of the bill of materials and of the accurate classifier stand
-    alone: the first has an environment of its own, and the second needs none of what its packages ask for.
+    A file holds what the files before it do not. Torch has two of its own, one of which is installed: its build for the
+    CPU, and that of the index with what it asks for on NVIDIA cards. Where pip finds no build for the CPU, the first
+    stays as it was. The files of the bill of materials and of the accurate classifier stand alone.
     """
     folder.mkdir(exist_ok=True)
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
@@ -64,10 +65,14 @@ def write_locks(folder: Path = LOCKS) -> int:
     for step, texts in steps.items():
         asked += texts
         found = _resolve(asked, pins)
-        count += _write(folder / f"{step}.txt", {name: found[name] for name in found.keys() - taken.keys()})
+        count += _write(folder / f"{step}.txt", {name: found[name] for name in found.keys() - {"torch", *taken}})
         taken |= found
-        pins |= {name: version for name, (version, _) in taken.items()}
-    count += _write(folder / "cuda.txt", _follow_cuda(pins, taken))
+        pins |= {name: version.split("+")[0] for name, (version, _) in taken.items()}
+    build, digests = taken["torch"]
+    public = _list_digests("torch", pins["torch"])
+    if build != pins["torch"]:
+        count += _write(folder / "cpu.txt", {"torch": (build, digests - public)})
+    count += _write(folder / "cuda.txt", {"torch": (pins["torch"], public), **_follow_cuda(pins, taken)})
     count += _write(folder / "sbom.txt", _resolve(["cyclonedx-bom"], pins))
     return count + _write(folder / "mpnet.txt", _resolve(MPNET_PACKAGES, pins, "--no-deps"))
 
@@ -83,7 +88,7 @@ def _resolve(texts: Iterable[str], pins: Mapping[str, str], *options: str) -> Re
     found = {}
     for item in json.loads(done.stdout)["install"]:
         name = canonicalize_name(item["metadata"]["name"])
-        version = item["metadata"]["version"].split("+")[0]  # a local build of the same release
+        version = item["metadata"]["version"]
         here = item["download_info"]["archive_info"]["hashes"]["sha256"]
         found[name] = (version, {here} | _list_digests(name, version))
     return found
@@ -150,8 +155,9 @@ def _list_digests(name: str, version: str) -> set[str]:
 
 
 def _list_files(name: str, version: str) -> list[dict[str, Any]]:
-    """Return the files of a release in the index."""
-    return [file for file in _ask_index(name)["files"] if _read_version(file["filename"]) == Version(version)]
+    """Return the files of a release in the index, which has no local builds ("+cpu")."""
+    public = Version(Version(version).public)
+    return [file for file in _ask_index(name)["files"] if _read_version(file["filename"]) == public]
 
 
 def _read_version(filename: str) -> Version | None:

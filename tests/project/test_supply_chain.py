@@ -91,7 +91,7 @@ def test_everything_that_make_installs_is_locked_by_digest() -> None:
 @pytest.mark.parametrize("path", sorted(LOCKS.glob("*.txt")), ids=lambda path: path.stem)
 def test_a_lock_holds_versions_and_digests_and_no_address(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    package = r"[a-z0-9-]+==[\w.]+(?: \\\n    --hash=sha256:[0-9a-f]{64})+\n"
+    package = r"[a-z0-9-]+==[\w.+]+(?: \\\n    --hash=sha256:[0-9a-f]{64})+\n"
     assert re.fullmatch(rf"# made by python -m supply_chain lock\n(?:{package})+", text)
 
 
@@ -100,7 +100,7 @@ def test_the_lock_satisfies_what_the_project_asks_for() -> None:
     extras = project["project"]["optional-dependencies"]
     asked = {
         ("build",): project["build-system"]["requires"],
-        ("build", "run"): project["project"]["dependencies"],
+        ("build", "run", "cuda"): project["project"]["dependencies"],
         ("build", "run", "dev"): extras["dev"],
         ("build", "run", "dev", "spark"): extras["spark"],
         ("build", "run", "dev", "spark", "extras"): [
@@ -121,10 +121,12 @@ def test_the_lock_satisfies_what_the_project_asks_for() -> None:
 def test_the_same_releases_give_the_same_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def resolve(texts: Iterable[str], pins: Mapping[str, str], *options: str) -> locks.Releases:
         names = {canonicalize_name(Requirement(text).name) for text in texts}
-        return {name: (pins[name], {"b" * 64, "a" * 64}) for name in names}
+        found = {name: (pins[name], {"b" * 64, "a" * 64}) for name in names}
+        return found | ({"torch": (f"{pins['torch']}+cpu", {"d" * 64, "e" * 64})} if "torch" in names else {})
 
     monkeypatch.setattr(locks, "_resolve", resolve)
     monkeypatch.setattr(locks, "_follow_cuda", lambda pins, taken: {"triton": (pins["triton"], {"c" * 64})})
+    monkeypatch.setattr(locks, "_list_digests", lambda name, version: {"d" * 64})
     count = locks.write_locks(tmp_path)
     first = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
     assert first.keys() == {path.name for path in LOCKS.glob("*.txt")}
@@ -132,6 +134,11 @@ def test_the_same_releases_give_the_same_lock(tmp_path: Path, monkeypatch: pytes
     assert first == {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()}
     assert "numpy==" not in first["dev.txt"]
     assert "numpy==" in first["run.txt"]
+    assert "torch==" not in first["run.txt"]
+    assert first["cpu.txt"].splitlines()[1:] == [
+        f"torch=={read_pins()['torch']}+cpu \\",
+        f"    --hash=sha256:{'e' * 64}",
+    ]
 
 
 def test_the_bill_of_materials_names_packages_and_weights(
