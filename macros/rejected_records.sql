@@ -28,7 +28,7 @@ fields as (
         {{ origin | indent(4) }},
         read_note as field_fault
     from records
-    where record_status = 'staged'
+    where record_status = 'staged' and read_note is not null
 )
 
 select
