@@ -252,9 +252,9 @@ select
     confirmation_status, case when is_confirmed then 'confirmed' else 'suspected' end as kind, 'open' as status,
     null::varchar as owner, null::varchar as note, null::double as confirmed_difference, null::double as new_difference,
     null::bigint as count_new_interactions, null::varchar as retest_result,
-    (select max_by(started_at, build_number) from dim_runs) as first_seen_at, first_seen_at as last_seen_at,
-    (select max(build_number) from dim_runs) as last_seen_build_number
+    built.started_at as first_seen_at, built.started_at as last_seen_at, built.build_number as last_seen_build_number
 from ({CELLS})
+cross join (select started_at, build_number from dim_runs order by build_number desc limit 1) as built
 where is_weak
 """
 
