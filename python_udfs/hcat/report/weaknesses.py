@@ -254,7 +254,7 @@ select
     null::bigint as count_new_interactions, null::varchar as retest_result,
     built.started_at as first_seen_at, built.started_at as last_seen_at, built.build_number as last_seen_build_number
 from ({CELLS})
-cross join (select started_at, build_number from dim_runs order by build_number desc limit 1) as built
+left join (select started_at, build_number from dim_runs order by build_number desc limit 1) as built on true
 where is_weak
 """
 
