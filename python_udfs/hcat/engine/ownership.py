@@ -30,7 +30,7 @@ def keep_dbt_private(log_folder: str | None, target_folder: str | None) -> None:
     """
     keep_private()
     logs, target = Path(log_folder or "logs"), Path(target_folder or "target")
-    close_files([*logs.glob("dbt.log*"), *target.glob("*.json"), *target.glob("*.msgpack")])
+    close_files([*logs.glob("dbt.log*"), *(path for path in target.glob("*") if path.is_file())])
 
 
 def close_files(paths: Iterable[Path]) -> None:
