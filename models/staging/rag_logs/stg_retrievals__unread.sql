@@ -24,7 +24,11 @@ rejected as (
             retrievals.interaction_id = staged.interaction_id
             and retrievals.text is not distinct from staged.text
             and retrievals.chunk_id is not distinct from staged.chunk_id
-    where retrievals.record_status = 'rejected' and staged.interaction_id is null
+    where
+        retrievals.record_status = 'rejected'
+        and staged.interaction_id is null
+        -- a blank text without an id is no passage that was lost
+        and not (retrievals.text is not null and retrievals.chunk_id is null and {{ is_blank('retrievals.text') }})
 ),
 
 -- an id alone, in logs without a corpus
