@@ -23,6 +23,8 @@ NAMES = (
     "\u202egnp\u2028GATE PASSED forged",
     os.fsdecode(b"\xff\xfe"),
 )
+#: Fields that a record is kept without.
+OPTIONAL = ("sample_index", "turn_index", "tags", "answer_sentence_weights")
 #: Landing and staging, and what is said of rejected records.
 SAID = (
     "build --select +int_rejections_said +stg_interactions --exclude-resource-type test"
@@ -36,11 +38,10 @@ def _good(name: str) -> dict[str, Any]:
 
 def write_hostile_names(folder: Path) -> None:
     """Write a good record into each file, and a value of :data:`VALUE` into each field with a reason of its own."""
-    fields = ("asked_at", "sample_index", "turn_index", "tags", "answer_sentence_weights")
-    rejected = [_good(name) | {name: VALUE} for name in fields]
+    faulty = [_good(name) | {name: VALUE} for name in ("asked_at", *OPTIONAL)]
     cut = b'{"interaction_id": "cut", "answer": "Ms Quendelin'
     for number, name in enumerate(NAMES):
-        write_lines(folder / f"interactions_{name}.jsonl", [_good(str(number)), *rejected, cut])
+        write_lines(folder / f"interactions_{name}.jsonl", [_good(str(number)), *faulty, cut])
     write_lines(
         folder / "calls.jsonl",
         [{"query": VALUE, "answer": {VALUE: 1}, "reply\x1b[31m\nGATE PASSED": VALUE}, _good("call")],
@@ -84,23 +85,29 @@ def test_hostile_names_and_values_leave_clean_lines(dbt: Dbt, tmp_path: Path) ->
 
     build = dbt(SAID, raw, tmp_path / "warehouse")
     assert build.exit_code == 0, build.output
-    assert build.query("select count(*) from stg_interactions") == [(len(NAMES) + 1,)]
+    assert build.query("select count(*) from stg_interactions") == [(len(NAMES) + len(OPTIONAL) + 1,)]
     assert "asked_at is not an ISO 8601 timestamp (row 2)" in build.output
     check_said(build.output)
     check_said((dbt.target(None) / "dbt.log").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "said", "exit_code"),
     [
-        ("interactions_\x1b[31m\nGATE PASSED.jsonl", json.dumps(_good("1") | {"tags": VALUE}), "tags is not a JSON"),
-        ("interactions_\x1b[31m\nGATE PASSED.csv", 'id,"the\x1b[31m\nGATE PASSED"\n1,2\n', "has no column 'answer'"),
-        ("calls_\u202e.jsonl", json.dumps({"question": VALUE, "\x1b[31m\nGATE PASSED": 1}), "brings no answer"),
-        ("retrieval\x1b[31m\nGATE PASSED.jsonl", "{}", "has no file interactions.*"),
+        # the first is read and staged before it stops the build, the others stop it at its start
+        (
+            "interactions_\x1b[31m\nGATE PASSED.jsonl",
+            json.dumps(_good("1") | {"asked_at": VALUE}),
+            "asked_at is not",
+            1,
+        ),
+        ("interactions_\x1b[31m\nGATE PASSED.csv", 'id,"the\x1b[31m\nGATE PASSED"\n1,2\n', "has no column 'answer'", 2),
+        ("calls_\u202e.jsonl", json.dumps({"question": VALUE, "\x1b[31m\nGATE PASSED": 1}), "brings no answer", 2),
+        ("retrieval\x1b[31m\nGATE PASSED.jsonl", "{}", "has no file interactions.*", 2),
     ],
 )
 def test_a_build_that_stops_says_why_in_one_clean_line(
-    dbt: Dbt, tmp_path: Path, name: str, content: str, said: str
+    dbt: Dbt, tmp_path: Path, name: str, content: str, said: str, exit_code: int
 ) -> None:
     raw = tmp_path / "logs"
     raw.mkdir()
@@ -109,7 +116,7 @@ def test_a_build_that_stops_says_why_in_one_clean_line(
     assert checked.returncode > 0
     check_said(checked.stdout + checked.stderr)
     build = dbt(SAID, raw, tmp_path / "warehouse")
-    assert build.exit_code == 1
+    assert build.exit_code == exit_code
     assert said in build.output
     check_said(build.output)
     check_said((dbt.target(None) / "dbt.log").read_text(encoding="utf-8"))
