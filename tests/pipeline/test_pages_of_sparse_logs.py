@@ -48,6 +48,7 @@ def write_interactions() -> Iterator[dict[str, Any]]:
             "turn_index": number % 4,
             "query_sentence_weights": [1],
             "answer_sentence_weights": [1, 1],
+            "count_retrieved": 1,
         }
 
 
@@ -64,6 +65,7 @@ def write_records() -> dict[str, list[dict[str, Any]]]:
                 "rank": 1,
                 "retrieval_score": 0.5,
                 "completeness_weight": 1,
+                "list_position": 1,
             }
             for number in range(COUNT)
         ],
