@@ -9,10 +9,10 @@
         and 'interactions' not in named and 'spans' not in named %}
         {% set folder = landing.config.meta.raw_logs %}
         {% if not folder %}
-            {% do exceptions.raise_compiler_error(
+            {% do exceptions.raise_compiler_error(clean_line(
                 'hcat raw logs: no logs are named: set HCAT_RAW_LOGS to a folder or hcat_raw_relations to tables'
                 ~ ' (demo: HCAT_DEMO=1)'
-            ) %}
+            )) %}
         {% endif %}
         {#- Where the profile names the plugin of hcat, SQL has its function. -#}
         {% if target.type == 'duckdb' and run_query(

@@ -8,6 +8,5 @@
 {%- endmacro %}
 
 {% macro spark__ordered_sum(value, order_by) -%}
-    {%- set numbers = ordered_array('cast(' ~ value ~ ' as double)', order_by) -%}
-    aggregate({{ numbers }}, cast(0 as double), (total, each) -> total + each)
+    aggregate({{ ordered_array('cast(' ~ value ~ ' as double)', order_by) }}, cast(0 as double), (total, each) -> total + each)
 {%- endmacro %}

@@ -6,15 +6,15 @@
     {% do adapter.dispatch('set_column', 'hcat')(relation, column, type, value, condition) %}
 {% endmacro %}
 
-{% macro default__set_column(relation, column, type, value, condition) %}
+{% macro duckdb__set_column(relation, column, type, value, condition) %}
     {% do run_query('alter table ' ~ relation ~ ' add column if not exists ' ~ column ~ ' ' ~ type) %}
     {% do run_query(
         'update ' ~ relation ~ ' as written set ' ~ column ~ ' = ' ~ value ~ ' where ' ~ condition
     ) %}
 {% endmacro %}
 
-{# Parquet has no update, so the table is written anew. #}
-{% macro spark__set_column(relation, column, type, value, condition) %}
+{# The table is written anew, which needs no update: Parquet has none. #}
+{% macro default__set_column(relation, column, type, value, condition) %}
     {% set columns, names = [], adapter.get_columns_in_relation(relation) | map(attribute='name') | list %}
     {% set before = column if column in names else 'null' %}
     {% set changed = 'case when ' ~ condition ~ ' then ' ~ value ~ ' else ' ~ before ~ ' end' %}

@@ -22,8 +22,7 @@ from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.include.sparksession import PACKAGE_PATH
-from hcat.engine.files import explain_failure
-from hcat.engine.ownership import keep_dbt_private
+from hcat.engine import files, ownership
 
 
 @dataclass
@@ -41,11 +40,13 @@ class SparkSessionCredentials(SparkCredentials):
     def __post_init__(self) -> None:
         self.method, self.host = SparkConnectionMethod.SESSION, self.host or "localhost"
         super().__post_init__()
-        # dbt-spark switches it off; without it sums that overflow wrap around and "names" are texts
-        self.server_side_parameters["spark.sql.ansi.enabled"] = "true"
-        keep_dbt_private(getattr(get_flags(), "LOG_PATH", None), getattr(get_flags(), "TARGET_PATH", None))
-        # Spark sets the modes of its files itself
-        self.server_side_parameters.setdefault("spark.hadoop.fs.permissions.umask-mode", "077")
+        # dbt-spark switches the first off; without it sums that overflow wrap around and "names" are texts. Spark sets the
+        # modes of its files itself
+        self.server_side_parameters |= {
+            "spark.sql.ansi.enabled": "true",
+            "spark.hadoop.fs.permissions.umask-mode": "077",
+        }
+        ownership.keep_dbt_private(getattr(get_flags(), "LOG_PATH", None), getattr(get_flags(), "TARGET_PATH", None))
         for pair in filter(None, (part.strip() for part in self.conf.split(";"))):
             key, separator, value = pair.partition("=")
             if not separator:
@@ -99,8 +100,7 @@ class SessionPythonJobHelper(PythonJobHelper):
         try:
             exec(compile(compiled_code, f"<dbt python model {self.name}>", "exec"), module.__dict__)
         except Exception as error:
-            told = explain_failure(error)
-            trace = "".join(traceback.format_exception(error)) if told is None else f"hcat: {told}"
+            trace = f"hcat: {told}" if (told := files.explain_failure(error)) else traceback.format_exc()
             raise DbtRuntimeError(f"Python model {self.name} failed:\n{trace}") from error
 
 

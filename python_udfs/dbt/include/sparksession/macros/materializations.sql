@@ -70,8 +70,7 @@
 
 
 {% macro swap_table(relation, fresh) %}
-    {% set old = load_relation(relation) %}
-    {% do adapter.drop_relation(relation.incorporate(type=old.type if old else 'table')) %}
+    {% do adapter.drop_relation(load_relation(relation) or relation.incorporate(type='table')) %}
     {% do run_query('alter table ' ~ fresh ~ ' rename to ' ~ relation) %}
 {% endmacro %}
 
