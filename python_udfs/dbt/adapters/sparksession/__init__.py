@@ -24,6 +24,10 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.include.sparksession import PACKAGE_PATH
 from hcat.engine import files, ownership
 
+#: dbt-spark switches the first off; without it sums that overflow wrap around and "names" are texts. Spark sets the modes
+#: of its files itself.
+DEFAULTS = "spark.sql.ansi.enabled=true;spark.hadoop.fs.permissions.umask-mode=077"
+
 
 @dataclass
 class SparkSessionCredentials(SparkCredentials):
@@ -40,14 +44,8 @@ class SparkSessionCredentials(SparkCredentials):
     def __post_init__(self) -> None:
         self.method, self.host = SparkConnectionMethod.SESSION, self.host or "localhost"
         super().__post_init__()
-        # dbt-spark switches the first off; without it sums that overflow wrap around and "names" are texts. Spark sets the
-        # modes of its files itself
-        self.server_side_parameters |= {
-            "spark.sql.ansi.enabled": "true",
-            "spark.hadoop.fs.permissions.umask-mode": "077",
-        }
         ownership.keep_dbt_private(getattr(get_flags(), "LOG_PATH", None), getattr(get_flags(), "TARGET_PATH", None))
-        for pair in filter(None, (part.strip() for part in self.conf.split(";"))):
+        for pair in filter(None, (part.strip() for part in f"{DEFAULTS};{self.conf}".split(";"))):
             key, separator, value = pair.partition("=")
             if not separator:
                 raise DbtRuntimeError(f"conf must be 'key=value;key=value', got '{pair}'")
