@@ -24,8 +24,8 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.include.sparksession import PACKAGE_PATH
 from hcat.engine import files, ownership
 
-#: dbt-spark switches the first off; without it sums that overflow wrap around and "names" are texts. Spark sets the modes
-#: of its files itself.
+#: dbt-spark switches the first off; without it sums that overflow wrap around and "names" are texts. Spark sets the
+#: modes of its files itself.
 DEFAULTS = "spark.sql.ansi.enabled=true;spark.hadoop.fs.permissions.umask-mode=077"
 
 
