@@ -445,7 +445,10 @@ class Copy:
     def statuses(self) -> dict[str, str]:
         """Return the name of each node and test of the last command, with what became of it."""
         results = json.loads((self.project / "target" / "run_results.json").read_text(encoding="utf-8"))["results"]
-        return {result["unique_id"].split(".")[2]: result["status"] for result in results}
+        # the id of a unit test names its model before its own name
+        parts = [result["unique_id"].split(".") for result in results]
+        names = [part[3] if part[0] == "unit_test" else part[2] for part in parts]
+        return dict(zip(names, (result["status"] for result in results), strict=True))
 
 
 @pytest.fixture(scope="module")
