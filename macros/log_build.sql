@@ -46,7 +46,9 @@
         'select max(build_number) from ' ~ log_of_builds() ~ " where run_id = '" ~ invocation_id ~ "'"
     ).rows[0][0] %}
     {% if number is none %}
-        {% do exceptions.raise_compiler_error('hcat_builds does not know this build: run it again with its hooks') %}
+        {% do exceptions.raise_compiler_error(clean_line(
+            'hcat_builds does not know this build: run it again with its hooks'
+        )) %}
     {% endif %}
     {{ return(number | int) }}
 {% endmacro %}

@@ -15,11 +15,11 @@
                 {% set last = modules.datetime.datetime.fromisoformat(row[0] | string) %}
                 {% set now = modules.datetime.datetime.now(modules.pytz.utc).replace(tzinfo=none) %}
                 {% if (last - now).total_seconds() > tolerated_seconds %}
-                    {% do exceptions.raise_compiler_error(
+                    {% do exceptions.raise_compiler_error(clean_line(
                         'the clock is behind the last build: it says ' ~ now.strftime('%Y-%m-%d %H:%M') ~ ' UTC, and that was logged at '
                         ~ last.strftime('%Y-%m-%d %H:%M') ~ " UTC; set the clock right, or, if it was wrong then, build once with --vars"
                         ~ " '{hcat_clock_was_ahead: true}'"
-                    ) %}
+                    )) %}
                 {% endif %}
             {% endfor %}
         {% endif %}
