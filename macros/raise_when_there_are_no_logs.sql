@@ -5,7 +5,7 @@
 {% macro raise_when_there_are_no_logs() %}
     {% set landing = graph.nodes.get('model.hcat.landed_interactions') if execute else none %}
     {% set named = var('hcat_raw_relations') %}
-    {% if is_building_hcat() and flags.WHICH in ('build', 'run') and landing.unique_id in selected_resources
+    {% if is_writing_hcat() and landing.unique_id in selected_resources
         and 'interactions' not in named and 'spans' not in named %}
         {% set folder = landing.config.meta.raw_logs %}
         {% if not folder %}

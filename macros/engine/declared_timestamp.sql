@@ -27,8 +27,8 @@
     {%- set date = format | replace('%Y', 'yyyy') | replace('%y', 'yy') | replace('%m', 'M') | replace('%d', 'd') -%}
     {%- set date = date | replace('%B', 'MMMM') | replace('%b', 'MMM') | replace('%H', 'H') | replace('%I', 'h') -%}
     {%- set time = date | replace('%M', 'm') | replace('%S', 's') | replace('%f', 'SSSSSS') | replace('%p', 'a') -%}
-    {%- set of = "(" ~ text ~ ", '" ~ time | replace('%z', '[XXX][XX][X]') ~ "')" -%}
+    {%- set inputs = "(" ~ text ~ ", '" ~ time | replace('%z', '[XXX][XX][X]') ~ "')" -%}
     {#- With an offset only the second function returns a moment. It raises where the first one returns null. -#}
-    {%- set moment = 'case when try_to_timestamp' ~ of ~ ' is not null then to_timestamp_ltz' ~ of ~ ' end' -%}
-    cast({{ moment if '%z' in format else 'try_to_timestamp' ~ of }} as timestamp_ntz)
+    {%- set moment = 'case when try_to_timestamp' ~ inputs ~ ' is not null then to_timestamp_ltz' ~ inputs ~ ' end' -%}
+    cast({{ moment if '%z' in format else 'try_to_timestamp' ~ inputs }} as timestamp_ntz)
 {%- endmacro %}
