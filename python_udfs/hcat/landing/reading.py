@@ -118,6 +118,7 @@ def read_entity(
         True for files that an earlier build landed whole; they are not read again.
     files : sequence of Path or None
         Files of the entity; None stands for those of :func:`hcat.landing.shapes.find_files`.
+
     Notes
     -----
     Never raises on the content of a file. A file that cannot be read is a row with its reason and row number 0, and
