@@ -3,10 +3,10 @@
     {{ return(adapter.dispatch('array_compact', 'hcat')(list)) }}
 {%- endmacro %}
 
-{% macro duckdb__array_compact(list) -%}
+{% macro default__array_compact(list) -%}
     list_filter({{ list }}, lambda each: each is not null)
 {%- endmacro %}
 
-{% macro default__array_compact(list) -%}
+{% macro spark__array_compact(list) -%}
     array_compact({{ list }})
 {%- endmacro %}

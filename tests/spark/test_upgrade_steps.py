@@ -17,8 +17,8 @@ OPERATION = """
     {% do run_query('create table ' ~ made ~ ' as select 1 as run_id, 2 as shown, 3 as kept') %}
     {% set found = load_relation(made) %}
     {% do drop_columns(found, ['shown', 'gone']) %}
-    {% do set_column(found, 'build_number', 'bigint', 'written.run_id + 6', 'written.kept = 3') %}
-    {% do set_column(found, 'kept', 'integer', '5', 'written.run_id = 2') %}
+    {% do set_column(found, 'build_number', 'bigint', 'written.run_id + 6', 'kept = 3') %}
+    {% do set_column(found, 'kept', 'integer', '5', 'run_id = 2') %}
     {% do move_table(found, found.incorporate(path={'schema': 'new_place'})) %}
 {% endmacro %}
 """
@@ -26,13 +26,14 @@ OPERATION = """
 
 @pytest.fixture(scope="module")
 def folder(spark_target, tmp_path_factory):
-    """A dbt project of hcat's name that has the three macros alone."""
+    """A dbt project of hcat's name that has the three macros and what they call alone."""
     folder = tmp_path_factory.mktemp("upgrade")
     write_profile(folder, spark_target, "upgrade")
     (folder / "dbt_project.yml").write_text("name: hcat\nversion: 1.0.0\nprofile: hcat\n")
     (folder / "macros").mkdir()
-    for name in ("drop_columns", "move_table", "set_column"):
-        shutil.copy(ROOT / "macros" / "engine" / f"{name}.sql", folder / "macros")
+    called = ("engine/columns_except", "engine/delete_rows", "upgrade_steps")
+    for name in ("engine/drop_columns", "engine/move_table", "set_column", *called):
+        shutil.copy(ROOT / "macros" / f"{name}.sql", folder / "macros")
     (folder / "macros" / "upgrade_one_table.sql").write_text(OPERATION)
     return folder
 

@@ -125,10 +125,7 @@ def open_session(parameters: dict[str, str]) -> Any:
     """Return the session of this process, made with ``parameters`` when there is none yet."""
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.enableHiveSupport()
-    for key, value in parameters.items():
-        builder = builder.config(key, value)
-    return builder.getOrCreate()
+    return SparkSession.builder.enableHiveSupport().config(map=parameters).getOrCreate()
 
 
 def write_table(session: Any, model: Callable[[Any, Any], Any], dbt: Any, table: str, file_format: str) -> None:
@@ -136,9 +133,8 @@ def write_table(session: Any, model: Callable[[Any, Any], Any], dbt: Any, table:
     result = model(dbt, session)
     if hasattr(result, "read_all"):
         result = result.read_all()
-    if not hasattr(result, "write"):
-        result = session.createDataFrame(result)
-    result.write.mode("overwrite").format(file_format).saveAsTable(table)
+    frame = result if hasattr(result, "write") else session.createDataFrame(result)
+    frame.write.mode("overwrite").format(file_format).saveAsTable(table)
 
 
 Plugin = AdapterPlugin(
