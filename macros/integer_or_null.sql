@@ -3,12 +3,7 @@
     counts as 1.
 #}
 {% macro integer_or_null(column, least=none) %}
-    case
-        when
-            try_cast({{ column }} as double) = floor(try_cast({{ column }} as double))
-            {%- if least is not none %}
-            and try_cast({{ column }} as double) >= {{ least }}
-            {%- endif %}
-            then try_cast(try_cast({{ column }} as double) as integer)
-    end
+    {%- set number = 'try_cast(' ~ column ~ ' as double)' -%}
+    {%- set bound = '' if least is none else ' and ' ~ number ~ ' >= ' ~ least -%}
+    case when {{ number }} = floor({{ number }}){{ bound }} then try_cast({{ number }} as integer) end
 {%- endmacro %}

@@ -11,14 +11,14 @@
         select
             *,
             row_number() over record_order as occurrence,
-            {%- if unless %}
-            row_number() over (
-                partition by {{ keys }}, check_failure is null, record_hash
-                order by landing_number, source_file, source_row, record_id
-            ) as copy_number,
-            first_value(source_file) over record_order as first_source_file,
-            first_value(landing_number) over record_order as first_landing_number,
-            {%- endif %}
+            {% if unless %}
+                row_number() over (
+                    partition by {{ keys }}, check_failure is null, record_hash
+                    order by landing_number, source_file, source_row, record_id
+                ) as copy_number,
+                first_value(source_file) over record_order as first_source_file,
+                first_value(landing_number) over record_order as first_landing_number,
+            {% endif %}
             first_value(record_hash) over record_order as first_record_hash
         from checked
         window record_order as (
@@ -34,17 +34,19 @@
             case
                 when check_failure is not null then 'rejected'
                 when occurrence = 1 then 'staged'
-                {%- if unless %}
-                when copy_number > 1 then 'repeated'
-                when {{ unless }} then 'staged'
-                {%- endif %}
+                {% if unless %}
+                    when copy_number > 1 then 'repeated'
+                    when {{ unless }} then 'staged'
+                {% endif %}
                 when record_hash = first_record_hash then 'repeated'
                 else 'rejected'
             end as record_status,
             case
                 when check_failure is not null then check_failure
-                when occurrence > 1 and record_hash <> first_record_hash
-                    {%- if unless %} and copy_number = 1 and not ({{ unless }}){% endif %}
+                when
+                    occurrence > 1
+                    and record_hash <> first_record_hash
+                    {% if unless %}and copy_number = 1 and not ({{ unless }}){% endif %}
                     then '{{ keys }} was sent before with other content'
             end as reject_reason,
             {{ array_compact(array_of(field_faults)) }} as field_faults
