@@ -47,7 +47,6 @@ from benchmarks import (
     throughput,
     topics,
     transfer,
-    weakness_scale,
     weaknesses,
 )
 from benchmarks.harness import BenchmarkError, Outcome, data_folder, print_outcome, write_outcome
@@ -68,7 +67,6 @@ BENCHMARKS: dict[str, Callable[[bool], Outcome | None]] = {
     "calibration": calibration.run,
     "weaknesses": weaknesses.run,
     "scored_million": scored_million.run,
-    "weakness_scale": weakness_scale.run,
     "support_claims": support_claims.run,
     "drift": drift.run,
     "privacy": privacy.run,

@@ -3,7 +3,7 @@
 -- strings
 case
     when described.threshold is null then 'no_threshold'
-    when described.count_scored = 0 then 'no_scores'
+    when tested.count_scored = 0 then 'no_scores'
     else 'measured'
 end as failure_status,
 tested.measurement,
@@ -13,26 +13,26 @@ tested.confirmation_status,
 tested.severity,
 
 -- numerics
-described.count_interactions,
-described.count_scored,
-described.count_clusters,
+tested.count_interactions,
+tested.count_scored,
+tested.count_clusters,
 described.count_documents,
-described.clusters_effective as count_clusters_effective,
-described.mean_score,
+tested.clusters_effective as count_clusters_effective,
+tested.mean_score,
 tested.mean_score_lower,
 tested.mean_score_upper,
-described.standard_deviation,
+tested.standard_deviation,
 described.quantile_05,
 described.quantile_25,
 described.quantile_50,
 described.quantile_75,
 described.quantile_95,
 described.threshold,
-described.count_failing,
-described.share_failing,
+tested.count_failing,
+tested.share_failing,
 tested.share_failing_lower,
 tested.share_failing_upper,
-described.share_failing_of_all,
+tested.share_failing_of_all,
 tested.value,
 tested.value_lower,
 tested.value_upper,
@@ -58,7 +58,7 @@ tested.confirmed_lower,
 tested.confirmed_p_value,
 
 -- booleans
-described.count_clusters < {{ var('hcat_minimum_segment_clusters') }} as is_small,
+tested.count_clusters < {{ var('hcat_minimum_segment_clusters') }} as is_small,
 tested.is_dominated,
 tested.is_weak,
 tested.is_confirmed

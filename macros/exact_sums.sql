@@ -24,11 +24,3 @@
 {% macro in_billionths(column) %}
     {{ whole_number('round((' ~ column ~ ') * 1e9)') }}
 {%- endmacro %}
-
-{#
-    Sum of squares of deviations in whole parts, where parts_per_square parts make 1. Squares of numbers that are already
-    counted in billionths need few more digits. Squares of shares need 10^24 parts.
-#}
-{% macro exact_sum_of_squares(deviation, parts_per_square) %}
-    sum({{ whole_number('round((' ~ deviation ~ ') * (' ~ deviation ~ ') * ' ~ parts_per_square ~ ')') }})::double / {{ parts_per_square }}
-{%- endmacro %}

@@ -182,7 +182,7 @@ def choose_cells(build: Build) -> Flags:
 
 
 def estimate_cells(build: Build, members: Flags) -> Cells:
-    """Return the cells as int_cell_estimates has them; the first one is all rows."""
+    """Return the cells as a build estimates them; the first one is all rows."""
     everything = np.column_stack([np.ones(len(members), dtype=bool), members]).astype(np.float64)
     values = build.is_failing.astype(np.float64)
     codes = np.unique(build.clusters, return_inverse=True)[1]

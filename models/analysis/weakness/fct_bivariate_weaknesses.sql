@@ -9,17 +9,17 @@ tested as (
 final as (
     select
         -- ids
-        described.cell_id as bivariate_weakness_id,
-        described.metric_name,
-        described.first_dimension,
-        described.first_segment,
-        described.second_dimension,
-        described.second_segment,
+        tested.cell_id as bivariate_weakness_id,
+        tested.metric_name,
+        tested.first_dimension,
+        tested.first_segment,
+        tested.second_dimension,
+        tested.second_segment,
 
         {{ columns_of_a_weakness() | indent(8) }}
-    from described
-    inner join tested on described.cell_id = tested.cell_id
-    where described.second_dimension is not null
+    from tested
+    inner join described on tested.cell_id = described.cell_id
+    where tested.second_dimension is not null
 )
 
 select * from final

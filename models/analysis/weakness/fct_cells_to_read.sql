@@ -13,30 +13,30 @@ headline as (
 -- shrunken differences of cells with some scored clusters: a cell of two rows must not come first by luck
 cells as (
     select
-        described.cell_id,
-        described.metric_name,
-        described.first_dimension,
-        described.first_segment,
-        described.second_dimension,
-        described.second_segment,
+        tested.cell_id,
+        tested.metric_name,
+        tested.first_dimension,
+        tested.first_segment,
+        tested.second_dimension,
+        tested.second_segment,
         tested.measurement,
-        described.count_scored,
-        described.count_clusters,
+        tested.count_scored,
+        tested.count_clusters,
         described.count_documents,
-        described.count_failing,
+        tested.count_failing,
         tested.value,
         tested.rest_value,
         tested.difference,
         tested.is_weak,
         (tested.shrunken_value - tested.rest_value)
         * case when tested.value > tested.rest_value then 1 else 0 - 1 end as shrunken_difference
-    from described
-    inner join tested on described.cell_id = tested.cell_id
-    inner join headline on described.metric_name = headline.metric_name
+    from tested
+    inner join described on tested.cell_id = described.cell_id
+    inner join headline on tested.metric_name = headline.metric_name
     where
         tested.difference > 0
-        and described.first_dimension <> 'all'
-        and described.clusters_effective >= {{ var('hcat_headline_clusters') }}
+        and tested.first_dimension <> 'all'
+        and tested.clusters_effective >= {{ var('hcat_headline_clusters') }}
 ),
 
 ranked as (

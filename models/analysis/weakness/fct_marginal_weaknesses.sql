@@ -9,15 +9,15 @@ tested as (
 final as (
     select
         -- ids
-        described.cell_id as marginal_weakness_id,
-        described.metric_name,
-        described.first_dimension as dimension,
-        described.first_segment as segment,
+        tested.cell_id as marginal_weakness_id,
+        tested.metric_name,
+        tested.first_dimension as dimension,
+        tested.first_segment as segment,
 
         {{ columns_of_a_weakness() | indent(8) }}
-    from described
-    inner join tested on described.cell_id = tested.cell_id
-    where described.second_dimension is null
+    from tested
+    inner join described on tested.cell_id = described.cell_id
+    where tested.second_dimension is null
 )
 
 select * from final

@@ -4,11 +4,7 @@ with tested as (
 ),
 
 cells as (
-    select * from {{ ref('hcat', 'int_cells') }}
-),
-
-metrics as (
-    select * from {{ ref('hcat', 'int_metrics_numbered') }}
+    select * from {{ ref('hcat', 'int_metric_cells') }}
 ),
 
 catalog as (
@@ -32,13 +28,12 @@ memberships as (
 numbered as (
     select
         tested.*,
-        metrics.metric_number,
+        cells.metric_number,
         cells.cell_number,
         case when catalog.direction = 'higher_is_better' then 1 else 0 - 1 end as score_sign
-    from metrics
-    cross join cells
-    inner join catalog on metrics.metric_name = catalog.metric_name
-    inner join tested on tested.cell_id = {{ cell_id('metrics.metric_name', 'cells') }}
+    from tested
+    inner join cells on tested.cell_id = cells.cell_id
+    inner join catalog on tested.metric_name = catalog.metric_name
 ),
 
 -- by position in the order of ids: equal scores are listed in that order, and numbers are faster than texts

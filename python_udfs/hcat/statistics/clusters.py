@@ -238,8 +238,6 @@ class JackknifeEstimates(NamedTuple):
 def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: Floats) -> JackknifeEstimates:
     """Return value, rest and difference of cells with delete-a-group jackknife standard errors.
 
-    The reference of the SQL that makes `int_cell_estimates`.
-
     Parameters
     ----------
     counts, sums : ndarray, shape (n_groups, n_cells)
@@ -286,14 +284,15 @@ def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: 
     other = ratio(total_rest - rest_sums, count_rest - rest_counts) - rest
     # a group that is the whole cell leaves nothing to estimate from: NaN, and so is the sum
     error = np.sqrt(ratio(groups - 1, groups) * (own**2).sum(axis=0))
-    difference_error = np.sqrt(max(count_groups - 1, 0) / max(count_groups, 1) * ((own - other) ** 2).sum(axis=0))
+    squares = np.where(np.isnan(value - rest), np.nan, ((own - other) ** 2).sum(axis=0))
+    difference_error = np.sqrt(max(count_groups - 1, 0) / max(count_groups, 1) * squares)
     failing, passing = np.where(sums > 0, counts, 0.0), np.where(sums < counts, counts, 0.0)
     return JackknifeEstimates(
         count_scored=count,
         jackknife_groups=groups,
         clusters_effective=_kish_by_column(counts),
         clusters_carrying=np.fmin(np.nan_to_num(_kish_by_column(failing)), np.nan_to_num(_kish_by_column(passing))),
-        largest_share=ratio(counts.max(axis=0), count),
+        largest_share=ratio(counts.max(axis=0, initial=0.0), count),
         value=value,
         standard_error=error,
         count_scored_rest=count_rest,

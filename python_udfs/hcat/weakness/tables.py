@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from hcat.statistics.arrays import Flags, Floats, Integers, Keys, Texts
 from hcat.statistics.clustered import mean_bounds
+from hcat.statistics.clusters import JackknifeEstimates
 from hcat.weakness.headline import Pieces, judge_headline
 from hcat.weakness.statistics import (
     MEASUREMENTS,
@@ -64,13 +65,19 @@ WEAKNESS_SCHEMA: Final = pa.schema(
         ("family", pa.string()),
         ("confirmation_status", pa.string()),
         ("severity", pa.string()),
+        *((name, pa.int64()) for name in ("count_interactions", "count_scored", "count_clusters", "count_failing")),
         *(
             (name, pa.float64())
             for name in (
+                "clusters_effective",
+                "mean_score",
                 "mean_score_lower",
                 "mean_score_upper",
+                "standard_deviation",
+                "share_failing",
                 "share_failing_lower",
                 "share_failing_upper",
+                "share_failing_of_all",
                 "value",
                 "value_lower",
                 "value_upper",
@@ -112,21 +119,6 @@ _KEY_COLUMNS: Final = (
     "second_dimension",
     "second_segment",
 )
-#: Column of int_cell_estimates -> attribute of :class:`Cells`.
-_ESTIMATES: Final = {
-    "count_scored": "count_scored",
-    "count_jackknife_groups": "jackknife_groups",
-    "clusters_effective": "clusters_effective",
-    "clusters_carrying": "clusters_carrying",
-    "largest_share": "largest_share",
-    "value": "value",
-    "standard_error": "standard_error",
-    "count_scored_rest": "count_scored_rest",
-    "jackknife_groups_rest": "jackknife_groups_rest",
-    "rest_value": "rest_value",
-    "difference": "difference",
-    "difference_standard_error": "difference_standard_error",
-}
 
 
 class Headline(NamedTuple):
@@ -165,12 +157,7 @@ def judge_weaknesses(
     Parameters
     ----------
     estimates : Table
-        int_cell_estimates: one row per (cell, measurement, half) with cell_id, metric_name, first_dimension,
-        first_segment, second_dimension, second_segment (null for a marginal cell), measurement, half (`all`, `first`,
-        `second`), count_scored, count_clusters, count_jackknife_groups, clusters_effective, clusters_carrying,
-        largest_share, value, standard_deviation, standard_error, rest_value, count_scored_rest, jackknife_groups_rest,
-        difference, difference_standard_error.
-        Each metric has the cell `all`, `all` of all its rows.
+        Of :func:`hcat.weakness.estimates.estimate_cells`. Each metric has the cell `all`, `all` of all its rows.
     rules : Table
         The seed weakness_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null). A rule
         for a metric without cells changes nothing.
@@ -201,7 +188,7 @@ def judge_weaknesses(
     >>> cells = {"cell_id": ["w", "a"], "first_dimension": ["all", "channel"], "first_segment": ["all", "app"]}
     >>> cells |= {name: pa.nulls(2, pa.string()) for name in ("second_dimension", "second_segment")}
     >>> cells |= {"metric_name": ["groundedness"] * 2, "measurement": ["mean_score"] * 2, "half": ["all"] * 2}
-    >>> counts = ("count_scored", "count_clusters", "count_jackknife_groups", "clusters_effective")
+    >>> counts = ("count_interactions", "count_scored", "count_clusters", "jackknife_groups", "clusters_effective")
     >>> cells |= {name: [100.0, 50.0] for name in counts}
     >>> cells |= {name: [0.0, 50.0] for name in ("count_scored_rest", "jackknife_groups_rest")}
     >>> cells |= {"clusters_carrying": pa.nulls(2, pa.float64()), "largest_share": [0.01, 0.02]}
@@ -241,6 +228,7 @@ def judge_weaknesses(
     is_candidate = np.isin(status, ("tested", "too_few_clusters"))
     confirmed = confirm_cells(first, second, is_candidate, margins, settings)
     means, shares = parts["all"]["mean_score"], parts["all"]["share_failing"]
+    described = _described(estimates, keys)
     limits = _ranges(keys, catalog)
     mean_low, mean_high = np.clip(cell_mean_bounds(means, settings.confidence), *limits)
     share_low, share_high = cell_share_bounds(shares, settings.confidence)
@@ -262,10 +250,19 @@ def judge_weaknesses(
         "family": [_family(*of_cell) for of_cell in zip(status.tolist(), is_headline.tolist(), strict=True)],
         "confirmation_status": confirmed.status,
         "severity": _severities(whole.difference, judged.is_weak, measurements, severities),
+        "count_interactions": described["count_interactions"],
+        "count_scored": means.count_scored,
+        "count_clusters": means.clusters,
+        "count_failing": np.where(shares.count_scored > 0, np.round(shares.value * shares.count_scored), np.nan),
+        "clusters_effective": means.clusters_effective,
+        "mean_score": means.value,
         "mean_score_lower": mean_low,
         "mean_score_upper": mean_high,
+        "standard_deviation": described["standard_deviation"],
+        "share_failing": shares.value,
         "share_failing_lower": share_low,
         "share_failing_upper": share_high,
+        "share_failing_of_all": parts["all"]["share_failing_of_all"].value,
         "value": whole.value,
         "value_lower": low,
         "value_upper": high,
@@ -385,14 +382,26 @@ def _read_measurement(rows: pa.Table, keys: _Keys, measurement: str) -> Cells:
         return values
 
     # a count that is missing is 0, a figure that is missing is none
-    counts = ("count_scored", "count_clusters", "count_jackknife_groups", "count_scored_rest", "jackknife_groups_rest")
-    arrays = {attribute: column(name, 0.0 if name in counts else np.nan) for name, attribute in _ESTIMATES.items()}
+    counts = ("count_scored", "jackknife_groups", "count_scored_rest", "jackknife_groups_rest")
+    arrays = {name: column(name, 0.0 if name in counts else np.nan) for name in JackknifeEstimates._fields}
     spread = (
         np.sqrt(arrays["value"] * (1 - arrays["value"]))
         if measurement in SHARES
         else column("standard_deviation", np.nan)
     )
     return with_whole(arrays, column("count_clusters", 0.0), spread, keys.wholes)
+
+
+def _described(estimates: pa.Table, keys: _Keys) -> dict[str, Floats]:
+    """Return what describes a cell and has no part in its tests: its interactions, and the deviation of its scores."""
+    is_mean = pc.and_(pc.equal(estimates["half"], _WHOLE), pc.equal(estimates["measurement"], "mean_score"))
+    rows = estimates.filter(is_mean)
+    positions = [keys.positions[cell] for cell in rows["cell_id"].to_pylist()]
+    found = {}
+    for name in ("count_interactions", "standard_deviation"):
+        found[name] = np.full(len(keys.metrics), np.nan)
+        found[name][positions] = rows[name].cast(pa.float64()).to_numpy()
+    return found
 
 
 def _family(status: str, is_headline: bool) -> str | None:

@@ -55,7 +55,7 @@ def segments(name: str) -> list[tuple[str, str]]:
 
 @functools.cache
 def estimates(seed: int = 1, metrics: tuple[str, ...] = tuple(CATALOG["metric_name"].to_pylist())) -> pa.Table:
-    """Return int_cell_estimates of 200 clusters with two interactions each."""
+    """Return the estimates of 200 clusters with two interactions each."""
     random = np.random.default_rng(seed)
     clusters = np.repeat(np.arange(COUNT_CLUSTERS), ROWS_PER_CLUSTER)
     is_weak = clusters % 10 == 0
@@ -120,8 +120,9 @@ def estimate(
         "measurement": measurement,
         "half": half,
         "count_scored": int(figures["count_scored"]),
+        "count_interactions": int((member & kept).sum()),
         "count_clusters": int(figures["jackknife_groups"]),
-        "count_jackknife_groups": int(figures["jackknife_groups"]),
+        "jackknife_groups": int(figures["jackknife_groups"]),
         "clusters_effective": empty(figures["clusters_effective"]),
         "clusters_carrying": None if measurement == "mean_score" else figures["clusters_carrying"],
         "largest_share": empty(figures["largest_share"]),

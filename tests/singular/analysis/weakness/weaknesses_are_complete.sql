@@ -27,7 +27,7 @@ headline as (
 ),
 
 descriptions as (
-    select cell_id, metric_name from {{ ref('hcat', 'int_cell_descriptions') }}
+    select cell_id, metric_name from {{ ref('hcat', 'int_metric_cells') }}
 ),
 
 -- Benjamini and Hochberg again: the least m P / rank of this or any larger P

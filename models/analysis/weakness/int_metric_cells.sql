@@ -1,5 +1,5 @@
--- One row per (scope, cell, half), with interactions and their clusters. A scope is the set of metrics that apply to
--- the same interactions.
+-- One row per (metric, cell) that contains an interaction to which the metric applies, with names, interactions and
+-- their clusters. Metrics of one scope apply to the same interactions, which are counted once.
 {{ config(materialized='table') }}
 
 with evaluations as (
@@ -16,6 +16,10 @@ interactions as (
 
 celled as (
     select * from {{ ref('hcat', 'int_interactions_celled') }}
+),
+
+cells as (
+    select * from {{ ref('hcat', 'int_cells') }}
 ),
 
 scopes as (
@@ -38,9 +42,9 @@ located as (
 ),
 
 interactions_counted as (
-    select scope_number, cell_number, half, count(*) as count_interactions
+    select scope_number, cell_number, count(*) as count_interactions
     from located
-    group by scope_number, cell_number, half
+    group by scope_number, cell_number
 ),
 
 -- selecting the distinct cells of a cluster takes half the time of counting the distinct clusters of a cell
@@ -51,24 +55,39 @@ cells_of_clusters as (
 ),
 
 clusters_counted as (
-    select scope_number, cell_number, half, count(*) as count_clusters
+    select
+        scope_number,
+        cell_number,
+        count(*) as count_clusters,
+        count_if(half = 'first')::bigint as count_clusters_first,
+        count_if(half = 'second')::bigint as count_clusters_second
     from cells_of_clusters
-    group by scope_number, cell_number, half
+    group by scope_number, cell_number
 ),
 
 final as (
     select
-        interactions_counted.scope_number,
-        interactions_counted.cell_number,
-        interactions_counted.half,
+        {{ cell_id('metrics.metric_name', 'cells') }} as cell_id,
+        metrics.metric_name,
+        cells.first_dimension,
+        cells.first_segment,
+        cells.second_dimension,
+        cells.second_segment,
+        metrics.metric_number,
+        metrics.scores_per_unit,
+        cells.cell_number,
+        cells.partition_number,
         interactions_counted.count_interactions,
-        clusters_counted.count_clusters
+        clusters_counted.count_clusters,
+        clusters_counted.count_clusters_first,
+        clusters_counted.count_clusters_second
     from interactions_counted
     inner join clusters_counted
         on
             interactions_counted.scope_number = clusters_counted.scope_number
             and interactions_counted.cell_number = clusters_counted.cell_number
-            and interactions_counted.half = clusters_counted.half
+    inner join metrics on interactions_counted.scope_number = metrics.scope_number
+    inner join cells on interactions_counted.cell_number = cells.cell_number
 )
 
 select * from final
