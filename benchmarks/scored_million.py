@@ -134,15 +134,6 @@ def write_inputs(connection: duckdb.DuckDBPyConnection, calibrator: Calibrator, 
         ],
     )
     connection.execute(
-        f"""
-        create or replace table int_conformal_quantiles as
-        select '{_METRIC}' as metric_name, 'label_conditional' as stratification, {_ALPHA}::double as alpha,
-            'stratum ' || number::varchar as stratum, label, .6 + .02 * number - .3 * label as score_limit,
-            'conformalized' as status
-        from range(5) as strata (number), range(2) as labels (label)
-        """
-    )
-    connection.execute(
         """
         create or replace table int_interactions_joined as
         select interaction_id, 'cluster ' || (row_number() over () // 5)::varchar as cluster_id
@@ -155,9 +146,14 @@ def write_inputs(connection: duckdb.DuckDBPyConnection, calibrator: Calibrator, 
     )
     connection.execute(
         f"""
-        create or replace table int_conformal_limits_left_out as
-        select '{_METRIC}' as metric_name, 'stratum ' || (number % 5)::varchar as stratum,
-            'cluster ' || number::varchar as cluster_id, label, .61 - .3 * label as score_limit
+        create or replace table int_labels_fitted as
+        select 'quantiles' as part, '{_METRIC}' as metric_name, 'label_conditional' as stratification,
+            {_ALPHA}::double as alpha, 'stratum ' || number::varchar as stratum, null::varchar as cluster_id, label,
+            .6 + .02 * number - .3 * label as score_limit, 'conformalized' as status
+        from range(5) as strata (number), range(2) as labels (label)
+        union all
+        select 'limits', '{_METRIC}', null, null, 'stratum ' || (number % 5)::varchar, 'cluster ' || number::varchar,
+            label, .61 - .3 * label, null
         from range({_COUNT_LABELS}) as clusters (number), range(2) as labels (label)
         """
     )

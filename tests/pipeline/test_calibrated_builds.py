@@ -72,7 +72,7 @@ def read_table(build: Build, sql: str, names: tuple[str, ...]) -> pa.Table:
 
 def test_sql_applies_what_python_fitted(built: Build) -> None:
     names = ("metric_name", "criterion", "segment", "family", "status", "is_chosen", "parameters")
-    found = read_table(built, f"select {', '.join(names)} from int_calibrators_fitted", names)
+    found = read_table(built, f"select {', '.join(names)} from int_labels_fitted where part = 'calibrators'", names)
     calibrators = read_calibrators(found)
     assert "support_words" in calibrators
     assert "isotonic" in calibrators["support_words"].by_family
@@ -89,7 +89,9 @@ def test_sql_applies_what_python_fitted(built: Build) -> None:
 
 
 def test_every_family_that_labels_allow_is_fitted(built: Build) -> None:
-    rows = built.query("select family, status from int_calibrators_fitted where metric_name = 'support_words'")
+    rows = built.query(
+        "select family, status from int_labels_fitted where part = 'calibrators' and metric_name = 'support_words'"
+    )
     # nobody gave the middle point of the scale, so that graded families cannot know it
     assert dict(rows) == {
         "logistic": "fitted",
@@ -116,14 +118,14 @@ def test_sets_follow_the_limits_of_the_other_clusters(built: Build) -> None:
     limits = {
         (stratum, label): limit
         for stratum, label, limit in built.query(
-            "select stratum, label, score_limit from int_conformal_quantiles"
+            "select stratum, label, score_limit from int_labels_fitted where part = 'quantiles'"
             " where metric_name = 'support_words' and alpha = 0.1 and stratification = 'label_conditional'"
         )
     }
     left_out = {
         (stratum, label, cluster): limit
         for stratum, label, cluster, limit in built.query(
-            "select stratum, label, cluster_id, score_limit from int_conformal_limits_left_out"
+            "select stratum, label, cluster_id, score_limit from int_labels_fitted where part = 'limits'"
             " where metric_name = 'support_words'"
         )
     }

@@ -1,5 +1,6 @@
 with tested as (
-    select * from {{ ref('hcat', 'int_audits_tested') }}
+    select * from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'audits'
 ),
 
 final as (

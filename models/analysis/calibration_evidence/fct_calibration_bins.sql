@@ -1,5 +1,6 @@
 with measured as (
-    select * from {{ ref('hcat', 'int_calibrators_measured') }}
+    select * from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'quality'
 ),
 
 -- position, lowest, highest, mean_prediction, share_accepted, low, high, count_labels, count_clusters

@@ -3,7 +3,8 @@
     'log_loss_difference', 'auroc', 'type_one_error', 'type_two_error', 'calibration_slope', 'calibration_intercept'
 ] %}
 with measured as (
-    select * from {{ ref('hcat', 'int_calibrators_measured') }}
+    select * from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'quality'
 ),
 
 -- name, status, method, value, low, high

@@ -1,6 +1,6 @@
 with measured as (
-    select * from {{ ref('hcat', 'int_calibrators_measured') }}
-    where is_chosen
+    select * from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'quality' and is_chosen
 ),
 
 -- system, status, method, count_labels, count_clusters, share_accepted, mean_prediction, difference, low, high

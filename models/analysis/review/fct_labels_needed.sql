@@ -1,5 +1,6 @@
 with labels_needed as (
-    select * from {{ ref('hcat', 'int_labels_needed') }}
+    select * from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'labels_needed'
 ),
 
 counted as (

@@ -3,8 +3,9 @@ with answers as (
 ),
 
 attributed as (
-    select * from {{ ref('hcat', 'int_errors_attributed') }}
-    where hypothesis = 'all'
+    select *
+    from {{ ref('hcat', 'int_robustness_measured') }}
+    where part = 'errors' and hypothesis = 'all'
 ),
 
 final as (

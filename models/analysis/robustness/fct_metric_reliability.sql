@@ -1,9 +1,11 @@
 with verdicts_measured as (
-    select * from {{ ref('hcat', 'int_reliability_measured') }}
+    select * from {{ ref('hcat', 'int_robustness_measured') }}
+    where part = 'reliability'
 ),
 
 orders_measured as (
-    select * from {{ ref('hcat', 'int_chunk_orders_measured') }}
+    select * from {{ ref('hcat', 'int_robustness_measured') }}
+    where part = 'chunk_orders'
 ),
 
 measured as (

@@ -1,5 +1,6 @@
 with compared as (
-    select * from {{ ref('hcat', 'int_sides_compared') }}
+    select * from {{ ref('hcat', 'int_robustness_measured') }}
+    where part = 'differences'
 ),
 
 final as (

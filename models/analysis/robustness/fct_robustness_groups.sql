@@ -1,5 +1,6 @@
 with groups_typed as (
-    select * from {{ ref('hcat', 'int_groups_typed') }}
+    select * from {{ ref('hcat', 'int_robustness_measured') }}
+    where part = 'groups'
 ),
 
 queries as (

@@ -1,5 +1,6 @@
 with measured as (
     select * from {{ ref('hcat', 'int_robustness_measured') }}
+    where part = 'rates'
 ),
 
 -- a group of one answer is either right or a gap, so by the gaps of its own side R is always 1

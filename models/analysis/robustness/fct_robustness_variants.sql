@@ -1,5 +1,6 @@
 with measured as (
-    select * from {{ ref('hcat', 'int_variants_measured') }}
+    select * from {{ ref('hcat', 'int_robustness_measured') }}
+    where part = 'variants'
 ),
 
 final as (

@@ -1,13 +1,14 @@
 from hcat.engine.relations import order_by, read_rows
-from hcat.robustness.rates import RobustnessSettings, measure_robustness
+from hcat.robustness.rates import RobustnessSettings
+from hcat.robustness.tables import measure_all
 
 
 def model(dbt, session):
-    rule = dbt.config.meta_get("rule")
-    draws = dbt.config.meta_get("draws")
-    confidence = dbt.config.meta_get("confidence")
-    random_seed = dbt.config.meta_get("random_seed")
-    minimum_groups = dbt.config.meta_get("minimum_groups")
-    groups = order_by(dbt.ref("hcat", "int_groups_typed"), "system_id, hypothesis, side, group_id")
-    settings = RobustnessSettings(rule, draws, confidence, random_seed, minimum_groups)
-    return measure_robustness(read_rows(groups), settings)
+    settings = dbt.config.meta_get("settings")
+    answer_keys = "system_id, hypothesis, side, group_id, interaction_id"
+    answers = read_rows(order_by(dbt.ref("hcat", "int_robustness_answers"), answer_keys))
+    pairs = read_rows(order_by(dbt.ref("hcat", "int_variant_pairs"), "robustness_pair_id"))
+    verdicts = read_rows(order_by(dbt.ref("hcat", "int_metric_verdicts"), "system_id, metric, interaction_id"))
+    order_keys = "system, metric_name, measure, cluster_id"
+    orders = read_rows(order_by(dbt.ref("hcat", "int_chunk_orders"), order_keys))
+    return measure_all(answers, pairs, verdicts, orders, RobustnessSettings(**settings))

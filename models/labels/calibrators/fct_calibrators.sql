@@ -1,5 +1,6 @@
 with calibrators as (
-    select * from {{ ref('hcat', 'int_calibrators_fitted') }}
+    select * from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'calibrators'
 ),
 
 parameters as (

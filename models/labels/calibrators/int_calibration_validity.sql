@@ -9,8 +9,8 @@ targets as (
 ),
 
 calibrators as (
-    select metric_name from {{ ref('hcat', 'int_calibrators_fitted') }}
-    where is_chosen and segment = 'all'
+    select metric_name from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'calibrators' and is_chosen and segment = 'all'
 ),
 
 labels as (

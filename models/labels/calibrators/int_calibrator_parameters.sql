@@ -1,7 +1,7 @@
 -- One row per (metric, segment, family, parameter, position) of the fitted calibrators, to read and to apply them.
 with calibrators as (
-    select * from {{ ref('hcat', 'int_calibrators_fitted') }}
-    where status = 'fitted'
+    select * from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'calibrators' and status = 'fitted'
 ),
 
 final as (

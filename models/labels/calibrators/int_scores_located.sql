@@ -20,8 +20,8 @@ valid_classes as (
 ),
 
 calibrators as (
-    select metric_name, segment, family from {{ ref('hcat', 'int_calibrators_fitted') }}
-    where is_chosen
+    select metric_name, segment, family from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'calibrators' and is_chosen
 ),
 
 final as (

@@ -1,11 +1,13 @@
 -- Coverage of the audit labels by sets that the other clusters made. Where a quantile makes a promise about a row, the
 -- row also shows that quantile and what it promises.
 with coverage as (
-    select * from {{ ref('hcat', 'int_conformal_coverage') }}
+    select * from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'coverage'
 ),
 
 quantiles as (
-    select * from {{ ref('hcat', 'int_conformal_quantiles') }}
+    select * from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'quantiles'
 ),
 
 -- What the promise of a stratification covers: all rows, a stratum, or a class of a stratum.

@@ -24,12 +24,13 @@ targets as (
 ),
 
 quantiles as (
-    select * from {{ ref('hcat', 'int_conformal_quantiles') }}
-    where stratification = 'label_conditional' and alpha = {{ var('hcat_conformal_alpha') }}
+    select * from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'quantiles' and stratification = 'label_conditional' and alpha = {{ var('hcat_conformal_alpha') }}
 ),
 
 left_out as (
-    select * from {{ ref('hcat', 'int_conformal_limits_left_out') }}
+    select * from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'limits'
 ),
 
 -- One row per (metric, stratum).

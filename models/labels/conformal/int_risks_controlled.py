@@ -1,5 +1,6 @@
 from hcat.calibration.conformal_tables import control_risks
 from hcat.engine.relations import read_rows
+from hcat.engine.stacking import read_part
 
 
 def model(dbt, session):
@@ -8,6 +9,6 @@ def model(dbt, session):
     random_seed = dbt.config.meta_get("random_seed")
     labels = read_rows(dbt.ref("hcat", "int_audit_labels"))
     targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
-    calibrators = read_rows(dbt.ref("hcat", "int_calibrators_fitted"))
-    predictions = read_rows(dbt.ref("hcat", "int_labels_cross_fitted"))
+    fitted = read_rows(dbt.ref("hcat", "int_labels_fitted"))
+    calibrators, predictions = read_part(fitted, "calibrators"), read_part(fitted, "predictions")
     return control_risks(labels, targets, calibrators, predictions, levels, delta, random_seed)

@@ -23,7 +23,8 @@ with final as (
         count_units::integer as count_units,
         count_ratings::integer as count_ratings,
         count_clusters::integer as count_clusters
-    from {{ ref('hcat', 'int_rater_agreement') }}
+    from {{ ref('hcat', 'int_raters_measured') }}
+    where part = 'agreement'
 )
 
 select * from final

@@ -1,5 +1,6 @@
 with reports as (
-    select * from {{ ref('hcat', 'int_rater_reports') }}
+    select * from {{ ref('hcat', 'int_raters_measured') }}
+    where part = 'reports'
 ),
 
 unjudged as (

@@ -21,7 +21,8 @@ rules as (
 ),
 
 modelled as (
-    select * from {{ ref('hcat', 'int_ratings_modelled') }}
+    select * from {{ ref('hcat', 'int_raters_measured') }}
+    where part = 'labels'
 ),
 
 first_passes as (

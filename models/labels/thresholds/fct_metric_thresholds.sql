@@ -1,6 +1,6 @@
 with fitted as (
-    select * from {{ ref('hcat', 'int_thresholds_fitted') }}
-    where is_shown
+    select * from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'thresholds' and is_shown
 ),
 
 decisions as (

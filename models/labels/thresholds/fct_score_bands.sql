@@ -1,5 +1,6 @@
 with bands as (
-    select * from {{ ref('hcat', 'int_score_bands') }}
+    select * from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'bands'
 ),
 
 final as (

@@ -1,7 +1,7 @@
 -- Methods of the literature beside the three of fct_metric_thresholds, to compare them. Nobody decides by this table.
 with fitted as (
-    select * from {{ ref('hcat', 'int_thresholds_fitted') }}
-    where not is_shown
+    select * from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'thresholds' and not is_shown
 ),
 
 final as (

@@ -25,6 +25,7 @@ from hcat.calibration.agreement import (
     intra_rater_agreement,
     rater_reports,
 )
+from hcat.engine.stacking import stack_parts
 
 AGREEMENT_SCHEMA = pa.schema(
     [
@@ -86,6 +87,32 @@ class _Criterion(NamedTuple):
     clusters: npt.NDArray[np.int64]
     first: npt.NDArray[np.float64]
     second: npt.NDArray[np.float64]
+
+
+def measure_raters(ratings: pa.Table, rules: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
+    """Return the agreement of raters, a report of each rater, and the labels that a model of raters decides.
+
+    Parameters
+    ----------
+    ratings : Table
+        As in :func:`adjudicate_by_model`.
+    rules : Table
+        criterion, rule.
+    count_draws, random_seed : int
+        Bootstrap over whole clusters.
+
+    Returns
+    -------
+    Table
+        The parts ``agreement``, ``reports`` and ``labels`` (:func:`hcat.engine.stacking.stack_parts`).
+    """
+    return stack_parts(
+        {
+            "agreement": measure_agreement(ratings, count_draws, random_seed),
+            "reports": report_raters(ratings, count_draws, random_seed),
+            "labels": adjudicate_by_model(ratings, rules),
+        }
+    )
 
 
 def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.Table:

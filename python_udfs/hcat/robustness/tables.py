@@ -1,4 +1,4 @@
-"""Robustness as Arrow tables: sides compared at equal group size, and variants by type.
+"""Robustness as Arrow tables: sides compared at equal group size, variants by type, and all parts in one table.
 
 :mod:`hcat.robustness.groups` defines a group, R and a faulty module. SQL pairs variants with their parents
 (``int_variant_pairs``) and draws the groups.
@@ -12,10 +12,12 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.stacking import stack_parts
+from hcat.robustness.chunk_orders import measure_orders
 from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_sides
-from hcat.robustness.groups import equalise_groups, group_answers
-from hcat.robustness.rates import RobustnessSettings
-from hcat.robustness.reliability import measure_share
+from hcat.robustness.groups import attribute_errors, equalise_groups, group_answers
+from hcat.robustness.rates import RobustnessSettings, measure_robustness
+from hcat.robustness.reliability import ReliabilitySettings, measure_reliability, measure_share
 from hcat.statistics.arrays import Integers
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.intervals import t_quantile
@@ -62,6 +64,45 @@ VARIANT_SCHEMA: Final = pa.schema(
         ("share_broken_upper", pa.float64()),
     ]
 )
+
+
+def measure_all(
+    answers: pa.Table, pairs: pa.Table, verdicts: pa.Table, orders: pa.Table, settings: RobustnessSettings
+) -> pa.Table:
+    """Return all that is measured of robustness and of metrics without a reference, one part per mart.
+
+    Parameters
+    ----------
+    answers : Table
+        Answers in groups: schema :data:`hcat.robustness.groups.ANSWER_SCHEMA`, ordered by the key of a group.
+    pairs : Table
+        Variants with their parents, as in :func:`measure_variants`.
+    verdicts : Table
+        Schema :data:`hcat.robustness.reliability.VERDICT_SCHEMA`, ordered by system and metric.
+    orders : Table
+        Schema :data:`hcat.robustness.chunk_orders.ORDERS_SCHEMA`, ordered by its key.
+    settings : RobustnessSettings
+
+    Returns
+    -------
+    Table
+        The parts ``groups``, ``errors``, ``rates``, ``differences``, ``variants``, ``reliability`` and
+        ``chunk_orders`` (:func:`hcat.engine.stacking.stack_parts`).
+    """
+    groups = group_answers(answers, settings.rule)
+    least = settings.minimum_groups
+    of_metrics = ReliabilitySettings(settings.confidence, least)
+    return stack_parts(
+        {
+            "groups": groups,
+            "errors": attribute_errors(answers, settings.rule),
+            "rates": measure_robustness(groups, settings),
+            "differences": compare_at_equal_size(answers, settings),
+            "variants": measure_variants(pairs, confidence=settings.confidence, minimum_clusters=least),
+            "reliability": measure_reliability(verdicts, of_metrics),
+            "chunk_orders": measure_orders(orders, of_metrics),
+        }
+    )
 
 
 def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:

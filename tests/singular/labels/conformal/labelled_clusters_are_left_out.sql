@@ -5,12 +5,13 @@ with labels as (
 ),
 
 conformalized as (
-    select distinct metric_name from {{ ref('hcat', 'int_conformal_quantiles') }}
-    where stratification = 'label_conditional' and status <> 'not_calibrated'
+    select distinct metric_name from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'quantiles' and stratification = 'label_conditional' and status <> 'not_calibrated'
 ),
 
 left_out as (
-    select * from {{ ref('hcat', 'int_conformal_limits_left_out') }}
+    select * from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'limits'
 )
 
 select labels.metric_name, labels.cluster_id, labels.label

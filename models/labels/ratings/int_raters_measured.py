@@ -1,4 +1,4 @@
-from hcat.calibration.agreement_tables import measure_agreement
+from hcat.calibration.agreement_tables import measure_raters
 from hcat.engine.relations import order_by, read_rows
 
 
@@ -6,4 +6,4 @@ def model(dbt, session):
     count_draws = dbt.config.meta_get("count_draws")
     random_seed = dbt.config.meta_get("random_seed")
     ratings = order_by(dbt.ref("hcat", "int_ratings_of_clusters"), "criterion, interaction_id, rater, rating_pass")
-    return measure_agreement(read_rows(ratings), count_draws, random_seed)
+    return measure_raters(read_rows(ratings), read_rows(dbt.ref("adjudication_rules")), count_draws, random_seed)
