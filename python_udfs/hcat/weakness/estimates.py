@@ -73,10 +73,10 @@ def estimate_cells(cells: pa.Table, sums: pa.Table, groups: pa.Table) -> pa.Tabl
     half_of = np.zeros(1 + max(groups["jackknife_group"].to_pylist(), default=0), dtype="U6")
     half_of[groups["jackknife_group"].to_numpy()] = groups["half"].to_pylist()
     estimates = _make_estimates(cells.num_rows)
-    numbers = located["jackknife_group"].to_numpy()
+    positions, numbers = located["position"].to_numpy(), located["jackknife_group"].to_numpy()
     columns = {name: located[name].to_numpy().astype(np.float64) for names in SUMS.values() for name in names}
-    for members, rows in _partitions(cells, located["position"].to_numpy()):
-        places = np.searchsorted(members, located["position"].to_numpy()[rows])
+    for members, rows in _partitions(cells, positions):
+        places = np.searchsorted(members, positions[rows])
         present, group_codes = np.unique(numbers[rows], return_inverse=True)
         for measurement, names in SUMS.items():
             counts, values = (_spread(columns[name][rows], group_codes, places, len(members)) for name in names)
