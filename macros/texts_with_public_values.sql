@@ -1,10 +1,11 @@
 {#
     One row per text with a value that the knowledge base publishes: its masked form and its places without these values,
     and the key of its reading with them. texts has text_id, reading_key and text; recognised is what was found in them.
+    public_values is a query of entity_type and value.
 #}
-{% macro texts_with_public_values(texts, recognised) -%}
+{% macro texts_with_public_values(texts, recognised, public_values) -%}
     with public_values as (
-        select entity_type, value from {{ ref('hcat', 'int_public_values') }}
+        {{ public_values }}
     ),
 
     spans as (

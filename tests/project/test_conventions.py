@@ -77,6 +77,7 @@ LINES_OF_A_THIN_MODEL = 15
 PLAIN_NUMBERS = {"0", "1", "0.0", "1.0", "100"}
 #: Numbers that belong to one file, each with its reason.
 NUMBERS_OF_FILES = {
+    "clean_line": ({"4"}, "least digits of a code point, as people write it"),
     "raise_when_the_clock_is_behind": ({"60"}, "seconds by which the clocks of two machines may differ"),
     "int_retrieval_quality": ({"3", "5", "10"}, "the cut-off ranks that the catalogue names"),
     "int_marginal_cell_quantiles": (

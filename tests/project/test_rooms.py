@@ -6,13 +6,13 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 from builds import REPOSITORY
 from rooms import FOLDERS, PACKAGES, ROOMS
+from test_budgets import count_path_to
 
 MODELS = REPOSITORY / "models"
 PACKAGE = REPOSITORY / "python_udfs" / "hcat"
@@ -223,18 +223,9 @@ def test_tests_and_descriptions_stand_in_the_rooms() -> None:
 
 
 def test_the_page_of_the_architecture_counts_the_longest_paths(manifest: dict[str, Any]) -> None:
-    # without the jobs on request, which no nightly build runs
-    parents = {
-        node["unique_id"]: node["depends_on"]["nodes"]
-        for node in manifest["nodes"].values()
-        if node["resource_type"] == "model" and not {"test_set", "grammar", "judging"} & set(node["tags"])
-    }
-
-    @cache
-    def count_models(model: str) -> int:
-        return 1 + max((count_models(parent) for parent in parents[model] if parent in parents), default=0)
-
-    evaluations, gates = (count_models(f"model.hcat.{mart}") for mart in ("fct_evaluations", "fct_threshold_gates"))
+    evaluations, gates = (
+        count_path_to(manifest, f"model.hcat.{mart}") for mart in ("fct_evaluations", "fct_threshold_gates")
+    )
     page = (REPOSITORY / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert f"to `fct_evaluations` has {evaluations} models, to `fct_threshold_gates` {gates}." in page
 

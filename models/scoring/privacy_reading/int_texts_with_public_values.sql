@@ -4,4 +4,8 @@
 -- This is a table, because every reader of masked texts needs it.
 {{ config(materialized='table') }}
 
-{{ texts_with_public_values(ref('hcat', 'int_texts_recognisable'), ref('hcat', 'int_texts_recognised')) }}
+{{ texts_with_public_values(
+    ref('hcat', 'int_texts_recognisable'),
+    ref('hcat', 'int_texts_recognised'),
+    'select entity_type, value from ' ~ ref('hcat', 'int_public_values')
+) }}

@@ -1,5 +1,5 @@
--- One row per distinct text of the test set, with its masked form (null if there is nothing to mask). What a document
--- publishes is not masked.
+-- One row per distinct text of the test set or its documents, with its masked form (null if there is nothing to mask).
+-- What a document publishes is not masked. A test set needs no logs, so that it reads its documents itself.
 with recognisable as (
     select text_id, reading_key from {{ ref('hcat', 'int_test_texts_recognisable') }}
 ),
@@ -10,7 +10,9 @@ recognised as (
 
 with_public_values as (
     {{ texts_with_public_values(
-        ref('hcat', 'int_test_texts_recognisable'), ref('hcat', 'int_test_texts_recognised')
+        ref('hcat', 'int_test_texts_recognisable'),
+        ref('hcat', 'int_test_texts_recognised'),
+        public_values(ref('hcat', 'int_test_texts_recognisable'), ref('hcat', 'int_test_texts_recognised'))
     ) }}
 ),
 

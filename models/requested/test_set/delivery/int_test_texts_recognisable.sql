@@ -1,4 +1,5 @@
--- One row per distinct text of the test set that is shown somewhere, with the key of its recognition.
+-- One row per distinct text of the test set that is shown somewhere, or of the documents, with the key of its
+-- recognition. Rules alone read the documents, whose values are public.
 with test_queries as (
     select query_text, reference_answer from {{ ref('hcat', 'int_test_queries') }}
 ),
@@ -19,7 +20,15 @@ recognisers as (
     select * from {{ ref('hcat', 'int_privacy_recognisers') }}
 ),
 
-united as (
+documents as (
+    select document_text from {{ ref('hcat', 'stg_documents') }}
+),
+
+chunks as (
+    select chunk_text from {{ ref('hcat', 'stg_chunks') }}
+),
+
+shown as (
     select query_text as text from test_queries
     union
     select reference_answer as text from test_queries
@@ -37,15 +46,35 @@ united as (
     select answer as text from calls
 ),
 
+united as (
+    select text, true as is_shown, false as is_public from shown
+    {%- if var('hcat_documents_are_public') %}
+    union all
+    select document_text as text, false as is_shown, true as is_public from documents
+    union all
+    select chunk_text as text, false as is_shown, true as is_public from chunks
+    {%- endif %}
+),
+
+distinct_texts as (
+    select text, bool_or(is_shown) as is_shown, bool_or(is_public) as is_public
+    from united
+    where not {{ is_blank('text') }}
+    group by text
+),
+
 final as (
     select
-        md5(united.text) as text_id,
-        recognisers.recogniser_key as reading_key,
-        united.text,
-        recognisers.has_tagger as is_tagged
-    from united
+        md5(distinct_texts.text) as text_id,
+        case
+            when distinct_texts.is_shown then recognisers.recogniser_key
+            else md5(concat_ws('|', recognisers.recogniser_key, 'rules'))
+        end as reading_key,
+        distinct_texts.text,
+        distinct_texts.is_shown and recognisers.has_tagger as is_tagged,
+        distinct_texts.is_public
+    from distinct_texts
     cross join recognisers
-    where not {{ is_blank('united.text') }}
 )
 
 select * from final
