@@ -47,7 +47,8 @@ final as (
         evaluations.raw_score,
         labels.inclusion_probability,
         labels.is_audit,
-        labels.rated_at
+        labels.rated_at,
+        coalesce(left(labels.rated_at::date::string, 7), 'unknown') as rated_month
     from labels
     inner join targets on labels.criterion = targets.criterion
     inner join scales on labels.criterion = scales.criterion

@@ -7,7 +7,7 @@ def model(dbt, session):
     levels = dbt.config.meta_get("levels")
     delta = dbt.config.meta_get("delta")
     random_seed = dbt.config.meta_get("random_seed")
-    labels = read_rows(dbt.ref("hcat", "int_audit_labels"))
+    labels = read_rows(dbt.ref("hcat", "int_labels").filter("is_audit"))
     targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
     fitted = read_rows(dbt.ref("hcat", "int_labels_fitted"))
     calibrators, predictions = read_part(fitted, "calibrators"), read_part(fitted, "predictions")

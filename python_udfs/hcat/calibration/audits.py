@@ -57,8 +57,8 @@ def check_audits(
     Parameters
     ----------
     labels : Table
-        int_audit_labels: the columns of :func:`hcat.calibration.conformal_tables.fit_quantiles` and rated_month
-        (`YYYY-MM`).
+        Labels of a plain random sample: the columns of :func:`hcat.calibration.conformal_tables.fit_quantiles` and
+        rated_month (`YYYY-MM`).
     targets, predictions : Table
         As in :func:`hcat.calibration.conformal_tables.fit_quantiles`.
     alpha : float

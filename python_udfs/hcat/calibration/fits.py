@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hcat.calibration.conformal_tables import fit_quantiles, leave_out_limits
 from hcat.calibration.tables import cross_fit_labels, fit_calibrators
@@ -33,15 +34,13 @@ class FitSettings:
     alpha: float
 
 
-def fit_labels(labels: pa.Table, audits: pa.Table, targets: pa.Table, settings: FitSettings) -> pa.Table:
+def fit_labels(labels: pa.Table, targets: pa.Table, settings: FitSettings) -> pa.Table:
     """Return calibrators, what they say of labels that they did not see, and the limits of prediction sets.
 
     Parameters
     ----------
     labels : Table
-        Labels with scores, as in :func:`hcat.calibration.tables.fit_calibrators`.
-    audits : Table
-        The labels of a plain random sample, with stratum and rated_month.
+        int_labels: labels with scores. Those of a plain random sample (is_audit) give the limits of prediction sets.
     targets : Table
         The metrics that people calibrate.
     settings : FitSettings
@@ -52,6 +51,7 @@ def fit_labels(labels: pa.Table, audits: pa.Table, targets: pa.Table, settings: 
         The parts ``calibrators``, ``predictions``, ``quantiles`` and ``limits``
         (:func:`hcat.engine.stacking.stack_parts`).
     """
+    audits = labels.filter(pc.field("is_audit"))
     folds, seed = settings.count_folds, settings.random_seed
     calibrators = fit_calibrators(labels, targets, folds, seed)
     predictions = cross_fit_labels(labels, targets, calibrators, folds, seed)

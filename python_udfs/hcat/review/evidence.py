@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hcat.calibration.audits import check_audits
 from hcat.calibration.conformal_tables import cover_labels
@@ -58,7 +59,6 @@ class EvidenceSettings:
 
 def measure_labels(
     labels: pa.Table,
-    audits: pa.Table,
     targets: pa.Table,
     fitted: pa.Table,
     appetites: pa.Table,
@@ -70,9 +70,7 @@ def measure_labels(
     Parameters
     ----------
     labels : Table
-        Labels with scores, ordered by metric_name and interaction_id.
-    audits : Table
-        The labels of a plain random sample, with stratum and rated_month.
+        int_labels, ordered by metric_name and interaction_id.
     targets : Table
         The metrics that people calibrate.
     fitted : Table
@@ -87,6 +85,7 @@ def measure_labels(
         The parts ``quality``, ``coverage``, ``audits``, ``bands``, ``thresholds`` and ``labels_needed``
         (:func:`hcat.engine.stacking.stack_parts`).
     """
+    audits = labels.filter(pc.field("is_audit"))
     chosen, seed = settings, settings.random_seed
     calibrators, predictions = read_part(fitted, "calibrators"), read_part(fitted, "predictions")
     return stack_parts(

@@ -1,7 +1,8 @@
 {{ config(enabled=is_on('calibration')) }}
 -- Audit labels whose own cluster would decide the set of its interactions, because no limit leaves the cluster out.
 with labels as (
-    select distinct metric_name, cluster_id, label from {{ ref('hcat', 'int_audit_labels') }}
+    select distinct metric_name, cluster_id, label from {{ ref('hcat', 'int_labels') }}
+    where is_audit
 ),
 
 conformalized as (
