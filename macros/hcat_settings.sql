@@ -27,7 +27,7 @@
         'hcat_drift_minimum_shape', 'hcat_drift_bins', 'hcat_drift_minimum_expected', 'hcat_drift_minimum_shift',
         'hcat_drift_minimum_weeks', 'hcat_drift_mix_dimension', 'hcat_drift_expected_shift', 'hcat_drift_alarm_level',
         'hcat_drift_mix_share', 'hcat_drift_headline_share',
-        'hcat_risk_delta', 'hcat_score_bands', 'hcat_review_round', 'hcat_review_budget', 'hcat_review_metric',
+        'hcat_score_bands', 'hcat_review_round', 'hcat_review_budget', 'hcat_review_metric',
         'hcat_review_share_audit',
         'hcat_review_epsilon', 'hcat_review_release_sample', 'hcat_decision_decimals', 'hcat_failure_rate_target',
         'hcat_version_false_discovery_rate', 'hcat_version_jackknife_clusters', 'hcat_least_changed_clusters',
