@@ -154,7 +154,6 @@ def add_drift(connection: Any) -> None:
                 "dimension": "all",
                 "segment": "all",
                 "test": "mean_shift",
-                "role": "alarm",
                 "status": "tested",
                 "window_weeks": 1,
                 "value_reference": 0.5,

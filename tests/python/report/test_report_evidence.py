@@ -261,12 +261,10 @@ def add_versions(connection: Any, text: str) -> None:
 def add_monitoring(connection: Any, text: str) -> None:
     drift = {"dimension": "all", "segment": "all", "status": "tested", "statistic": 2.0, "limit_value": 4.0}
     drift |= {"window_start": "2026-05-25", "window_end": "2026-05-31", "window_weeks": 1, "is_drifting": False}
-    drift |= {"role": "alarm"}
     drift |= {"reference_start": "2026-04-06", "reference_end": "2026-05-24", "count_reference": 90, "count_window": 20}
     series = {**drift, "metric_name": METRIC, "test": "mean_shift", "band_lower": 0.4, "band_upper": 0.6}
     alarm = {**series, "dimension": "topic", "segment": f"cards{text}", "is_drifting": True, "q_value": 0.001}
-    short = {**drift, "metric_name": METRIC, "test": "population_stability", "status": "too_few_window"}
-    short |= {"role": "shown"}
+    short = {**drift, "metric_name": METRIC, "test": "mix_shift", "status": "too_few_window"}
     insert(
         connection,
         "fct_metric_drift",
