@@ -28,6 +28,6 @@
             'int_findings_confirmed': 'built_at',
             'int_findings_seen': 'built_at',
         },
-        'removed': ['fct_risk_controls', 'int_risks_controlled', 'int_tables_to_publish'],
+        'removed': ['fct_failure_rates_appendix', 'fct_risk_controls', 'int_risks_controlled', 'int_tables_to_publish'],
     }) }}
 {% endmacro %}
