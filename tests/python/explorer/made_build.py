@@ -139,7 +139,6 @@ def add_findings(connection: Any) -> None:
         "fct_finding_sensitivity",
         [
             {**varied, "kind": "threshold", "variation": "threshold_looser", "is_flagged": True},
-            {**varied, "kind": "half_split", "variation": "half_split_001", "is_flagged": False},
         ],
     )
 
