@@ -38,7 +38,7 @@ from hcat.statistics.arrays import Floats, Integers, Keys
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.multiple_tests import holm
 
-STRATIFICATIONS = ("marginal", "group", "label_conditional")
+STRATIFICATIONS = ("marginal", "label_conditional")
 CELL_STATUSES = ("conformalized", "insufficient")
 SET_KINDS = ("empty", "single", "several", "all")
 SCOPES = ("marginal", "label", "group", "label_and_group")
@@ -411,8 +411,7 @@ def fit_conformal(
     stratification : str
         `label_conditional`: a quantile per class and group, P(Y in set | Y = y, group) >= 1 - alpha, because coverage
         over all rows can hide a class that is missed (Vovk 2012, label conditional validity; Sadinle, Lei and Wasserman
-        2019). `group`: Mondrian by group. `marginal`: the one quantile of Sudjianto et al. 2024, section 5.2, without
-        groups.
+        2019). `marginal`: the one quantile of Sudjianto et al. 2024, section 5.2, without groups.
     groups, clusters : ndarray, shape (n,), optional
         Group and cluster of each row; one group, and every row its own cluster, by default.
     own_groups : sequence of str, optional
@@ -425,12 +424,12 @@ def fit_conformal(
     Raises
     ------
     ValueError
-        If an argument is outside its range, lengths differ, or `group` or `own_groups` come without groups.
+        If an argument is outside its range, lengths differ, or `own_groups` come without groups.
     """
     if stratification not in STRATIFICATIONS:
         raise ValueError(f"stratification must be one of {', '.join(STRATIFICATIONS)}, got {stratification!r}")
-    if groups is None and (stratification == "group" or own_groups is not None):
-        raise ValueError("stratification 'group' and own_groups need groups, got None")
+    if groups is None and own_groups is not None:
+        raise ValueError("own_groups need groups, got None")
     scores = nonconformity(probabilities)
     count, count_labels = scores.shape
     labels = _check_labels(labels, count, count_labels)

@@ -2,9 +2,9 @@
 
 The statistics are those of :mod:`hcat.calibration.conformal`. Stage 2 reads the plain random audit sample alone: its
 promises are for answers drawn as the labelled ones were. The sets in force are label-conditional and made of the ranks
-of raw scores, so that no calibrator, and no label of the same cluster, has a part in them. The other stratifications
-compare classes with each other. They need probabilities, and take those that are out of fold. A metric without a
-calibrator, or with too few clusters, has rows that say so; its sets then hold every label.
+of raw scores, so that no calibrator, and no label of the same cluster, has a part in them. The marginal sets and those
+of scale points compare classes with each other. They need probabilities, and take those that are out of fold. A metric
+without a calibrator, or with too few clusters, has rows that say so; its sets then hold every label.
 """
 
 from __future__ import annotations
@@ -320,19 +320,16 @@ def _read_promises(
 
 def _fit(sample: AuditSample, alpha: float, stratification: str) -> Conformalizer:
     values, labels = sample.read(stratification)
-    if stratification in ("marginal", SCALE_POINT):
+    if stratification != IN_FORCE:
         # a quantile per scale point leaves too few labels to part them by stratum too
-        name = "marginal" if stratification == "marginal" else IN_FORCE
+        name = IN_FORCE if stratification == SCALE_POINT else stratification
         return fit_conformal(values, labels, alpha, stratification=name, clusters=sample.clusters)
-    least_share = 1.0
-    if stratification == IN_FORCE and len(labels):
-        # a stratum must be large enough for the rarer class of all labels
-        least_share = float(max(np.bincount(labels, minlength=2).min(), 1) / len(labels))
+    # a stratum must be large enough for the rarer class of all labels
+    least_share = float(max(np.bincount(labels, minlength=2).min(), 1) / len(labels)) if len(labels) else 1.0
     return fit_conformal(
         values,
         labels,
         alpha,
-        stratification=stratification,
         groups=sample.groups,
         clusters=sample.clusters,
         own_groups=groups_with_cells(sample.groups, alpha, sample.clusters, least_share),

@@ -269,9 +269,9 @@ def test_a_cell_that_stays_too_small_gives_all_labels():
 def test_declared_groups_decide_the_cells():
     probabilities, labels = draw(100, np.random.default_rng(3))
     groups = np.array(["a", "b"] * 50)
-    fitted = fit_conformal(probabilities, labels, 0.1, stratification="group", groups=groups, own_groups=["b"])
-    assert [(cell.group, cell.count_rows) for cell in fitted.cells] == [("b", 50), ("other", 50)]
-    assert fitted.cells[1].quantile == conformal_quantile(fitted.scores[groups == "a"], 0.1)
+    fitted = fit_conformal(probabilities, labels, 0.1, groups=groups, own_groups=["b"])
+    assert [(cell.group, cell.label) for cell in fitted.cells] == [("b", 0), ("b", 1), ("other", 0), ("other", 1)]
+    assert fitted.cells[3].quantile == conformal_quantile(fitted.scores[(groups == "a") & (labels == 1)], 0.1)
 
 
 def test_no_labels_at_all():
@@ -321,7 +321,7 @@ def test_marginal_sets_are_those_of_mapie_and_crepes(count_labels, alpha):
     assert 0 < ours.mean() < 1
 
 
-def test_label_conditional_and_group_sets_are_those_of_crepes():
+def test_label_conditional_sets_are_those_of_crepes():
     from crepes import ConformalClassifier, WrapClassifier
 
     random = np.random.default_rng(5)
@@ -337,11 +337,6 @@ def test_label_conditional_and_group_sets_are_those_of_crepes():
     expected = peer.predict_set(new, labels=False, confidence=0.87, smoothing=False)
     ours = fit_conformal(probabilities, labels, 0.13).predict(new).includes
     assert_array_equal(ours, expected)
-
-    fitted = fit_conformal(probabilities, labels, 0.13, stratification="group", groups=groups)
-    mondrian = ConformalClassifier().fit(fitted.scores, bins=groups)
-    expected = mondrian.predict_set(1 - new, bins=new_groups, confidence=0.87, smoothing=False)
-    assert_array_equal(fitted.predict(new, new_groups).includes, expected)
 
     fitted = fit_conformal(probabilities, labels, 0.13, groups=groups)
     cells = np.array([f"{label} {group}" for label, group in zip(labels, groups, strict=True)])
@@ -424,21 +419,23 @@ def test_check_finds_a_shift_and_passes_without_one():
 
 def test_holm_spares_what_a_single_check_fails():
     # the covered count one below the limit of a single check: as one of three cells it passes
-    groups = np.repeat(["a", "b", "c"], 101)
     random = np.random.default_rng(9)
-    probabilities = random.random(303)
-    fitted = fit_conformal(probabilities, np.ones(303, dtype=int), 0.05, stratification="group", groups=groups)
+
+    def spread(own: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        probabilities = np.repeat((1 - own)[:, None] / 2, 3, axis=1)
+        probabilities[np.arange(len(own)), labels] = own
+        return probabilities
+
+    labels = np.repeat([0, 1, 2], 101)
+    fitted = fit_conformal(spread(random.random(303), labels), labels, 0.05)
     limit = check_coverage(60, 60, 101, 0.05).limit
-    quantile = fitted.cells[0].quantile
-    new = np.full(180, 1.0)
-    new[: 60 - (limit - 1)] = 1 - quantile - 0.001
-    check = check_sets(fitted, new, np.ones(180, dtype=int), np.repeat(["a", "b", "c"], 60))[0]
+    new_labels = np.repeat([0, 1, 2], 60)
+    own = np.full(180, 1.0)
+    own[: 60 - (limit - 1)] = 1 - fitted.cells[0].quantile - 0.001
+    check = check_sets(fitted, spread(own, new_labels), new_labels)[0]
     assert check.count_covered == limit - 1
     assert check.p_value < 0.001 < check.p_value_holm == 3 * check.p_value
     assert check.status == "passed"
-
-
-# --- promises on simulated data
 
 
 def test_coverage_over_folds_is_beta():
@@ -489,7 +486,7 @@ def test_label_conditional_covers_the_rare_class_that_marginal_misses():
     assert missed < 0.1  # of the bad answers, while .8 of all are covered
 
 
-def test_mondrian_covers_each_group():
+def test_label_conditional_quantiles_cover_each_group():
     random = np.random.default_rng(20260104)
     groups = np.array(["even", "odd"])[np.arange(300) % 2]
     found = []
@@ -497,11 +494,12 @@ def test_mondrian_covers_each_group():
         # the probabilities are right for even rows, and worth nothing for odd ones
         probabilities = random.random(300)
         labels = (random.random(300) < np.where(groups == "odd", 0.5, probabilities)).astype(int)
-        cells = fit_conformal(probabilities, labels, 0.1, stratification="group", groups=groups).cells
-        pooled = fit_conformal(probabilities, labels, 0.1, stratification="marginal").cells[0].quantile
-        found.append([1 - (1 - cells[0].quantile) ** 2, cells[1].quantile, pooled])
+        # of accepted answers: S = 1 - p has the density 2 (1 - S) in even rows, and 1 in odd ones
+        cells = fit_conformal(probabilities, labels, 0.1, groups=groups).cells
+        pooled = fit_conformal(probabilities, labels, 0.1).cells[1].quantile
+        found.append([1 - (1 - cells[1].quantile) ** 2, cells[3].quantile, pooled])
     even, odd, odd_pooled = np.mean(found, axis=0)
-    assert_allclose([even, odd], 0.9, atol=0.01)
+    assert_allclose([even, odd], 0.905, atol=0.01)
     assert odd_pooled < 0.87
 
 
@@ -576,7 +574,6 @@ def test_check_of_siblings_is_conservative():
         (lambda: fit_conformal(np.array([0.5]), np.array([0.5]), 0.1), "whole numbers from 0 to 1, got 0.5"),
         (lambda: fit_conformal(np.array([0.5]), np.array([1, 0]), 0.1), r"labels must have shape \(1,\), got \(2,\)"),
         (lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, stratification="task"), "got 'task'"),
-        (lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, stratification="group"), "need groups, got None"),
         (lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, own_groups=["a"]), "need groups, got None"),
         (
             lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, groups=np.array(["a"]), own_groups=["other"]),
