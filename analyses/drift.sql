@@ -1,6 +1,6 @@
 {{ config(enabled=is_on('drift')) }}
--- What moved against its reference, by the two tests that alarm. Drifting series come first, the most significant on
--- top, each with its interval and the limit of Student's t beyond which it alarms. Rows of role shown are left out.
+-- What moved against its reference, by both tests. Drifting series come first, the most significant on
+-- top, each with its interval and the limit of Student's t beyond which it alarms.
 select
     metric_name,
     dimension,
@@ -21,7 +21,7 @@ select
     count_window,
     is_drifting
 from {{ ref('hcat', 'fct_metric_drift') }}
-where status = 'tested' and role = 'alarm'
+where status = 'tested'
 order by
     is_drifting desc,
     q_value asc nulls last,

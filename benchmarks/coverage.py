@@ -40,8 +40,8 @@ SEED = 20260101
 
 _SIZES = (50, 200)
 _COUNT_LAWS = 2_000
-_SCOPES = {"marginal": "marginal", "group": "group", "label_conditional": "label"}
-_NAMES = {"marginal": "marginal", "group": "per task (Mondrian)", "label_conditional": "per true label"}
+_SCOPES = {"marginal": "marginal", "label_conditional": "label"}
+_NAMES = {"marginal": "marginal", "label_conditional": "per true label"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,6 @@ def resplit(
     """
     random = np.random.default_rng(seed)
     names, codes = np.unique(answers.clusters, return_inverse=True)
-    tasks = tuple(np.unique(answers.tasks).tolist())
     limits = np.cumsum(SHARES) * len(names)
     found: dict[Cell, list[tuple[float, float, float]]] = {}
     shares: dict[tuple[str, bool], list[list[float]]] = {}
@@ -89,52 +88,39 @@ def resplit(
         done += 1
         probabilities = calibrator.apply(answers.scores)
         for stratification in STRATIFICATIONS:
-            is_grouped = stratification == "group"
             for has_siblings in (False, True):
                 fitted = fit_conformal(
                     probabilities[conformalize],
                     answers.labels[conformalize],
                     alpha,
                     stratification=stratification,
-                    groups=answers.tasks[conformalize] if is_grouped else None,
                     clusters=answers.clusters[conformalize] if has_siblings else None,
-                    own_groups=tasks if is_grouped else None,
                 )
-                sets = fitted.predict(probabilities[test], answers.tasks[test] if is_grouped else None)
+                sets = fitted.predict(probabilities[test])
                 shares.setdefault((stratification, has_siblings), []).append(
                     [sets.shares()[kind] for kind in SET_KINDS]
                 )
-                counts = {(cell.label, cell.group): cell.count_clusters for cell in fitted.cells}
-                for one in measure_coverage(sets, answers.labels[test], answers.tasks[test], answers.clusters[test]):
+                counts = {cell.label: cell.count_clusters for cell in fitted.cells}
+                for one in measure_coverage(sets, answers.labels[test], clusters=answers.clusters[test]):
                     if one.scope == _SCOPES[stratification]:
-                        rests_on = counts[one.label, one.group or "all"]
+                        rests_on = counts[one.label]
                         figures = (one.count_covered / one.count_rows, one.coverage, float(rests_on))
-                        found.setdefault((stratification, has_siblings, _name(one.label, one.group)), []).append(
-                            figures
-                        )
+                        found.setdefault((stratification, has_siblings, _name(one.label)), []).append(figures)
     means = {cell: MeanCoverage(*np.mean(figures, axis=0).tolist()) for cell, figures in found.items()}
     return means, {key: np.mean(values, axis=0) for key, values in shares.items()}
 
 
-def _name(label: int | None, group: str | None) -> str:
-    if label is not None:
-        return "grounded" if label else "hallucinated"
-    return group or "all"
+def _name(label: int | None) -> str:
+    if label is None:
+        return "all"
+    return "grounded" if label else "hallucinated"
 
 
 def judge(cell: Cell, found: MeanCoverage, alpha: float) -> tuple[float, bool, str]:
-    """Return (mean coverage in the promise's own weights, is it within the limit, limit in words).
-
-    Inside a task with few clusters the weighted quantile cannot be sharper than one cluster: at most 1 / (K + 1) above.
-    """
-    stratification, has_siblings, _ = cell
-    coverage = found.by_cluster if has_siblings else found.by_row
-    above = LIMIT_DISTANCE
-    if has_siblings and stratification == "group":
-        above = max(LIMIT_DISTANCE, 1 / (found.count_clusters + 1))
-    distance = coverage - (1 - alpha)
-    words = f"-{LIMIT_DISTANCE:.3f} to +{above:.3f}"
-    return coverage, -LIMIT_DISTANCE <= distance <= above, words
+    """Return (mean coverage in the promise's own weights, is it within the limit, limit in words)."""
+    coverage = found.by_cluster if cell[1] else found.by_row
+    words = f"-{LIMIT_DISTANCE:.3f} to +{LIMIT_DISTANCE:.3f}"
+    return coverage, abs(coverage - (1 - alpha)) <= LIMIT_DISTANCE, words
 
 
 def simulate_laws(count_draws: int = _COUNT_LAWS, seed: int = SEED) -> list[tuple[int, float, float, float, float]]:
@@ -181,16 +167,13 @@ def count_differences(answers: Answers, alpha: float, seed: int = SEED) -> dict[
     confidence = 1 - alpha - 1e-9
     found = {}
     for stratification in STRATIFICATIONS:
-        tasks = answers.tasks if stratification == "group" else None
         fitted = fit_conformal(
             answers.scores[chosen],
             answers.labels[chosen],
             alpha,
             stratification=stratification,
-            groups=None if tasks is None else tasks[chosen],
-            own_groups=None if tasks is None else tuple(np.unique(tasks).tolist()),
         )
-        own = fitted.predict(answers.scores[new], None if tasks is None else tasks[new]).includes
+        own = fitted.predict(answers.scores[new]).includes
         if stratification == "label_conditional":
             bins: npt.NDArray[np.str_] = answers.labels.astype(np.str_)
             peer = ConformalClassifier().fit(fitted.scores, bins=bins[chosen])
@@ -202,7 +185,7 @@ def count_differences(answers: Answers, alpha: float, seed: int = SEED) -> dict[
             ]
             other = np.column_stack(columns)
         else:
-            bins = np.full(len(codes), "all") if tasks is None else tasks
+            bins = np.full(len(codes), "all")
             peer = ConformalClassifier().fit(fitted.scores, bins=bins[chosen])
             other = peer.predict_set(scores[new], bins=bins[new], confidence=confidence, smoothing=False)
         found[stratification] = (int((own != (np.asarray(other) > 0)).sum()), own.size)
@@ -285,10 +268,7 @@ def run(is_quick: bool = False) -> Outcome | None:
         "with few rows of a class weighs as much as one with many. Per true label the two means differ widely, "
         "because clusters with one hallucinated answer are unlike those with six: each quantile keeps its promise "
         "only in its own mean.",
-        "Inside a task the quantile by cluster has about 40 clusters and keeps mass 1 / (K + 1) at infinity: its sets "
-        "can be too wide by that much, never too narrow. There the upper limit is 1 / (K + 1).",
-        "Quantiles per task (Mondrian) and per true label keep separate promises; a marginal quantile hides "
-        "differences between tasks and between labels.",
+        "A marginal quantile hides differences between labels.",
     ]
     return Outcome("coverage", "Coverage of prediction sets", tables, notes, is_quick, is_quick or met)
 

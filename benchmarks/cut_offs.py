@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,12 +23,6 @@ from scipy.stats import norm
 from benchmarks.calibration import Answers, read_answers
 from benchmarks.harness import ROOT, Outcome, Table, argument_parser, data_folder, finish, verdict
 from hcat.calibration.risk_appetites import RiskAppetite
-from hcat.calibration.risk_control import (
-    RiskControl,
-    control_accepted_among_bad,
-    control_bad_among_accepted,
-    control_bad_and_accepted,
-)
 from hcat.calibration.thresholds import METHODS, Threshold, accepts, fit_all
 from hcat.statistics.arrays import Floats, Integers
 
@@ -43,9 +37,6 @@ _APPETITE_COLUMNS = (
 
 #: Standard errors of the simulation by which a mean may exceed its promise; 60 promises are looked at.
 LIMIT_ERRORS = 3.5
-#: Levels of the risk controls, and the share of fits in which Learn then Test may break its limit.
-ALPHAS = (0.05, 0.10, 0.20)
-DELTA = 0.10
 COUNT_FITS = 400
 SEED = 20260101
 
@@ -122,20 +113,12 @@ def draw(
     return alike() + SEPARATION * labels, labels, clusters
 
 
-def probability_accepted(scores: Floats) -> Floats:
-    """Return the true P(label = 1) at a score: logistic, by the equal spread."""
-    log_odds = SEPARATION * (scores - SEPARATION / 2) + math.log(SHARE_ACCEPTED / (1 - SHARE_ACCEPTED))
-    result: Floats = 1 / (1 + np.exp(-log_odds))
-    return result
-
-
 def true_rates(threshold: float) -> dict[str, float]:
     """Return the exact rates of accepting scores from ``threshold``; infinity accepts none, and its shares are 0."""
     among_bad, among_good = float(norm.sf(threshold)), float(norm.sf(threshold - SEPARATION))
     bad, good = (1 - SHARE_ACCEPTED) * among_bad, SHARE_ACCEPTED * among_good
     return {
         "accepted among bad": among_bad,
-        "bad and accepted": bad,
         "bad among accepted": bad / (bad + good) if bad + good > 0 else 0.0,
         "flagged among good": 1 - among_good,
     }
@@ -145,42 +128,6 @@ def _mean_promise(name: str, limit: float, rates: Sequence[float | None]) -> Pro
     known = np.array([0.0 if rate is None else rate for rate in rates])
     error = float(known.std(ddof=1) / math.sqrt(len(known)))
     return Promise(name, limit, float(known.mean()), error, len(rates), sum(rate is not None for rate in rates))
-
-
-def simulate_controls(count_fits: int, rows_per_cluster: int, seed: int = SEED) -> list[Promise]:
-    """Return the promises of the risk controls in `hcat.calibration.conformal`, on true probabilities of stage 1."""
-    random = np.random.default_rng(seed)
-    found: dict[tuple[str, float], list[float | None]] = {}
-    controls: Mapping[str, Callable[[Floats, Integers, float, Integers], RiskControl]] = {
-        "bad and accepted": control_bad_and_accepted,
-        "accepted among bad": control_accepted_among_bad,
-        "bad among accepted": lambda p, y, alpha, g: control_bad_among_accepted(p, y, alpha, DELTA, clusters=g),
-    }
-    for _ in range(count_fits):
-        scores, labels, clusters = draw(random, rows_per_cluster)
-        probabilities = probability_accepted(scores)
-        for alpha in ALPHAS:
-            for name, control in controls.items():
-                threshold = control(probabilities, labels, alpha, clusters).threshold
-                rate = None if threshold is None else true_rates(_score_of(threshold))[name]
-                found.setdefault((name, alpha), []).append(rate)
-    promises = []
-    for (name, alpha), rates in found.items():
-        if name == "bad among accepted":
-            broken = [None if rate is None else float(rate > alpha) for rate in rates]
-            promise = _mean_promise(f"Learn then Test, {name} above {alpha}: share of fits", DELTA, broken)
-        else:
-            promise = _mean_promise(f"risk control, {name}", alpha, rates)
-        promises.append(promise)
-    return promises
-
-
-def _score_of(probability: float) -> float:
-    """Return the score at which the true probability is reached."""
-    if probability <= 0 or probability >= 1:
-        return -math.inf if probability <= 0 else math.inf
-    log_odds = math.log(probability / (1 - probability)) - math.log(SHARE_ACCEPTED / (1 - SHARE_ACCEPTED))
-    return log_odds / SEPARATION + SEPARATION / 2
 
 
 #: Method -> the rate that it promises to hold at 1 - confidence.
@@ -292,7 +239,7 @@ def run(is_quick: bool = False) -> Outcome | None:
     for rows_per_cluster in _ROWS_PER_CLUSTER:
         by_method, counts = simulate_methods(count_fits, rows_per_cluster)
         laxer = {method: laxer[method] + counts[method] for method in _ACCEPTANCE}
-        for promise in (*by_method, *simulate_controls(count_fits, rows_per_cluster)):
+        for promise in by_method:
             met &= promise.is_kept
             lines.append(
                 (
@@ -342,17 +289,16 @@ def run(is_quick: bool = False) -> Outcome | None:
         f"Scores of people's rejects are N(0, 1), of what they accept N({SEPARATION:g}, 1), {SHARE_ACCEPTED:.0%} are "
         f"accepted; several answers of a cluster share {_LIKENESS:.0%} of the variance of score and label. Rates of a "
         "threshold are exact, not sampled.",
-        "`conformal` and the risk controls keep their promise for any distribution; where no answer passes, none is "
+        "`conformal` keeps its promise for any distribution; where no answer passes, none is "
         "accepted. The curves `logistic`, `polynomial_logistic` and `gam` estimate P(good) at the threshold, so "
         "that the share of bad answers among the accepted stays below 1 - confidence if the curve is right, as it "
         "is here. `roc_youden`, `roc_cost` and `kde_crossing` weigh costs and promise no rate.",
         "Monitoring floors limit how often good answers are flagged. They estimate this rate and do not guarantee "
         f"it in finite samples: their limit here is 1 - confidence + {LIMIT_ESTIMATED:g}.",
-        f"A promise is broken when its mean exceeds it by more than {LIMIT_ERRORS} standard errors of the "
-        "simulation. Learn then Test promises instead that few fits break the limit.",
+        f"A promise is broken when its mean exceeds it by more than {LIMIT_ERRORS} standard errors of the simulation.",
         "With several answers a cluster the promises are for an answer drawn at random from a new cluster.",
     ]
-    return Outcome("cut_offs", "Thresholds and risk control", tables, notes, is_quick, is_quick or met)
+    return Outcome("cut_offs", "Thresholds", tables, notes, is_quick, is_quick or met)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,7 +1,7 @@
 {#
     What became different in warehouses since hcat 0.1.0: `hcat upgrade` does it, once, and a build does not start before.
-    Only tables that remember something are listed, because a build makes all others anew. An entry may stay for ever: it
-    looks at the table, and a table that is as it should be is left alone.
+    Tables that remember something are listed, because a build makes all others anew, and marts that are no more. An
+    entry may stay for ever: it looks at the table, and a table that is as it should be is left alone.
 
     recomputed        table -> a column that a later version added. A table that lacks it is dropped, and the next build
                       computes it: results by content key, and evaluations.
@@ -28,6 +28,6 @@
             'int_findings_confirmed': 'built_at',
             'int_findings_seen': 'built_at',
         },
-        'removed': ['int_tables_to_publish'],
+        'removed': ['fct_failure_rates_appendix', 'fct_risk_controls', 'int_risks_controlled', 'int_tables_to_publish'],
     }) }}
 {% endmacro %}

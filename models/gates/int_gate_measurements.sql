@@ -190,14 +190,13 @@ drifting_series as (
     from gates
     inner join {{ ref_if_on(
         'drift', 'fct_metric_drift',
-        'metric_name string, dimension string, segment string, test string, role string, status string, is_drifting boolean'
+        'metric_name string, dimension string, segment string, test string, status string, is_drifting boolean'
     ) }} as drift
         on
             (gates.measurement = 'count_drifting_mixes') = (drift.test = 'mix_shift')
             and drift.metric_name is not distinct from coalesce(gates.metric_name, drift.metric_name)
             and drift.dimension = coalesce(gates.dimension, drift.dimension)
             and drift.segment = coalesce(gates.segment, drift.segment)
-            and drift.role = 'alarm'
     where gates.measurement in ('count_drifting_series', 'count_drifting_mixes')
     group by gates.gate_name
 ),

@@ -250,13 +250,7 @@ VOCABULARIES = {
     ("fct_privacy_findings", "exposure"): {"in_query", "in_context", "leaked"},
     ("fct_privacy_findings", "entity_class"): {"identifier", "personal", "place"},
     ("fct_labels_needed", "label_status"): {"reached", "labels_missing", "no_labels", "out_of_reach"},
-    ("fct_metric_drift", "test"): {
-        "mean_shift",
-        "population_stability",
-        "kolmogorov_smirnov",
-        "sequential_mean",
-        "mix_shift",
-    },
+    ("fct_metric_drift", "test"): {"mean_shift", "mix_shift"},
     ("fct_metric_drift", "status"): {
         "tested",
         "no_scores",
@@ -266,7 +260,6 @@ VOCABULARIES = {
         "too_few_window",
         "constant",
     },
-    ("fct_metric_drift", "role"): {"alarm", "shown"},
     ("fct_metric_weeks", "week_status"): {"complete", "incomplete", "no_timestamp"},
     ("fct_toxicity_error_rates", "error_kind"): {"false_alarm", "missed"},
     ("fct_refusal_errors", "error_kind"): {"answered_when_due_to_refuse", "refused_when_due_to_answer"},

@@ -4,20 +4,14 @@ with measured as (
 
 final as (
     select
-        -- ids; the window of the sequential test grows and is no part of its key
-        md5(
-            concat_ws(
-                '|', metric_name, dimension, segment, test,
-                case when test <> 'sequential_mean' then window_weeks end::string
-            )
-        ) as metric_drift_id,
+        -- ids
+        md5(concat_ws('|', metric_name, dimension, segment, test, window_weeks::string)) as metric_drift_id,
         metric_name,
         dimension,
         segment,
         test,
 
         -- strings
-        role,
         status,
         detail,
 

@@ -9,6 +9,5 @@ def model(dbt, session):
     segments = dbt.ref("hcat", "int_segments_monitored")
     evaluations = dbt.ref("hcat", "int_primary_evaluations")
     evaluations = order_by(evaluations, "metric_name, interaction_id", in_groups_of="metric_name")
-    weeks = read_rows(order_by(dbt.ref("hcat", "int_scores_by_week"), "metric_name, dimension, segment, week_start"))
     members = read_batches(segments, BATCH_ROWS)
-    return measure_drift_of(interactions, members, read_batches(evaluations), weeks, settings)
+    return measure_drift_of(interactions, members, read_batches(evaluations), settings)

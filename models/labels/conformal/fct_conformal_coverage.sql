@@ -10,13 +10,12 @@ quantiles as (
     where part = 'quantiles'
 ),
 
--- What the promise of a stratification covers: all rows, a stratum, or a class of a stratum.
+-- What the promise of a stratification covers: all rows, a class, or a class of a stratum.
 promises as (
     select
         *,
         case stratification
             when 'marginal' then 'marginal'
-            when 'group' then 'group'
             when 'label_conditional' then 'label_and_group'
             when 'scale_point' then 'label'
         end as scope,

@@ -1,10 +1,9 @@
 """Prediction sets with finite-sample promises: stage 2 of the calibration with people.
 
 Stage 1 gives P(Y = y | x). Stage 2 asks how far such probabilities lie from what people said. The answer becomes sets
-that hold the true label with probability at least 1 - alpha, or a threshold with a promise on what passes it
-(:mod:`hcat.calibration.risk_control`). Sources: Sudjianto et al. 2024, section 5.2; Vovk, Gammerman and Shafer 2005;
-Angelopoulos and Bates 2023. Sets and thresholds in the mean need exchangeable clusters; tests and Learn then Test need
-clusters that are independent and alike.
+that hold the true label with probability at least 1 - alpha. Sources: Sudjianto et al. 2024, section 5.2; Vovk,
+Gammerman and Shafer 2005; Angelopoulos and Bates 2023. Sets need exchangeable clusters; tests need clusters that are
+independent and alike.
 
 No label is spent on a fold. The sets of a class depend on ranks within the class alone, and every monotone calibrator
 leaves ranks as they are (:func:`hcat.calibration.decidable.standings`). So all audit labels rank, nothing else is
@@ -21,7 +20,7 @@ decides its set.
   Wasserman and Ramdas 2022). Its promise is for a row drawn at random from a new cluster; with one row per cluster it
   is the plain order statistic. Labels of unequal inclusion probability weigh by 1 / pi, and the mass at infinity is
   that of the largest weight, because the weight of the new row is not known (Tibshirani et al. 2019).
-- y = 1 means that people accept. The machine accepts if and only if P(Y = 1 | x) > threshold; bad means y = 0.
+- y = 1 means that people accept.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from hcat.statistics.arrays import Floats, Integers, Keys
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.multiple_tests import holm
 
-STRATIFICATIONS = ("marginal", "group", "label_conditional")
+STRATIFICATIONS = ("marginal", "label_conditional")
 CELL_STATUSES = ("conformalized", "insufficient")
 SET_KINDS = ("empty", "single", "several", "all")
 SCOPES = ("marginal", "label", "group", "label_and_group")
@@ -53,7 +52,7 @@ OTHER_GROUP = "other"
 CHECK_LEVEL = 0.001
 
 # sums of 1 / n_k are rounded; a quantile or a budget may be missed by this much of one cluster
-TOLERANCE = 1e-9
+_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +141,7 @@ class Conformalizer:
         by_group = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
         quantiles = by_group[index]
         if clusters is not None:
-            keys = check_keys(clusters, len(scores), "clusters").tolist()
+            keys = _check_keys(clusters, len(scores), "clusters").tolist()
             left_out = [cell.left_out() for cell in self.cells]
             count = by_group.shape[1]
             for row, (key, group) in enumerate(zip(keys, index.tolist(), strict=True)):
@@ -252,7 +251,7 @@ class _Masses(NamedTuple):
 
 
 def _masses(clusters: Keys | None, weights: Floats | None, count: int) -> _Masses:
-    keys = check_keys(clusters, count, "clusters")
+    keys = _check_keys(clusters, count, "clusters")
     names, codes, sizes = np.unique(keys, return_inverse=True, return_counts=True)
     if weights is None:
         return _Masses(1.0 / sizes[codes], names, codes, np.ones(len(names)))
@@ -304,7 +303,7 @@ def conformal_quantile(
         raise ValueError("scores must be numbers, got NaN")
     masses = _masses(clusters, weights, len(scores))
     order = np.argsort(scores, kind="stable")
-    reached = np.cumsum(masses.rows[order]) >= (masses.total + 1) * float(target) - TOLERANCE
+    reached = np.cumsum(masses.rows[order]) >= (masses.total + 1) * float(target) - _TOLERANCE
     return float(scores[order][np.argmax(reached)]) if reached.any() else math.inf
 
 
@@ -334,7 +333,7 @@ def leave_out_quantiles(
     )
     total, found = masses.total, {}
     for name, mass, rows in zip(masses.names.tolist(), masses.by_cluster.tolist(), by_cluster, strict=True):
-        target = (total - mass + 1) * share - TOLERANCE
+        target = (total - mass + 1) * share - _TOLERANCE
         own = np.sort(rows)
         first, last = np.searchsorted(reached, [target, target + mass])
         window = np.arange(first, min(int(last) + 1, len(ordered)))
@@ -377,9 +376,9 @@ def groups_with_cells(
     """
     if not 0 < least_class_share <= 1:
         raise ValueError(f"least_class_share must lie in (0, 1], got {least_class_share}")
-    needed = math.ceil(clusters_needed(alpha) / least_class_share - TOLERANCE)
+    needed = math.ceil(clusters_needed(alpha) / least_class_share - _TOLERANCE)
     groups = np.asarray(groups).astype(str)
-    clusters = check_keys(clusters, len(groups), "clusters")
+    clusters = _check_keys(clusters, len(groups), "clusters")
     names = [name for name in np.unique(groups).tolist() if name != OTHER_GROUP]
     return tuple(name for name in names if len(np.unique(clusters[groups == name])) >= needed)
 
@@ -412,8 +411,7 @@ def fit_conformal(
     stratification : str
         `label_conditional`: a quantile per class and group, P(Y in set | Y = y, group) >= 1 - alpha, because coverage
         over all rows can hide a class that is missed (Vovk 2012, label conditional validity; Sadinle, Lei and Wasserman
-        2019). `group`: Mondrian by group. `marginal`: the one quantile of Sudjianto et al. 2024, section 5.2, without
-        groups.
+        2019). `marginal`: the one quantile of Sudjianto et al. 2024, section 5.2, without groups.
     groups, clusters : ndarray, shape (n,), optional
         Group and cluster of each row; one group, and every row its own cluster, by default.
     own_groups : sequence of str, optional
@@ -426,20 +424,20 @@ def fit_conformal(
     Raises
     ------
     ValueError
-        If an argument is outside its range, lengths differ, or `group` or `own_groups` come without groups.
+        If an argument is outside its range, lengths differ, or `own_groups` come without groups.
     """
     if stratification not in STRATIFICATIONS:
         raise ValueError(f"stratification must be one of {', '.join(STRATIFICATIONS)}, got {stratification!r}")
-    if groups is None and (stratification == "group" or own_groups is not None):
-        raise ValueError("stratification 'group' and own_groups need groups, got None")
+    if groups is None and own_groups is not None:
+        raise ValueError("own_groups need groups, got None")
     scores = nonconformity(probabilities)
     count, count_labels = scores.shape
-    labels = check_labels(labels, count, count_labels)
-    clusters = check_keys(clusters, count, "clusters")
+    labels = _check_labels(labels, count, count_labels)
+    clusters = _check_keys(clusters, count, "clusters")
     observed = scores[np.arange(count), labels]
     names: tuple[str, ...] = (ALL_GROUPS,)
     if groups is not None and stratification != "marginal":
-        groups = check_keys(groups, count, "groups")
+        groups = _check_keys(groups, count, "groups")
         if own_groups is None:
             own_groups = groups_with_cells(groups, alpha, clusters, least_class_share)
         if OTHER_GROUP in own_groups or len(set(own_groups)) != len(own_groups):
@@ -478,10 +476,10 @@ def measure_coverage(
         If lengths differ or a label is not one of the sets'.
     """
     count, count_labels = sets.includes.shape
-    labels = check_labels(labels, count, count_labels)
-    clusters = check_keys(clusters, count, "clusters")
+    labels = _check_labels(labels, count, count_labels)
+    clusters = _check_keys(clusters, count, "clusters")
     covered = sets.includes[np.arange(count), labels]
-    groups = None if groups is None else check_keys(groups, count, "groups").astype(str)
+    groups = None if groups is None else _check_keys(groups, count, "groups").astype(str)
     names: list[str | None] = [None] if groups is None else [None, *np.unique(groups).tolist()]
     found = []
     for name in names:
@@ -565,8 +563,8 @@ def check_sets(
     """
     sets = conformalizer.predict(probabilities, groups, clusters)
     count, count_labels = sets.includes.shape
-    labels = check_labels(labels, count, count_labels)
-    clusters = check_keys(clusters, count, "clusters")
+    labels = _check_labels(labels, count, count_labels)
+    clusters = _check_keys(clusters, count, "clusters")
     index = _group_index(conformalizer.groups, groups, count)
     covered = sets.includes[np.arange(count), labels]
     checks = []
@@ -578,7 +576,7 @@ def check_sets(
         has_siblings = cell.count_rows > cell.count_clusters or int(rows.sum()) > total
         # part of a cluster counts as a whole one: no failure by rounding
         check = check_coverage(
-            math.ceil(hits - TOLERANCE), total, cell.count_clusters, conformalizer.alpha, has_siblings=has_siblings
+            math.ceil(hits - _TOLERANCE), total, cell.count_clusters, conformalizer.alpha, has_siblings=has_siblings
         )
         checks.append(replace(check, label=cell.label, group=cell.group))
     tested = [(place, check.p_value) for place, check in enumerate(checks) if check.p_value is not None]
@@ -602,23 +600,15 @@ def exact_alpha(alpha: float) -> Fraction:
     return exact
 
 
-def shares_of_cluster(clusters: Keys | None, count: int) -> tuple[Floats, int]:
-    """Return 1 / n_k of every row, n_k the rows of its cluster, and the number of clusters.
-
-    Parameters
-    ----------
-    clusters : ndarray, shape (count,), optional
-        Every row its own cluster by default.
-    count : int
-        Rows.
-    """
-    _, inverse, sizes = np.unique(check_keys(clusters, count, "clusters"), return_inverse=True, return_counts=True)
+def _shares_of_cluster(clusters: Keys | None, count: int) -> tuple[Floats, int]:
+    """Return 1 / n_k of every row, n_k the rows of its cluster, and the number of clusters."""
+    _, inverse, sizes = np.unique(_check_keys(clusters, count, "clusters"), return_inverse=True, return_counts=True)
     return 1.0 / sizes[inverse], len(sizes)
 
 
 def _covered_clusters(is_covered: npt.NDArray[np.bool_], clusters: Keys) -> tuple[float, int]:
     """Return the sum over clusters of the share of covered rows, and the number of clusters."""
-    weights, count = shares_of_cluster(clusters, len(is_covered))
+    weights, count = _shares_of_cluster(clusters, len(is_covered))
     return math.fsum(weights[is_covered].tolist()), count
 
 
@@ -629,25 +619,12 @@ def _group_index(names: tuple[str, ...], groups: Keys | None, count: int) -> Int
     if groups is None:
         raise ValueError(f"groups are needed, as the fit had {', '.join(names)}; got None")
     positions = {name: position for position, name in enumerate(names)}
-    keys = check_keys(groups, count, "groups").astype(str).tolist()
+    keys = _check_keys(groups, count, "groups").astype(str).tolist()
     return np.array([positions.get(key, len(names) - 1) for key in keys], dtype=np.int64)
 
 
-def check_keys(keys: Keys | None, count: int, name: str) -> Keys:
-    """Return the keys of all rows as an array, shape (count,); without keys every row has its own.
-
-    Parameters
-    ----------
-    keys : ndarray, shape (count,), optional
-    count : int
-    name : str
-        What the keys are, for the message.
-
-    Raises
-    ------
-    ValueError
-        If there are more keys than rows, or fewer.
-    """
+def _check_keys(keys: Keys | None, count: int, name: str) -> Keys:
+    """Return the keys of all rows as an array, shape (count,); without keys every row has its own."""
     if keys is None:
         return np.arange(count)
     keys = np.asarray(keys)
@@ -656,20 +633,8 @@ def check_keys(keys: Keys | None, count: int, name: str) -> Keys:
     return keys
 
 
-def check_labels(labels: Integers, count: int, count_labels: int) -> Integers:
-    """Return the labels as 64-bit integers, shape (count,).
-
-    Parameters
-    ----------
-    labels : ndarray, shape (count,)
-        0 to count_labels - 1.
-    count, count_labels : int
-
-    Raises
-    ------
-    ValueError
-        If there are more labels than rows, or fewer, or one is out of range.
-    """
+def _check_labels(labels: Integers, count: int, count_labels: int) -> Integers:
+    """Return the labels, whole numbers from 0 to `count_labels` - 1, as 64-bit integers, shape (count,)."""
     values = np.asarray(labels)
     if values.shape != (count,):
         raise ValueError(f"labels must have shape ({count},), got {values.shape}")

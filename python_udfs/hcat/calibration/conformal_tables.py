@@ -1,10 +1,10 @@
-"""Prediction sets and controlled risks as Arrow tables: every audit label ranks, and none is spent on a fold.
+"""Prediction sets as Arrow tables: every audit label ranks, and none is spent on a fold.
 
 The statistics are those of :mod:`hcat.calibration.conformal`. Stage 2 reads the plain random audit sample alone: its
 promises are for answers drawn as the labelled ones were. The sets in force are label-conditional and made of the ranks
-of raw scores, so that no calibrator, and no label of the same cluster, has a part in them. The other stratifications
-compare classes with each other. They need probabilities, and take those that are out of fold. A metric without a
-calibrator, or with too few clusters, has rows that say so; its sets then hold every label.
+of raw scores, so that no calibrator, and no label of the same cluster, has a part in them. The marginal sets and those
+of scale points compare classes with each other. They need probabilities, and take those that are out of fold. A metric
+without a calibrator, or with too few clusters, has rows that say so; its sets then hold every label.
 """
 
 from __future__ import annotations
@@ -28,15 +28,8 @@ from hcat.calibration.conformal import (
     measure_coverage,
 )
 from hcat.calibration.decidable import auroc, share_decidable, standings
-from hcat.calibration.risk_control import (
-    RiskControl,
-    control_accepted_among_bad,
-    control_bad_among_accepted,
-    control_bad_and_accepted,
-)
 from hcat.calibration.tables import ALL_SEGMENTS, Calibrators, as_texts, read_calibrators
 from hcat.statistics.arrays import Flags, Floats, Integers, Keys
-from hcat.statistics.clusters import deal_folds
 
 CELL_SCHEMA = pa.schema(
     [
@@ -87,24 +80,6 @@ COVERAGE_SCHEMA = pa.schema(
     ]
 )
 
-RISK_SCHEMA = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("promise", pa.string()),
-        ("status", pa.string()),
-        ("level", pa.float64()),
-        ("confidence", pa.float64()),
-        ("threshold", pa.float64()),
-        ("share_accepted", pa.float64()),
-        ("count_clusters", pa.int64()),
-        ("test_risk", pa.float64()),
-        ("test_share_accepted", pa.float64()),
-        ("count_test_labels", pa.int64()),
-        ("count_test_clusters", pa.int64()),
-    ]
-)
-
 #: Sets of scale points instead of accepted and failed, a quantile per point; where the family ordinal could be fitted.
 SCALE_POINT = "scale_point"
 #: The stratification of the sets in force.
@@ -112,9 +87,6 @@ IN_FORCE = "label_conditional"
 
 #: Status of a metric that stage 1 could not calibrate.
 NOT_CALIBRATED = "not_calibrated"
-
-#: Folds of whole clusters that show what a controlled risk is on labels that did not choose its threshold.
-COUNT_FOLDS = 5
 
 
 class AuditSample(NamedTuple):
@@ -132,7 +104,6 @@ class AuditSample(NamedTuple):
     scale_points: Integers
     clusters: Keys
     groups: Keys
-    segments: Keys
 
     def take(self, rows: Flags) -> AuditSample:
         """Return the chosen labels."""
@@ -145,7 +116,6 @@ class AuditSample(NamedTuple):
             self.scale_points[rows],
             self.clusters[rows],
             self.groups[rows],
-            self.segments[rows],
         )
 
     def stratifications(self) -> tuple[str, ...]:
@@ -283,85 +253,6 @@ def cover_labels(
     return pa.Table.from_pylist(rows, schema=COVERAGE_SCHEMA)
 
 
-def control_risks(
-    labels: pa.Table,
-    targets: pa.Table,
-    calibrators: pa.Table,
-    predictions: pa.Table,
-    levels: Sequence[float],
-    delta: float,
-    random_seed: int,
-) -> pa.Table:
-    """Return the threshold on the calibrated probability that keeps each promised risk, and the risk cross-validated.
-
-    Parameters
-    ----------
-    labels, targets, calibrators, predictions : Table
-        As in :func:`fit_quantiles`.
-    levels : sequence of float
-        Promised limits of each risk, in (0, 1).
-    delta : float
-        Probability, over samples of labels, that the limit on bad ones among accepted answers is broken.
-    random_seed : int
-        Draws one row per cluster for that test, and deals the folds.
-
-    Returns
-    -------
-    Table
-        Schema :data:`RISK_SCHEMA`, one row per (metric, promise, level), ordered; threshold is null where the status
-        is not `controlled`: then nothing may be accepted by the machine. Accept if the probability is above it.
-        test_risk and test_share_accepted are those of labels whose threshold came from other clusters.
-    """
-    found = read_calibrators(calibrators)
-    rows: list[dict[str, Any]] = []
-    for target, sample in _read_metrics(labels, targets, calibrators, predictions):
-        for level in levels:
-            head = {"metric_name": target["metric_name"], "criterion": target["criterion"], "level": level}
-            if sample is None:
-                rows.append(dict.fromkeys(RISK_SCHEMA.names) | head | {"promise": "none", "status": NOT_CALIBRATED})
-                continue
-            probabilities = found[target["metric_name"]].apply(sample.raw_scores, sample.segments)
-            controls = _control(
-                probabilities, sample, np.ones(len(probabilities), dtype=np.bool_), level, delta, random_seed
-            )
-            accepted = _accept_out_of_fold(probabilities, sample, level, delta, random_seed)
-            rows += [
-                head | _to_risk_row(control, is_accepted, sample)
-                for control, is_accepted in zip(controls, accepted, strict=True)
-            ]
-    return pa.Table.from_pylist(rows, schema=RISK_SCHEMA)
-
-
-def _control(
-    probabilities: Floats, sample: AuditSample, rows: Flags, level: float, delta: float, random_seed: int
-) -> tuple[RiskControl, RiskControl, RiskControl]:
-    values, labels, clusters = probabilities[rows], sample.labels[rows], sample.clusters[rows]
-    return (
-        control_bad_and_accepted(values, labels, level, clusters),
-        control_accepted_among_bad(values, labels, level, clusters),
-        control_bad_among_accepted(values, labels, level, delta, clusters=clusters, seed=random_seed),
-    )
-
-
-def _accept_out_of_fold(
-    probabilities: Floats, sample: AuditSample, level: float, delta: float, random_seed: int
-) -> list[Flags]:
-    """Return, per promise, which labels the threshold of the other folds accepts."""
-    everything = np.ones(len(probabilities), dtype=np.bool_)
-    codes: Integers = np.unique(sample.clusters, return_inverse=True)[1].astype(np.int64)
-    accepted = [~everything for _ in range(3)]
-    if len(codes):
-        folds = deal_folds(codes, everything, COUNT_FOLDS, random_seed)
-        for fold in range(COUNT_FOLDS):
-            own = folds == fold
-            for control, found in zip(
-                _control(probabilities, sample, ~own, level, delta, random_seed), accepted, strict=True
-            ):
-                if control.threshold is not None:
-                    found[own] = probabilities[own] > control.threshold
-    return accepted
-
-
 def _read_metrics(
     labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table
 ) -> Iterator[tuple[dict[str, Any], AuditSample | None]]:
@@ -404,7 +295,6 @@ def read_sample(own: pa.Table, target: Mapping[str, Any], predictions: pa.Table)
         own["scale_point"].to_numpy().astype(np.int64),
         as_texts(own["cluster_id"]),
         as_texts(own["stratum"]),
-        as_texts(own["segment"]),
     )
 
 
@@ -430,19 +320,16 @@ def _read_promises(
 
 def _fit(sample: AuditSample, alpha: float, stratification: str) -> Conformalizer:
     values, labels = sample.read(stratification)
-    if stratification in ("marginal", SCALE_POINT):
+    if stratification != IN_FORCE:
         # a quantile per scale point leaves too few labels to part them by stratum too
-        name = "marginal" if stratification == "marginal" else IN_FORCE
+        name = IN_FORCE if stratification == SCALE_POINT else stratification
         return fit_conformal(values, labels, alpha, stratification=name, clusters=sample.clusters)
-    least_share = 1.0
-    if stratification == IN_FORCE and len(labels):
-        # a stratum must be large enough for the rarer class of all labels
-        least_share = float(max(np.bincount(labels, minlength=2).min(), 1) / len(labels))
+    # a stratum must be large enough for the rarer class of all labels
+    least_share = float(max(np.bincount(labels, minlength=2).min(), 1) / len(labels)) if len(labels) else 1.0
     return fit_conformal(
         values,
         labels,
         alpha,
-        stratification=stratification,
         groups=sample.groups,
         clusters=sample.clusters,
         own_groups=groups_with_cells(sample.groups, alpha, sample.clusters, least_share),
@@ -527,28 +414,3 @@ def _cover(sample: AuditSample, alpha: float, stratification: str) -> Iterator[d
             "share_all": float(np.mean(kinds == "all")),
             "share_decidable": share_decidable(auroc(sample.standings, labels), alpha) if has_ceiling else None,
         }
-
-
-def _to_risk_row(control: RiskControl, is_accepted: Flags, sample: AuditSample) -> dict[str, Any]:
-    risk = share = None
-    if control.threshold is not None:
-        is_bad = sample.labels == 0
-        share = float(is_accepted.mean())
-        within = {
-            "share_bad_and_accepted": np.ones(len(is_bad), dtype=np.bool_),
-            "share_accepted_among_bad": is_bad,
-            "share_bad_among_accepted": is_accepted,
-        }[control.promise]
-        risk = float((is_accepted & is_bad)[within].mean()) if within.any() else None
-    return {
-        "promise": control.promise,
-        "status": control.status,
-        "confidence": control.confidence,
-        "threshold": control.threshold,
-        "share_accepted": control.share_accepted,
-        "count_clusters": control.count_clusters,
-        "test_risk": risk,
-        "test_share_accepted": share,
-        "count_test_labels": len(sample.labels),
-        "count_test_clusters": len(np.unique(sample.clusters)),
-    }

@@ -434,7 +434,7 @@ select metric_name, dimension, segment, test, detail, window_start, window_end, 
     reference_end, value_reference, value_window, difference, difference_lower, difference_upper, band_lower,
     band_upper, q_value, coalesce(is_drifting, false) as is_drifting, count_window
 from fct_metric_drift
-where role = 'alarm' and status = 'tested'
+where status = 'tested'
 order by is_drifting desc, q_value nulls last, metric_name, dimension, segment, test, window_weeks
 """
 

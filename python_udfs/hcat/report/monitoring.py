@@ -32,23 +32,19 @@ PLAN_SETTINGS = ("hcat_drift", "hcat_calibration_valid", "hcat_audit", "hcat_ale
 DRIFT_TESTS = {
     "mean_shift": "mean of the last weeks against the weeks of the reference",
     "mix_shift": "share of each segment in the last weeks against the weeks of the reference",
-    "population_stability": "population stability index",
-    "kolmogorov_smirnov": "Kolmogorov-Smirnov distance",
-    "sequential_mean": "mean, sequential test",
 }
 
 COUNT_DRIFT = """
 select
     test,
-    role,
     count(*) as count_windows,
     count(*) filter (where status = 'tested') as count_tested,
     count(*) filter (where status <> 'tested') as count_not_tested,
     count(*) filter (where is_drifting) as count_drifting,
     max(window_start) as last_window
 from fct_metric_drift
-group by test, role
-order by role, test
+group by test
+order by test
 """
 
 LIST_DRIFTING = """
@@ -287,7 +283,7 @@ def _describe_drift(source: Warehouse) -> dict[str, Any] | None:
     rows = source.rows(LIST_DRIFTING, ["fct_metric_drift"])
     tests = source.rows(COUNT_DRIFT, ["fct_metric_drift"])
     return {
-        "is_tested": any(row["role"] == "alarm" and row["count_tested"] for row in tests),
+        "is_tested": any(row["count_tested"] for row in tests),
         "tests": [
             {**row, "test": DRIFT_TESTS.get(row["test"], row["test"]), "last_window": _format_day(row["last_window"])}
             for row in tests

@@ -128,9 +128,7 @@ select
     bool_or(is_found_by_length) as is_found_by_length,
     bool_or(is_explained_by_length) as is_explained_by_length,
     count(*) filter (where kind = 'threshold' and is_flagged) as count_thresholds_flagging,
-    count(*) filter (where kind = 'threshold' and is_flagged is not null) as count_thresholds,
-    count(*) filter (where kind = 'half_split' and is_flagged) as count_splits_flagging,
-    count(*) filter (where kind = 'half_split' and is_flagged is not null) as count_splits
+    count(*) filter (where kind = 'threshold' and is_flagged is not null) as count_thresholds
 from fct_finding_sensitivity
 group by finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
 order by share_surviving nulls first, metric_name, finding_id
@@ -177,7 +175,7 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
     for mart, what, supply in (
         (
             "fct_finding_sensitivity",
-            "Sensitivity of the findings to the threshold, to the halves of the clusters and to the length of answers:"
+            "Sensitivity of the findings to the threshold and to the length of answers:"
             " this warehouse lacks the mart fct_finding_sensitivity.",
             "`dbt build` with the current version of hcat",
         ),
@@ -210,7 +208,6 @@ def _show_sensitivity(row: Row) -> Row:
         "count_variations": row["count_variations"],
         "surviving": format_percent(row["share_surviving"]),
         "thresholds": f"{row['count_thresholds_flagging']} of {row['count_thresholds']}",
-        "splits": f"{row['count_splits_flagging']} of {row['count_splits']}",
         "length": "; ".join(words) or ("–" if row["is_explained_by_length"] is None else "not explained by length"),
     }
 

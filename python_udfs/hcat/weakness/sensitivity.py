@@ -2,7 +2,7 @@
 
 SQL sums each variation by jackknife group (``int_finding_variations_summed``): other thresholds, answers compared with
 answers of their own length, and length alone in place of the score. Here each is tested as the weakness was
-(:mod:`hcat.weakness.statistics`), and the halves of its confirmation are drawn again with other hashes.
+(:mod:`hcat.weakness.statistics`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from itertools import groupby
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.statistics.arrays import Flags, Floats
-from hcat.statistics.clusters import folds_of_clusters, jackknife_cells
+from hcat.statistics.arrays import Floats
+from hcat.statistics.clusters import jackknife_cells
 from hcat.statistics.intervals import t_quantile, t_tail
 from hcat.weakness.statistics import Cells, with_whole
 
@@ -34,20 +33,19 @@ SENSITIVITY_SCHEMA: Final = pa.schema(
     ]
 )
 
-#: Variation, or the start of its name -> kind.
+#: Variation -> kind.
 KINDS: Final = {
     "as_declared": "as_declared",
     "threshold_looser": "threshold",
     "threshold_stricter": "threshold",
     "length_adjusted": "length_adjusted",
     "length_only": "length_only",
-    "half_split": "half_split",
 }
 
 #: Status -> meaning.
 STATUSES: Final = {
     "tested": "has a P-value",
-    "too_few_clusters": "fewer clusters than the least, in the cell, in its rest or in a half of them",
+    "too_few_clusters": "fewer clusters than the least, in the cell or in its rest",
     "constant": "with this choice nothing varies",
 }
 
@@ -65,7 +63,6 @@ class _Test(NamedTuple):
 class _Sums(NamedTuple):
     """Sums by jackknife group, each of shape (n_groups,); positive values are worse."""
 
-    groups: npt.NDArray[np.str_]
     count_clusters_cell: Floats
     count_clusters_all: Floats
     count_cell: Floats
@@ -74,21 +71,9 @@ class _Sums(NamedTuple):
     sum_all: Floats
     sum_squares_all: Floats
 
-    def take(self, kept: Flags) -> _Sums:
-        """Return some of the groups."""
-        return _Sums(self.groups[kept], *(column[kept] for column in self[1:]))
 
-
-def vary_findings(
-    sums: pa.Table,
-    *,
-    confidence: float,
-    error_rate: float,
-    minimum_clusters: int,
-    count_splits: int,
-    random_seed: int,
-) -> pa.Table:
-    """Return one row per (weak cell, variation) with its test, the redrawn halves among them.
+def vary_findings(sums: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
+    """Return one row per (weak cell, variation) with its test.
 
     Parameters
     ----------
@@ -99,22 +84,14 @@ def vary_findings(
         cell_id and variation.
     confidence : float
         Of the one-sided bounds, in (0, 1).
-    error_rate : float
-        Level of the second half of a split, in (0, 1).
     minimum_clusters : int
-        Groups that the cell, its rest, and in a split each of their halves need, at least 2.
-    count_splits : int
-        Halvings of the clusters, at least 0.
-    random_seed : int
-        Salt of the halvings.
+        Groups that the cell and its rest need, at least 2.
 
     Returns
     -------
     Table
         Schema :data:`SENSITIVITY_SCHEMA`, ordered by cell and variation. Flagged: P at most the cut-off of the build
-        and the one-sided lower bound above the margin. A half split shows the second half and is flagged when the
-        first half is, and P of the second is at most the error rate. Splits of different hashes share clusters: they
-        are no independent tests, and their share says how much the confirmation owes to one draw.
+        and the one-sided lower bound above the margin.
 
     Raises
     ------
@@ -129,12 +106,12 @@ def vary_findings(
     >>> row |= dict(count_clusters_cell=1, count_clusters_all=2)
     >>> row |= dict(count_cell=1.0, sum_cell=1.0, count_all=2.0, sum_all=1.0, sum_squares_all=1.0)
     >>> sums = pa.Table.from_pylist([row | dict(jackknife_group=group) for group in range(3)])
-    >>> settings = dict(confidence=0.95, error_rate=0.05, minimum_clusters=2, count_splits=0, random_seed=1)
+    >>> settings = dict(confidence=0.95, minimum_clusters=2)
     >>> found = vary_findings(sums, **settings).to_pylist()[0]
     >>> found["difference"], found["is_flagged"]
     (1.0, False)
     """
-    _check_settings(confidence, error_rate, minimum_clusters, count_splits)
+    _check_settings(confidence, minimum_clusters)
     rows: list[dict[str, Any]] = []
     for cell_id, variations in _read_cells(sums):
         if "as_declared" not in variations:
@@ -142,26 +119,14 @@ def vary_findings(
         for variation, (found, margin, cut_off) in variations.items():
             test = _test(found, confidence, minimum_clusters)
             rows.append(_to_row(cell_id, variation, test, _is_flagged(test, margin, cut_off)))
-        found, margin, cut_off = variations["as_declared"]
-        for number in range(1, count_splits + 1):
-            first, second = _split(found, f"hcat sensitivity|{random_seed}|{number}")
-            selected = _test(first, confidence, minimum_clusters)
-            test = _test(second, confidence, minimum_clusters)
-            is_flagged = None
-            if test.p_value is not None and selected.status == "tested":
-                is_flagged = bool(_is_flagged(selected, margin, cut_off)) and test.p_value <= error_rate
-            elif selected.status != "tested":
-                test = _Test(selected.status, selected.count_jackknife_groups)
-            rows.append(_to_row(cell_id, f"half_split_{number:03}", test, is_flagged))
     rows.sort(key=lambda row: (row["cell_id"], row["variation"]))
     return pa.Table.from_pylist(rows, schema=SENSITIVITY_SCHEMA)
 
 
 def _to_row(cell_id: str, variation: str, test: _Test, is_flagged: bool | None) -> dict[str, Any]:
-    name = "half_split" if variation.startswith("half_split") else variation
-    if name not in KINDS:
+    if variation not in KINDS:
         raise ValueError(f"variation must be among {', '.join(KINDS)}, got {variation}")
-    key = {"cell_id": cell_id, "variation": variation, "kind": KINDS[name], "is_flagged": is_flagged}
+    key = {"cell_id": cell_id, "variation": variation, "kind": KINDS[variation], "is_flagged": is_flagged}
     return key | test._asdict()
 
 
@@ -201,11 +166,6 @@ def _estimate(sums: _Sums) -> Cells | None:
     return with_whole(estimates._asdict(), clusters, spread, np.asarray([1, 1]))
 
 
-def _split(sums: _Sums, salt: str) -> tuple[_Sums, _Sums]:
-    halves = folds_of_clusters(sums.groups, {"first": 0.5, "second": 0.5}, salt=salt)
-    return sums.take(halves == "first"), sums.take(halves == "second")
-
-
 def _read_cells(sums: pa.Table) -> Iterator[tuple[str, Mapping[str, tuple[_Sums, float, float]]]]:
     """Yield each cell with the sums, margin and cut-off of its variations."""
     rows = sums.to_pylist()
@@ -213,17 +173,13 @@ def _read_cells(sums: pa.Table) -> Iterator[tuple[str, Mapping[str, tuple[_Sums,
         variations = {}
         for variation, of_variation in groupby(of_cell, key=lambda row: row["variation"]):
             found = list(of_variation)
-            names = np.asarray([str(row["jackknife_group"]) for row in found], dtype=np.str_)
-            columns = (np.asarray([row[name] for row in found], dtype=np.float64) for name in _Sums._fields[1:])
-            variations[variation] = (_Sums(names, *columns), found[0]["margin"], found[0]["cut_off"])
+            columns = (np.asarray([row[name] for row in found], dtype=np.float64) for name in _Sums._fields)
+            variations[variation] = (_Sums(*columns), found[0]["margin"], found[0]["cut_off"])
         yield cell_id, variations
 
 
-def _check_settings(confidence: float, error_rate: float, minimum_clusters: int, count_splits: int) -> None:
-    for name, value in (("confidence", confidence), ("error_rate", error_rate)):
-        if not 0 < value < 1:
-            raise ValueError(f"{name} must lie in (0, 1), got {value}")
+def _check_settings(confidence: float, minimum_clusters: int) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
     if minimum_clusters < 2:
         raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
-    if count_splits < 0:
-        raise ValueError(f"count_splits must be at least 0, got {count_splits}")

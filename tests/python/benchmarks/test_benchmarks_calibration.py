@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import stats
 
 # benchmarks is no installed package: it is run from the root of the repository
 from benchmarks import (
@@ -133,7 +132,6 @@ def test_resplits_keep_the_promise_of_the_order_statistic() -> None:
     assert abs(means["marginal", False, "all"].by_row - 0.8) < 0.03
     # one row a source: both quantiles are the same
     assert means["marginal", False, "all"] == means["marginal", True, "all"]
-    assert {name for kind, _, name in means if kind == "group"} == {"QA", "Summary"}
     assert {name for kind, _, name in means if kind == "label_conditional"} == {"grounded", "hallucinated"}
     for values in shares.values():
         assert_allclose(values.sum(), 1.0)
@@ -145,10 +143,6 @@ def test_resplits_keep_the_promise_of_the_order_statistic() -> None:
         (("marginal", False, "all"), 0.905, 0.5, True),
         (("marginal", False, "all"), 0.915, 0.9, False),
         (("marginal", True, "all"), 0.5, 0.889, False),
-        # 39 clusters: up to 1 / 40 above, and no more below than elsewhere
-        (("group", True, "QA"), 0.5, 0.92, True),
-        (("group", True, "QA"), 0.5, 0.93, False),
-        (("group", True, "QA"), 0.5, 0.88, False),
     ],
 )
 def test_coverage_is_judged_in_the_weights_of_its_promise(
@@ -211,22 +205,13 @@ def test_true_rates_are_those_of_the_draws() -> None:
     assert_allclose(accepted[labels == 0].mean(), found["accepted among bad"], atol=0.02)
     assert_allclose((labels == 0)[accepted].mean(), found["bad among accepted"], atol=0.02)
     assert_allclose((~accepted)[labels == 1].mean(), found["flagged among good"], atol=0.02)
-    assert_allclose(found["bad and accepted"], 0.35 * stats.norm.sf(1.0))
     assert set(cut_offs.true_rates(math.inf).values()) == {0.0, 1.0}
-
-
-def test_probability_and_score_are_inverse() -> None:
-    for score in (-1.0, 0.5, 3.0):
-        probability = float(cut_offs.probability_accepted(np.array([score]))[0])
-        assert_allclose(cut_offs._score_of(probability), score, atol=1e-9)
-    assert cut_offs._score_of(1.0) == math.inf
 
 
 def test_promises_are_kept_by_few_fits() -> None:
     promises, laxer = cut_offs.simulate_methods(4, 1)
     assert sum(laxer.values()) == 0
     assert {promise.name.split(" at ")[0] for promise in promises} == set(cut_offs._PROMISED)
-    assert len(cut_offs.simulate_controls(3, 1)) == 9
 
 
 def test_a_broken_promise_shows() -> None:

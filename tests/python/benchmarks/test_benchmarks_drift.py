@@ -35,18 +35,8 @@ def test_a_large_log_finds_the_shift_and_a_small_one_does_not() -> None:
     assert drift.share_found(1_000, 26, 0.15, 400)[-1] < 0.5 * many[-1]
 
 
-def test_week_effects_fool_the_shown_tests_and_not_the_chart() -> None:
-    shares = drift.shares_of_quiet_rows(0.15, 300, 60)
-    assert shares["mean_shift"] < 0.2
-    assert shares["kolmogorov_smirnov"] > 0.3
-    assert shares["sequential_mean"] > 0.3
-
-
-def test_the_bare_limit_fires_in_small_windows() -> None:
-    bare, five, one = drift.share_of_stability_alarms(50, 800, 500)
-    assert bare > 0.7
-    assert five < 0.08
-    assert one < 0.03
+def test_week_effects_do_not_fool_the_chart() -> None:
+    assert drift.share_of_quiet_rows(0.15, 300, 60) < 0.2
 
 
 def test_logs_are_drawn_as_their_design_says() -> None:
@@ -105,8 +95,7 @@ def test_a_look_has_the_verdict_of_the_tables(shift: float) -> None:
         pa.record_batch({"metric_name": [f"m{number}"] * len(ids), "interaction_id": ids, "raw_score": scores})
         for number, scores in enumerate(logs.scores)
     ]
-    weeks = pa.table({"week_status": pa.array([], pa.string())})
-    rows = measure_drift(interactions, segments, evaluations, weeks, DriftSettings()).to_pylist()
+    rows = measure_drift(interactions, segments, evaluations, DriftSettings()).to_pylist()
     # a topic that is too small for a status of its own is still a series of the simulation
     tested = [row for row in rows if row["test"] == "mean_shift"]
     assert {row["status"] for row in tested} <= {"tested", "too_few_window"}

@@ -130,7 +130,6 @@ def test_what_cannot_be_fitted_has_a_status_and_no_number(change: Any, status: s
     for table in (
         conformal.fit_quantiles(labels, targets(), found, predictions, [0.1]),
         conformal.cover_labels(labels, targets(), found, predictions, [0.1]),
-        conformal.control_risks(labels, targets(), found, predictions, [0.1], 0.1, 1),
     ):
         assert {each["status"] for each in table.to_pylist()} == {"not_calibrated"}
 
@@ -366,18 +365,3 @@ def test_coverage_adds_up_and_sets_are_shares() -> None:
     (ceiling,) = [row for row in covered if row["share_decidable"] is not None]
     assert (ceiling["stratification"], ceiling["scope"]) == ("label_conditional", "marginal")
     assert ceiling["share_single"] < ceiling["share_decidable"] + 0.05
-
-
-def test_risks_are_kept_out_of_fold() -> None:
-    labels = make_labels(6000)
-    calibrators = fit(labels)
-    predictions = cross_fit(labels, calibrators)
-    rows = conformal.control_risks(labels, targets(), calibrators, predictions, [0.1, 0.3], 0.1, 1).to_pylist()
-    promises = ["share_bad_and_accepted", "share_accepted_among_bad", "share_bad_among_accepted"]
-    assert [row["promise"] for row in rows[:3]] == promises
-    controlled = [row for row in rows if row["status"] == "controlled"]
-    assert len(controlled) >= 5
-    for row in controlled:
-        assert row["test_risk"] <= row["level"] + 0.02
-        assert 0 <= row["threshold"] <= 1
-        assert row["count_test_labels"] == labels.num_rows

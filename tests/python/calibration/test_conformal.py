@@ -1,4 +1,4 @@
-"""Conformal sets and risk control: hand-worked cases, MAPIE and crepes, and the promises on simulated data."""
+"""Conformal sets: hand-worked cases, MAPIE and crepes, and the promises on simulated data."""
 
 import math
 from fractions import Fraction
@@ -23,11 +23,6 @@ from hcat.calibration.conformal import (
     nonconformity,
 )
 from hcat.calibration.decidable import standings
-from hcat.calibration.risk_control import (
-    control_accepted_among_bad,
-    control_bad_among_accepted,
-    control_bad_and_accepted,
-)
 
 # P(accepted) ~ Beta(8, 2): one answer in five is bad. Given y = 1 it is Beta(9, 2), given y = 0 Beta(8, 3), so that
 # coverage and risks of a threshold are known without drawing test rows.
@@ -274,9 +269,9 @@ def test_a_cell_that_stays_too_small_gives_all_labels():
 def test_declared_groups_decide_the_cells():
     probabilities, labels = draw(100, np.random.default_rng(3))
     groups = np.array(["a", "b"] * 50)
-    fitted = fit_conformal(probabilities, labels, 0.1, stratification="group", groups=groups, own_groups=["b"])
-    assert [(cell.group, cell.count_rows) for cell in fitted.cells] == [("b", 50), ("other", 50)]
-    assert fitted.cells[1].quantile == conformal_quantile(fitted.scores[groups == "a"], 0.1)
+    fitted = fit_conformal(probabilities, labels, 0.1, groups=groups, own_groups=["b"])
+    assert [(cell.group, cell.label) for cell in fitted.cells] == [("b", 0), ("b", 1), ("other", 0), ("other", 1)]
+    assert fitted.cells[3].quantile == conformal_quantile(fitted.scores[(groups == "a") & (labels == 1)], 0.1)
 
 
 def test_no_labels_at_all():
@@ -326,7 +321,7 @@ def test_marginal_sets_are_those_of_mapie_and_crepes(count_labels, alpha):
     assert 0 < ours.mean() < 1
 
 
-def test_label_conditional_and_group_sets_are_those_of_crepes():
+def test_label_conditional_sets_are_those_of_crepes():
     from crepes import ConformalClassifier, WrapClassifier
 
     random = np.random.default_rng(5)
@@ -343,11 +338,6 @@ def test_label_conditional_and_group_sets_are_those_of_crepes():
     ours = fit_conformal(probabilities, labels, 0.13).predict(new).includes
     assert_array_equal(ours, expected)
 
-    fitted = fit_conformal(probabilities, labels, 0.13, stratification="group", groups=groups)
-    mondrian = ConformalClassifier().fit(fitted.scores, bins=groups)
-    expected = mondrian.predict_set(1 - new, bins=new_groups, confidence=0.87, smoothing=False)
-    assert_array_equal(fitted.predict(new, new_groups).includes, expected)
-
     fitted = fit_conformal(probabilities, labels, 0.13, groups=groups)
     cells = np.array([f"{label} {group}" for label, group in zip(labels, groups, strict=True)])
     both = ConformalClassifier().fit(fitted.scores, bins=cells)
@@ -355,21 +345,6 @@ def test_label_conditional_and_group_sets_are_those_of_crepes():
         bins = np.array([f"{label} {group}" for group in new_groups])
         expected = both.predict_set(1 - new, bins=bins, confidence=0.87, smoothing=False)[:, label]
         assert_array_equal(fitted.predict(new, new_groups).includes[:, label], expected)
-
-
-def test_learn_then_test_is_that_of_mapie():
-    from mapie.risk_control import BinaryClassificationController
-
-    random = np.random.default_rng(6)
-    probabilities, labels = draw(600, random)
-    columns = np.column_stack([1 - probabilities, probabilities])
-    grid = np.round(np.arange(0.95, 0.3, -0.05), 2)
-    peer = BinaryClassificationController(
-        lambda x: x, "precision", 0.85, 0.9, list_predict_params=grid, fwer_method="fixed_sequence"
-    ).calibrate(columns, labels)
-    found = control_bad_among_accepted(probabilities, labels, 0.15, 0.1, grid=grid)
-    assert found.status == "controlled"
-    assert found.threshold == pytest.approx(np.min(peer.valid_predict_params))
 
 
 # --- coverage and its check
@@ -444,21 +419,23 @@ def test_check_finds_a_shift_and_passes_without_one():
 
 def test_holm_spares_what_a_single_check_fails():
     # the covered count one below the limit of a single check: as one of three cells it passes
-    groups = np.repeat(["a", "b", "c"], 101)
     random = np.random.default_rng(9)
-    probabilities = random.random(303)
-    fitted = fit_conformal(probabilities, np.ones(303, dtype=int), 0.05, stratification="group", groups=groups)
+
+    def spread(own: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        probabilities = np.repeat((1 - own)[:, None] / 2, 3, axis=1)
+        probabilities[np.arange(len(own)), labels] = own
+        return probabilities
+
+    labels = np.repeat([0, 1, 2], 101)
+    fitted = fit_conformal(spread(random.random(303), labels), labels, 0.05)
     limit = check_coverage(60, 60, 101, 0.05).limit
-    quantile = fitted.cells[0].quantile
-    new = np.full(180, 1.0)
-    new[: 60 - (limit - 1)] = 1 - quantile - 0.001
-    check = check_sets(fitted, new, np.ones(180, dtype=int), np.repeat(["a", "b", "c"], 60))[0]
+    new_labels = np.repeat([0, 1, 2], 60)
+    own = np.full(180, 1.0)
+    own[: 60 - (limit - 1)] = 1 - fitted.cells[0].quantile - 0.001
+    check = check_sets(fitted, spread(own, new_labels), new_labels)[0]
     assert check.count_covered == limit - 1
     assert check.p_value < 0.001 < check.p_value_holm == 3 * check.p_value
     assert check.status == "passed"
-
-
-# --- promises on simulated data
 
 
 def test_coverage_over_folds_is_beta():
@@ -509,7 +486,7 @@ def test_label_conditional_covers_the_rare_class_that_marginal_misses():
     assert missed < 0.1  # of the bad answers, while .8 of all are covered
 
 
-def test_mondrian_covers_each_group():
+def test_label_conditional_quantiles_cover_each_group():
     random = np.random.default_rng(20260104)
     groups = np.array(["even", "odd"])[np.arange(300) % 2]
     found = []
@@ -517,11 +494,12 @@ def test_mondrian_covers_each_group():
         # the probabilities are right for even rows, and worth nothing for odd ones
         probabilities = random.random(300)
         labels = (random.random(300) < np.where(groups == "odd", 0.5, probabilities)).astype(int)
-        cells = fit_conformal(probabilities, labels, 0.1, stratification="group", groups=groups).cells
-        pooled = fit_conformal(probabilities, labels, 0.1, stratification="marginal").cells[0].quantile
-        found.append([1 - (1 - cells[0].quantile) ** 2, cells[1].quantile, pooled])
+        # of accepted answers: S = 1 - p has the density 2 (1 - S) in even rows, and 1 in odd ones
+        cells = fit_conformal(probabilities, labels, 0.1, groups=groups).cells
+        pooled = fit_conformal(probabilities, labels, 0.1).cells[1].quantile
+        found.append([1 - (1 - cells[1].quantile) ** 2, cells[3].quantile, pooled])
     even, odd, odd_pooled = np.mean(found, axis=0)
-    assert_allclose([even, odd], 0.9, atol=0.01)
+    assert_allclose([even, odd], 0.905, atol=0.01)
     assert odd_pooled < 0.87
 
 
@@ -572,160 +550,6 @@ def test_check_of_siblings_is_conservative():
         assert np.mean(np.array(p_values) <= level) < level + 0.01
 
 
-# --- risk control
-
-
-def test_conformal_risk_control_by_hand():
-    # n = 9, alpha = .3: (bad above t + 1) / 10 <= .3 allows two bad answers above the threshold
-    probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.5, 0.95, 0.85, 0.75, 0.65])
-    labels = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
-    found = control_bad_and_accepted(probabilities, labels, 0.3)
-    assert (found.status, found.threshold, found.count_clusters) == ("controlled", 0.7, 9)
-    assert found.share_accepted == pytest.approx(5 / 9)
-    assert (found.promise, found.level, found.confidence) == ("share_bad_and_accepted", 0.3, None)
-    # without a bad answer everything passes
-    assert control_bad_and_accepted(probabilities, np.ones(9, dtype=int), 0.1).threshold == 0.0
-    # (0 + 1) / 10 > .09 whatever the labels
-    assert control_bad_and_accepted(probabilities, np.ones(9, dtype=int), 0.09).status == "insufficient"
-    # no bad answer may pass, and the best one is bad
-    found = control_bad_and_accepted(probabilities, 1 - labels, 0.1)
-    assert (found.status, found.threshold, found.share_accepted) == ("no_threshold", None, None)
-
-
-def test_conformal_risk_control_weighs_siblings():
-    # four clusters, alpha = .5: summed loss up to 1.5. Cluster 1 has four rows, three of them bad
-    probabilities = np.array([0.9, 0.8, 0.7, 0.6, 0.85, 0.5, 0.4])
-    labels = np.array([0, 0, 0, 1, 0, 0, 1])
-    clusters = np.array([1, 1, 1, 1, 2, 3, 4])
-    # above .5: 3/4 + 1 = 1.75; above .7: .25 + .25 + 1 = 1.5
-    assert control_bad_and_accepted(probabilities, labels, 0.5, clusters).threshold == 0.7
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from([0.05, 0.1, 0.25]))
-def test_conformal_risk_control_is_the_infimum(seed, alpha):
-    random = np.random.default_rng(seed)
-    probabilities, labels = draw(40, random)
-    probabilities = np.round(probabilities, 2)
-    found = control_bad_and_accepted(probabilities, labels, alpha)
-    allowed = [t for t in np.arange(101) / 100 if (np.sum((probabilities > t) & (labels == 0)) + 1) / 41 <= alpha]
-    if found.status == "controlled":
-        assert found.threshold == pytest.approx(min(allowed))
-    else:
-        assert not allowed or not (probabilities > min(allowed)).any()
-
-
-def test_class_conditional_quantile_by_hand():
-    # bad answers .1 to .4, alpha .2: the largest; with alpha .1 four are too few
-    probabilities = np.array([0.1, 0.2, 0.3, 0.4, 0.35, 0.9])
-    labels = np.array([0, 0, 0, 0, 1, 1])
-    found = control_accepted_among_bad(probabilities, labels, 0.2)
-    assert (found.status, found.threshold, found.count_clusters) == ("controlled", 0.4, 4)
-    assert found.share_accepted == pytest.approx(1 / 6)
-    assert control_accepted_among_bad(probabilities, labels, 0.1).status == "insufficient"
-    assert control_accepted_among_bad(probabilities[:4], labels[:4], 0.2).status == "no_threshold"
-
-
-def test_class_conditional_quantile_is_the_label_conditional_set():
-    random = np.random.default_rng(10)
-    probabilities, labels = draw(300, random)
-    found = control_accepted_among_bad(probabilities, labels, 0.1)
-    new = random.random(500)
-    assert_array_equal(new > found.threshold, ~fit_conformal(probabilities, labels, 0.1).predict(new).includes[:, 0])
-
-
-def test_learn_then_test_by_hand():
-    # alpha = .5, delta = .1: 4 of 4 good has P = 1/16, 5 of 6 has 7/64 > .1 and ends the sequence
-    probabilities = np.array([0.9, 0.9, 0.9, 0.9, 0.8, 0.8, 0.7, 0.7, 0.7, 0.7])
-    labels = np.array([1, 1, 1, 1, 1, 0, 1, 1, 1, 1])
-    found = control_bad_among_accepted(probabilities, labels, 0.5, 0.1, grid=[0.85, 0.75, 0.65])
-    assert (found.status, found.threshold, found.confidence) == ("controlled", 0.85, 0.9)
-    # 9 of 10 has P = 11/1024, and counts only for a sequence that gets there
-    assert control_bad_among_accepted(probabilities, labels, 0.5, 0.1, grid=[0.65]).threshold == 0.65
-    assert control_bad_among_accepted(probabilities, labels, 0.5, 0.1, grid=[0.75, 0.65]).status == "no_threshold"
-    # 4 rows cannot be rejected at delta = .05 = more than 1/16 whatever their labels
-    assert control_bad_among_accepted(probabilities, labels, 0.5, 0.05, grid=[0.85]).status == "insufficient"
-
-
-def test_draws_within_clusters_see_no_labels_and_repeat():
-    probabilities, labels = draw(900, np.random.default_rng(11))
-    clusters = np.arange(900) // 3
-    first = control_bad_among_accepted(probabilities, labels, 0.2, 0.1, clusters=clusters)
-    assert first == control_bad_among_accepted(probabilities, labels, 0.2, 0.1, clusters=clusters)
-    assert first.count_clusters == 300
-
-
-def test_promises_of_risk_control_hold_on_new_draws():
-    random = np.random.default_rng(20260107)
-    joint, among_bad, broken, thresholds = [], [], [], []
-    for _ in range(500):
-        probabilities, labels = draw(300, random)
-        # P(P > t and bad), P(P > t | bad): the first is the share of bad ones, .2, times the second
-        first = control_bad_and_accepted(probabilities, labels, 0.1)
-        joint.append(0.2 * stats.beta.sf(first.threshold, A, B + 1))
-        second = control_accepted_among_bad(probabilities, labels, 0.1)
-        among_bad.append(stats.beta.sf(second.threshold, A, B + 1))
-        third = control_bad_among_accepted(probabilities, labels, 0.15, 0.1)
-        thresholds.append(third.threshold is not None)
-        if third.threshold is not None:
-            risk = 0.2 * stats.beta.sf(third.threshold, A, B + 1) / stats.beta.sf(third.threshold, A, B)
-            broken.append(risk > 0.15)
-    # means at most the level and not far below it
-    assert 0.09 < np.mean(joint) < 0.102
-    assert 0.08 < np.mean(among_bad) < 0.105
-    # a share of folds, at most delta: 500 folds allow .1 + 2 x .0134
-    assert sum(broken) / 500 < 0.127
-    assert np.mean(thresholds) > 0.7
-
-
-def test_learn_then_test_errs_in_a_share_delta_of_folds_where_no_threshold_is_right():
-    random = np.random.default_rng(20260108)
-    false = 0
-    for _ in range(600):
-        # the score says nothing, and every threshold has a risk of .15
-        probabilities, labels = random.random(300), (random.random(300) < 0.85).astype(int)
-        found = control_bad_among_accepted(probabilities, labels, 0.15, 0.1, grid=np.arange(9, 0, -1) / 10)
-        false += found.status == "controlled"
-    assert 0.03 < false / 600 < 0.1 + 2 * math.sqrt(0.09 / 600)
-
-
-def test_risk_control_by_clusters_keeps_promises_that_rows_break():
-    # all rows of a cluster have one probability and one label; large clusters are as good as their probability p, and
-    # clusters of one row only as good as its square
-    p = (np.arange(20_000) + 0.5) / 20_000
-    density = stats.beta.pdf(p, A, B) / 20_000
-    share_bad = (1 - p) / 2 + (1 - p**2) / 2
-
-    def risks(threshold: float | None) -> tuple[float, float, float]:
-        accepted = density * (p > (1.0 if threshold is None else threshold))
-        joint = float(accepted @ share_bad)
-        return joint, joint / float(density @ share_bad), joint / max(float(accepted.sum()), 1e-12)
-
-    random = np.random.default_rng(20260109)
-    found: dict[bool, list[list[float]]] = {True: [], False: []}
-    for _ in range(250):
-        is_large = random.random(200) < 0.5
-        clusters = np.repeat(np.arange(200), np.where(is_large, 8, 1))
-        level = random.beta(A, B, 200)
-        labels = (random.random(200) < np.where(is_large, level, level**2)).astype(int)[clusters]
-        for by_cluster in (True, False):
-            keys = clusters if by_cluster else None
-            first = control_bad_and_accepted(level[clusters], labels, 0.1, keys)
-            second = control_accepted_among_bad(level[clusters], labels, 0.1, keys)
-            third = control_bad_among_accepted(level[clusters], labels, 0.2, 0.1, clusters=keys)
-            found[by_cluster].append(
-                [risks(first.threshold)[0], risks(second.threshold)[1], risks(third.threshold)[2] > 0.2]
-            )
-    joint, among_bad, broken = np.mean(found[True], axis=0)
-    assert joint < 0.102
-    assert among_bad < 0.105
-    assert broken < 0.1 + 2 * math.sqrt(0.09 / 250)
-    joint, among_bad, broken = np.mean(found[False], axis=0)
-    assert joint > 0.12
-    assert among_bad > 0.11
-    assert broken > 0.3
-
-
 # --- bad input
 
 
@@ -750,7 +574,6 @@ def test_risk_control_by_clusters_keeps_promises_that_rows_break():
         (lambda: fit_conformal(np.array([0.5]), np.array([0.5]), 0.1), "whole numbers from 0 to 1, got 0.5"),
         (lambda: fit_conformal(np.array([0.5]), np.array([1, 0]), 0.1), r"labels must have shape \(1,\), got \(2,\)"),
         (lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, stratification="task"), "got 'task'"),
-        (lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, stratification="group"), "need groups, got None"),
         (lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, own_groups=["a"]), "need groups, got None"),
         (
             lambda: fit_conformal(np.array([0.5]), np.array([1]), 0.1, groups=np.array(["a"]), own_groups=["other"]),
@@ -765,12 +588,6 @@ def test_risk_control_by_clusters_keeps_promises_that_rows_break():
             "of 2 classes, got 3",
         ),
         (lambda: check_coverage(5, 4, 10, 0.1), r"count_covered must lie in \[0, 4\], got 5"),
-        (lambda: control_bad_and_accepted(np.array([[0.5, 0.5]]), np.array([1]), 0.1), r"shape \(n,\), got \(1, 2\)"),
-        (lambda: control_bad_among_accepted(np.array([0.5]), np.array([1]), 0.1, 1.0), r"delta .* got 1.0"),
-        (
-            lambda: control_bad_among_accepted(np.array([0.5]), np.array([1]), 0.1, 0.1, grid=[0.1, 0.2]),
-            r"grid must fall strictly within \[0, 1\], got \[0.1, 0.2\]",
-        ),
     ],
 )
 def test_bad_input_says_both_sides(call, message):

@@ -139,7 +139,6 @@ def add_findings(connection: Any) -> None:
         "fct_finding_sensitivity",
         [
             {**varied, "kind": "threshold", "variation": "threshold_looser", "is_flagged": True},
-            {**varied, "kind": "half_split", "variation": "half_split_001", "is_flagged": False},
         ],
     )
 
@@ -154,7 +153,6 @@ def add_drift(connection: Any) -> None:
                 "dimension": "all",
                 "segment": "all",
                 "test": "mean_shift",
-                "role": "alarm",
                 "status": "tested",
                 "window_weeks": 1,
                 "value_reference": 0.5,

@@ -32,7 +32,7 @@ create or replace table fct_threshold_gates (
 """
 DRIFT = """
 create or replace table fct_metric_drift (
-    metric_drift_id varchar, metric_name varchar, dimension varchar, segment varchar, test varchar, role varchar,
+    metric_drift_id varchar, metric_name varchar, dimension varchar, segment varchar, test varchar,
     status varchar, detail varchar, window_weeks bigint, count_reference bigint, count_window bigint, difference double,
     q_value double, is_drifting boolean, window_start date, window_end date
 )
@@ -91,7 +91,6 @@ def drift(**changes: Any) -> dict[str, Any]:
         "window_end": "2026-11-15",
         "window_weeks": 1,
         "test": "mean_shift",
-        "role": "alarm",
         "status": "tested",
         "difference": -0.125,
         "q_value": 0.001,

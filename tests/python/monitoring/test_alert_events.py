@@ -79,7 +79,6 @@ def test_series_that_drift_in_one_week_share_a_message(tmp_path: Path, server: S
     series = [
         *(drift(segment=f"topic {number:02}") for number in range(30)),
         drift(segment="topic 07", window_weeks=3, q_value=0.00001, difference=-0.5),
-        drift(segment="shown", test="population_stability", role="shown", is_drifting=False, q_value=None),
         drift(segment="calm", is_drifting=False),
         drift(segment="no week", is_drifting=False, window_end=None, status="no_timestamps", q_value=None),
         # a segment whose last questions are older

@@ -162,109 +162,12 @@ def test_many_series_at_once_are_each_series_alone() -> None:
     rows = drift.arrange_rows(series, clusters, scores, 5)
     late = is_late[rows.order]
     together = drift.error_by_cluster(rows, drift.describe_period(rows, ~late), drift.describe_period(rows, late))
-    distance = drift.measure_distance(rows, ~late, late)
-    sizes = (drift.describe_period(rows, ~late).effective, drift.describe_period(rows, late).effective)
-    index, chi_square, degrees = drift.measure_stability(rows, ~late, late, *sizes, 5, 3.0)
     for number in range(5):
         own = series == number
         alone = drift.arrange_rows(np.zeros(own.sum(), dtype=np.int64), clusters[own], scores[own], 1)
         own_late = is_late[own][alone.order]
         before, after = (drift.describe_period(alone, part) for part in (~own_late, own_late))
         assert_allclose(drift.error_by_cluster(alone, before, after)[0], together[number])
-        assert_allclose(drift.measure_distance(alone, ~own_late, own_late), distance[number])
-        one = drift.measure_stability(alone, ~own_late, own_late, before.effective, after.effective, 5, 3.0)
-        assert_allclose([float(part[0]) for part in one], [index[number], chi_square[number], degrees[number]])
-
-
-# --- distributions ----------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.integers(0, 8), min_size=1, max_size=40),
-    st.lists(st.integers(0, 8), min_size=1, max_size=40),
-)
-def test_the_distance_is_that_of_scipy_with_ties(reference: list[int], window: list[int]) -> None:
-    rows, is_reference, is_window = arrange([float(x) for x in reference], [float(x) for x in window])
-    expected = stats.ks_2samp(reference, window, method="asymp").statistic
-    assert_allclose(drift.measure_distance(rows, is_reference, is_window), expected, atol=1e-12)
-
-
-def test_the_law_of_the_distance_is_the_limit_of_the_exact_one() -> None:
-    random = np.random.default_rng(7)
-    reference, window = random.normal(0, 1, 800), random.normal(0.25, 1, 200)
-    rows, is_reference, is_window = arrange(reference, window)
-    distance = drift.measure_distance(rows, is_reference, is_window)
-    found = drift.distance_p_values(distance, np.array([800.0]), np.array([200.0]))
-    exact = stats.ks_2samp(reference, window, method="exact").pvalue
-    # on the safe side, and by little
-    assert exact <= found[0] <= 1.3 * exact
-    limit = drift.distance_limit(found, np.array([800.0]), np.array([200.0]))
-    assert_allclose(limit, distance)
-
-
-def test_the_index_by_hand() -> None:
-    # reference 1 to 20 in two bins of 10; of the window 5 lie in the lower and 15 in the upper one
-    reference = np.arange(1.0, 21.0)
-    window = np.concatenate([np.full(5, 3.0), np.full(15, 18.0)])
-    rows, is_reference, is_window = arrange(reference, window)
-    size = np.array([20.0])
-    index, chi_square, degrees = drift.measure_stability(rows, is_reference, is_window, size, size, 2, 10.0)
-    low, high = 5.5 / 21, 15.5 / 21
-    assert_allclose(index, (low - 0.5) * math.log(low / 0.5) + (high - 0.5) * math.log(high / 0.5))
-    assert degrees[0] == 1
-    pooled = np.array([low + 0.5, high + 0.5]) / 2
-    assert_allclose(chi_square, ((low - 0.5) ** 2 / pooled).sum() * 10)
-    # chance limit: (1 / 20 + 1 / 20) x chi-square quantile
-    limit = drift.stability_limit(np.array([0.05]), degrees.astype(np.float64), size, size)
-    assert_allclose(limit, (1 / 20 + 1 / 20) * stats.chi2.ppf(0.95, 1))
-
-
-def test_the_index_needs_two_bins() -> None:
-    size = np.array([40.0])
-    for reference in (np.ones(40), np.concatenate([np.ones(38), np.zeros(2)])):
-        rows, is_reference, is_window = arrange(reference, np.ones(40))
-        index, chi_square, degrees = drift.measure_stability(rows, is_reference, is_window, size, size, 10, 5.0)
-        assert np.isnan(index[0])
-        assert degrees[0] == 0
-        assert np.isnan(drift.stability_p_values(index, chi_square, degrees, size, size)[0])
-
-
-def test_a_share_at_the_upper_end_is_a_bin_of_its_own() -> None:
-    # half of the reference sits at its largest score: the edge goes below it
-    reference = np.concatenate([np.linspace(0, 0.9, 30), np.ones(30)])
-    rows, is_reference, is_window = arrange(reference, np.ones(60))
-    size = np.array([60.0])
-    index, _, degrees = drift.measure_stability(rows, is_reference, is_window, size, size, 2, 10.0)
-    assert degrees[0] == 1
-    assert index[0] > 1
-
-
-def test_bins_are_fewer_where_rows_are_few() -> None:
-    random = np.random.default_rng(8)
-    rows, is_reference, is_window = arrange(random.normal(0, 1, 400), random.normal(0, 1, 45))
-    sizes = np.array([400.0]), np.array([45.0])
-    assert drift.measure_stability(rows, is_reference, is_window, *sizes, 10, 10.0)[2][0] == 3
-    assert drift.measure_stability(rows, is_reference, is_window, *sizes, 10, 4.5)[2][0] == 9
-    with pytest.raises(ValueError, match="at least 2, got 1"):
-        drift.measure_stability(rows, is_reference, is_window, *sizes, 1, 10.0)
-
-
-def test_the_bare_limit_fires_and_the_chance_limit_does_not() -> None:
-    random = np.random.default_rng(9)
-    count, reference, window = 2_000, 300, 50
-    size = reference + window
-    rows = drift.arrange_rows(
-        np.repeat(np.arange(count), size), np.tile(np.arange(size), count), random.normal(0, 1, count * size), count
-    )
-    is_window = rows.order % size >= reference
-    sizes = np.full(count, float(reference)), np.full(count, float(window))
-    index, chi_square, degrees = drift.measure_stability(rows, ~is_window, is_window, *sizes, 10, 5.0)
-    assert (index > 0.1).mean() > 0.8
-    limit = drift.stability_limit(np.full(count, 0.05), degrees.astype(np.float64), *sizes)
-    assert (index > limit).mean() < 0.06
-    p_values = drift.stability_p_values(index, chi_square, degrees, *sizes)
-    assert (p_values <= 0.001).mean() <= 0.003
 
 
 # --- families ---------------------------------------------------------------------------------------------------------

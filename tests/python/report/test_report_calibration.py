@@ -179,23 +179,6 @@ def add_conformal(connection: Any, text: str) -> None:
             for number in range(2)
         ],
     )
-    insert(
-        connection,
-        "fct_risk_controls",
-        [
-            {
-                "risk_control_id": "k0",
-                "metric_name": METRIC,
-                "criterion": "faithfulness",
-                "promise": "share_bad_among_accepted",
-                "status": "insufficient",
-                "level": 0.05,
-                "confidence": 0.9,
-                "count_test_labels": 40,
-                "count_test_clusters": 30,
-            }
-        ],
-    )
 
 
 def add_thresholds(connection: Any, text: str) -> None:
@@ -492,7 +475,6 @@ def test_every_figure_and_table_is_there(section: str) -> None:
         "At 90 % there is no quantile for failed answers",
         "Promised coverage 90 %: the sets decide 60.0 % of the labelled answers (n 40, 30 clusters).",
         "With a score like this, at most 69.0 % can be decided",
-        "too few labelled clusters: no answer may be accepted without review",
         "probabilities are too high for the system",
         "too few labelled clusters",
         "No threshold: no threshold keeps the promise: it would accept none.",
@@ -609,7 +591,7 @@ def test_a_warehouse_from_before_calibration_says_so_in_one_line(tmp_path: Path)
 def test_marts_that_are_not_there_are_named(tmp_path: Path) -> None:
     warehouse = make_calibrated(tmp_path)
     dropped = ["fct_calibration_bins", "fct_conformal_coverage", "fct_metric_thresholds", "fct_failure_rates"]
-    dropped += ["fct_labels_needed", "fct_rater_agreement", "fct_system_calibration", "fct_risk_controls"]
+    dropped += ["fct_labels_needed", "fct_rater_agreement", "fct_system_calibration"]
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         for name in dropped:
             connection.execute(f"drop table {name}")

@@ -1,4 +1,4 @@
-"""Variations of a weak cell: a planted weakness survives them, one that is only length or only one half does not."""
+"""Variations of a weak cell: a planted weakness survives them, one that is only length does not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SUMS = pa.schema(
         *((name, pa.float64()) for name in ("sum_cell", "sum_all", "sum_squares_all", "margin", "cut_off")),
     ]
 )
-SETTINGS = {"confidence": 0.95, "error_rate": 0.05, "minimum_clusters": 10, "count_splits": 0, "random_seed": 1}
+SETTINGS = {"confidence": 0.95, "minimum_clusters": 10}
 
 
 def make_variation(
@@ -79,31 +79,14 @@ def test_a_planted_weakness_survives_and_noise_does_not() -> None:
             *make_variation(weak, in_cell),
             *make_variation(even, in_cell, "length_adjusted"),
             *make_variation(weak, in_cell, "threshold_looser"),
-        ],
-        count_splits=8,
+        ]
     )
-    assert {name: row["kind"] for name, row in rows.items() if row["kind"] != "half_split"} == {
+    assert {name: row["kind"] for name, row in rows.items()} == {
         "as_declared": "as_declared",
         "length_adjusted": "length_adjusted",
         "threshold_looser": "threshold",
     }
-    splits = [row for row in rows.values() if row["kind"] == "half_split"]
-    assert len(splits) == 8
-    assert all(row["is_flagged"] for row in splits)
-    # about half of the 200 clusters of the cell each
-    assert all(70 <= row["count_jackknife_groups"] <= 130 for row in splits)
-    assert len({row["count_jackknife_groups"] for row in splits}) > 1
     assert (rows["threshold_looser"]["is_flagged"], rows["length_adjusted"]["is_flagged"]) == (True, False)
-
-
-def test_a_weakness_of_few_clusters_does_not_survive_its_splits() -> None:
-    # 24 clusters in the cell: halves of 10 or more are rare to be both sure
-    values, in_cell = make_failures(0.5, 0.2, 240)
-    rows = vary(make_variation(values, in_cell), count_splits=10, minimum_clusters=8)
-    flagged = [
-        row["is_flagged"] for row in rows.values() if row["kind"] == "half_split" and row["is_flagged"] is not None
-    ]
-    assert sum(flagged) < len(flagged)
 
 
 def test_each_reason_for_no_test_has_a_status() -> None:
@@ -115,35 +98,25 @@ def test_each_reason_for_no_test_has_a_status() -> None:
             *make_variation(np.ones(300), in_cell, "threshold_stricter"),
             *make_variation(values, few, "threshold_looser"),
         ],
-        count_splits=1,
         minimum_clusters=20,
     )
     assert rows["threshold_stricter"]["status"] == "constant"
     assert rows["threshold_looser"]["status"] == "too_few_clusters"
-    assert rows["half_split_001"]["status"] == "too_few_clusters"
     assert rows["as_declared"]["status"] == "tested"
     assert {row["status"] for row in rows.values()} == set(STATUSES)
-    assert [row["is_flagged"] for row in rows.values() if row["status"] != "tested"] == [None] * 3
-
-
-def test_the_same_seed_draws_the_same_halves() -> None:
-    rows = make_variation(*make_failures(0.4, 0.2, 600))
-    assert vary(rows, count_splits=3) == vary(rows, count_splits=3)
-    assert vary(rows, count_splits=3) != vary(rows, count_splits=3, random_seed=2)
+    assert [row["is_flagged"] for row in rows.values() if row["status"] != "tested"] == [None] * 2
 
 
 def test_no_findings_are_an_empty_table() -> None:
     assert vary([]) == {}
-    assert set(KINDS.values()) == {"as_declared", "threshold", "length_adjusted", "length_only", "half_split"}
+    assert set(KINDS.values()) == {"as_declared", "threshold", "length_adjusted", "length_only"}
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"confidence": 0.0}, r"confidence must lie in \(0, 1\), got 0.0"),
-        ({"error_rate": 1.0}, r"error_rate must lie in \(0, 1\), got 1.0"),
         ({"minimum_clusters": 1}, "minimum_clusters must be at least 2, got 1"),
-        ({"count_splits": -1}, "count_splits must be at least 0, got -1"),
     ],
 )
 def test_settings_outside_their_range_are_named(changed: dict[str, Any], message: str) -> None:

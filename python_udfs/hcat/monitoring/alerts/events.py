@@ -30,7 +30,6 @@ order by is_passing, severity, gate_name
 _LIST_DRIFT = """
 select metric_name, dimension, segment, window_end, difference, q_value, count_reference, count_window, is_drifting
 from fct_metric_drift
-where role = 'alarm'
 order by q_value nulls last, metric_name, dimension, segment, test, window_weeks
 """
 

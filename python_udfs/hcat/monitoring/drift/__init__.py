@@ -2,9 +2,8 @@
 
 The modules, in the order in which data flows:
 
-- ``statistics``: the tests of one window against the reference, vectorised over series;
+- ``statistics``: periods of many series and their error by cluster;
 - ``chart``: the control chart of weeks, which alarms;
-- ``sequential``: the test that watches every week;
 - ``settings``: what the tests need to know;
 - ``periods``: which weeks are compared;
 - ``reading``: the tables of the warehouse as arrays;

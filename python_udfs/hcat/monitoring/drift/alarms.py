@@ -1,7 +1,7 @@
 """Alarms: which rows of one build drift.
 
 Two tests alarm. ``mix_share`` of the level a week goes to the mix of segments and the rest to the means, so that the
-chance of any alarm without drift is at most the level, however many series there are. The other tests are shown.
+chance of any alarm without drift is at most the level, however many series there are.
 
 Within a test all rows of a build are one family, adjusted by Benjamini and Hochberg (1995). Rows weigh (Genovese,
 Roeder and Wasserman 2006): ``headline_share`` of a family's level goes to the series over all interactions, and every
@@ -19,50 +19,41 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.monitoring.drift.settings import DriftSettings
-from hcat.monitoring.drift.statistics import ALARM_TESTS, distance_limit, rejection_limit, stability_limit
+from hcat.monitoring.drift.statistics import TESTS, rejection_limit
 from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile
 from hcat.statistics.multiple_tests import adjust_p_values
 
 
 def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings) -> None:
-    """Add role, alarm_level, is_drifting, limit_value and, where it may alarm, q_value and the band, in place.
+    """Add alarm_level, is_drifting and, where a row is tested, limit_value, q_value and the band, in place.
 
     Parameters
     ----------
     rows : list of dict
-        All rows of one build. A row needs test, dimension, status, window_weeks and p_value. Where its test has a
-        limit, it also needs what the limit is made of: degrees_of_freedom, standard_error, difference,
-        standard_deviation_reference, value_reference, count_compared, effective_reference, effective_window.
+        All rows of one build. A row needs test, dimension, status, window_weeks and p_value. If it is tested, it also
+        needs what the limit is made of: degrees_of_freedom, standard_error, difference,
+        standard_deviation_reference, value_reference, count_compared.
     settings : DriftSettings
 
     Examples
     --------
     >>> rows = [{"test": "mix_shift", "dimension": "topic", "status": "no_timestamps", "window_weeks": 1}]
     >>> mark_alarms(rows, DriftSettings())
-    >>> rows[0]["role"], rows[0]["is_drifting"], rows[0]["alarm_level"]
-    ('alarm', False, 0.002)
+    >>> rows[0]["is_drifting"], rows[0]["alarm_level"]
+    (False, 0.002)
     """
     levels = {
         "mean_shift": settings.alarm_level * (1 - settings.mix_share),
         "mix_shift": settings.alarm_level * settings.mix_share,
     }
-    families: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        role = "alarm" if row["test"] in ALARM_TESTS else "shown"
-        row |= {"role": role, "alarm_level": levels.get(row["test"], 0.0), "is_drifting": False}
-        if row["status"] == "tested":
-            families.setdefault(row["test"], []).append(row)
-    for test, family in families.items():
+        row |= {"alarm_level": levels[row["test"]], "is_drifting": False}
+    for test in TESTS:
+        family = [row for row in rows if row["test"] == test and row["status"] == "tested"]
         columns = {name: _column(family, name) for name in _READ}
-        if test in ALARM_TESTS:
-            shares = share_level(
-                [row["dimension"] for row in family], [row["window_weeks"] for row in family], settings
-            )
-            found = decide(test, columns, shares, levels[test], settings)
-        else:
-            found = {"limit_value": limit_of_one(test, columns, 1 - settings.confidence)}
-        for name, values in found.items():
+        shares = share_level([row["dimension"] for row in family], [row["window_weeks"] for row in family], settings)
+        for name, values in decide(test, columns, shares, levels[test], settings).items():
             for row, value in zip(family, values.tolist(), strict=True):
                 row[name] = value
 
@@ -103,12 +94,12 @@ def share_level(dimensions: Sequence[str], windows: Sequence[int], settings: Dri
 def decide(
     test: str, columns: Mapping[str, Floats], shares: Floats, level: float, settings: DriftSettings
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return q_value, limit_value and is_drifting of all tested rows of a test that alarms; for means also the band.
+    """Return q_value, limit_value and is_drifting of all tested rows of a test; for means also the band.
 
     Parameters
     ----------
     test : str
-        One of :data:`hcat.monitoring.drift.statistics.ALARM_TESTS`.
+        One of :data:`hcat.monitoring.drift.statistics.TESTS`.
     columns : mapping of str to ndarray, shape (n,)
         As in :func:`mark_alarms`.
     shares : ndarray, shape (n,)
@@ -154,40 +145,11 @@ def decide(
     }
 
 
-def limit_of_one(test: str, columns: Mapping[str, Floats], level: float) -> Floats:
-    """Return the size of a shown statistic that a single row without drift exceeds with probability ``level``.
-
-    Parameters
-    ----------
-    test : str
-        One of :data:`hcat.monitoring.drift.statistics.SHOWN_TESTS`.
-    columns : mapping of str to ndarray, shape (n,)
-        effective_reference, effective_window, and degrees_of_freedom of the stability index.
-    level : float
-        In (0, 1).
-
-    Examples
-    --------
-    >>> columns = {name: np.array([100.0]) for name in ("effective_reference", "effective_window")}
-    >>> limit_of_one("sequential_mean", columns, 0.05).round(3).tolist()
-    [2.996]
-    """
-    before, after = columns["effective_reference"], columns["effective_window"]
-    levels: Floats = np.full(len(before), level)
-    if test == "population_stability":
-        return stability_limit(levels, columns["degrees_of_freedom"], before, after)
-    if test == "kolmogorov_smirnov":
-        return distance_limit(levels, before, after)
-    return -np.log(levels)
-
-
 #: Columns of a row that a decision or a limit reads.
 _READ = (
     "p_value",
     "degrees_of_freedom",
     "count_compared",
-    "effective_reference",
-    "effective_window",
     "difference",
     "standard_error",
     "standard_deviation_reference",

@@ -18,21 +18,15 @@ from hcat.monitoring.drift.chart import (
     chart_weeks,
     compare_mixes,
 )
-from hcat.monitoring.drift.periods import WEEK_DAYS, Plan, name_dates
-from hcat.monitoring.drift.reading import Interactions, Weekly
-from hcat.monitoring.drift.sequential import watch_means
+from hcat.monitoring.drift.periods import Plan, name_dates
+from hcat.monitoring.drift.reading import Interactions
 from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import (
-    SHOWN_TESTS,
     Period,
     Rows,
     arrange_rows,
     describe_period,
-    distance_p_values,
     error_by_cluster,
-    measure_distance,
-    measure_stability,
-    stability_p_values,
 )
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.intervals import t_quantile
@@ -46,63 +40,11 @@ STATUSES: Final = {
     "too_few_reference": "the reference holds too few effective rows for the test",
     "too_few_weeks": "the reference holds too few weeks with a score for the chart of weeks",
     "too_few_window": "the window holds too few effective rows for the test",
-    "constant": "nothing varies: equal scores, or a reference that cannot be split in two bins or segments",
+    "constant": "nothing varies: equal scores, or a reference that cannot be split in two segments",
 }
 
 #: Memberships whose series are measured at once: the working copies of one take about 200 bytes.
 MOST_MEMBERSHIPS: Final = 250_000
-
-
-def compare_shapes(
-    rows: Rows, is_reference: Flags, is_window: Flags, reference: Period, window: Period, settings: DriftSettings
-) -> dict[str, dict[str, npt.NDArray[Any]]]:
-    """Return the columns of the shown tests of one window: stability index and Kolmogorov-Smirnov distance.
-
-    Parameters
-    ----------
-    rows : Rows
-    is_reference, is_window : ndarray of bool, shape (n,)
-        Which rows are of which period, in the order of `rows`.
-    reference, window : Period
-        The same periods, as :func:`hcat.monitoring.drift.statistics.describe_period` returns them.
-    settings : DriftSettings
-
-    Returns
-    -------
-    dict
-        Test -> column -> ndarray, shape (count_series,): statistic and p_value. `is_constant` tells that nothing
-        varies.
-
-    Examples
-    --------
-    One series: reference 0, 2, 0, 2 and window 1, 3, each row of its own cluster.
-
-    >>> scores = np.array([0.0, 2.0, 0.0, 2.0, 1.0, 3.0])
-    >>> rows = arrange_rows(np.zeros(6, dtype=np.int64), np.arange(6), scores, 1)
-    >>> is_reference = rows.order < 4
-    >>> reference, window = describe_period(rows, is_reference), describe_period(rows, ~is_reference)
-    >>> found = compare_shapes(rows, is_reference, ~is_reference, reference, window, DriftSettings())
-    >>> float(found["kolmogorov_smirnov"]["statistic"][0])
-    0.5
-    """
-    before, after = reference.effective, window.effective
-    index, chi_square, degrees = measure_stability(
-        rows, is_reference, is_window, before, after, settings.count_bins, settings.minimum_expected
-    )
-    distance = measure_distance(rows, is_reference, is_window)
-    return {
-        "population_stability": {
-            "statistic": index,
-            "degrees_of_freedom": degrees.astype(np.float64),
-            "p_value": stability_p_values(index, chi_square, degrees, before, after),
-            "is_constant": degrees == 0,
-        },
-        "kolmogorov_smirnov": {
-            "statistic": distance,
-            "p_value": distance_p_values(distance, before, after),
-            "is_constant": _is_constant(rows),
-        },
-    }
 
 
 class Means(NamedTuple):
@@ -179,9 +121,6 @@ def measure_metric(
     cells: Memberships,
     strata: Integers | None,
     plan: Plan | None,
-    watched: Mapping[tuple[str, str], Weekly],
-    watch_plan: Plan | None,
-    numbers: Integers,
     settings: DriftSettings,
 ) -> list[dict[str, Any]]:
     """Return the rows of all series of one metric, without the columns of alarms.
@@ -199,12 +138,6 @@ def measure_metric(
         Segment of each interaction in the dimension whose mix the means are freed of, from 0; None = there is none.
     plan : Plan or None
         None when no week of the logs is complete.
-    watched : mapping of (str, str) to Weekly
-        (dimension, segment) -> weekly means, for the sequential test.
-    watch_plan : Plan or None
-        Weeks of the sequential test: those of `plan`, and weeks before of which only the means are left.
-    numbers : ndarray of int, shape (n_weeks,)
-        The weeks of `watch_plan` that hold interactions, numbered from its first one.
     settings : DriftSettings
     """
     place = np.full(len(known.ids), -1)
@@ -223,7 +156,6 @@ def measure_metric(
             for (dimension, segment), counts in zip(names, _count(members, is_scored, known), strict=True)
         ]
         found += _measure_windows(shared, members, scores, known, strata, plan, settings)
-        found += _watch(shared, watched, watch_plan, numbers, settings)
     for row in found:
         del row["count_scored"]
     return found
@@ -260,13 +192,11 @@ def _measure_windows(
     plan: Plan | None,
     settings: DriftSettings,
 ) -> list[dict[str, Any]]:
-    """Return the rows of the tests that compare one window with the reference."""
-    window_tests = ("mean_shift", *(test for test in SHOWN_TESTS if test != "sequential_mean"))
+    """Return the rows of the means, one per series and window."""
     if plan is None:
         return [
-            row | _nothing(test, weeks, "no_scores" if not row["count_scored"] else _without_plan(row))
+            row | _nothing("mean_shift", weeks, "no_scores" if not row["count_scored"] else _without_plan(row))
             for row in shared
-            for test in window_tests
             for weeks in settings.window_weeks
         ]
     interaction = members.interactions
@@ -287,29 +217,27 @@ def _measure_windows(
         is_window = (days >= window.start) & (days < window.end) & ~is_reference
         period = describe_period(rows, is_window)
         chart = compare_weeks(centred, (mondays >= window.start) & ~centred.is_reference)
-        tests = {"mean_shift": _columns_of(chart, settings)}
-        tests |= compare_shapes(rows, is_reference, is_window, reference, period, settings)
-        for test, columns in tests.items():
-            is_constant = columns.pop("is_constant")
-            for number, row in enumerate(shared):
-                status = _status(
-                    row,
-                    (float(reference.effective[number]), float(period.effective[number])),
-                    int(chart.reference_weeks[number]) if test == "mean_shift" else None,
-                    bool(is_constant[number]),
-                    settings,
-                    test != "mean_shift",
-                )
-                values = {"value_reference": reference.mean, "value_window": period.mean}
-                found.append(
-                    row
-                    | _nothing(test, window.weeks, status)
-                    | name_dates(plan.first, plan.reference_end, window.start, window.end)
-                    | _sizes(reference, period, number)
-                    | {name: _at(column, number) for name, column in values.items()}
-                    | {"standard_deviation_reference": _at(reference.standard_deviation, number)}
-                    | ({name: _at(column, number) for name, column in columns.items()} if status == "tested" else {})
-                )
+        columns = _columns_of(chart, settings)
+        is_constant = columns.pop("is_constant")
+        for number, row in enumerate(shared):
+            status = _status(
+                row,
+                (float(reference.effective[number]), float(period.effective[number])),
+                int(chart.reference_weeks[number]),
+                bool(is_constant[number]),
+                settings,
+                False,
+            )
+            values = {"value_reference": reference.mean, "value_window": period.mean}
+            found.append(
+                row
+                | _nothing("mean_shift", window.weeks, status)
+                | name_dates(plan.first, plan.reference_end, window.start, window.end)
+                | _sizes(reference, period, number)
+                | {name: _at(column, number) for name, column in values.items()}
+                | {"standard_deviation_reference": _at(reference.standard_deviation, number)}
+                | ({name: _at(column, number) for name, column in columns.items()} if status == "tested" else {})
+            )
     return found
 
 
@@ -329,66 +257,6 @@ def _columns_of(chart: Chart, settings: DriftSettings) -> dict[str, npt.NDArray[
         "p_value": chart.p_value,
         "is_constant": ~np.isfinite(chart.p_value),
     }
-
-
-def _watch(
-    shared: list[dict[str, Any]],
-    watched: Mapping[tuple[str, str], Weekly],
-    plan: Plan | None,
-    numbers: Integers,
-    settings: DriftSettings,
-) -> list[dict[str, Any]]:
-    """Return the rows of the sequential test."""
-    test = "sequential_mean"
-    if plan is None:
-        return [
-            row | _nothing(test, None, "no_scores" if not row["count_scored"] else _without_plan(row)) for row in shared
-        ]
-    weeks = max(0, (plan.end - plan.first) // WEEK_DAYS - settings.base_weeks)
-    silent = Weekly.without_rows(len(numbers))
-    base_end = int(np.searchsorted(numbers, settings.base_weeks))
-    of_series = [watched.get((row["dimension"], row["segment"]), silent) for row in shared]
-    count, effective, means, variances = (
-        np.array(values).reshape(len(shared), len(numbers)) for values in zip(*of_series, strict=True)
-    )
-    watch = watch_means(
-        effective,
-        means,
-        variances,
-        settings.base_weeks,
-        weeks=numbers,
-        expected_shift=settings.expected_shift,
-        minimum_reference=settings.minimum_reference,
-        minimum_window=settings.minimum_window,
-        confidence=settings.confidence,
-    )
-    found = []
-    for number, row in enumerate(shared):
-        before = float(effective[number, :base_end].sum())
-        after = float(effective[number, base_end:].sum())
-        if watch.is_watched[number]:
-            status = "tested"
-        else:
-            status = _status(row, (before, after), None, False, settings, False)
-            # rows enough in all, but never on both sides of a supposed change, or nothing that varies
-            status = "constant" if status == "tested" else status
-        measured: dict[str, Any] = {
-            "count_reference": int(count[number, :base_end].sum()),
-            "count_window": int(count[number, base_end:].sum()),
-            "effective_reference": before,
-            "effective_window": after,
-        }
-        if status == "tested":
-            measured |= {
-                "statistic": _at(watch.log_e_value, number),
-                "p_value": _at(watch.p_value, number),
-                "difference": _at(watch.difference, number),
-                "difference_lower": _at(watch.lower, number),
-                "difference_upper": _at(watch.upper, number),
-            }
-        dates = name_dates(plan.first, min(plan.base_end, plan.end), min(plan.base_end, plan.end), plan.end)
-        found.append(row | _nothing(test, weeks, status) | dates | measured)
-    return found
 
 
 def measure_mix(
@@ -480,15 +348,12 @@ def _columns_of_mix(mix: MixShift, names: Sequence[str]) -> dict[str, Any]:
 def _status(
     row: Mapping[str, Any],
     effective: tuple[float, float],
-    reference_weeks: int | None,
+    reference_weeks: int,
     is_constant: bool,
     settings: DriftSettings,
     shape: bool,
 ) -> str:
-    """Return the status of a row from the effective rows of reference and window; ``shape`` asks for more rows.
-
-    ``reference_weeks`` is None for a test that does not compare weeks.
-    """
+    """Return the status of a row from the effective rows of reference and window; a mix (``shape``) asks for more."""
     if not row["count_scored"]:
         return "no_scores"
     if row["count_without_week"] == row["count_scored"]:
@@ -496,7 +361,7 @@ def _status(
     least = settings.minimum_shape if shape else 0.0
     if effective[0] < max(settings.minimum_reference, least):
         return "too_few_reference"
-    if reference_weeks is not None and reference_weeks < settings.minimum_weeks:
+    if reference_weeks < settings.minimum_weeks:
         return "too_few_weeks"
     if effective[1] < max(settings.minimum_window, least):
         return "too_few_window"
@@ -508,7 +373,7 @@ def _without_plan(row: Mapping[str, Any]) -> str:
     return "no_timestamps" if row["count_without_week"] == row["count_scored"] else "too_few_reference"
 
 
-def _nothing(test: str, weeks: int | None, status: str) -> dict[str, Any]:
+def _nothing(test: str, weeks: int, status: str) -> dict[str, Any]:
     """Return the columns of a row about which nothing is known yet."""
     counts = ("count_reference", "count_window", "count_clusters_reference", "count_clusters_window")
     return {"test": test, "window_weeks": weeks, "status": status} | dict.fromkeys(counts, 0)
@@ -524,14 +389,6 @@ def _sizes(reference: Period, window: Period, number: int) -> dict[str, Any]:
         "effective_reference": float(reference.effective[number]),
         "effective_window": float(window.effective[number]),
     }
-
-
-def _is_constant(rows: Rows) -> Flags:
-    """Return which series hold one score only, or no row."""
-    lowest, highest = np.full(rows.count_series, np.inf), np.full(rows.count_series, -np.inf)
-    np.minimum.at(lowest, rows.series, rows.scores)
-    np.maximum.at(highest, rows.series, rows.scores)
-    return lowest >= highest
 
 
 def _at(values: npt.NDArray[Any], number: int) -> float | None:

@@ -2,8 +2,7 @@
 
 A week begins on Monday, and only complete weeks count: there is one look a week. The reference is the first
 ``reference_weeks`` complete weeks from ``reference_start`` on. While the logs are younger, it is as many weeks as lie
-before the longest window. All windows end with the last complete week and never overlap the reference. The sequential
-test takes the first ``base_weeks`` of the reference as given and watches all weeks since.
+before the longest window. All windows end with the last complete week and never overlap the reference.
 """
 
 from __future__ import annotations
@@ -40,7 +39,6 @@ class Plan:
 
     first: int
     reference_end: int
-    base_end: int
     end: int
     windows: tuple[Window, ...]
 
@@ -75,7 +73,7 @@ def plan_periods(days: Integers, settings: DriftSettings) -> Plan | None:
         first = max(first, monday)
     windows = tuple(Window(weeks, end - WEEK_DAYS * weeks, end) for weeks in settings.window_weeks)
     reference_end = min(first + WEEK_DAYS * settings.reference_weeks, min(window.start for window in windows))
-    return Plan(first, max(first, reference_end), first + WEEK_DAYS * settings.base_weeks, end, windows)
+    return Plan(first, max(first, reference_end), end, windows)
 
 
 def name_dates(first: int, reference_end: int, start: int, end: int) -> dict[str, date | None]:

@@ -1,4 +1,4 @@
-"""The tables that drift is measured on, as arrays: interactions, scores and weekly means."""
+"""The tables that drift is measured on, as arrays: interactions and scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.monitoring.drift.periods import EPOCH, WEEK_DAYS, WEEK_STATUSES, Plan
+from hcat.monitoring.drift.periods import WEEK_STATUSES
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.memberships import Memberships, find_places
 
@@ -34,20 +34,6 @@ class Interactions(NamedTuple):
     days: Integers
     has_week: Flags
     is_complete: Flags
-
-
-class Weekly(NamedTuple):
-    """Rows, effective rows, mean and variance of the mean of each week that is watched, shape (n_weeks,) each."""
-
-    scored: Floats
-    effective: Floats
-    means: Floats
-    variances: Floats
-
-    @classmethod
-    def without_rows(cls, count_weeks: int) -> Weekly:
-        """Return weeks without rows."""
-        return cls(*(np.full(count_weeks, value) for value in (0.0, 0.0, np.nan, np.nan)))
 
 
 def read_interactions(table: pa.Table) -> Interactions:
@@ -149,82 +135,6 @@ def read_metrics(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> 
             parts.append(batch.filter(pc.equal(names, name)).select(["interaction_id", "raw_score"]))
     if current is not None:
         yield collected()
-
-
-def number_weeks(days: Integers, plan: Plan | None) -> Integers:
-    """Return the weeks of a plan that hold interactions, numbered from its first one; a gap of years is no number.
-
-    Parameters
-    ----------
-    days : ndarray of int, shape (n,)
-        Mondays of weeks with interactions, in any order.
-    plan : Plan or None
-        None returns no week.
-
-    Examples
-    --------
-    >>> number_weeks(np.array([704, 4, 11, 11]), Plan(4, 11, 11, 711, ())).tolist()
-    [0, 1, 100]
-    """
-    if plan is None:
-        return np.empty(0, dtype=np.int64)
-    return np.unique((days[(days >= plan.first) & (days < plan.end)] - plan.first) // WEEK_DAYS)
-
-
-def read_weeks(weeks: pa.Table, plan: Plan | None, numbers: Integers) -> dict[str, dict[tuple[str, str], Weekly]]:
-    """Return the weekly means by metric and by (dimension, segment), each with one number per week that is watched.
-
-    Parameters
-    ----------
-    weeks : Table
-        metric_name, dimension, segment, week_start, week_status, count_scored, scored_effective, mean_score,
-        standard_error.
-    plan : Plan or None
-        None returns no series.
-    numbers : ndarray of int, shape (n_weeks,)
-        As :func:`number_weeks` returns them.
-    """
-    found: dict[str, dict[tuple[str, str], Weekly]] = {}
-    if plan is None:
-        return found
-    places = {number: place for place, number in enumerate(numbers.tolist())}
-    for row in weeks.to_pylist():
-        if row["week_status"] != "complete" or not row["scored_effective"]:
-            continue
-        place = places.get(((row["week_start"] - EPOCH).days - plan.first) // WEEK_DAYS)
-        if place is None:
-            continue
-        series = found.setdefault(row["metric_name"], {}).setdefault(
-            (row["dimension"], row["segment"]),
-            Weekly.without_rows(len(places)),
-        )
-        series.scored[place] = row["count_scored"]
-        series.effective[place] = row["scored_effective"]
-        series.means[place] = row["mean_score"]
-        if row["standard_error"] is not None:
-            series.variances[place] = row["standard_error"] ** 2
-    return found
-
-
-def read_pruned_days(weeks: pa.Table) -> Integers:
-    """Return the Mondays of pruned weeks as days since 1970-01-01, once each.
-
-    Parameters
-    ----------
-    weeks : Table
-        week_start and is_pruned; without that column no week was pruned.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> starts = [date(1970, 1, 5), date(1970, 1, 12)]
-    >>> read_pruned_days(pa.table({"week_start": starts, "is_pruned": [True, False]})).tolist()
-    [4]
-    """
-    if "is_pruned" not in weeks.column_names:
-        return np.empty(0, dtype=np.int64)
-    days = weeks.filter(weeks["is_pruned"])["week_start"].cast(pa.date32()).cast(pa.int32())
-    return np.unique(days.to_numpy().astype(np.int64))
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:

@@ -17,8 +17,8 @@ class DriftSettings:
     ----------
     reference_start : str
         ISO date from which weeks count as reference; an empty text stands for the first complete week of the logs.
-    reference_weeks, base_weeks : int
-        Longest reference, and the weeks that the sequential test takes as given.
+    reference_weeks : int
+        Longest reference.
     window_weeks : sequence of int
         Lengths of the windows (weeks).
     window_shares : sequence of float
@@ -28,15 +28,11 @@ class DriftSettings:
     mix_dimension : str
         Dimension whose mix a mean is freed of; an empty text frees it of none.
     minimum_reference, minimum_window, minimum_shape : float
-        Least effective rows of the reference, of the window for a mean, and of both for a distribution or a mix.
-    count_bins : int
-        Most bins of the stability index.
+        Least effective rows of the reference, of the window for a mean, and of both for a mix.
     minimum_expected : float
-        Effective rows that a bin or segment expects without drift.
+        Effective rows that a segment expects without drift.
     minimum_shift : float
         Least shift of a mean that alarms (standard deviations of the reference).
-    expected_shift : float
-        Shift that the sequential test is tuned to (standard deviations).
     alarm_level : float
         Largest share of weeks with any alarm when nothing drifts, in (0, 1).
     mix_share : float
@@ -59,7 +55,6 @@ class DriftSettings:
 
     reference_start: str = ""
     reference_weeks: int = 26
-    base_weeks: int = 4
     window_weeks: Sequence[int] = (1, 3)
     window_shares: Sequence[float] = (0.05, 0.95)
     minimum_weeks: int = 4
@@ -67,10 +62,8 @@ class DriftSettings:
     minimum_reference: float = 30.0
     minimum_window: float = 10.0
     minimum_shape: float = 50.0
-    count_bins: int = 10
     minimum_expected: float = 10.0
     minimum_shift: float = 0.1
-    expected_shift: float = 0.3
     alarm_level: float = 0.01
     mix_share: float = 0.2
     headline_share: float = 0.5
@@ -78,14 +71,13 @@ class DriftSettings:
 
     def __post_init__(self) -> None:
         """Raise a ``ValueError`` for settings with which a test could not keep its promise."""
-        for name, least in (("reference_weeks", 1), ("base_weeks", 1), ("minimum_weeks", 2), ("count_bins", 2)):
+        for name, least in (("reference_weeks", 1), ("minimum_weeks", 2)):
             if getattr(self, name) < least:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
-        for name in ("base_weeks", "minimum_weeks"):
-            if getattr(self, name) > self.reference_weeks:
-                raise ValueError(
-                    f"{name} must not exceed reference_weeks, got {getattr(self, name)} and {self.reference_weeks}"
-                )
+        if self.minimum_weeks > self.reference_weeks:
+            raise ValueError(
+                f"minimum_weeks must not exceed reference_weeks, got {self.minimum_weeks} and {self.reference_weeks}"
+            )
         lengths = list(self.window_weeks)
         if not lengths or min(lengths) < 1 or len(set(lengths)) != len(lengths):
             raise ValueError(f"window_weeks must be distinct lengths of at least 1, got {lengths}")
@@ -96,9 +88,8 @@ class DriftSettings:
         for name in ("minimum_reference", "minimum_window", "minimum_shape"):
             if not getattr(self, name) >= 2:
                 raise ValueError(f"{name} must be at least 2, got {getattr(self, name)}")
-        for name in ("minimum_expected", "expected_shift"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not self.minimum_expected > 0:
+            raise ValueError(f"minimum_expected must be above 0, got {self.minimum_expected}")
         for name in ("alarm_level", "confidence"):
             if not 0 < getattr(self, name) < 1:
                 raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)}")

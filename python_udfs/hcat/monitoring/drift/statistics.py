@@ -4,7 +4,7 @@ A series is one metric in one segment of one dimension. Everything here is vecto
 clusters: interactions of one cluster are not independent facts. With n_s rows of cluster s the effective number of rows
 is Kish's K = (sum n_s)^2 / sum n_s^2, which treats the interactions of one cluster as fully dependent.
 
-Two tests decide (``role`` = ``alarm``). Both compare weeks with weeks, by :mod:`hcat.monitoring.drift.chart`:
+Two tests alarm. Both compare weeks with weeks, by :mod:`hcat.monitoring.drift.chart`:
 
 - ``mean_shift``: the weekly means of a series, each topic centred on its own mean of the reference. Its error is at
   least that of both periods by the delete-a-cluster jackknife (:func:`error_by_cluster`): a cluster leaves window and
@@ -13,38 +13,21 @@ Two tests decide (``role`` = ``alarm``). Both compare weeks with weeks, by :mod:
   an effective row of the window is at least that of both periods together. The standard error is at least what one
   differing cluster would give, \\|difference\\| / K.
 - ``mix_shift``: the weekly shares of a dimension's segments.
-
-Three tests are shown and never alarm, because their error knows nothing of weeks that differ by chance:
-
-- ``population_stability``: the population stability index sum (p - q) ln(p / q) over bins that hold equal shares of the
-  reference. Without drift it is about (1 / K_w + 1 / K_r) times a chi-square variable with B - 1 degrees of freedom
-  (Yurdakul and Naranjo 2020), which is its chance limit; a fixed .1 is not one. The p-value is that of the smaller of
-  two numbers, the scaled index and Pearson's chi-square of the same bins: in the logarithm a nearly empty bin counts
-  too much.
-- ``kolmogorov_smirnov``: the largest distance of the two distribution functions, by Kolmogorov's limit law on K_r K_w /
-  (K_r + K_w) rows (Smirnov 1939); with ties it is conservative.
-- ``sequential_mean``: an e-process for the mean, valid at every weekly look. See
-  :mod:`hcat.monitoring.drift.sequential`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.multiple_tests import adjust_p_values
 
-#: Tests that may alarm: of a series of scores, and of the mix of a dimension.
-ALARM_TESTS: Final = ("mean_shift", "mix_shift")
-#: Tests of a series that are shown and never alarm.
-SHOWN_TESTS: Final = ("population_stability", "kolmogorov_smirnov", "sequential_mean")
-TESTS: Final = (*ALARM_TESTS, *SHOWN_TESTS)
+#: Tests of a series of scores, and of the mix of a dimension.
+TESTS: Final = ("mean_shift", "mix_shift")
 
-#: Added to every bin of both periods: an empty bin would make the index infinite.
-_HALF_COUNT = 0.5
 #: Differences below this share of the largest score are rounding.
 NEGLIGIBLE = 1e-12
 #: Keys are numbered by a table of all of them while it is at most so many times longer than the rows, else by sorting.
@@ -234,171 +217,6 @@ def error_by_cluster(rows: Rows, reference: Period, window: Period) -> Floats:
         return np.where(error > NEGLIGIBLE * _largest(rows), error, np.nan)
 
 
-def measure_distance(rows: Rows, is_reference: Flags, is_window: Flags) -> Floats:
-    """Return the Kolmogorov-Smirnov distance of window and reference, shape (count_series,), NaN where one is empty.
-
-    Parameters
-    ----------
-    rows : Rows
-    is_reference, is_window : ndarray of bool, shape (n,)
-        Which rows are of which period, in the order of `rows`.
-
-    Examples
-    --------
-    >>> rows = arrange_rows(np.zeros(4, dtype=np.int64), np.arange(4), np.array([1.0, 2.0, 2.0, 3.0]), 1)
-    >>> measure_distance(rows, rows.order < 2, rows.order >= 2).tolist()
-    [0.5]
-    """
-    ends = _ends_of_ties(rows)
-    below_reference, count_reference = _cumulate(rows, is_reference)
-    below_window, count_window = _cumulate(rows, is_window)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        gaps = np.abs(
-            below_window / count_window[rows.series] - below_reference / count_reference[rows.series],
-        )
-    distance = np.full(rows.count_series, np.nan)
-    if len(gaps):
-        present, starts = np.unique(rows.series, return_index=True)
-        distance[present] = np.maximum.reduceat(np.where(ends, gaps, 0.0), starts)
-    distance[(count_reference == 0) | (count_window == 0)] = np.nan
-    return distance
-
-
-def distance_p_values(distance: Floats, reference_effective: Floats, window_effective: Floats) -> Floats:
-    """Return the p-values of Kolmogorov-Smirnov distances by Kolmogorov's limit law on effective rows.
-
-    Parameters
-    ----------
-    distance, reference_effective, window_effective : ndarray, shape (n,)
-        Distances in [0, 1], and effective rows of both periods.
-    """
-    from scipy.special import kolmogorov
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(kolmogorov(distance * np.sqrt(_harmonic(reference_effective, window_effective))))
-
-
-def distance_limit(p_value: Floats, reference_effective: Floats, window_effective: Floats) -> Floats:
-    """Return the distance whose p-value is ``p_value``: the inverse of :func:`distance_p_values`.
-
-    Parameters
-    ----------
-    p_value, reference_effective, window_effective : ndarray, shape (n,)
-        P-values in (0, 1], and effective rows of both periods.
-    """
-    from scipy.special import kolmogi
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(kolmogi(p_value) / np.sqrt(_harmonic(reference_effective, window_effective)))
-
-
-def measure_stability(
-    rows: Rows,
-    is_reference: Flags,
-    is_window: Flags,
-    reference_effective: Floats,
-    window_effective: Floats,
-    count_bins: int,
-    minimum_expected: float,
-) -> tuple[Floats, Floats, Integers]:
-    """Return the population stability index of each series, Pearson's chi-square, and degrees of freedom (bins - 1).
-
-    Parameters
-    ----------
-    rows : Rows
-    is_reference, is_window : ndarray of bool, shape (n,)
-        Which rows are of which period, in the order of `rows`.
-    reference_effective, window_effective : ndarray, shape (count_series,)
-        Effective rows of the periods.
-    count_bins : int
-        Bins of equal reference share, at least 2; there are fewer where `minimum_expected` demands it or scores tie.
-    minimum_expected : float
-        Effective rows that a bin expects without drift, in either period; smaller bins are joined to the next.
-
-    Returns
-    -------
-    tuple of ndarray, shape (count_series,)
-        Index, Pearson's chi-square on effective rows, and degrees of freedom; NaN, NaN and 0 with fewer than 2 bins.
-        An edge is a score of the reference. A bin holds the scores above the edge before it, up to its own edge. Half a
-        row is added to every bin of both periods.
-
-    Raises
-    ------
-    ValueError
-        If `count_bins` is below 2.
-    """
-    if count_bins < 2:
-        raise ValueError(f"count_bins must be at least 2, got {count_bins}")
-    below_reference, below_window, total_reference, total_window = _cumulate_to_edges(
-        rows, is_reference, is_window, np.fmin(reference_effective, window_effective) / minimum_expected, count_bins
-    )
-    of_reference = np.diff(below_reference, axis=1, prepend=0.0)
-    of_window = np.diff(below_window, axis=1, prepend=0.0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        expected = of_reference * (np.fmin(reference_effective, window_effective) / total_reference)[:, None]
-    joined = _join_small_bins(of_reference, of_window, expected, minimum_expected)
-    joined_reference, joined_window, count_joined = joined
-    is_bin = np.arange(count_bins) < count_joined[:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        half = _HALF_COUNT * count_joined
-        shares = (joined_reference + _HALF_COUNT) / (total_reference + half)[:, None]
-        found = (joined_window + _HALF_COUNT) / (total_window + half)[:, None]
-        index = np.where(is_bin, (found - shares) * np.log(found / shares), 0.0).sum(axis=1)
-        before, after = reference_effective[:, None], window_effective[:, None]
-        pooled = (before * shares + after * found) / (before + after)
-        chi_square = np.where(is_bin, (found - shares) ** 2 / pooled, 0.0).sum(axis=1)
-        chi_square *= _harmonic(reference_effective, window_effective)
-    is_known = (count_joined > 1) & (total_window > 0)
-    return (
-        np.where(is_known, index, np.nan),
-        np.where(is_known, chi_square, np.nan),
-        np.where(is_known, count_joined - 1, 0).astype(np.int64),
-    )
-
-
-def stability_p_values(
-    index: Floats, chi_square: Floats, degrees: Integers, reference_effective: Floats, window_effective: Floats
-) -> Floats:
-    """Return the p-values of stability indices: those of the smaller of the scaled index and Pearson's chi-square.
-
-    Parameters
-    ----------
-    index, chi_square, degrees : ndarray, shape (n,)
-        As :func:`measure_stability` returns them.
-    reference_effective, window_effective : ndarray, shape (n,)
-        Effective rows of both periods.
-    """
-    from scipy.special import chdtrc
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        scaled = np.fmin(index * _harmonic(reference_effective, window_effective), chi_square)
-        p_value = chdtrc(degrees, scaled)
-    return np.where(np.isfinite(index), p_value, np.nan)
-
-
-def stability_limit(p_value: Floats, degrees: Floats, reference_effective: Floats, window_effective: Floats) -> Floats:
-    """Return the chance limit of the index: (1 / K_w + 1 / K_r) times the chi-square quantile of 1 - ``p_value``.
-
-    Parameters
-    ----------
-    p_value, degrees, reference_effective, window_effective : ndarray, shape (n,)
-        P-values in (0, 1], degrees of freedom, and effective rows of both periods.
-
-    Examples
-    --------
-    The quantile of .95 with one degree of freedom is 3.841, and 1 / 100 + 1 / 100 is .02:
-
-    >>> stability_limit(np.array([0.05]), np.array([1.0]), np.array([100.0]), np.array([100.0])).round(4).tolist()
-    [0.0768]
-    """
-    from scipy.special import chdtri
-
-    with np.errstate(invalid="ignore", divide="ignore"):
-        quantile = chdtri(degrees, p_value)
-        limit = quantile / _harmonic(reference_effective, window_effective)
-    return np.where(degrees > 0, limit, np.nan)
-
-
 def rejection_limit(p_values: Floats, level: float) -> float:
     """Return the p-value up to which Benjamini and Hochberg reject at ``level``; level / count if they reject none.
 
@@ -437,77 +255,3 @@ def _largest(rows: Rows) -> Floats:
         present, starts = np.unique(rows.series, return_index=True)
         largest[present] = np.maximum.reduceat(np.abs(rows.scores), starts)
     return largest
-
-
-def _ends_of_ties(rows: Rows) -> Flags:
-    """Return which rows are the last of their series with their score, shape (n,)."""
-    ends = np.ones(len(rows.scores), dtype=np.bool_)
-    ends[:-1] = (np.diff(rows.series) != 0) | (np.diff(rows.scores) != 0)
-    return ends
-
-
-def _cumulate(rows: Rows, is_member: Flags) -> tuple[Integers, Integers]:
-    """Return the members of the own series up to each row, and the members of each series."""
-    count = np.bincount(rows.series[is_member], minlength=rows.count_series)
-    before = np.cumsum(count) - count
-    running = np.cumsum(is_member, dtype=np.int64)
-    running -= before[rows.series]
-    return running, count
-
-
-def _cumulate_to_edges(
-    rows: Rows, is_reference: Flags, is_window: Flags, most_bins: Floats, count_bins: int
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return rows of reference and window up to each edge, shape (count_series, count_bins) each, and their totals."""
-    running_reference, total_reference = _cumulate(rows, is_reference)
-    running_window, total_window = _cumulate(rows, is_window)
-    shape = (rows.count_series, count_bins)
-    below_reference = np.broadcast_to(total_reference[:, None], shape).astype(np.float64)
-    below_window = np.broadcast_to(total_window[:, None], shape).astype(np.float64)
-    own_bins = np.clip(np.nan_to_num(np.floor(most_bins)), 1, count_bins).astype(np.int64)
-    edges = np.arange(1, count_bins + 1)
-    wanted = -(-edges * total_reference[:, None] // own_bins[:, None])
-    series, column = np.nonzero((edges < own_bins[:, None]) & (total_reference[:, None] > 0))
-    if len(series):
-        offsets = np.cumsum(total_reference) - total_reference
-        running_all = running_reference + offsets[rows.series]
-        places = np.searchsorted(running_all, wanted[series, column] + offsets[series])
-        ends = np.flatnonzero(_ends_of_ties(rows))
-        block = np.searchsorted(ends, places)
-        # an edge at the largest score would leave nothing above it: the next lower score takes its place
-        block -= running_reference[ends[block]] == total_reference[series]
-        place = np.where(block >= 0, ends[np.maximum(block, 0)], 0)
-        is_own = (block >= 0) & (rows.series[place] == series)
-        below_reference[series, column] = np.where(is_own, running_reference[place], 0)
-        below_window[series, column] = np.where(is_own, running_window[place], 0)
-    return below_reference, below_window, total_reference.astype(np.float64), total_window.astype(np.float64)
-
-
-def _join_small_bins(
-    of_reference: Floats, of_window: Floats, expected: Floats, minimum_expected: float
-) -> tuple[Floats, Floats, Integers]:
-    """Return the counts of both periods in joined bins, and the number of these; the last one takes what is left."""
-    count_series, count_bins = of_reference.shape
-    joined = np.zeros((2, count_series, count_bins))
-    number = np.zeros(count_series, dtype=np.int64)
-    every = np.arange(count_series)
-    pending = np.zeros((2, count_series))
-    awaited = np.zeros(count_series)
-    # half a row of rounding must not decide
-    enough = minimum_expected * (1 - NEGLIGIBLE)
-    for column in range(count_bins):
-        pending += np.stack([of_reference[:, column], of_window[:, column]])
-        awaited += np.nan_to_num(expected[:, column])
-        is_full = awaited >= enough
-        joined[:, every[is_full], number[is_full]] = pending[:, is_full]
-        number[is_full] += 1
-        pending[:, is_full] = 0.0
-        awaited[is_full] = 0.0
-    has_bin = number > 0
-    joined[:, every[has_bin], number[has_bin] - 1] += pending[:, has_bin]
-    return joined[0], joined[1], number
-
-
-def _harmonic(first: Any, second: Any) -> Any:
-    """Return 1 / (1 / first + 1 / second)."""
-    return first * second / (first + second)

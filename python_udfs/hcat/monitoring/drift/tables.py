@@ -18,15 +18,7 @@ import pyarrow as pa
 from hcat.monitoring.drift.alarms import mark_alarms
 from hcat.monitoring.drift.measuring import measure_metric, measure_mix
 from hcat.monitoring.drift.periods import plan_periods
-from hcat.monitoring.drift.reading import (
-    as_floats,
-    number_weeks,
-    read_interactions,
-    read_metrics,
-    read_pruned_days,
-    read_strata,
-    read_weeks,
-)
+from hcat.monitoring.drift.reading import as_floats, read_interactions, read_metrics, read_strata
 from hcat.monitoring.drift.settings import DriftSettings
 from hcat.statistics.arrays import ratio
 from hcat.statistics.clustered import rate_bounds
@@ -39,7 +31,6 @@ DRIFT_SCHEMA: Final = pa.schema(
         ("dimension", pa.string()),
         ("segment", pa.string()),
         ("test", pa.string()),
-        ("role", pa.string()),
         ("window_weeks", pa.int64()),
         ("status", pa.string()),
         ("detail", pa.string()),
@@ -82,7 +73,6 @@ def measure_drift(
     interactions: pa.Table,
     segments: Iterable[pa.RecordBatch],
     evaluations: Iterable[pa.RecordBatch],
-    weeks: pa.Table,
     settings: DriftSettings,
 ) -> pa.Table:
     """Return one row per (metric, dimension, segment, test, window), and one per (dimension, window) for the mix.
@@ -97,10 +87,6 @@ def measure_drift(
     evaluations : iterable of RecordBatch
         metric_name, interaction_id, raw_score (null without a score); ordered by metric_name, at most one row per
         interaction. Read once. The metric does not apply to interactions without a row.
-    weeks : Table
-        metric_name, dimension, segment, week_start, week_status, count_scored, scored_effective, mean_score,
-        standard_error: weekly means of the same scores, for the sequential test. Rows with `is_pruned` (optional) are
-        weeks whose interactions are gone.
     settings : DriftSettings
 
     Returns
@@ -117,7 +103,7 @@ def measure_drift(
 
     Examples
     --------
-    Six interactions in two weeks: one row per window of the mix and of each window test, one of the sequential test.
+    Six interactions in two weeks: one row for the only window of the series.
 
     >>> from datetime import date
     >>> ids = ["a", "b", "c", "d", "e", "f"]
@@ -126,28 +112,18 @@ def measure_drift(
     >>> logs = logs.append_column("week_status", pa.array(["complete"] * 6))
     >>> cells = pa.record_batch({"interaction_id": ids, "dimension": ["all"] * 6, "segment": ["all"] * 6})
     >>> scores = {"metric_name": ["m"] * 6, "interaction_id": ids, "raw_score": [0.0, 1.0, 0.5, 1.0, 1.0, 0.0]}
-    >>> weeks = pa.table({"week_status": pa.array([], pa.string())})
     >>> settings = DriftSettings(window_weeks=[1], window_shares=[1.0])
-    >>> found = measure_drift(logs, [cells], [pa.record_batch(scores)], weeks, settings)
+    >>> found = measure_drift(logs, [cells], [pa.record_batch(scores)], settings)
     >>> found.num_rows, set(found["status"].to_pylist())
-    (4, {'too_few_reference'})
+    (1, {'too_few_reference'})
     """
     known = read_interactions(interactions)
     cells = read_memberships(segments, known.ids)
-    days = known.days[known.is_complete]
-    plan = plan_periods(days, settings)
-    # the sequential test reads weekly means alone, so that it goes on where the interactions of a week were pruned
-    watched_days = np.concatenate([days, read_pruned_days(weeks)])
-    watch_plan = plan_periods(watched_days, settings)
-    numbers = number_weeks(watched_days, watch_plan)
-    watched = read_weeks(weeks, watch_plan, numbers)
+    plan = plan_periods(known.days[known.is_complete], settings)
     rows: list[dict[str, Any]] = []
     strata = read_strata(cells, len(known.ids), settings.mix_dimension)
     for metric_name, owners, scores in read_metrics(evaluations, known):
-        of_metric = watched.get(metric_name, {})
-        rows += measure_metric(
-            metric_name, owners, scores, known, cells, strata, plan, of_metric, watch_plan, numbers, settings
-        )
+        rows += measure_metric(metric_name, owners, scores, known, cells, strata, plan, settings)
     rows += measure_mix(known, cells, plan, settings)
     rows.sort(
         key=lambda row: (
@@ -156,7 +132,7 @@ def measure_drift(
             row["dimension"],
             row["segment"],
             row["test"],
-            row["window_weeks"] or 0,
+            row["window_weeks"],
         )
     )
     mark_alarms(rows, settings)
@@ -169,11 +145,10 @@ def measure_drift_of(
     interactions: pa.Table,
     segments: Iterable[pa.RecordBatch],
     evaluations: Iterable[pa.RecordBatch],
-    weeks: pa.Table,
     settings: Mapping[str, Any],
 ) -> pa.Table:
     """Return the rows of :func:`measure_drift`, with settings by name as a dbt model reads them."""
-    return measure_drift(interactions, segments, evaluations, weeks, DriftSettings(**settings))
+    return measure_drift(interactions, segments, evaluations, DriftSettings(**settings))
 
 
 def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:

@@ -1,4 +1,4 @@
-"""Conformity scores, coverage of prediction sets, and limits on the risk of accepting answers without review."""
+"""Conformity scores and coverage of prediction sets."""
 
 from __future__ import annotations
 
@@ -50,10 +50,6 @@ order by
     list_position(['marginal', 'label', 'group', 'label_and_group'], scope),
     stratum nulls first,
     human_label desc nulls first
-"""
-
-LIST_RISK_CONTROLS = """
-select * from fct_risk_controls where metric_name = $metric_name order by promise, level
 """
 
 
@@ -222,47 +218,4 @@ def describe_decided(rows: Sequence[Row]) -> list[Row]:
         and row["scope"] == "marginal"
         and row["share_single"] is not None
         and row["share_decidable"] is not None
-    ]
-
-
-def describe_risk_controls(source: Warehouse, chosen: Row | None) -> list[Row]:
-    """Return one row per promised limit on a risk, with the threshold that keeps it or the reason why none does.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    chosen : dict or None
-        Row of fct_calibrators that is in force.
-    """
-    rows = (
-        []
-        if chosen is None
-        else source.rows(LIST_RISK_CONTROLS, ["fct_risk_controls"], metric_name=chosen["metric_name"])
-    )
-    promises = {
-        "share_bad_and_accepted": "share of all answers that are accepted without review although raters fail them",
-        "share_accepted_among_bad": "share of the answers failed by raters that are accepted without review",
-        "share_bad_among_accepted": "share of the answers accepted without review that raters fail",
-    }
-    reasons = {
-        "insufficient": "too few labelled clusters: no answer may be accepted without review",
-        "no_threshold": "no threshold keeps the risk: no answer may be accepted without review",
-        "not_calibrated": "no calibrator is in force",
-    }
-    return [
-        {
-            "promise": promises[row["promise"]],
-            "level": format_level(row["level"]),
-            "confidence": "" if row["confidence"] is None else f"with probability {format_level(row['confidence'])}",
-            "is_controlled": row["status"] == "controlled",
-            "reason": reasons.get(row["status"], row["status"]),
-            "threshold": format_number(row["threshold"]),
-            "risk": format_percent(row["test_risk"]),
-            "share": format_percent(row["test_share_accepted"]),
-            "count_labels": row["count_test_labels"],
-            "count_clusters": row["count_test_clusters"],
-        }
-        for row in rows
-        if row["promise"] in promises
     ]

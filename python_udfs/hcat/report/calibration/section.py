@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.report.calibration.conformal import describe_conformity, describe_coverage, describe_risk_controls
+from hcat.report.calibration.conformal import describe_conformity, describe_coverage
 from hcat.report.calibration.curve import describe_curve
 from hcat.report.calibration.labelled import PREFERRED_METRIC
 from hcat.report.calibration.raters import describe_agreement, describe_disagreeing_raters
@@ -91,7 +91,6 @@ def describe_calibration(source: Warehouse, settings: Mapping[str, Any]) -> dict
         "reliability": describe_reliability(source, chosen, quality),
         "conformity": describe_conformity(source, chosen, alpha),
         "coverage": describe_coverage(source, chosen, alpha),
-        "controls": describe_risk_controls(source, chosen),
         "systems": describe_systems(source, chosen),
         "thresholds": describe_thresholds(source, choose_threshold_metric(chosen, labelled, names), metrics),
         "decisions": describe_decisions(names, metrics),
@@ -149,7 +148,6 @@ def _name_missing_marts(source: Warehouse) -> list[str]:
         "fct_calibration_bins",
         "fct_system_calibration",
         "fct_conformal_coverage",
-        "fct_risk_controls",
         "fct_metric_thresholds",
         "fct_score_bands",
         "fct_threshold_methods",

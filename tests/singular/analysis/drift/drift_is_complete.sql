@@ -15,24 +15,18 @@ dimensions as (
 
 expected as (
     {%- for weeks in var('hcat_drift_window_weeks') %}
-    {%- for test in ['mean_shift', 'population_stability', 'kolmogorov_smirnov'] %}
-    select metric_name, dimension, segment, '{{ test }}' as test, {{ weeks }} as window_weeks from series
+    select metric_name, dimension, segment, 'mean_shift' as test, {{ weeks }} as window_weeks from series
     union all
-    {%- endfor %}
     select null as metric_name, dimension, 'all' as segment, 'mix_shift' as test, {{ weeks }} as window_weeks
     from dimensions
+    {%- if not loop.last %}
     union all
+    {%- endif %}
     {%- endfor %}
-    select metric_name, dimension, segment, 'sequential_mean' as test, null as window_weeks from series
 ),
 
 found as (
-    select
-        metric_name,
-        dimension,
-        segment,
-        test,
-        case when test <> 'sequential_mean' then window_weeks end as window_weeks
+    select metric_name, dimension, segment, test, window_weeks
     from {{ ref('hcat', 'fct_metric_drift') }}
 ),
 

@@ -56,7 +56,7 @@ expected as (
 drift as (
     select metric_name, dimension, segment, count_without_week, count_incomplete_week
     from {{ ref('hcat', 'fct_metric_drift') }}
-    where test = 'sequential_mean'
+    where test = 'mean_shift' and window_weeks = {{ var('hcat_drift_window_weeks')[0] }}
 )
 
 select expected.*, by_week.count_scored as count_in_weeks, drift.count_without_week, drift.count_incomplete_week

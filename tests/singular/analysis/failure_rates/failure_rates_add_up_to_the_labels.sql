@@ -1,11 +1,16 @@
 {{ config(enabled=is_on('calibration')) }}
--- Every system and each of its segments has a row, and the parts of a system add up to its labels.
+-- Every system has a row, and so has each of its segments that somebody can decide by, with all of its labels.
 with evaluations as (
     select * from {{ ref('hcat', 'int_target_evaluations') }}
 ),
 
 segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
+),
+
+decided as (
+    select distinct metric_name from {{ ref('hcat', 'int_threshold_decisions') }}
+    where threshold is not null
 ),
 
 by_segment as (
@@ -16,53 +21,41 @@ by_segment as (
         segments.segment,
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored,
-        count(evaluations.label) as count_labels
+        count(case when evaluations.raw_score is not null then evaluations.label end) as count_labels,
+        count(distinct case
+            when evaluations.raw_score is not null and evaluations.label is not null then evaluations.cluster_id
+        end) as count_clusters
     from evaluations
     inner join segments on evaluations.interaction_id = segments.interaction_id
     group by evaluations.metric_name, evaluations.system, segments.dimension, segments.segment
 ),
 
 expected as (
-    select
-        metric_name,
-        system,
-        dimension,
-        count(*) as count_segments,
-        sum(count_interactions) as count_interactions,
-        sum(count_scored) as count_scored,
-        sum(count_labels) as count_labels
+    select by_segment.*
     from by_segment
-    group by metric_name, system, dimension
-),
-
-both_marts as (
-    select * from {{ ref('hcat', 'fct_failure_rates') }}
-    union all
-    select * from {{ ref('hcat', 'fct_failure_rates_appendix') }}
+    left join decided on by_segment.metric_name = decided.metric_name
+    where
+        by_segment.dimension = 'all'
+        or (decided.metric_name is not null and by_segment.count_clusters >= {{ var('hcat_minimum_segment_clusters') }})
 ),
 
 found as (
-    select
-        metric_name,
-        system,
-        dimension,
-        count(*) as count_segments,
-        sum(count_interactions) as count_interactions,
-        sum(count_scored) as count_scored,
-        sum(count_labels) as count_labels
-    from both_marts
-    group by metric_name, system, dimension
+    select metric_name, system, dimension, segment, count_interactions, count_scored, count_labels, count_clusters
+    from {{ ref('hcat', 'fct_failure_rates') }}
+),
+
+missing as (
+    select * from expected
+    except
+    select * from found
+),
+
+unexpected as (
+    select * from found
+    except
+    select * from expected
 )
 
-select expected.*, found.count_labels as count_labels_in_mart
-from expected
-full outer join found
-    on
-        expected.metric_name = found.metric_name
-        and expected.system = found.system
-        and expected.dimension = found.dimension
-where
-    expected.count_segments is distinct from found.count_segments
-    or expected.count_interactions is distinct from found.count_interactions
-    or expected.count_scored is distinct from found.count_scored
-    or expected.count_labels is distinct from found.count_labels
+select *, 'missing' as problem from missing
+union all
+select *, 'not expected' as problem from unexpected
