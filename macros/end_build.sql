@@ -1,3 +1,22 @@
+{# The hook behind a build: it cleans up, prints the gates that do not pass, and notes the end. #}
+{% macro end_build(results) %}
+    {% do drop_leftover_temporary_tables() %}
+    {% do log_gate_verdicts(results) %}
+    {% do log_build('ended') %}
+{% endmacro %}
+
+{# Drops the temporary tables that incremental Python models leave behind in the warehouse. #}
+{% macro drop_leftover_temporary_tables() %}
+    {% if is_building_hcat() and target.type == 'duckdb' %}
+        {% set leftovers = run_query(
+            "select table_schema, table_name from information_schema.tables where table_name like '%\\_\\_dbt\\_tmp%' escape '\\'"
+        ) %}
+        {% for row in leftovers %}
+            {% do run_query('drop table if exists ' ~ adapter.quote(row[0]) ~ '.' ~ adapter.quote(row[1])) %}
+        {% endfor %}
+    {% endif %}
+{% endmacro %}
+
 {# Prints one line per gate that does not pass, for the person who runs the build. #}
 {% macro log_gate_verdicts(results) %}
     {% if is_building_hcat() and flags.WHICH in ('build', 'run', 'test') %}
