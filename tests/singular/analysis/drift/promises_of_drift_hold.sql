@@ -1,4 +1,77 @@
 {{ config(enabled=is_on('drift')) }}
+-- What the marts of drift promise. A row names the broken promise and what breaks it.
+{{ promises() }}
+
+{% call promise('drift_is_complete', ['fct_metric_drift']) %}
+-- Every series has a row per test and window, tested or not. Every dimension has one row per window for its mix.
+with series as (
+    select distinct evaluations.metric_name, segments.dimension, segments.segment
+    from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+    inner join {{ ref('hcat', 'int_segments_monitored') }} as segments
+        on evaluations.interaction_id = segments.interaction_id
+),
+
+dimensions as (
+    select distinct dimension
+    from {{ ref('hcat', 'int_segments_monitored') }}
+    where dimension <> 'all'
+),
+
+tests as (
+    select {{ explode(array_of(["'mean_shift'", "'population_stability'", "'kolmogorov_smirnov'"])) }} as test
+),
+
+windows as (
+    select {{ explode(array_of(var('hcat_drift_window_weeks'))) }} as window_weeks
+),
+
+expected as (
+    select series.metric_name, series.dimension, series.segment, tests.test, windows.window_weeks
+    from series
+    cross join tests
+    cross join windows
+    union all
+    select null as metric_name, dimensions.dimension, 'all' as segment, 'mix_shift' as test, windows.window_weeks
+    from dimensions
+    cross join windows
+    union all
+    select metric_name, dimension, segment, 'sequential_mean' as test, null as window_weeks from series
+),
+
+found as (
+    select
+        metric_name,
+        dimension,
+        segment,
+        test,
+        case when test <> 'sequential_mean' then window_weeks end as window_weeks
+    from {{ ref('hcat', 'fct_metric_drift') }}
+),
+
+missing as (
+    select * from expected
+    except
+    select * from found
+),
+
+unexpected as (
+    select * from found
+    except
+    select * from expected
+)
+
+select
+    concat_ws(' ', metric_name, dimension, segment, test, cast(window_weeks as string)) as id,
+    'missing' as problem
+from missing
+union all
+select
+    concat_ws(' ', metric_name, dimension, segment, test, cast(window_weeks as string)) as id,
+    'not expected' as problem
+from unexpected
+{% endcall %}
+
+{% call promise('weeks_add_up_to_the_whole', ['fct_metric_weeks', 'fct_metric_drift']) %}
 -- Weeks split the interactions of every series, including those without a time, and beside them those of pruned weeks.
 -- Drift counts the interactions that it leaves out.
 with by_week as (
@@ -59,7 +132,9 @@ drift as (
     where test = 'sequential_mean'
 )
 
-select expected.*, by_week.count_scored as count_in_weeks, drift.count_without_week, drift.count_incomplete_week
+select
+    concat_ws(' ', expected.metric_name, expected.dimension, expected.segment) as id,
+    'weeks that do not add up, or other counts than those of drift' as problem
 from expected
 left join by_week
     on
@@ -76,3 +151,11 @@ where
     or by_week.count_scored is distinct from expected.count_scored
     or by_week.count_without_week is distinct from drift.count_without_week
     or by_week.count_incomplete_week is distinct from drift.count_incomplete_week
+{% endcall %}
+
+{% call promise('effective_scores_are_at_most_scores', ['fct_metric_weeks']) %}
+-- Weights only lower the effective number.
+select metric_week_id as id, 'a larger effective number than scores' as problem
+from {{ ref('hcat', 'fct_metric_weeks') }}
+where not coalesce(scored_effective <= count_scored + 0.000001, true)
+{% endcall %}
