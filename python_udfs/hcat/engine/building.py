@@ -79,7 +79,7 @@ _FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reaso
 ONLY_CHANGED: Final = "HCAT_ONLY_CHANGED"
 #: Environment variable that lets published tables stay whose rows did not change (hcat.engine.publication).
 KEEPS_COPIES: Final = "HCAT_KEEPS_COPIES"
-#: Environment variable that lets data tests read what a build leaves (macros/is_tested.sql): here it is never out of date.
+#: Environment variable that lets data tests read what a build leaves: here it is never out of date.
 TESTS_ALL: Final = "HCAT_TESTS_ALL"
 #: A seed that decides what is masked: copies are written anew, so that none holds what it masks now.
 _MASKS: Final = "privacy_entity_types"
