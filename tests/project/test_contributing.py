@@ -315,7 +315,6 @@ select * from final
         data_type: varchar
         constraints:
           - type: not_null
-        data_tests: [unique]
       - name: size_class
         description: 'How many interactions there are: one or many.'
         data_type: varchar
@@ -351,13 +350,23 @@ select * from final
         "tests/project/test_conventions.py": behind(
             "VOCABULARIES = {\n", '    ("fct_systems_counted", "size_class"): {"one", "many"},\n'
         ),
-        "tests/singular/core/systems_counted_is_complete.sql": added(
-            """-- Every interaction is counted once.
-select counted.count_interactions
+        "tests/singular/core/keys_of_core_are_unique.sql": behind(
+            "{{ keys_that_repeat({\n", "    'fct_systems_counted': 'system',\n"
+        ),
+        "tests/singular/core/promises_of_core_hold.sql": added(
+            """
+{% call promise('systems_counted_is_complete', ['fct_systems_counted']) %}
+-- Every interaction is counted once.
+select 'all systems' as id, 'not every interaction is counted once' as problem
 from (select sum(count_interactions) as count_interactions from {{ ref('hcat', 'fct_systems_counted') }}) as counted
 inner join (select count(*) as count_all from {{ ref('hcat', 'fct_interactions') }}) as logged
     on counted.count_interactions <> logged.count_all
+{% endcall %}
 """
+        ),
+        "tests/project/test_data_tests.py": behind(
+            "BREAKS: Mapping[str, Break] = {\n",
+            '    "systems_counted_is_complete": Break("fct_systems_counted", "\'all systems\'", DELETE),\n',
         ),
         "macros/published_marts.sql": behind("'dim_documents', ", "'fct_systems_counted', "),
         "docs/marts.md": behind(
@@ -477,6 +486,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     environment |= {"DBT_PROFILES_DIR": str(folder), "PYTHONPATH": str(folder / "python_udfs")}
     made = Copy(folder, project, environment)
     things = ["+gate_verdicts", "+fct_systems_counted", "gated_metrics_have_weakness_rules"]
+    things += ["keys_of_core_are_unique", "promises_of_core_hold"]
     built = made.dbt("build", "--indirect-selection", "buildable", "--select", *things)
     failed = {name: status for name, status in made.statuses().items() if status in ("error", "skipped")}
     assert failed == {}, built.stdout[-5000:] + built.stderr[-2000:]
@@ -488,7 +498,8 @@ def test_the_things_are_there(copy: Copy) -> None:
     tests = (
         "gates_all_evaluated_",
         "gated_metrics_have_weakness_rules",
-        "systems_counted_is_complete",
+        "keys_of_core_are_unique",
+        "promises_of_core_hold",
         "unique_review",
     )
     for test in tests:

@@ -78,7 +78,7 @@ PLAIN_NUMBERS = {"0", "1", "0.0", "1.0", "100"}
 #: Numbers that belong to one file, each with its reason.
 NUMBERS_OF_FILES = {
     "clean_line": ({"4"}, "least digits of a code point, as people write it"),
-    "raise_when_the_clock_is_behind": ({"60"}, "seconds by which the clocks of two machines may differ"),
+    "start_build": ({"60"}, "seconds by which the clocks of two machines may differ"),
     "int_retrieval_quality": ({"3", "5", "10"}, "the cut-off ranks that the catalogue names"),
     "int_marginal_cell_quantiles": (
         {"0.05", "0.1", "0.2", "0.25", "0.3", "0.4", "0.5", "0.6", "0.7", "0.75", "0.8", "0.9", "0.95"},

@@ -79,6 +79,8 @@ _FROM_THE_FUTURE: Final = "select reason from int_rejections_counted where reaso
 ONLY_CHANGED: Final = "HCAT_ONLY_CHANGED"
 #: Environment variable that lets published tables stay whose rows did not change (hcat.engine.publication).
 KEEPS_COPIES: Final = "HCAT_KEEPS_COPIES"
+#: Environment variable that lets data tests read what a build leaves: here it is never out of date.
+TESTS_ALL: Final = "HCAT_TESTS_ALL"
 #: A seed that decides what is masked: copies are written anew, so that none holds what it masks now.
 _MASKS: Final = "privacy_entity_types"
 _NOT_PASSED: Final = "the last build did not pass"
@@ -163,7 +165,7 @@ def build(
     # Parquet knows no delete: on Apache Spark a model that is built writes all rows
     only_changed = is_cut and place.is_local
     keeps_copies = is_cut or (starts is not None and _MASKS not in starts)
-    flags = {ONLY_CHANGED: only_changed, KEEPS_COPIES: keeps_copies}
+    flags = {ONLY_CHANGED: only_changed, KEEPS_COPIES: keeps_copies, TESTS_ALL: True}
     variables_of_dbt = {**environment, **{name: "1" if is_set else "" for name, is_set in flags.items()}}
     last = _find_last_run(place)
     code = subprocess.run([*command, *given], env=variables_of_dbt, check=False).returncode

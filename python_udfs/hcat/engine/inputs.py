@@ -25,6 +25,7 @@ _WITHOUT_EFFECT: Final = frozenset(
     name for name in ENVIRONMENT if name.startswith(("HCAT_ALERT_", "HCAT_BENCHMARK_", "HCAT_LLM_API_KEY"))
 ) | {
     "HCAT_THREADS", "HCAT_MEMORY_LIMIT", "HCAT_PROCESSES", "HCAT_ONLY_CHANGED", "HCAT_KEEPS_COPIES",
+    "HCAT_TESTS_ALL",
     "HCAT_INTEGRATIONS_PYTHON", "HCAT_PRODUCERS_PYTHON",
 }  # fmt: skip
 #: Arguments of dbt that change what it prints or where it writes, and whether each takes a value.

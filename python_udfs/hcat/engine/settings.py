@@ -42,6 +42,7 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "HCAT_SPARK_CONF": "further settings of Spark, key=value;key=value",
     "HCAT_ONLY_CHANGED": "`hcat build` sets it; 1 = models keep the rows of interactions that did not change",
     "HCAT_KEEPS_COPIES": "`hcat build` sets it; 1 = published tables whose rows are those of the last copy stay",
+    "HCAT_TESTS_ALL": "`hcat build` sets it; 1 = data tests also read tables that the build leaves as they were",
     "HCAT_BENCHMARK_DATA": "folder of the labelled data of the benchmarks",
     "HCAT_INTEGRATIONS_PYTHON": "Python with the packages that write data sets, for the tests",
     "HCAT_PRODUCERS_PYTHON": "Python with the packages that write spans, for the tests",

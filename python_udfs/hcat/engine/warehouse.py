@@ -130,7 +130,7 @@ from hcat_builds
 order by build_number desc, event = 'started'
 limit 1
 """
-#: What two clocks may differ by; macros/raise_when_the_clock_is_behind.sql has the same.
+#: What two clocks may differ by; macros/start_build.sql has the same.
 CLOCK_SKEW: Final = timedelta(seconds=60)
 
 

@@ -20,6 +20,8 @@ invocation_id = "00000000-0000-0000-0000-000000000000"
 dbt_version = "1.11.0"
 run_started_at = datetime(2026, 1, 1, tzinfo=UTC)
 execute = True
+#: What a build makes: linted is what `dbt test` would run.
+selected_resources: list[str] = []
 
 
 class graph:  # noqa: N801 -- the name that dbt gives it

@@ -1,0 +1,180 @@
+-- What findings, versions, failure rates and privacy promise. A row names the broken promise and what breaks it.
+{{ promises() }}
+
+{% call promise('weak_cells_are_findings', ['fct_findings', 'fct_finding_sensitivity']) %}
+-- The register contains every weak cell of the build as weak, the variations of each were tested, and no other cell is
+-- included.
+with weak as (
+    select cell_id
+    from {{ ref('hcat', 'int_weaknesses_tested') }}
+    where is_weak
+),
+
+findings as (
+    select finding_id as cell_id
+    from {{ ref('hcat', 'fct_findings') }}
+    where retest_result = 'weak'
+),
+
+tried as (
+    select finding_id as cell_id
+    from {{ ref('hcat', 'fct_finding_sensitivity') }}
+    where variation = 'as_declared'
+)
+
+select
+    coalesce(weak.cell_id, findings.cell_id, tried.cell_id) as id,
+    'not weak, not in the register, or not varied' as problem
+from weak
+full outer join findings on weak.cell_id = findings.cell_id
+full outer join tried on coalesce(weak.cell_id, findings.cell_id) = tried.cell_id
+where weak.cell_id is null or findings.cell_id is null or tried.cell_id is null
+{% endcall %}
+
+{% call promise('sightings_have_a_result', ['fct_findings']) %}
+-- Every sighting of a finding has a result, and it is one of four words.
+select finding_sighting_id as id, coalesce(retest_result, 'no result') as problem
+from {{ ref('hcat', 'int_findings_seen') }}
+where
+    retest_result is null
+    or retest_result not in ('weak', 'no_longer_weak', 'not_shown', 'not_retested')
+{% endcall %}
+
+{% call promise('failure_causes_are_complete', ['fct_failure_causes']) %}
+-- Every failing (interaction, primary metric) has a cause, and nothing else has one.
+with failures as (
+    select interaction_id, metric_name
+    from {{ ref('hcat', 'int_primary_evaluations') }}
+    where is_failing_of_all
+),
+
+causes as (
+    select interaction_id, metric_name from {{ ref('hcat', 'fct_failure_causes') }}
+)
+
+select
+    concat_ws(
+        ' ',
+        coalesce(failures.interaction_id, causes.interaction_id),
+        coalesce(failures.metric_name, causes.metric_name)
+    ) as id,
+    'a failure without a cause, or a cause without a failure' as problem
+from failures
+full outer join causes on failures.interaction_id = causes.interaction_id and failures.metric_name = causes.metric_name
+where failures.interaction_id is null or causes.interaction_id is null
+{% endcall %}
+
+{% call promise('version_regressions_are_complete', ['fct_version_comparisons', 'fct_version_regressions']) %}
+-- The regressions that a comparison counts over all queries are exactly the listed ones.
+with counted as (
+    select application, baseline_version, candidate_version, metric_name, count_regressions
+    from {{ ref('hcat', 'fct_version_comparisons') }}
+    where dimension = 'all' and measurement = 'share_failing_of_all'
+),
+
+listed as (
+    select application, baseline_version, candidate_version, metric_name, count(*) as count_listed
+    from {{ ref('hcat', 'fct_version_regressions') }}
+    group by application, baseline_version, candidate_version, metric_name
+)
+
+select
+    concat_ws(
+        ' ',
+        coalesce(counted.application, listed.application),
+        coalesce(counted.baseline_version, listed.baseline_version),
+        coalesce(counted.candidate_version, listed.candidate_version),
+        coalesce(counted.metric_name, listed.metric_name)
+    ) as id,
+    'other regressions counted than listed' as problem
+from counted
+full outer join listed
+    on
+        counted.application = listed.application
+        and counted.baseline_version = listed.baseline_version
+        and counted.candidate_version = listed.candidate_version
+        and counted.metric_name = listed.metric_name
+where coalesce(counted.count_regressions, 0) <> coalesce(listed.count_listed, 0)
+{% endcall %}
+
+{% call promise('failure_rates_add_up_to_the_labels', ['fct_failure_rates']) %}
+-- Every system has a row, and so has each of its segments that somebody can decide by, with all of its labels.
+with evaluations as (
+    select * from {{ ref('hcat', 'int_target_evaluations') }}
+),
+
+segments as (
+    select * from {{ ref('hcat', 'int_interaction_segments') }}
+),
+
+decided as (
+    select distinct metric_name from {{ ref('hcat', 'int_threshold_decisions') }}
+    where threshold is not null
+),
+
+by_segment as (
+    select
+        evaluations.metric_name,
+        evaluations.system,
+        segments.dimension,
+        segments.segment,
+        count(*) as count_interactions,
+        count(evaluations.raw_score) as count_scored,
+        count(case when evaluations.raw_score is not null then evaluations.label end) as count_labels,
+        count(distinct case
+            when evaluations.raw_score is not null and evaluations.label is not null then evaluations.cluster_id
+        end) as count_clusters
+    from evaluations
+    inner join segments on evaluations.interaction_id = segments.interaction_id
+    group by evaluations.metric_name, evaluations.system, segments.dimension, segments.segment
+),
+
+expected as (
+    select by_segment.*
+    from by_segment
+    left join decided on by_segment.metric_name = decided.metric_name
+    where
+        by_segment.dimension = 'all'
+        or (decided.metric_name is not null and by_segment.count_clusters >= {{ var('hcat_minimum_segment_clusters') }})
+),
+
+found as (
+    select metric_name, system, dimension, segment, count_interactions, count_scored, count_labels, count_clusters
+    from {{ ref('hcat', 'fct_failure_rates') }}
+),
+
+missing as (
+    select * from expected
+    except
+    select * from found
+),
+
+unexpected as (
+    select * from found
+    except
+    select * from expected
+)
+
+select concat_ws(' ', metric_name, system, dimension, segment) as id, 'missing' as problem from missing
+union all
+select concat_ws(' ', metric_name, system, dimension, segment) as id, 'not expected' as problem from unexpected
+{% endcall %}
+
+{% call promise('effective_labels_are_at_most_labels', ['fct_failure_rates', 'fct_failure_rates_appendix']) %}
+-- Weights only lower the effective number.
+select failure_rate_id as id, 'a larger effective number than labels' as problem
+from (
+    select failure_rate_id, effective_n, count_labels from {{ ref('hcat', 'fct_failure_rates') }}
+    union all
+    select failure_rate_id, effective_n, count_labels from {{ ref('hcat', 'fct_failure_rates_appendix') }}
+) as rates
+where not coalesce(effective_n <= count_labels + 0.000001, true)
+{% endcall %}
+
+{% call promise('privacy_findings_have_interactions', ['fct_privacy_findings']) %}
+-- Every finding of personal data belongs to an interaction.
+select findings.privacy_finding_id as id, 'no such interaction' as problem
+from {{ ref('hcat', 'fct_privacy_findings') }} as findings
+left join {{ ref('hcat', 'fct_interactions') }} as interactions on findings.interaction_id = interactions.interaction_id
+where findings.interaction_id is not null and interactions.interaction_id is null
+{% endcall %}

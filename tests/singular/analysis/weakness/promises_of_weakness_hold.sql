@@ -1,0 +1,124 @@
+-- What cells and weaknesses promise. A row names the broken promise and what breaks it.
+{{ promises() }}
+
+{% call promise(
+    'weaknesses_are_complete', ['fct_marginal_weaknesses', 'fct_bivariate_weaknesses', 'fct_weakness_examples']
+) %}
+-- Every cell is in one of the marts, the q-values of cells outside the headline are those of one family, the headline
+-- is the declared one, and a tested cell lists its worst interactions.
+with weaknesses as (
+    select
+        marginal_weakness_id as weakness_id,
+        metric_name,
+        test_status,
+        family,
+        p_value,
+        q_value,
+        least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
+    from {{ ref('hcat', 'fct_marginal_weaknesses') }}
+    union all
+    select
+        bivariate_weakness_id as weakness_id,
+        metric_name,
+        test_status,
+        family,
+        p_value,
+        q_value,
+        least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
+    from {{ ref('hcat', 'fct_bivariate_weaknesses') }}
+),
+
+headline as (
+    select cell_id from {{ ref('hcat', 'int_headline_cells') }}
+),
+
+descriptions as (
+    select cell_id, metric_name from {{ ref('hcat', 'int_metric_cells') }}
+),
+
+-- Benjamini and Hochberg again: the least m P / rank of this or any larger P
+family as (
+    select
+        weakness_id,
+        q_value,
+        min(count_tests * p_value / position) over (
+            order by p_value desc, weakness_id desc rows between unbounded preceding and current row
+        ) as expected_q_value
+    from (
+        select
+            *,
+            count(*) over () as count_tests,
+            row_number() over (order by p_value, weakness_id) as position
+        from weaknesses
+        where family = 'other'
+    ) as ranked
+),
+
+examples as (
+    select weakness_id, count(*) as count_examples
+    from {{ ref('hcat', 'fct_weakness_examples') }}
+    group by weakness_id
+)
+
+select descriptions.cell_id as id, 'a cell in neither mart, or in both' as problem
+from descriptions
+left join weaknesses on descriptions.cell_id = weaknesses.weakness_id
+group by descriptions.cell_id
+having count(weaknesses.weakness_id) <> 1
+union all
+select weakness_id as id, 'tested without a P-value, or not tested with one' as problem
+from weaknesses
+where (test_status = 'tested') <> (p_value is not null) or (p_value is null) <> (q_value is null)
+union all
+select
+    coalesce(weaknesses.weakness_id, headline.cell_id) as id,
+    'a headline cell that is not, or no such cell' as problem
+from headline
+full outer join weaknesses on headline.cell_id = weaknesses.weakness_id
+where (headline.cell_id is not null) <> (coalesce(weaknesses.family, '') = 'headline')
+union all
+select weakness_id as id, 'a q-value of another family' as problem
+from family
+where abs(q_value - least(expected_q_value, 1)) > 1e-9
+union all
+select weaknesses.weakness_id as id, 'a tested cell without its examples' as problem
+from weaknesses
+left join examples on weaknesses.weakness_id = examples.weakness_id
+where weaknesses.test_status = 'tested' and coalesce(examples.count_examples, 0) <> weaknesses.count_expected
+{% endcall %}
+
+{% call promise('segments_add_up_to_the_whole', ['fct_marginal_weaknesses']) %}
+-- Every dimension splits the interactions that have a value in it, so the scored counts of its segments add up to them.
+with by_dimension as (
+    select metric_name, dimension, sum(count_scored) as count_scored
+    from {{ ref('hcat', 'fct_marginal_weaknesses') }}
+    group by metric_name, dimension
+),
+
+expected as (
+    select evaluations.metric_name, segments.dimension, count(evaluations.raw_score) as count_scored
+    from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+    inner join {{ ref('hcat', 'int_interaction_segments') }} as segments
+        on evaluations.interaction_id = segments.interaction_id
+    group by evaluations.metric_name, segments.dimension
+)
+
+select
+    concat_ws(' ', expected.metric_name, expected.dimension) as id,
+    'segments that do not add up' as problem
+from expected
+left join by_dimension
+    on expected.metric_name = by_dimension.metric_name and expected.dimension = by_dimension.dimension
+where by_dimension.count_scored is distinct from expected.count_scored
+{% endcall %}
+
+{% call promise('estimates_are_of_known_measurements', ['int_cell_estimates']) %}
+-- Every estimate is of a known measurement, over all clusters or one half of them.
+select cell_id as id, concat_ws(' ', measurement, half) as problem
+from {{ ref('hcat', 'int_cell_estimates') }}
+where
+    not coalesce(
+        measurement in ('mean_score', 'share_failing', 'share_failing_of_all') and half in ('all', 'first', 'second'),
+        true
+    )
+{% endcall %}

@@ -1,0 +1,12 @@
+{{ keys_that_repeat({
+    'dim_chunks': 'chunk_id',
+    'dim_documents': 'document_id',
+    'dim_metrics': 'metric_name',
+    'dim_queries': 'query_id',
+    'fct_conversations': 'conversation_key',
+    'fct_interactions': 'interaction_id',
+    'fct_retrieval_quality': 'retrieval_quality_id',
+    'fct_retrieved_contexts': 'retrieved_context_id',
+    'fct_sentence_evidence': 'sentence_id',
+    'fct_verdicts': 'interaction_id'
+}) }}

@@ -1,0 +1,6 @@
+{{ keys_that_repeat({
+    'dim_runs': 'run_id',
+    'fct_deletions': 'deletion_number',
+    'fct_run_metrics': 'run_metric_id',
+    'fct_threshold_gates': 'gate_result_id'
+}) }}

@@ -1,0 +1,5 @@
+{{ config(enabled=var('hcat_judge'), tags=['judging']) }}
+{{ keys_that_repeat({
+    'fct_judge_agreement': 'judge_agreement_id',
+    'fct_judge_calls': 'call_id'
+}) }}
