@@ -77,10 +77,11 @@ BREAKS: Mapping[str, Break] = {
         "calibrated_probability is null",
     ),
     "labelled_clusters_are_left_out": Break(
-        "int_audit_labels",
+        "int_labels",
         "concat_ws(' ', metric_name, 'broken', 'label', label)",
         "update broken set cluster_id = 'broken' where rowid = $row",
-        "metric_name in (select metric_name from int_conformal_quantiles where status = 'conformalized')",
+        "is_audit and metric_name in (select metric_name from int_labels_fitted"
+        " where part = 'quantiles' and status = 'conformalized')",
     ),
     "ratings_are_complete": Break("fct_ratings", "'ratings'", DELETE),
     "score_bands_hold_every_label": insert("fct_score_bands", "broken", metric_name="'broken'", count_labels="1"),
@@ -95,7 +96,12 @@ BREAKS: Mapping[str, Break] = {
         "fct_failure_causes", "broken metric", interaction_id="'broken'", metric_name="'metric'"
     ),
     "failure_rates_add_up_to_the_labels": insert(
-        "fct_failure_rates", "broken system all", metric_name="'broken'", system="'system'", dimension="'all'"
+        "fct_failure_rates",
+        "broken system all all",
+        metric_name="'broken'",
+        system="'system'",
+        dimension="'all'",
+        segment="'all'",
     ),
     "privacy_findings_have_interactions": insert(
         "fct_privacy_findings", "broken", privacy_finding_id="'broken'", interaction_id="'nowhere'"
@@ -112,7 +118,10 @@ BREAKS: Mapping[str, Break] = {
     "weak_cells_are_findings": insert("fct_findings", "broken", finding_id="'broken'", retest_result="'weak'"),
     # drift
     "drift_is_complete": Break(
-        "fct_metric_drift", "concat_ws(' ', metric_name, dimension, segment, test)", DELETE, "test = 'sequential_mean'"
+        "fct_metric_drift",
+        "concat_ws(' ', metric_name, dimension, segment, test, window_weeks)",
+        DELETE,
+        "test = 'mean_shift'",
     ),
     "effective_scores_are_at_most_scores": insert(
         "fct_metric_weeks", "broken", metric_week_id="'broken'", scored_effective="2", count_scored="1"
@@ -170,9 +179,6 @@ BREAKS: Mapping[str, Break] = {
         count_non_robust_groups="1",
     ),
     # weakness
-    "estimates_are_of_known_measurements": insert(
-        "int_cell_estimates", "broken", cell_id="'broken'", measurement="'broken'", half="'all'"
-    ),
     "segments_add_up_to_the_whole": Break("fct_marginal_weaknesses", "concat_ws(' ', metric_name, dimension)", AGAIN),
     "weaknesses_are_complete": Break("fct_marginal_weaknesses", "marginal_weakness_id", DELETE),
     # gates

@@ -160,14 +160,10 @@ union all
 select concat_ws(' ', metric_name, system, dimension, segment) as id, 'not expected' as problem from unexpected
 {% endcall %}
 
-{% call promise('effective_labels_are_at_most_labels', ['fct_failure_rates', 'fct_failure_rates_appendix']) %}
+{% call promise('effective_labels_are_at_most_labels', ['fct_failure_rates']) %}
 -- Weights only lower the effective number.
 select failure_rate_id as id, 'a larger effective number than labels' as problem
-from (
-    select failure_rate_id, effective_n, count_labels from {{ ref('hcat', 'fct_failure_rates') }}
-    union all
-    select failure_rate_id, effective_n, count_labels from {{ ref('hcat', 'fct_failure_rates_appendix') }}
-) as rates
+from {{ ref('hcat', 'fct_failure_rates') }}
 where not coalesce(effective_n <= count_labels + 0.000001, true)
 {% endcall %}
 

@@ -111,14 +111,3 @@ left join by_dimension
     on expected.metric_name = by_dimension.metric_name and expected.dimension = by_dimension.dimension
 where by_dimension.count_scored is distinct from expected.count_scored
 {% endcall %}
-
-{% call promise('estimates_are_of_known_measurements', ['int_cell_estimates']) %}
--- Every estimate is of a known measurement, over all clusters or one half of them.
-select cell_id as id, concat_ws(' ', measurement, half) as problem
-from {{ ref('hcat', 'int_cell_estimates') }}
-where
-    not coalesce(
-        measurement in ('mean_score', 'share_failing', 'share_failing_of_all') and half in ('all', 'first', 'second'),
-        true
-    )
-{% endcall %}
