@@ -24,13 +24,6 @@ QUANTILE_SENTENCES = {
 }
 
 LIST_QUANTILES = """
-select stratification, stratum, alpha, label, quantile, count_clusters
-from int_conformal_quantiles
-where metric_name = $metric_name and quantile is not null
-order by alpha, stratification, stratum, label
-"""
-
-LIST_PUBLISHED_QUANTILES = """
 select stratification, stratum, alpha, human_label as label, quantile, count_calibration_clusters as count_clusters
 from fct_conformal_coverage
 where metric_name = $metric_name and quantile is not null
@@ -79,9 +72,7 @@ def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | No
     ]
     if not rows:
         return None
-    quantiles = source.rows(LIST_QUANTILES, ["int_conformal_quantiles"], metric_name=name) or source.rows(
-        LIST_PUBLISHED_QUANTILES, ["fct_conformal_coverage"], metric_name=name
-    )
+    quantiles = source.rows(LIST_QUANTILES, ["fct_conformal_coverage"], metric_name=name)
     panels = []
     for label, title in ((1, "answers accepted by raters"), (0, "answers failed by raters")):
         # 1 - P(label given by raters): 0 where the probability agrees with them fully
