@@ -68,13 +68,14 @@ create macro sentence(purpose, number, count_words) as (
     ) || ' costs ' || (draw(purpose || 'fee', number) * 90)::integer || ' euro.'
 );
 
-create table stg_chunks as
+create table base_chunks as
 select
     'chunk_' || number as chunk_id,
     'document_' || number // 8 as document_id,
     'fees' as topic,
     sentence('c1', number, 30) || ' ' || sentence('c2', number, 32) || ' ' || sentence('c3', number, 28) as chunk_text,
-    number as chunk_number
+    number as chunk_number,
+    'staged' as record_status
 from range($count) as numbers(number);
 
 create table made_interactions as
@@ -113,37 +114,38 @@ select
     0 as sample_index
 from made_interactions;
 
-create table stg_retrievals as
+create table base_retrievals as
 select
     interactions.interaction_id,
     'chunk_' || (interactions.number * 7 + ranks.rank * 131) % $count as chunk_id,
     null::varchar as text,
     ranks.rank::integer as rank,
-    round(1 - 0.1 * ranks.rank - 0.05 * interactions.quality, 4)::double as retrieval_score
+    round(1 - 0.1 * ranks.rank - 0.05 * interactions.quality, 4)::double as retrieval_score,
+    'staged' as record_status
 from made_interactions as interactions
 cross join range(1, {chunks} + 1) as ranks(rank);
 
-create table int_texts_masked as
+create table made_masks as
 select
     md5(chunk_text) as text_id, null::varchar as reading_key, chunk_text as text,
     replace(chunk_text, ' costs ', ' [masked] ') as masked_text
-from stg_chunks
+from base_chunks
 where chunk_number % 100 = 0;
 
-create table int_query_relevance as
+create table made_relevance as
 select distinct
     interactions.query_id,
     'chunk_' || (interactions.number * 7 + 262) % $count as chunk_id,
     1.0::double as grade
 from made_interactions as interactions;
 
-create table int_retrievals_graded as
+create table made_grades as
 select
     retrievals.interaction_id, interactions.query_id, retrievals.chunk_id, retrievals.rank::bigint as position,
     coalesce(relevance.grade, 0.0)::double as grade
-from stg_retrievals as retrievals
+from base_retrievals as retrievals
 inner join made_interactions as interactions on retrievals.interaction_id = interactions.interaction_id
-left join int_query_relevance as relevance
+left join made_relevance as relevance
     on interactions.query_id = relevance.query_id and retrievals.chunk_id = relevance.chunk_id;
 
 insert into fct_retrieved_contexts by name
@@ -153,14 +155,36 @@ select
     retrievals.retrieval_score,
     coalesce(masked.masked_text, chunks.chunk_text) as context_text,
     graded.grade > 0 as is_relevant
-from int_retrievals_graded as graded
-inner join stg_retrievals as retrievals
+from made_grades as graded
+inner join base_retrievals as retrievals
     on graded.interaction_id = retrievals.interaction_id and graded.position = retrievals.rank
-inner join stg_chunks as chunks on graded.chunk_id = chunks.chunk_id
-left join int_texts_masked as masked on md5(chunks.chunk_text) = masked.text_id;
+inner join base_chunks as chunks on graded.chunk_id = chunks.chunk_id
+left join made_masks as masked on md5(chunks.chunk_text) = masked.text_id;
+
+update fct_interactions
+set has_graded_retrieval = true, missed_chunk_ids = missed.chunk_ids, missed_chunk_grades = missed.grades
+from (
+    select
+        interactions.interaction_id,
+        list(relevance.chunk_id) filter (where grades.chunk_id is null) as chunk_ids,
+        list(relevance.grade) filter (where grades.chunk_id is null) as grades
+    from made_interactions as interactions
+    inner join made_relevance as relevance on interactions.query_id = relevance.query_id
+    left join made_grades as grades
+        on interactions.interaction_id = grades.interaction_id and relevance.chunk_id = grades.chunk_id
+    group by interactions.interaction_id
+) as missed
+where fct_interactions.interaction_id = missed.interaction_id;
+
+insert into dim_chunks by name
+select
+    chunks.chunk_id, chunks.document_id, 'Title of ' || chunks.document_id as title,
+    coalesce(masked.masked_text, chunks.chunk_text) as chunk_text
+from base_chunks as chunks
+left join made_masks as masked on md5(chunks.chunk_text) = masked.text_id;
 
 insert into dim_documents by name
-select distinct document_id, 'Title of ' || document_id as title from stg_chunks;
+select distinct document_id, 'Title of ' || document_id as title from base_chunks;
 
 insert into dim_queries by name
 select distinct query_id, query_text, ['chunk_' || (number * 7 + 262) % $count] as source_chunk_ids
@@ -249,9 +273,9 @@ select
     support_probability < 0.54 as is_flagged
 from made_interactions as interactions
 cross join range(3) as places(place)
-inner join stg_retrievals as retrievals
+inner join base_retrievals as retrievals
     on interactions.interaction_id = retrievals.interaction_id and retrievals.rank = 1 + places.place
-inner join stg_chunks as chunks on retrievals.chunk_id = chunks.chunk_id;
+inner join base_chunks as chunks on retrievals.chunk_id = chunks.chunk_id;
 
 insert into fct_failure_causes by name
 select

@@ -14,6 +14,28 @@ masked as (
     select * from {{ ref('hcat', 'int_interactions_masked') }}
 ),
 
+relevance as (
+    select query_id, chunk_id, grade from {{ ref('hcat', 'int_query_relevance') }}
+    where grade > 0
+),
+
+retrieved as (
+    select distinct interaction_id, chunk_id from {{ ref('hcat', 'fct_retrieved_contexts') }}
+),
+
+missed as (
+    select
+        interactions.interaction_id,
+        {{ ordered_array('relevance.chunk_id', '-relevance.grade, relevance.chunk_id') }} as missed_chunk_ids,
+        {{ ordered_array('relevance.grade', '-relevance.grade, relevance.chunk_id') }} as missed_chunk_grades
+    from interactions
+    inner join relevance on interactions.query_id = relevance.query_id
+    left join retrieved
+        on interactions.interaction_id = retrieved.interaction_id and relevance.chunk_id = retrieved.chunk_id
+    where retrieved.interaction_id is null
+    group by interactions.interaction_id
+),
+
 final as (
     select
         -- ids
@@ -65,10 +87,13 @@ final as (
         interactions.refusal_rule,
         masked.query_text,
         masked.answer,
+        masked.answer_masks,
         masked.reference_answer,
         masked.tags,
+        missed.missed_chunk_ids,
 
         -- numerics
+        missed.missed_chunk_grades,
         coalesce(interactions.sample_index, 0) as sample_index,
         interactions.turn_index,
         interactions.count_turns,
@@ -88,6 +113,7 @@ final as (
     from interactions
     inner join masked on interactions.interaction_id = masked.interaction_id
     left join topics on interactions.interaction_id = topics.interaction_id
+    left join missed on interactions.interaction_id = missed.interaction_id
 )
 
 select * from final

@@ -410,7 +410,7 @@ def collect(
     ],
     queries: Annotated[
         Path | None,
-        typer.Option("--queries", help="Test set, .jsonl or .csv; by default stg_queries in the warehouse."),
+        typer.Option("--queries", help="Test set, .jsonl or .csv; by default the queries in the warehouse."),
     ] = None,
     samples: Annotated[int, typer.Option("--samples", help="Answers per query.")] = 1,
     dry_run: Annotated[

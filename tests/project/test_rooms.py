@@ -46,6 +46,20 @@ LONG_MODULES = {
     "test_set/generation/patterns.py": "one idea: one function per pattern of a fact",
 }
 
+#: Who hands results to people. They read marts and seeds, so that other models can be merged freely.
+READERS = ("collection", "report", "explorer", "review", "monitoring", "command_options", "cli", "test_set/export")
+#: Other models that a reader names -> the reason.
+READ_BY_READERS = {
+    "base_": "records as they were sent: a mart holds no text with private data, and no rating without a point",
+    "int_interactions_sampled_for_review": "the draw of a round, which is kept and belongs to raters alone",
+    "int_interaction_segments": "a dimension of one's own is a value of a relation that may read the facts",
+    "int_records_counted": "records that landed belong to no interaction",
+    "int_threshold_decisions": "decisions on sentences belong to no metric",
+    "int_test_queries": "what is asked must stand as it was made, and marts are masked",
+    "int_test_variants": "what is asked must stand as it was made, and marts are masked",
+    "stg_{entity}__rejected": "a rejected record belongs to no interaction, and its excerpt is raw",
+}
+
 #: Layers by the prefix of a name: what a model of it may read. Marts and intermediate models read each other.
 LAYERS = {
     "raw": set(),
@@ -166,6 +180,19 @@ def test_every_model_stands_in_a_room_of_at_most_twenty() -> None:
     )
     assert set(count) == set(FOLDERS)
     assert {folder: models for folder, models in count.items() if models > MAXIMUM_MODELS} == {}
+
+
+def test_readers_read_marts_but_for_exceptions_none_of_which_is_left_over() -> None:
+    models = {path.stem for path in MODELS.rglob("*") if path.suffix in (".sql", ".py")}
+    private = {name for name in models if name.split("_")[0] in ("raw", "landed", "base", "stg", "int")}
+    named = set()
+    for reader in READERS:
+        for path in sorted([*(PACKAGE / reader).rglob("*"), (PACKAGE / reader).with_suffix(".py")]):
+            if path.is_file() and path.suffix in (".py", ".j2"):
+                words = set(re.findall(r"[a-z_{}]+", path.read_text(encoding="utf-8")))
+                named |= {"base_" if word.startswith("base_") else word for word in words & private}
+                named |= words & set(READ_BY_READERS)
+    assert named == set(READ_BY_READERS)
 
 
 def test_modules_import_their_own_package_or_an_earlier_one() -> None:

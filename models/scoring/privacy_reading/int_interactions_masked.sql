@@ -7,7 +7,7 @@ with interactions as (
 ),
 
 masked as (
-    select text_id, masked_text from {{ ref('hcat', 'int_texts_masked') }}
+    select text_id, masked_text, spans from {{ ref('hcat', 'int_texts_masked') }}
     where masked_text is not null
 ),
 
@@ -21,6 +21,10 @@ final as (
         interactions.interaction_id,
         coalesce(queries.masked_text, interactions.query_text) as query_text,
         coalesce(answers.masked_text, interactions.answer) as answer,
+        -- start and end as logged, and the length of the mask; a span without a mask is shown
+        {{ array_join(array_map(
+            'answers.spans', "each['start'] || ' ' || each['end'] || ' ' || length(each['masked'])"
+        ), ',') }} as answer_masks,
         coalesce(reference_answers.masked_text, interactions.reference_answer) as reference_answer,
         coalesce(customer_groups.masked_text, interactions.customer_group) as customer_group,
         coalesce(records.masked_text, interactions.tags) as tags

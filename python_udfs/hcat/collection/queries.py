@@ -21,8 +21,8 @@ from hcat.landing.raw_contract import ENTITIES, QUERY_FILES, canonical_columns
 CARRIED: Final = ("language", "customer_group")
 """Columns of interactions that a test set may hold besides those of queries; they land with the answer."""
 
-# staged texts, because personal data is masked in the marts
-_LIST_QUERIES = "select query_id, query_text from stg_queries order by query_id"
+# records as they were staged, because personal data is masked in the marts
+_LIST_QUERIES = "select query_id, query_text from base_queries where record_status = 'staged' order by query_id"
 _SHOWN_PROBLEMS = 3
 
 
@@ -83,7 +83,7 @@ def read_queries(path: Path) -> list[Query]:
 
 
 def read_warehouse(warehouse: Path | Place) -> list[Query]:
-    """Return the staged queries of a warehouse in the order of their ids; a published copy has masked texts.
+    """Return the staged queries of a warehouse in the order of their ids; a published copy holds none.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def read_warehouse(warehouse: Path | Place) -> list[Query]:
     from hcat.engine.warehouse import open_warehouse
 
     with open_warehouse(warehouse) as opened:
-        rows = opened.rows(_LIST_QUERIES, ("stg_queries",))
+        rows = opened.rows(_LIST_QUERIES, ("base_queries",))
     records = ((f"query {row['query_id']}", {"query_id": row["query_id"], "text": row["query_text"]}) for row in rows)
-    return _check(f"stg_queries of {warehouse}", records)
+    return _check(f"the warehouse {warehouse}", records)
 
 
 def _check(source: str, records: Iterator[tuple[str, Any]]) -> list[Query]:

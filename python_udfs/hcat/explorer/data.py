@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse, WarehouseError
+from hcat.review.texts import LOGGED_CONTEXTS, LOGGED_INTERACTIONS, LOGGED_TABLES
 
 #: Words that the page writes as numbers: their place in the list is the number.
 SCORE_STATUSES: Final = (
@@ -141,22 +142,30 @@ where list_contains($metric_names::varchar[], evaluations.metric_name)
 """
 )
 
-# Grades along the ranks, and how many relevant chunks were not retrieved.
+# Grades along the ranks, and how many relevant chunks were not retrieved. A chunk counts at its first rank.
 LIST_RANKINGS: Final = """
-with relevant as (
-    select query_id, count(*) as count_relevant from int_query_relevance where grade > 0 group by query_id
+with contexts as (
+    select
+        interaction_id,
+        rank,
+        case when row_number() over (partition by interaction_id, chunk_id order by rank) = 1 then grade end as grade
+    from fct_retrieved_contexts
 )
 
 select
-    graded.interaction_id,
-    coalesce(string_agg(graded.grade::integer, ',' order by graded.position) filter (where graded.position > 0), '')
-        as grades,
-    any_value(relevant.count_relevant) - count(*) filter (where graded.grade > 0) as count_missed
-from int_retrievals_graded as graded
-inner join relevant on graded.query_id = relevant.query_id
-group by graded.interaction_id
+    interactions.interaction_id,
+    coalesce(
+        string_agg(coalesce(contexts.grade, 0)::integer, ',' order by contexts.rank)
+            filter (where contexts.rank is not null),
+        ''
+    ) as grades,
+    coalesce(any_value(len(interactions.missed_chunk_ids)), 0) as count_missed
+from fct_interactions as interactions
+left join contexts on interactions.interaction_id = contexts.interaction_id
+where interactions.has_graded_retrieval
+group by interactions.interaction_id
 """
-RANKING_TABLES: Final = ("int_retrievals_graded", "int_query_relevance")
+RANKING_TABLES: Final = ("fct_interactions.missed_chunk_ids", "fct_retrieved_contexts")
 
 LIST_TEXTS: Final = """
 select
@@ -210,36 +219,46 @@ left join dim_queries as queries on interactions.query_id = queries.query_id
 where list_contains($interaction_ids::varchar[], contexts.interaction_id)
 order by contexts.interaction_id, contexts.rank, contexts.chunk_id
 """
-_UNMASKED_CONTEXTS: Final = """left join stg_retrievals as retrievals
-    on contexts.interaction_id = retrievals.interaction_id and contexts.rank = retrievals.rank
-left join stg_chunks as chunks on contexts.chunk_id = chunks.chunk_id"""
-# Relevant chunks that the application did not retrieve.
+_LOGGED_CONTEXTS: Final = f"""left join {LOGGED_CONTEXTS} as logged
+    on contexts.interaction_id = logged.interaction_id and contexts.rank = logged.rank"""
+_LOGGED_CHUNKS: Final = """left join base_chunks as logged
+    on missed.chunk_id = logged.chunk_id and logged.record_status = 'staged'"""
+# Relevant chunks that the application did not retrieve, the most relevant first.
 LIST_MISSED: Final = """
+with missed as (
+    select
+        interaction_id,
+        query_id,
+        unnest(missed_chunk_ids) as chunk_id,
+        unnest(missed_chunk_grades) as grade
+    from fct_interactions
+    where list_contains($interaction_ids::varchar[], interaction_id)
+)
+
 select
-    interactions.interaction_id,
-    relevance.chunk_id,
-    relevance.grade,
-    coalesce(documents.title, chunks.document_id) as document,
-    coalesce({mask}, chunks.chunk_text) as text,
-    list_contains(queries.source_chunk_ids, relevance.chunk_id) as is_source
-from fct_interactions as interactions
-inner join int_query_relevance as relevance on interactions.query_id = relevance.query_id and relevance.grade > 0
-inner join stg_chunks as chunks on relevance.chunk_id = chunks.chunk_id
-left join dim_documents as documents on chunks.document_id = documents.document_id
-left join int_texts_masked as masked on md5(chunks.chunk_text) = masked.text_id
-left join dim_queries as queries on interactions.query_id = queries.query_id
-left join stg_retrievals as retrievals
-    on interactions.interaction_id = retrievals.interaction_id and relevance.chunk_id = retrievals.chunk_id
-where list_contains($interaction_ids::varchar[], interactions.interaction_id) and retrievals.interaction_id is null
-order by interactions.interaction_id, relevance.grade desc, relevance.chunk_id
+    missed.interaction_id,
+    missed.chunk_id,
+    missed.grade,
+    coalesce(chunks.title, chunks.document_id) as document,
+    {text} as text,
+    list_contains(queries.source_chunk_ids, missed.chunk_id) as is_source
+from missed
+inner join dim_chunks as chunks on missed.chunk_id = chunks.chunk_id
+left join dim_queries as queries on missed.query_id = queries.query_id
+{joins}
+order by missed.interaction_id, missed.grade desc, missed.chunk_id
 """
-MISSED_TABLES: Final = ("stg_retrievals", "stg_chunks", "int_texts_masked", "int_query_relevance")
 
 LIST_SENTENCES: Final = """
 select
     evidence.interaction_id,
     evidence.sentence_index,
-    {texts}
+    evidence.sentence_text,
+    evidence.evidence_text,
+    case when evidence.is_contradicted then evidence.contradicting_text end as contradicting_text,
+    evidence.unsupported,
+    evidence.contradicted,
+    evidence.displaced,
     evidence.evidence_chunk_id,
     evidence.evidence_rank,
     evidence.similarity,
@@ -252,36 +271,9 @@ select
     coalesce(evidence.is_contradicted, false) as is_contradicted,
     coalesce(evidence.is_flagged, false) as is_flagged
 from fct_sentence_evidence as evidence
-{joins}
 where list_contains($interaction_ids::varchar[], evidence.interaction_id) and evidence.sentence_index < $maximum
 order by evidence.interaction_id, evidence.sentence_index
 """
-_MASKED_SENTENCES: Final = """evidence.sentence_text,
-    evidence.evidence_text,
-    case when evidence.is_contradicted then evidence.contradicting_text end as contradicting_text,
-    evidence.unsupported,
-    evidence.contradicted,
-    evidence.displaced,"""
-_UNMASKED_SENTENCES: Final = """sentences.encoded_text as sentence_text,
-    coalesce(entailed.premise, evidence.evidence_text) as evidence_text,
-    case when evidence.is_contradicted then entailed.contradicting_premise end as contradicting_text,
-    array_to_string(supported.unsupported, ', ') as unsupported,
-    array_to_string(supported.contradicted, ', ') as contradicted,
-    array_to_string(supported.displaced, ', ') as displaced,"""
-_UNMASKED_JOINS: Final = """inner join int_sentences_supported as supported
-    on evidence.interaction_id = supported.interaction_id and evidence.sentence_index = supported.sentence_index
-inner join int_texts as sentences on supported.text_id = sentences.text_id
-left join int_sentences_entailed as entailed
-    on evidence.interaction_id = entailed.interaction_id and evidence.sentence_index = entailed.sentence_index"""
-#: Where the texts without masks are; only the working database has them.
-UNMASKED_TABLES: Final = (
-    "int_interactions_joined",
-    "int_sentences_supported",
-    "int_texts",
-    "int_sentences_entailed",
-    *MISSED_TABLES,
-)
-
 # Raters are numbered within an interaction: who they are is nothing that the page says.
 LIST_RATINGS: Final = """
 select
@@ -444,7 +436,7 @@ select application, baseline_version, candidate_version, metric_name, measuremen
     count_improvements
 from fct_version_comparisons
 where dimension = 'all' and is_latest
-order by application, baseline_version, candidate_version, family <> 'headline', metric_name
+order by application, baseline_version, candidate_version, family <> 'headline', metric_name, measurement
 """
 
 LIST_VERSIONS: Final = """
@@ -533,22 +525,19 @@ def read_texts(
     WarehouseError
         If unmasked texts are asked of a copy that does not hold them.
     """
-    if is_unmasked and (missing := source.lacks(*UNMASKED_TABLES)):
+    if is_unmasked and (missing := source.lacks(*LOGGED_TABLES)):
         raise WarehouseError(
             f"this copy holds no unmasked texts (it lacks {missing[0]}): read the working database, or leave out"
             " --unmasked"
         )
     ids = {"interaction_ids": list(interaction_ids)}
-    texts = "int_interactions_joined" if is_unmasked else "fct_interactions"
-    mask = "null" if is_unmasked else "masked.masked_text"
-    sentences = LIST_SENTENCES.format(
-        texts=_UNMASKED_SENTENCES if is_unmasked else _MASKED_SENTENCES, joins=_UNMASKED_JOINS if is_unmasked else ""
-    )
+    texts = LOGGED_INTERACTIONS if is_unmasked else "fct_interactions"
     contexts = LIST_CONTEXTS.format(
-        text="coalesce(nullif(trim(retrievals.text), ''), chunks.chunk_text)"
-        if is_unmasked
-        else "contexts.context_text",
-        joins=_UNMASKED_CONTEXTS if is_unmasked else "",
+        text="logged.context_text" if is_unmasked else "contexts.context_text",
+        joins=_LOGGED_CONTEXTS if is_unmasked else "",
+    )
+    missed = LIST_MISSED.format(
+        text="logged.chunk_text" if is_unmasked else "chunks.chunk_text", joins=_LOGGED_CHUNKS if is_unmasked else ""
     )
     return {
         "interactions": source.rows(LIST_TEXTS.format(texts=texts), ["fct_interactions", "fct_verdicts"], **ids),
@@ -556,8 +545,8 @@ def read_texts(
             LIST_EARLIER_TURNS.format(texts=texts), ["fct_interactions"], **ids, maximum=limits["turns"]
         ),
         "contexts": source.rows(contexts, ["fct_retrieved_contexts", "dim_documents", "dim_queries"], **ids),
-        "missed": source.rows(LIST_MISSED.format(mask=mask), [*MISSED_TABLES, "dim_documents", "dim_queries"], **ids),
-        "sentences": source.rows(sentences, ["fct_sentence_evidence"], **ids, maximum=limits["sentences"]),
+        "missed": source.rows(missed, ["fct_interactions.missed_chunk_ids", "dim_chunks", "dim_queries"], **ids),
+        "sentences": source.rows(LIST_SENTENCES, ["fct_sentence_evidence"], **ids, maximum=limits["sentences"]),
         "ratings": source.rows(LIST_RATINGS, ["fct_ratings"], **ids),
         "labels": source.rows(LIST_LABELS, ["fct_evaluations"], **ids),
         "details": source.rows(LIST_DETAILS, ["fct_evaluations", "dim_metrics"], **ids),

@@ -26,32 +26,15 @@ from hcat.review.rounds import (
     read_round,
 )
 from hcat.review.sheets import DESK_COLUMNS, REQUIRED, to_cell
+from hcat.review.texts import Texts, read_texts
 
 #: Columns of the sheet that the desk saves; `hcat labels import` takes them.
 COLUMNS: Final = ("review_id", "review_round", *REQUIRED[1:], "comment", *DESK_COLUMNS)
 
-_LIST_TEXTS = """
-select
-    drawn.review_id,
-    passages.role,
-    passages.passage_text,
-    md5(passages.passage_text) as text_id
-from int_interactions_sampled_for_review as drawn
-inner join int_interaction_passages as passages on drawn.interaction_id = passages.interaction_id
-where drawn.review_round = $review_round and passages.role in ('query', 'context', 'answer')
-order by drawn.review_id, passages.role, passages.position
-"""
-
 _LIST_MASKS = """
-select text_id, case when masked_text is not null then spans end as spans
-from int_texts_masked
-where
-    text_id in (
-        select md5(passages.passage_text)
-        from int_interactions_sampled_for_review as drawn
-        inner join int_interaction_passages as passages on drawn.interaction_id = passages.interaction_id
-        where drawn.review_round = $review_round
-    )
+select interaction_id, answer_masks
+from fct_interactions
+where list_contains($interaction_ids::varchar[], interaction_id)
 """
 
 
@@ -114,7 +97,7 @@ def write_desk(
     Raises
     ------
     ValueError
-        If there is no such round, a name or share is wrong, or a text was not read for private data.
+        If there is no such round, a name or share is wrong, or the build holds no masks.
     WarehouseError
         If the warehouse cannot be read.
     """
@@ -123,7 +106,7 @@ def write_desk(
         raise ValueError(f"rater must be one of {', '.join(sorted(names))}, got {rater}")
     with open_warehouse(warehouse) as opened:
         found = read_round(opened, review_round)
-        if is_masked and opened.lacks("int_texts_masked"):
+        if is_masked and opened.lacks("fct_interactions.answer_masks"):
             raise ValueError("no masks of private data in this build: say --unmasked if raters may read the logs")
         texts = _read_texts(opened, found, is_masked=is_masked)
     # a round may be older than the logs at hand
@@ -172,53 +155,43 @@ def write_desk(
     )
 
 
-def show_masked(text: str, spans: Sequence[Row]) -> tuple[str, list[tuple[int, int, int, int]]]:
-    """Return a text with its masks, and where they are: (start, end) as shown and (start, end) as logged.
+def place_masks(masks: str) -> list[tuple[int, int, int, int]]:
+    """Return where the masks of a text are: (start, end) as shown and (start, end) as logged.
 
     Parameters
     ----------
-    text : str
-        As logged.
-    spans : sequence of Row
-        start, end (characters) and masked, in order of place; a span without a mask is shown.
+    masks : str
+        As `fct_interactions` has them: start and end as logged, and the length of the mask, in order of place.
 
     Examples
     --------
-    >>> show_masked("Call 0123456789 now", [{"start": 5, "end": 15, "masked": "****89"}])
-    ('Call ****89 now', [(5, 11, 5, 15)])
+    >>> place_masks("5 15 6,20 24 8")
+    [(5, 11, 5, 15), (16, 24, 20, 24)]
     """
-    shown, position = "", 0
-    places = []
-    for span in spans:
-        if span["masked"] is not None:
-            shown += text[position : span["start"]]
-            places.append((len(shown), len(shown) + len(span["masked"]), span["start"], span["end"]))
-            shown += span["masked"]
-            position = span["end"]
-    return shown + text[position:], places
+    places, shift = [], 0
+    for mask in masks.split(",") if masks else ():
+        start, end, length = map(int, mask.split())
+        places.append((start + shift, start + shift + length, start, end))
+        shift += length - (end - start)
+    return places
 
 
 def _read_texts(opened: Warehouse, found: Round, *, is_masked: bool) -> dict[str, dict[str, Any]]:
     """Return review_id -> query, contexts, answer, and the masks of the answer."""
-    spans: dict[str, Sequence[Row]] = {}
-    if is_masked:
-        rows = opened.rows(_LIST_MASKS, ("int_texts_masked",), review_round=found.name)
-        spans = {row["text_id"]: row["spans"] or () for row in rows}
-    texts: dict[str, dict[str, Any]] = {
-        review_id: {"query": "", "contexts": [], "answer": "", "masks": []} for review_id in found.drawn
-    }
-    for row in opened.rows(_LIST_TEXTS, ("int_interaction_passages",), review_round=found.name):
-        if is_masked and row["text_id"] not in spans:
-            raise ValueError(f"a text of round {found.name} was not read for private data: run `dbt build`")
-        shown, places = show_masked(row["passage_text"], spans.get(row["text_id"], ()))
-        own = texts[row["review_id"]]
-        if row["role"] == "context":
-            own["contexts"].append(shown)
-        else:
-            own[row["role"]] = shown
-        if row["role"] == "answer":
-            own["masks"] = places
-    return texts
+    ids = found.interaction_ids()
+    texts = read_texts(opened, ids, is_masked=is_masked)
+    rows = opened.rows(_LIST_MASKS, ("fct_interactions",), interaction_ids=ids) if is_masked else []
+    masks = {row["interaction_id"]: row["answer_masks"] or "" for row in rows}
+    found_texts = {}
+    for review_id, row in found.drawn.items():
+        own = texts.get(row["interaction_id"], Texts("", (), ""))
+        found_texts[review_id] = {
+            "query": own.query,
+            "contexts": list(own.contexts),
+            "answer": own.answer,
+            "masks": place_masks(masks.get(row["interaction_id"], "")),
+        }
+    return found_texts
 
 
 def _describe_criterion(name: str, points: Sequence[Row]) -> dict[str, Any]:

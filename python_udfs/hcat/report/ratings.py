@@ -11,7 +11,7 @@ from hcat.report.showing import format_number, format_percent, ratio
 COUNT_RATINGS = """
 select rater_kind, count(*) as count_ratings, count(distinct rater) as count_raters,
     count(distinct interaction_id) as count_interactions
-from stg_ratings
+from fct_ratings
 group by rater_kind
 order by rater_kind
 """
@@ -32,7 +32,30 @@ KINDS = {
     "unknown": ("rater of unknown kind", "raters of unknown kind", "raters of unknown kind"),
 }
 
+# the first look of each rater of the kind that gives the label
 DESCRIBE_RATINGS = """
+with looks as (
+    select
+        *,
+        row_number() over (
+            partition by interaction_id, rater, criterion
+            order by rating_pass, rated_at desc nulls last, guideline_version desc, rating_id
+        ) as look
+    from fct_ratings
+),
+
+labels as (
+    select
+        interaction_id,
+        criterion,
+        count(*) as count_raters,
+        avg(scale_point) as mean_scale_point,
+        any_value(human_label) as label
+    from looks
+    where look = 1 and rater_kind = label_rater_kind
+    group by interaction_id, criterion
+)
+
 select
     criterion,
     count(*) as count_interactions,
@@ -41,7 +64,7 @@ select
     count(*) filter (where label = 1) as count_accepted,
     count(*) filter (where label = 0) as count_not_accepted,
     count(*) filter (where label is null) as count_ties
-from int_ratings_adjudicated
+from labels
 group by criterion
 order by criterion
 """
@@ -68,8 +91,8 @@ order by metric_name
 
 def describe_ratings(source: Warehouse) -> dict[str, Any]:
     """Return counts of ratings by kind of rater, labels by criterion, and mean scores of accepted and other answers."""
-    kinds = source.rows(COUNT_RATINGS, ["stg_ratings"])
-    criteria = source.rows(DESCRIBE_RATINGS, ["int_ratings_adjudicated"])
+    kinds = source.rows(COUNT_RATINGS, ["fct_ratings"])
+    criteria = source.rows(DESCRIBE_RATINGS, ["fct_ratings"])
     compared = source.rows(COMPARE_LABELS, ["fct_evaluations"])
     rows = source.rows(COUNT_UNJUDGED, ["fct_rater_reports.count_cannot_judge"])
     unjudged = {row["criterion"]: row["count_cannot_judge"] for row in rows}

@@ -69,6 +69,10 @@ class Round:
         """Return the review ids in the order in which raters read them."""
         return sorted(self.drawn, key=lambda each: hash_text("review order", each))
 
+    def interaction_ids(self) -> list[str]:
+        """Return the interactions that were drawn."""
+        return [row["interaction_id"] for row in self.drawn.values()]
+
 
 def read_round(opened: Warehouse, review_round: str | None) -> Round:
     """Return a round, by default the one drawn last.

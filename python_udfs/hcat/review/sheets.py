@@ -28,6 +28,7 @@ from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.language.text import clean_text
 from hcat.review.rounds import CANNOT_JUDGE, Round, describe_needs, find_version, read_round
+from hcat.review.texts import Texts, read_texts
 
 #: Columns of a sheet, in their order; raters fill the last three.
 COLUMNS: Final = (
@@ -75,43 +76,17 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
 # relative: a spreadsheet keeps 15 digits
 _NUMBER_TOLERANCE = 1e-14
 
-_LIST_TEXTS = """
-select
-    drawn.interaction_id,
-    passages.role,
-    list(passages.passage_text order by passages.position) as texts
-from int_interactions_sampled_for_review as drawn
-inner join int_interaction_passages as passages on drawn.interaction_id = passages.interaction_id
-where drawn.review_round = $review_round and passages.role in ('query', 'context', 'answer')
-group by drawn.interaction_id, passages.role
-order by drawn.interaction_id, passages.role
+# what a rater could not judge is a record too; it has no point of the scale
+_LIST_RATINGS = """
+select interaction_id, rater, criterion, guideline_version, scale_point, rating_pass, is_unjudged
+from base_ratings
+where record_status = 'staged' and list_contains($interaction_ids::varchar[], interaction_id)
 """
 
-_OF_ROUND = """
-where
-    interaction_id in (
-        select drawn.interaction_id from int_interactions_sampled_for_review as drawn
-        where drawn.review_round = $review_round
-    )
-"""
-
-_LIST_RATINGS = f"""
-select interaction_id, rater, criterion, guideline_version, scale_point, rating_pass
-from stg_ratings
-{_OF_ROUND}
-"""
-
-_LIST_UNJUDGED = f"""
-select interaction_id, rater, criterion, guideline_version, '{CANNOT_JUDGE}' as scale_point, rating_pass
-from stg_ratings__cannot_judge
-{_OF_ROUND}
-"""
-
-_LIST_LENGTHS = f"""
-select interaction_id, length(passage_text) as count_characters
-from int_interaction_passages
-{_OF_ROUND}
-    and role = 'answer'
+_LIST_LENGTHS = """
+select interaction_id, count_answer_characters
+from fct_interactions
+where list_contains($interaction_ids::varchar[], interaction_id)
 """
 
 Key = tuple[str, str, str, str, int]
@@ -260,17 +235,15 @@ def export_labels(
         raise ValueError(f"separator must be one of {' '.join(SEPARATORS)}, got {separator}")
     with open_warehouse(warehouse) as opened:
         found = read_round(opened, review_round)
-        texts = {
-            (row["interaction_id"], row["role"]): row["texts"]
-            for row in opened.rows(_LIST_TEXTS, ("int_interaction_passages",), review_round=found.name)
-        }
+        texts = read_texts(opened, found.interaction_ids(), is_masked=False)
         needs = describe_needs(opened)
     path = output or find_folder(warehouse) / f"review_{found.name}.csv"
     rows: list[list[str]] = []
     count_cut = 0
     for review_id in found.ordered():
         interaction_id = found.drawn[review_id]["interaction_id"]
-        query, contexts, answer = (texts.get((interaction_id, role), []) for role in ("query", "context", "answer"))
+        own = texts.get(interaction_id, Texts("", (), ""))
+        contexts: Sequence[str] = own.contexts
         if len(contexts) > 1:
             contexts = [f"[{number}] {text}" for number, text in enumerate(contexts, start=1)]
         for criterion, points in found.guidelines.items():
@@ -279,9 +252,9 @@ def export_labels(
                 "review_round": found.name,
                 "interaction_id": interaction_id,
                 "criterion": criterion,
-                "query": "\n\n".join(query),
+                "query": own.query,
                 "contexts": "\n\n".join(contexts),
-                "answer": "\n\n".join(answer),
+                "answer": own.answer,
                 "guideline": "\n".join(
                     f"{point['scale_point']} = {point['scale_label']}: {point['guideline_text']}" for point in points
                 ),
@@ -343,14 +316,14 @@ def import_labels(
     with open_warehouse(warehouse) as opened:
         found = read_round(opened, review_round)
         needs = describe_needs(opened)
+        ids = {"interaction_ids": found.interaction_ids()}
         given: dict[Key, Point] = {
-            _key(row): row["scale_point"]
-            for sql, table in ((_LIST_RATINGS, "stg_ratings"), (_LIST_UNJUDGED, "stg_ratings__cannot_judge"))
-            for row in opened.rows(sql, (table,), review_round=found.name)
+            _key(row): CANNOT_JUDGE if row["is_unjudged"] else row["scale_point"]
+            for row in opened.rows(_LIST_RATINGS, ("base_ratings",), **ids)
         }
         lengths = {
-            row["interaction_id"]: row["count_characters"]
-            for row in opened.rows(_LIST_LENGTHS, ("int_interaction_passages",), review_round=found.name)
+            row["interaction_id"]: row["count_answer_characters"]
+            for row in opened.rows(_LIST_LENGTHS, ("fct_interactions",), **ids)
         }
     given.update(_read_landed(raw_logs, found.name))
     _refuse_other_sheets(sheet.name, rows, found, is_skipping=skip_invalid)
@@ -393,7 +366,7 @@ def import_labels(
         _write(path, content)
     given.update({key: record["scale_point"] for key, record in records.items()})
     rated = {(key[0], key[1]) for key, point in given.items() if point != CANNOT_JUDGE}
-    interaction_ids = {row["interaction_id"] for row in found.drawn.values()}
+    interaction_ids = set(found.interaction_ids())
     missing = {
         criterion: (sum((each, criterion) in rated for each in interaction_ids), len(interaction_ids))
         for criterion in found.guidelines

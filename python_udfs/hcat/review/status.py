@@ -20,25 +20,16 @@ _FOUR_TIMES: Final = 4
 _NO_PAIR: Final = "no answer was rated by two raters of one kind: write the desk with --raters and --overlap"
 
 _COUNT_RATINGS = """
-with given as (
-    select criterion, rater, rater_kind, interaction_id, true as is_judged, rating_pass, guideline_version
-    from stg_ratings
-    where review_round = $review_round
-    union all
-    select criterion, rater, rater_kind, interaction_id, false as is_judged, rating_pass, guideline_version
-    from stg_ratings__cannot_judge
-    where review_round = $review_round
-)
-
 select
     criterion,
     rater,
     rater_kind,
     max(guideline_version) as guideline_version,
-    count(distinct interaction_id) filter (where is_judged and rating_pass = 1) as count_rated,
-    count(distinct interaction_id) filter (where not is_judged and rating_pass = 1) as count_cannot_judge,
+    count(distinct interaction_id) filter (where not is_unjudged and rating_pass = 1) as count_rated,
+    count(distinct interaction_id) filter (where is_unjudged and rating_pass = 1) as count_cannot_judge,
     count(distinct interaction_id) filter (where rating_pass > 1) as count_second
-from given
+from base_ratings
+where record_status = 'staged' and review_round = $review_round
 group by criterion, rater, rater_kind
 order by criterion, rater, rater_kind
 """
@@ -127,7 +118,7 @@ def _or_none(subject: str, texts: Iterable[str], without: str) -> list[tuple[str
 
 
 def _describe_ratings(opened: Warehouse, found: Round) -> list[str]:
-    rows = opened.rows(_COUNT_RATINGS, ("stg_ratings", "stg_ratings__cannot_judge"), review_round=found.name)
+    rows = opened.rows(_COUNT_RATINGS, ("base_ratings",), review_round=found.name)
     count = len(found.drawn)
     lines = []
     for row in rows:

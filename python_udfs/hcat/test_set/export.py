@@ -46,7 +46,7 @@ MADE: Final = "made"
 _HOW_TO_BUILD: Final = (
     "`dbt build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}'` makes them"
 )
-_REJECTED: Final = ("stg_documents__rejected", "stg_chunks__rejected", "stg_queries__rejected")
+_READ: Final = ("documents", "chunks", "queries")
 _CARRIED: Final = (
     "reference_answer",
     "source_chunk_ids",
@@ -76,7 +76,7 @@ class WrittenTestSet:
     missing : mapping of str to int
         Why variants were not made -> how many.
     rejected : mapping of str to int
-        Table of rejected records -> rows: what was to be read and could not.
+        Kind of record -> how many were to be read and could not.
     sampling : str
         How the chunks were chosen; empty where the warehouse does not say.
     """
@@ -197,15 +197,17 @@ def read_test_set(warehouse: Path | Place) -> tuple[list[dict[str, Any]], list[d
 
 
 def _count_rejected(warehouse: Path | Place) -> dict[str, int]:
-    """Return the rows of the tables of rejected records that have any."""
+    """Return how many records were rejected, for the kinds of which any were."""
     from hcat.engine.warehouse import open_warehouse
 
     with open_warehouse(warehouse) as opened:
         counted = {
-            table: opened.rows(f"select count(*) as n from {table} where kind = 'record'", (table,))
-            for table in _REJECTED
+            entity: opened.rows(
+                f"select count(*) as n from base_{entity} where record_status = 'rejected'", (f"base_{entity}",)
+            )
+            for entity in _READ
         }
-    return {table: rows[0]["n"] for table, rows in counted.items() if rows and rows[0]["n"]}
+    return {entity: rows[0]["n"] for entity, rows in counted.items() if rows and rows[0]["n"]}
 
 
 _COUNT_SAMPLED: Final = """

@@ -1181,7 +1181,8 @@ def test_the_test_set_of_a_warehouse(
 
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as warehouse:
         warehouse.execute(
-            "create table stg_queries as select 'q' || i as query_id, 'Fee ' || i as query_text from range(3) t(i)"
+            "create table base_queries as select 'q' || i as query_id, 'Fee ' || i as query_text,"
+            " 'staged' as record_status from range(3) t(i)"
         )
     service = serve()
     endpoint, _ = described(url_of(service))

@@ -22,17 +22,18 @@ def make_desk_warehouse(folder: Path, masks: dict[str, list[tuple[int, int, str]
     """Write a warehouse with a round; ``masks`` names the hidden places of a text as (start, end, mask)."""
     make_warehouse(folder)
     with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
-        connection.execute(
-            "create table int_texts_masked (text_id varchar, masked_text varchar,"
-            ' spans struct("start" integer, "end" integer, masked varchar)[])'
-        )
-        connection.execute(
-            "insert into int_texts_masked select distinct md5(passage_text), null, [] from int_interaction_passages"
-        )
         for text, places in (masks or {}).items():
-            spans = [{"start": start, "end": end, "masked": mask} for start, end, mask in places]
+            shown, position = "", 0
+            for start, end, mask in places:
+                shown += text[position:start] + mask
+                position = end
             connection.execute(
-                "update int_texts_masked set masked_text = 'masked', spans = $2 where text_id = md5($1)", [text, spans]
+                "update fct_interactions set answer = $1, answer_masks = $2 where answer = $3",
+                [
+                    shown + text[position:],
+                    ",".join(f"{start} {end} {len(mask)}" for start, end, mask in places),
+                    text,
+                ],
             )
     return folder
 

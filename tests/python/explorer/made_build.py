@@ -24,7 +24,7 @@ update fct_interactions set topic = $script where interaction_id = $id;
 update fct_interactions set tags = '{"channel": "web' where interaction_id = 'call_000008';
 update fct_sentence_evidence set sentence_text = $script, evidence_text = $override, unsupported = $script
     where interaction_id = $id and sentence_index = 0;
-update stg_retrievals set text = $chunk, chunk_id = $override where interaction_id = $id and rank = 1;
+update base_retrievals set text = $chunk, chunk_id = $override where interaction_id = $id and rank = 1;
 update fct_retrieved_contexts set context_text = $chunk, chunk_id = $override where interaction_id = $id and rank = 1;
 update fct_interactions set answer = repeat('a very long answer ', 110000) where interaction_id = 'call_000009';
 """

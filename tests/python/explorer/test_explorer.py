@@ -83,7 +83,7 @@ def test_chunks_are_written_once_and_named_by_interactions(build: Path, text: st
     assert len(set(zip(chunks["id"], chunks["text"], strict=True))) == len(chunks["id"])
     ids = read_block(text, "rows").to_pydict()["id"]
     retrieved_by_id = defaultdict(list)
-    for key, *chunk in query(build, "select interaction_id, rank, chunk_id from stg_retrievals order by all"):
+    for key, *chunk in query(build, "select interaction_id, rank, chunk_id from base_retrievals order by all"):
         retrieved_by_id[key].append(tuple(chunk))
     assert retrieved_by_id
     for key, detail in zip(ids, map(json.loads, texts["detail"]), strict=True):
@@ -123,16 +123,12 @@ def test_masked_texts_leave_no_trace_and_unmasked_ones_are_said(build: Path, tmp
     with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
         connection.execute(
             """
-            create table int_interactions_joined as
-            select * replace (replace(answer, 'The ', 'Jane Doe of The ') as answer) from fct_interactions;
-            create table int_texts as select 'x' as text_id, 'x' as encoded_text;
-            create table int_sentences_supported as
-            select interaction_id, sentence_index, 'x' as text_id, ['y'] as unsupported, ['z'] as contradicted,
-                []::varchar[] as displaced
-            from fct_sentence_evidence;
-            create table int_sentences_entailed as
-            select interaction_id, sentence_index, 'p' as premise, 'q' as contradicting_premise
-            from fct_sentence_evidence;
+            create table base_interactions as
+            select interaction_id, query_id, query_text, replace(answer, 'The ', 'Jane Doe of The ') as answer,
+                'staged' as record_status
+            from fct_interactions;
+            create table base_queries as
+            select query_id, null::varchar as query_text, reference_answer, 'staged' as record_status from dim_queries;
             """
         )
     masked = write_explorer(folder, tmp_path / "masked.html").read_text("utf-8")
@@ -143,9 +139,7 @@ def test_masked_texts_leave_no_trace_and_unmasked_ones_are_said(build: Path, tmp
     assert read_block(open_page, "page")["isUnmasked"]
     assert all("Jane Doe" in one for one in read_block(open_page, "texts").to_pydict()["answer"])
     assert not [one for one in read_block(open_page, "chunks").to_pydict()["text"] if "[masked]" in one]
-    with pytest.raises(
-        WarehouseError, match=r"^this copy holds no unmasked texts \(it lacks int_interactions_joined\)"
-    ):
+    with pytest.raises(WarehouseError, match=r"^this copy holds no unmasked texts \(it lacks base_interactions\)"):
         write_explorer(build, tmp_path / "none.html", is_unmasked=True)
 
 
@@ -225,7 +219,7 @@ def test_a_page_that_cannot_be_small_enough_is_refused(build: Path) -> None:
 
 
 def test_only_marts_are_enough(build: Path, tmp_path: Path) -> None:
-    # a published copy: what was relevant and not retrieved stands in no mart
+    # a published copy
     (tmp_path / "hcat.duckdb").write_bytes((build / "hcat.duckdb").read_bytes())
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         names = connection.execute("select table_name from duckdb_tables()").fetchall()
@@ -234,7 +228,9 @@ def test_only_marts_are_enough(build: Path, tmp_path: Path) -> None:
                 connection.execute(f"drop table {name}")
     page = write_explorer(tmp_path, tmp_path / "explorer.html").read_text("utf-8")
     details = [json.loads(detail) for detail in read_block(page, "texts").to_pydict()["detail"]]
-    assert all(len(detail["contexts"]) == COUNT_CHUNKS and len(detail["sentences"]) == 3 for detail in details)
+    ranked = [[one for one in detail["contexts"] if one["rank"] is not None] for detail in details]
+    assert all(len(contexts) == COUNT_CHUNKS for contexts in ranked)
+    assert all(len(detail["sentences"]) == 3 for detail in details)
     assert any(detail["ratings"] for detail in details)
 
 

@@ -437,7 +437,7 @@ def test_retrieval_counts_ranks_as_sql_does(visit: Callable[..., Visitor], build
     judged, first, never = query(
         build,
         "select count(*), count(*) filter (where best = 1), count(*) filter (where best is null) from"
-        " (select interaction_id, min(position) filter (where grade > 0) as best from int_retrievals_graded"
+        " (select interaction_id, min(rank) filter (where grade > 0) as best from fct_retrieved_contexts"
         " group by interaction_id)",
     )[0]
     text = page.locator("main").inner_text()
@@ -560,7 +560,7 @@ def test_masks_are_kept_unless_the_caller_says_otherwise(
 ) -> None:
     key = query(
         build,
-        "select interaction_id from stg_retrievals inner join stg_chunks using (chunk_id)"
+        "select interaction_id from base_retrievals inner join base_chunks using (chunk_id)"
         " where chunk_number % 100 = 0 order by interaction_id limit 1",
     )[0][0]
     text = visit(explorer).open(f"#/interaction/{key}").locator(".contexts").inner_text()

@@ -44,13 +44,6 @@ OTHER_TABLES = """
 create table int_records_counted (
     entity varchar, count_landed bigint, count_staged bigint, count_repeated bigint, count_rejected bigint
 );
-create table stg_ratings (
-    interaction_id varchar, rater varchar, rater_kind varchar, criterion varchar, scale_point integer
-);
-create table int_ratings_adjudicated (
-    interaction_id varchar, criterion varchar, count_raters bigint, mean_scale_point double, share_accepting double,
-    label integer
-);
 """
 
 REJECTED_TABLE = """
@@ -361,27 +354,18 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
             }
         ],
     )
-    insert(
-        connection,
-        "stg_ratings",
-        [
-            {
-                "interaction_id": "i00000",
-                "rater": f"r{text}",
-                "rater_kind": "person",
-                "criterion": "faithfulness",
-                "scale_point": 2,
-            }
-        ],
-    )
-    rated = {
+    rating = {
+        "rating_id": "one",
         "interaction_id": "i00000",
+        "rater": f"r{text}",
+        "rater_kind": "person",
+        "label_rater_kind": "person",
         "criterion": f"faithfulness{text}",
-        "count_raters": 1,
-        "mean_scale_point": 2.0,
-        "label": 1,
+        "scale_point": 2,
+        "rating_pass": 1,
+        "human_label": 1,
     }
-    insert(connection, "int_ratings_adjudicated", [rated])
+    insert(connection, "fct_ratings", [rating])
     connection.execute("update fct_evaluations set human_label = 1 where interaction_id = 'i00000'")
 
 

@@ -39,6 +39,29 @@ INTERACTIONS = {
 CRITERIA = ("faithfulness", "relevance")
 
 
+TEXTS = """
+create table base_interactions (
+    interaction_id varchar, query_id varchar, query_text varchar, answer varchar, record_status varchar
+);
+create table base_queries (query_id varchar, query_text varchar, reference_answer varchar, record_status varchar);
+create table base_retrievals (
+    interaction_id varchar, chunk_id varchar, rank integer, text varchar, record_status varchar
+);
+create table base_chunks (chunk_id varchar, chunk_text varchar, record_status varchar);
+create table base_ratings (
+    interaction_id varchar, rater varchar, criterion varchar, guideline_version varchar, scale_point integer,
+    rating_pass integer, is_unjudged boolean, record_status varchar, rater_kind varchar, review_round varchar
+);
+"""
+#: As the marts have them; nothing is masked.
+MARTS = """
+create table fct_interactions as
+select interaction_id, query_text, answer, null::varchar as answer_masks, length(answer) as count_answer_characters
+from base_interactions;
+create table fct_retrieved_contexts as select interaction_id, rank, text as context_text from base_retrievals;
+"""
+
+
 def make_warehouse(folder: Path, rounds: Mapping[str, list[str]] | None = None) -> Path:
     """Write the tables that a sheet is made of; the last of the rounds is the newest."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,22 +91,17 @@ def make_warehouse(folder: Path, rounds: Mapping[str, list[str]] | None = None) 
             "create table calibration_targets as select unnest(['faithfulness', 'faithfulness', 'relevance'])"
             " as criterion, unnest(['groundedness', 'support_words', 'answer_relevancy__mean']) as metric_name"
         )
-        connection.execute(
-            "create table int_interaction_passages (interaction_id varchar, role varchar, position integer,"
-            " passage_text varchar)"
-        )
+        connection.execute(TEXTS)
         for each, (query, contexts, answer, *_) in INTERACTIONS.items():
-            passages = [("query", 0, query), ("answer", 0, answer)]
+            connection.execute(
+                "insert into base_interactions values ($1, null, $2, $3, 'staged')", [each, query, answer]
+            )
             # in the wrong order: the rank decides
-            passages += [("context", rank, text) for rank, text in reversed(list(enumerate(contexts, start=1)))]
-            for role, position, text in passages:
+            for rank, text in reversed(list(enumerate(contexts, start=1))):
                 connection.execute(
-                    "insert into int_interaction_passages values ($1, $2, $3, $4)", [each, role, position, text]
+                    "insert into base_retrievals values ($1, null, $2, $3, 'staged')", [each, rank, text]
                 )
-        connection.execute(
-            "create table stg_ratings (interaction_id varchar, rater varchar, criterion varchar,"
-            " guideline_version varchar, scale_point integer, rating_pass integer)"
-        )
+        connection.execute(MARTS)
         connection.execute(
             "create table fct_labels_needed as select 'groundedness' as metric_name, 'half_width' as purpose,"
             " 0.05::double as target, 81 as count_labels, 381 as count_labels_needed, 300 as count_labels_missing"
@@ -305,7 +323,9 @@ def test_the_same_sheet_twice_writes_nothing_and_a_fuller_one_what_is_new(
 
 def test_a_rating_that_a_build_has_read_is_known(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute("insert into stg_ratings values ('plain', 'anna', 'relevance', '1.0', 2, 1)")
+        connection.execute(
+            "insert into base_ratings values ('plain', 'anna', 'relevance', '1.0', 2, 1, false, 'staged', null, null)"
+        )
     imported = run(fill(warehouse, tmp_path / "sheet.csv"), warehouse, raw_logs)
     assert (imported.count_new, imported.count_known) == (7, 1)
 

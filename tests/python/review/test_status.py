@@ -11,18 +11,15 @@ from test_sheets import make_warehouse
 from hcat.review.status import describe_status
 
 RATINGS = """
-drop table stg_ratings;
-create table stg_ratings as
-select * from (values
+create or replace table base_ratings as
+select *, scale_point is null as is_unjudged, 'staged' as record_status from (values
     ('plain', 'anna', 'person', 'relevance', '1.0', 2, 1, 'round_1'),
     ('plain', 'anna', 'person', 'relevance', '1.0', 1, 2, 'round_1'),
     ('formula', 'anna', 'person', 'relevance', '1.0', 0, 1, 'round_1'),
+    ('-7', 'anna', 'person', 'relevance', '1.0', null, 1, 'round_1'),
     ('plain', 'ben', 'person', 'relevance', '0.9', 2, 1, 'round_1'),
     ('plain', 'cleo', 'person', 'relevance', '1.0', 2, 1, 'another round')
 ) as given (interaction_id, rater, rater_kind, criterion, guideline_version, scale_point, rating_pass, review_round);
-create table stg_ratings__cannot_judge as
-select '-7' as interaction_id, 'anna' as rater, 'person' as rater_kind, 'relevance' as criterion,
-    '1.0' as guideline_version, 1 as rating_pass, 'round_1' as review_round;
 create table fct_rater_agreement as
 select * from (values
     ('relevance', 'krippendorff_alpha_ordinal', 'person', null, null, 'estimated', 'estimated', 0.7, 0.5, 0.85, 40),

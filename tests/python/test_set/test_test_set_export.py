@@ -143,11 +143,11 @@ def test_records_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
     warehouse = make_warehouse(tmp_path / "warehouse")
     assert "rejected" not in dict(write_test_set(warehouse).describe())
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute("create table stg_documents__rejected as select 'record' as kind")
-        connection.execute("create table stg_chunks__rejected as select 'field' as kind")
+        connection.execute("create table base_documents as select 'rejected' as record_status")
+        connection.execute("create table base_chunks as select 'staged' as record_status")
     written = write_test_set(warehouse)
-    assert written.rejected == {"stg_documents__rejected": 1}
-    assert dict(written.describe())["rejected"] == "1 records: 1 stg_documents__rejected"
+    assert written.rejected == {"documents": 1}
+    assert dict(written.describe())["rejected"] == "1 records: 1 documents"
 
 
 @pytest.mark.parametrize(
