@@ -1,7 +1,7 @@
 -- One row per (interaction of known correctness, metric that needs no reference), with the true correctness and, if a
 -- threshold is decided, the verdict of the metric.
 with evaluations as (
-    select * from {{ ref('hcat', 'fct_evaluations') }}
+    select * from {{ ref('hcat', 'int_evaluations_decided') }}
 ),
 
 metrics as (
