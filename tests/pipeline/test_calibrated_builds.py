@@ -119,14 +119,14 @@ def test_sets_follow_the_limits_of_the_other_clusters(built: Build) -> None:
         (stratum, label): limit
         for stratum, label, limit in built.query(
             "select stratum, label, score_limit from int_labels_fitted where part = 'quantiles'"
-            " where metric_name = 'support_words' and alpha = 0.1 and stratification = 'label_conditional'"
+            " and metric_name = 'support_words' and alpha = 0.1 and stratification = 'label_conditional'"
         )
     }
     left_out = {
         (stratum, label, cluster): limit
         for stratum, label, cluster, limit in built.query(
             "select stratum, label, cluster_id, score_limit from int_labels_fitted where part = 'limits'"
-            " where metric_name = 'support_words'"
+            " and metric_name = 'support_words'"
         )
     }
     assert {"harbour 1", "harbour 2"} <= {stratum for stratum, _ in limits}
