@@ -32,10 +32,10 @@
             {% endfor %}
         {% endfor %}
         {% if shared %}
-            {% do exceptions.raise_compiler_error(
+            {% do exceptions.raise_compiler_error(clean_line(
                 'hcat and your project both have ' ~ shared | unique | sort | join(', ')
                 ~ ': add flags: {require_ref_searches_node_package_before_root: true} to dbt_project.yml'
-            ) %}
+            )) %}
         {% endif %}
     {% endif %}
 {% endmacro %}
@@ -44,10 +44,10 @@
 {% macro raise_when_the_demo_is_mixed() %}
     {% set is_named = var('hcat_raw_logs') or var('hcat_raw_relations') %}
     {% if is_building_hcat() and env_var('HCAT_DEMO', '') == '1' and not env_var('HCAT_RAW_LOGS', '') and is_named %}
-        {% do exceptions.raise_compiler_error(
+        {% do exceptions.raise_compiler_error(clean_line(
             'HCAT_DEMO=1 asks for the demo, and hcat_raw_logs or hcat_raw_relations name logs of your own: unset HCAT_DEMO'
             ~ ' (`make build HCAT_DEMO=0`)'
-        ) %}
+        )) %}
     {% endif %}
 {% endmacro %}
 
@@ -55,19 +55,19 @@
 {% macro raise_when_modules_are_unknown() %}
     {% set known = hcat_modules() | sort %}
     {% if var('hcat_profile') not in ['minimal', 'standard', 'full'] %}
-        {% do exceptions.raise_compiler_error(
+        {% do exceptions.raise_compiler_error(clean_line(
             "hcat_profile is '" ~ var('hcat_profile') ~ "': it must be minimal, standard or full"
-        ) %}
+        )) %}
     {% endif %}
     {% for module, is_wanted in var('hcat_modules').items() %}
         {% if module not in known %}
-            {% do exceptions.raise_compiler_error(
+            {% do exceptions.raise_compiler_error(clean_line(
                 "hcat_modules names '" ~ module ~ "', which is none of " ~ known | join(', ')
-            ) %}
+            )) %}
         {% elif is_wanted not in [true, false] %}
-            {% do exceptions.raise_compiler_error(
+            {% do exceptions.raise_compiler_error(clean_line(
                 "hcat_modules: " ~ module ~ " must be true or false, got '" ~ is_wanted ~ "'"
-            ) %}
+            )) %}
         {% endif %}
     {% endfor %}
 {% endmacro %}
@@ -91,10 +91,10 @@
         {% endfor %}
         {% for gate in rows_of_seed('threshold_gates', 'hcat/seeds/') %}
             {% for asked in gate if asked in switched_off %}
-                {% do exceptions.raise_compiler_error(
+                {% do exceptions.raise_compiler_error(clean_line(
                     'the gate ' ~ gate[0] ~ ' asks for ' ~ asked ~ ', and its module ' ~ switched_off[asked]
                     ~ ' is switched off: remove the gate from threshold_gates, or switch the module on'
-                ) %}
+                )) %}
             {% endfor %}
         {% endfor %}
     {% endif %}
@@ -105,10 +105,10 @@
     {% if is_building_hcat() %}
         {% set steps = upgrade_steps() %}
         {% if steps %}
-            {% do exceptions.raise_compiler_error(
+            {% do exceptions.raise_compiler_error(clean_line(
                 'the warehouse was made by hcat ' ~ version_of_warehouse() ~ ': run `hcat upgrade` before this build (`hcat upgrade'
                 ~ ' --dry-run` says what it does)'
-            ) %}
+            )) %}
         {% endif %}
     {% endif %}
 {% endmacro %}

@@ -70,7 +70,7 @@ def measure_labels(
     Parameters
     ----------
     labels : Table
-        int_labels, ordered by metric_name and interaction_id.
+        Labels with scores, ordered by metric_name and interaction_id, with is_audit and rated_month.
     targets : Table
         The metrics that people calibrate.
     fitted : Table
