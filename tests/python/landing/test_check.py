@@ -23,8 +23,6 @@ CALL = {
     "created_at": "2026-05-01",
 }
 
-UNCLOSED = "Expecting property name enclosed in double quotes: line 2 column 1 (char 2)"
-
 
 def write(path: Path, *records: dict[str, Any]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
@@ -88,7 +86,8 @@ def test_a_broken_file_and_many_broken_lines_are_counted_in_full(tmp_path: Path)
     assert text[1:5] == [
         "interactions 1 of 3,002 records can be used, 3,001 rejected",
         "rejected 3,000: malformed JSON",
-        *[f"calls_b.jsonl row {row}: malformed JSON: {UNCLOSED}" for row in (2, 3)],
+        "calls_b.jsonl row 2",
+        "calls_b.jsonl row 3",
     ]
     assert any(line.startswith("rejected 1: interactions.parquet cannot be read: Parquet ") for line in text)
 
