@@ -1,7 +1,7 @@
 """Texts of interactions for people who rate them: as the marts show them, or as they were logged.
 
-No mart holds a text with private data. Who may read the logs gets the staged records (``base_*``), from which all
-tables are made.
+No mart holds a text with private data. People who may read the logs get the staged records (``base_*``), from which
+all tables are made.
 """
 
 from __future__ import annotations

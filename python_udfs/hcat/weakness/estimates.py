@@ -79,7 +79,9 @@ def estimate_cells(cells: pa.Table, sums: pa.Table, groups: pa.Table) -> pa.Tabl
         places = np.searchsorted(members, positions[rows])
         present, group_codes = np.unique(numbers[rows], return_inverse=True)
         for measurement, names in SUMS.items():
-            counts, values = (_spread(columns[name][rows], group_codes, places, len(members)) for name in names)
+            counts, values = np.zeros((2, len(present), len(members)))
+            for spread, name in zip((counts, values), names, strict=True):
+                spread[group_codes, places] = columns[name][rows]
             for half in HALVES:
                 chosen = np.ones(len(present), dtype=bool) if half == "all" else half_of[present] == half
                 of_half = counts[chosen], values[chosen]
@@ -112,13 +114,6 @@ def _partitions(cells: pa.Table, positions: Integers) -> Iterator[tuple[Integers
     for members in np.split(order, np.flatnonzero(is_new) + 1):
         if len(members):
             yield members, np.concatenate([np.arange(first_rows[cell], first_rows[cell + 1]) for cell in members])
-
-
-def _spread(values: Floats, group_codes: Integers, places: Integers, count_cells: int) -> Floats:
-    """Return the sums as an array of groups and cells, shape (n_groups, n_cells)."""
-    found = np.zeros((1 + max(group_codes, default=-1), count_cells))
-    found[group_codes, places] = values
-    return found
 
 
 def _make_estimates(count_cells: int) -> dict[tuple[str, str], dict[str, Floats]]:
