@@ -29,6 +29,8 @@ final as (
         accept_from::integer as accept_from,
         rating_pass::integer as rating_pass,
         label as human_label,
+        count_raters,
+        mean_scale_point,
         reason_start::integer as reason_start,
         reason_end::integer as reason_end,
         inclusion_probability,

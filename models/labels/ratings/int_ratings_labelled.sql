@@ -9,7 +9,7 @@ interactions as (
 ),
 
 labels as (
-    select interaction_id, criterion, accept_from, rater_kind, label from {{ ref('hcat', 'int_ratings_adjudicated') }}
+    select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
 ),
 
 scale_points as (
@@ -34,6 +34,8 @@ final as (
         labels.accept_from,
         ratings.rating_pass,
         labels.label,
+        labels.count_raters,
+        labels.mean_scale_point,
         ratings.reason_start,
         ratings.reason_end,
         ratings.inclusion_probability,

@@ -32,28 +32,11 @@ KINDS = {
     "unknown": ("rater of unknown kind", "raters of unknown kind", "raters of unknown kind"),
 }
 
-# the first look of each rater of the kind that gives the label
 DESCRIBE_RATINGS = """
-with looks as (
-    select
-        *,
-        row_number() over (
-            partition by interaction_id, rater, criterion
-            order by rating_pass, rated_at desc nulls last, guideline_version desc, rating_id
-        ) as look
+with labels as (
+    select distinct interaction_id, criterion, count_raters, mean_scale_point, human_label as label
     from fct_ratings
-),
-
-labels as (
-    select
-        interaction_id,
-        criterion,
-        count(*) as count_raters,
-        avg(scale_point) as mean_scale_point,
-        any_value(human_label) as label
-    from looks
-    where look = 1 and rater_kind = label_rater_kind
-    group by interaction_id, criterion
+    where label_rater_kind is not null
 )
 
 select
@@ -92,7 +75,7 @@ order by metric_name
 def describe_ratings(source: Warehouse) -> dict[str, Any]:
     """Return counts of ratings by kind of rater, labels by criterion, and mean scores of accepted and other answers."""
     kinds = source.rows(COUNT_RATINGS, ["fct_ratings"])
-    criteria = source.rows(DESCRIBE_RATINGS, ["fct_ratings"])
+    criteria = source.rows(DESCRIBE_RATINGS, ["fct_ratings.count_raters"])
     compared = source.rows(COMPARE_LABELS, ["fct_evaluations"])
     rows = source.rows(COUNT_UNJUDGED, ["fct_rater_reports.count_cannot_judge"])
     unjudged = {row["criterion"]: row["count_cannot_judge"] for row in rows}

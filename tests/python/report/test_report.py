@@ -364,6 +364,8 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
         "scale_point": 2,
         "rating_pass": 1,
         "human_label": 1,
+        "count_raters": 1,
+        "mean_scale_point": 2.0,
     }
     insert(connection, "fct_ratings", [rating])
     connection.execute("update fct_evaluations set human_label = 1 where interaction_id = 'i00000'")
