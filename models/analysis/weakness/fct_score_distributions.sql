@@ -20,10 +20,7 @@ final as (
         quantiles.quantile,
         quantiles.score
     from quantiles
-    inner join cells
-        on
-            quantiles.metric_number = cells.metric_number
-            and quantiles.cell_number = cells.cell_number
+    inner join cells on quantiles.metric_number = cells.metric_number and quantiles.cell_number = cells.cell_number
     inner join tested on cells.cell_id = tested.cell_id
 )
 

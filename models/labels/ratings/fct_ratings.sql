@@ -5,7 +5,9 @@ with ratings as (
 final as (
     select
         -- ids
-        md5(concat_ws('|', interaction_id, rater, criterion, coalesce(guideline_version, ''), rating_pass)) as rating_id,
+        md5(
+            concat_ws('|', interaction_id, rater, criterion, coalesce(guideline_version, ''), rating_pass)
+        ) as rating_id,
         interaction_id,
         cluster_id,
 
