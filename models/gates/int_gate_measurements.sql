@@ -1,4 +1,5 @@
 -- One row per gate, with the measured value, its interval and n, and the threshold from the seed or from a decision.
+{{ config(materialized='view') }}
 with gates as (
     select * from {{ ref('hcat', 'int_gates_in_force') }}
 ),

@@ -1,6 +1,7 @@
 -- One row per (entity, source file, kind, reason) of rejected records, and of fields that could not be read of records
 -- that are kept (kind `field`), with the first row. The value that a reason ends with is left out, because a build says
 -- these lines. The reason of a whole file (row 0) names columns and no values.
+{{ config(materialized='view') }}
 with rejected as (
     {%- for entity in raw_entities() %}
     select

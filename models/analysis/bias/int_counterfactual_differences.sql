@@ -1,4 +1,5 @@
 -- One row per (system, metric, pair of queries that differ in a demographic term), with the mean score of each side.
+{{ config(materialized='view') }}
 with sides as (
     select * from {{ ref('hcat', 'int_counterfactual_sides') }}
 ),

@@ -1,4 +1,5 @@
 -- One row per (interaction, dimension) that is monitored over time: all dimensions except the week itself.
+{{ config(materialized='view') }}
 with segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),

@@ -1,4 +1,5 @@
 -- One row per (interaction, metric that people calibrate), with score and label, each null if it is missing.
+{{ config(materialized='view') }}
 with evaluations as (
     select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),

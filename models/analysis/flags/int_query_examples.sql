@@ -1,4 +1,5 @@
 -- One row per enabled example of a restricted topic or of the purpose of the application, with its vector.
+{{ config(materialized='view') }}
 with safety_texts as (
     select *
     from {{ ref('hcat', 'int_safety_texts') }}

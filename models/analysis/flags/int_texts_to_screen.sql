@@ -1,4 +1,5 @@
 -- One row per distinct sentence of a query, with its vector and with a key of the rules, examples and encoder.
+{{ config(materialized='view') }}
 with passages as (
     select distinct passage_id
     from {{ ref('hcat', 'int_interaction_passages') }}

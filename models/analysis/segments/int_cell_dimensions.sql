@@ -1,5 +1,6 @@
 -- One row per (first dimension, second dimension) whose pairs of segments are cells: the declared pairs and those of
 -- the headline. The second dimension of a triple is a joint one.
+{{ config(materialized='view') }}
 with pairs as (
     select first_dimension, second_dimension from {{ seed('analysis_dimension_pairs') }}
 ),

@@ -1,4 +1,5 @@
 -- One row per (metric, cell, quantile) of cells with scores, with the raw score at the quantile.
+{{ config(materialized='view') }}
 with marginal_cell_quantiles as (
     select * from {{ ref('hcat', 'int_marginal_cell_quantiles') }}
 ),

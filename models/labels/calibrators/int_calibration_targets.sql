@@ -1,5 +1,6 @@
 -- One row per metric that human labels calibrate, with its criterion, the scale of the labels, and the direction, unit
 -- and range of its score.
+{{ config(materialized='view') }}
 with targets as (
     select * from {{ seed('calibration_targets') }}
 ),

@@ -1,4 +1,5 @@
 -- One row per (metric, segment, family, parameter, position) of the fitted calibrators, to read and to apply them.
+{{ config(materialized='view') }}
 with calibrators as (
     select * from {{ ref('hcat', 'int_labels_fitted') }}
     where part = 'calibrators' and status = 'fitted'

@@ -1,5 +1,6 @@
 -- One row per (interaction, metric) with a score and a calibrator in force for its version. The calibrator is that of
 -- the interaction's segment where there is one, else the calibrator for all segments.
+{{ config(materialized='view') }}
 with evaluations as (
     select interaction_id, metric_name, raw_score from {{ ref('hcat', 'int_evaluations_completed') }}
     where raw_score is not null

@@ -1,5 +1,6 @@
 -- One row per accepted rating, with its cluster and with the label that the ratings of its interaction lead to. Also
 -- a rating that gives no label is kept: a second pass, or one of a kind that another outranks.
+{{ config(materialized='view') }}
 with ratings as (
     select * from {{ ref('hcat', 'stg_ratings') }}
 ),

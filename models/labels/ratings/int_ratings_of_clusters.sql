@@ -1,5 +1,6 @@
 -- One row per (interaction, criterion, rater, look) with the latest rating of that look and the cluster of its answer.
 -- Look 1 is the first pass and look 2 the second. Later passes stay in staging.
+{{ config(materialized='view') }}
 with ratings as (
     select * from {{ ref('hcat', 'stg_ratings') }}
 ),

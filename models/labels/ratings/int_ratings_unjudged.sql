@@ -1,5 +1,6 @@
 -- One row per (criterion, rater, kind of rater) with the number of answers that the rater read in the first pass and
 -- could not judge.
+{{ config(materialized='view') }}
 select
     criterion,
     rater,

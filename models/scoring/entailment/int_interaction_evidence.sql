@@ -1,4 +1,5 @@
 -- One row per interaction that has both answer and context, with the content key of its windows of evidence.
+{{ config(materialized='view') }}
 with units as (
     select * from {{ ref('hcat', 'int_interaction_units') }}
 ),

@@ -1,5 +1,6 @@
 -- One row per distinct (premise, hypothesis) with the key of this build's classifier. Pair and key together are the
 -- content key of an entailment.
+{{ config(materialized='view') }}
 with pairs as (
     select pair_id, premise, hypothesis from {{ ref('hcat', 'int_evidence_windows') }}
     {%- if is_on('selfcheck') %}

@@ -1,4 +1,5 @@
 -- One row per distinct text with its vector, from which the evidence is chosen.
+{{ config(materialized='view') }}
 select
     texts.text_id,
     texts.encoded_text,

@@ -1,5 +1,6 @@
 -- One row per (interaction, rank) of a staged retrieval, with the text that the application saw, and with the grade of
 -- its chunk where the query has a relevant one.
+{{ config(materialized='view') }}
 with retrievals as (
     select * from {{ ref('hcat', 'stg_retrievals') }}
 ),

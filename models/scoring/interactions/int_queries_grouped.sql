@@ -1,5 +1,6 @@
 -- One row per query with the group of queries that ask for the same fact in other words. The group is the logged one,
 -- else the root of the query with the variants that keep its meaning. A query on its own forms no group.
+{{ config(materialized='view') }}
 with queries as (
     select * from {{ ref('hcat', 'stg_queries') }}
 ),

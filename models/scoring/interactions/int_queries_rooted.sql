@@ -1,4 +1,5 @@
 -- One row per query with the query at the root of its chain of variants (itself when it has no parent).
+{{ config(materialized='view') }}
 with recursive queries as (
     select query_id, parent_query_id from {{ ref('hcat', 'stg_queries') }}
 ),

@@ -1,5 +1,6 @@
 -- One row per interaction that retrieved a relevant chunk beside another one, with the ids of the sentences of its
 -- query and its context.
+{{ config(materialized='view') }}
 with units as (
     select * from {{ ref('hcat', 'int_interaction_units') }}
 ),

@@ -1,4 +1,5 @@
 -- One row per (interaction, retrieval metric).
+{{ config(materialized='view') }}
 with quality as (
     select
         interaction_id,

@@ -1,4 +1,5 @@
 -- One row per distinct record of tags of an interaction or a query, with the key of its reading.
+{{ config(materialized='view') }}
 with interactions as (
     select tags from {{ ref('hcat', 'int_interactions_joined') }}
 ),

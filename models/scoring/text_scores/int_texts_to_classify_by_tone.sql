@@ -1,4 +1,5 @@
 -- One row per distinct text of a query, an answer or a probe, with its vector and the key of this build's classifiers.
+{{ config(materialized='view') }}
 with passages as (
     select distinct passage_id
     from {{ ref('hcat', 'int_interaction_passages') }}

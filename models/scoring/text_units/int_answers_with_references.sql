@@ -1,4 +1,5 @@
 -- One row per interaction that has both an answer and a reference answer.
+{{ config(materialized='view') }}
 select
     interactions.interaction_id,
     units.input_key,

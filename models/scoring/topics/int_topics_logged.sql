@@ -1,4 +1,5 @@
 -- One row per interaction with its logged topic, else the topic of the first source chunk of its query, else null.
+{{ config(materialized='view') }}
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
