@@ -87,11 +87,10 @@ def command_of_build(
     *,
     arguments: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
-    command: Sequence[str] = ("dbt", "build"),
 ) -> tuple[list[str], dict[str, str]]:
     """Return the words and the environment of a build of ``raw_logs`` into ``warehouse``, whose folder is made."""
     warehouse.mkdir(parents=True, exist_ok=True)
-    words = [str(Path(sys.executable).parent / command[0]), *command[1:], "--quiet"]
+    words = [str(Path(sys.executable).parent / "dbt"), "build", "--quiet"]
     words += ["--target-path", str(warehouse / "target"), "--log-path", str(warehouse / "logs"), *arguments]
     variables = dict(os.environ) | {
         "HCAT_RAW_LOGS": str(raw_logs.resolve()),
@@ -111,12 +110,10 @@ def build(
     arguments: Sequence[str] = (),
     environment: Mapping[str, str] | None = None,
     project: Path = ROOT,
-    command: Sequence[str] = ("dbt", "build"),
 ) -> Build:
     """Return the measurements of one `dbt build` of ``raw_logs`` into ``warehouse`` (created when missing).
 
-    The models are those of ``project``, a folder of hcat's own dbt project. ``command`` may also be ``hcat build``,
-    which ends without a node where nothing is new.
+    The models are those of ``project``, a folder of hcat's own dbt project.
 
     dbt runs in a process of its own, because that is what a user starts and because memory can be told apart only so.
     Target and log folders lie beside the warehouse file, so that two builds never share a parse cache.
@@ -129,9 +126,7 @@ def build(
     target = warehouse / "target"
     results = target / "run_results.json"
     results.unlink(missing_ok=True)
-    words, variables = command_of_build(
-        raw_logs, warehouse, arguments=arguments, environment=environment, command=command
-    )
+    words, variables = command_of_build(raw_logs, warehouse, arguments=arguments, environment=environment)
     with (warehouse / "output.txt").open("w+", encoding="utf-8") as output:
         started, spent = time.perf_counter(), _children_seconds()
         process = subprocess.Popen(words, cwd=project, env=variables, stdout=output, stderr=subprocess.STDOUT)
@@ -145,8 +140,6 @@ def build(
         cpu_seconds = max(_children_seconds() - spent, seen.cpu_seconds)
         output.seek(0)
         tail = output.read()[-_TAIL_CHARACTERS:]
-    if not results.exists() and process.returncode == 0 and command[0] == "hcat":
-        return Build(seconds, cpu_seconds, seen.peak_mebibytes, 0, {}, (), ())
     if not results.exists():
         raise BenchmarkError(f"dbt wrote no results (exit code {process.returncode}):\n{tail}")
     return _read_results(results, seconds, cpu_seconds, seen.peak_mebibytes, process.returncode, tail)

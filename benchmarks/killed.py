@@ -1,10 +1,9 @@
 """A night that is killed at twelve points, each time without warning: what the next build makes of it.
 
-A warehouse holds four fifths of the logs, and a night brings the rest. All builds are `hcat build`, so that the night
-writes only interactions that changed (decision 52), and copies that changed (decision 56). It is killed (SIGKILL, with
-everything that it has started) when so many of its nodes have ended, from the first to the last. The next build must
-end with the tables of a night that nobody disturbed, checksum by checksum, and with those of a build from nothing. Its
-published copies must hold the rows of their marts.
+A warehouse holds four fifths of the logs, and a night brings the rest. It is killed (SIGKILL, with everything that it
+has started) when so many of its nodes have ended, from the first to the last. The next build must end with the tables
+of a night that nobody disturbed, checksum by checksum, and with those of a build from nothing. Its published copies
+must hold the rows of their marts.
 """
 
 from __future__ import annotations
@@ -43,7 +42,6 @@ _SHARE_FIRST: Final = 0.8
 #: Share of the nodes that have ended at the last kill: data tests of the last tables run beside the publication.
 _LAST: Final = 0.97
 _ENVIRONMENT: Final = {"HCAT_ENCODER": scale.ENCODER, "HCAT_CLASSIFIER": "hashing", "HCAT_TAGGER": "none"}
-_COMMAND: Final = ("hcat", "build")
 _POLL_SECONDS: Final = 0.01
 #: A review round stays as the first build drew it, because people have its sheets: a build from nothing draws another.
 _DRAWN_ONCE: Final = frozenset({"int_interactions_sampled_for_review"})
@@ -95,13 +93,13 @@ def run(
         shutil.rmtree(work, ignore_errors=True)
         sentences = max(scale.COUNT_SENTENCES * count // scale.COUNT_INTERACTIONS, 100)
         scale.write_raw_logs(raw_logs, count_first, sentences, max(count // INTERACTIONS_PER_CHUNK, 5))
-        build(raw_logs, warehouse, environment=_ENVIRONMENT, command=_COMMAND)
+        build(raw_logs, warehouse, environment=_ENVIRONMENT)
         shutil.copytree(warehouse, first)
         add_interactions(raw_logs, range(count_first, count), "night")
-        count_nodes = len(build(raw_logs, warehouse, environment=_ENVIRONMENT, command=_COMMAND).node_seconds)
+        count_nodes = len(build(raw_logs, warehouse, environment=_ENVIRONMENT).node_seconds)
         expected = read_contents(warehouse / "hcat.duckdb")
         shutil.rmtree(warehouse)
-        build(raw_logs, warehouse, environment=_ENVIRONMENT, command=_COMMAND)
+        build(raw_logs, warehouse, environment=_ENVIRONMENT)
         differences = _list_differences(expected, read_contents(warehouse / "hcat.duckdb"))
         from_nothing = [name for name in differences if name not in _DRAWN_ONCE]
         kills = []
@@ -147,9 +145,7 @@ def _kill_and_build(
     log.unlink(missing_ok=True)
     # 0: one file, however long, so that no event is in a file that was set aside
     arguments = ("--log-format-file", "json", "--log-file-max-bytes", "0")
-    words, variables = command_of_build(
-        raw_logs, warehouse, arguments=arguments, environment=_ENVIRONMENT, command=_COMMAND
-    )
+    words, variables = command_of_build(raw_logs, warehouse, arguments=arguments, environment=_ENVIRONMENT)
     with (warehouse / "output.txt").open("w", encoding="utf-8") as output:
         process = subprocess.Popen(
             words, env=variables, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
@@ -162,7 +158,7 @@ def _kill_and_build(
             raise BenchmarkError(f"the build ended before {count_ended} of its nodes had")
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    again = build(raw_logs, warehouse, environment=_ENVIRONMENT, command=_COMMAND)
+    again = build(raw_logs, warehouse, environment=_ENVIRONMENT)
     return Kill(
         progress.count_ended,
         ", ".join(progress.running),

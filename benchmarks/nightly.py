@@ -172,12 +172,9 @@ def change_nothing(project: Path, raw_logs: Path, count: int) -> None:
 
 
 NOTHING_NEW: Final = "nothing new"
-#: dbt by itself runs every node.
-NOTHING_NEW_WITH_DBT: Final = "nothing new, dbt build"
 #: Name of a night -> what comes before it.
 NIGHTS: Final[Mapping[str, Callable[[Path, Path, int], None]]] = {
     NOTHING_NEW: change_nothing,
-    NOTHING_NEW_WITH_DBT: change_nothing,
     "1 % new in the last week": add_new,
     "100 new labels": add_labels,
     "one changed threshold": change_decision,
@@ -290,9 +287,7 @@ def _build(result: Nights, name: str, raw_logs: Path, warehouse: Path, project: 
         "HCAT_TARGET": result.engine,
     }
     rows_before = query_log.count_rows(warehouse / "hcat.duckdb")
-    has_command = (code / "python_udfs" / "hcat" / "engine" / "building.py").is_file()
-    command = ("hcat", "build") if has_command and name != NOTHING_NEW_WITH_DBT else ("dbt", "build")
-    measured = build(raw_logs, warehouse, environment=environment, project=project, command=command)
+    measured = build(raw_logs, warehouse, environment=environment, project=project)
     result.builds.setdefault(name, []).append(measured)
     manifest = warehouse / "target" / "manifest.json"
     result.stages[name] = stage_seconds(manifest, measured.node_seconds)
@@ -366,7 +361,7 @@ def run(
     notes = [
         "Each night starts from a copy of the warehouse that the build from nothing left; above "
         f"{SIZE_COPIED:,} interactions it starts from what the night before it left. New interactions are 1 % of "
-        "the logs, asked after all others. Seconds are wall time of the whole process. The command is `hcat build`.",
+        "the logs, asked after all others. Seconds are wall time of the whole process. The command is `dbt build`.",
         "Single runs."
         if repeats == 1 or is_quick
         else f"Medians of {repeats} up to {SIZE_REPEATED:,} interactions, single runs above.",

@@ -1,7 +1,6 @@
 {#
     Whether to test models and seeds together: no module that is switched off has one of them, and this build makes them
-    all. So a build of some models tests no table that it leaves as it was. `dbt test` makes none and tests all, and
-    `hcat build` leaves only what is as new as what it makes.
+    all. So a build of some models tests no table that it leaves as it was. `dbt test` makes none and tests all.
 #}
 {% macro is_tested(names) %}
     {% for module, described in hcat_modules().items() %}
@@ -10,7 +9,7 @@
         {% endfor %}
     {% endfor %}
     {% set made = [] %}
-    {% if execute and env_var('HCAT_TESTS_ALL', '') != '1' %}
+    {% if execute %}
         {% for id in selected_resources if id.split('.')[0] in ('model', 'seed') %}
             {# a seed may be the project's own; a model of its own with the name of one of hcat is another one #}
             {% do made.append(id.split('.')[2] if id.startswith(('model.hcat.', 'seed.')) else id) %}

@@ -18,7 +18,7 @@
             'int_pairs_entailed': 'deciding_classifier',
             'int_sentences_supported': 'claims_nothing',
         },
-        'dropped_columns': {'fct_evaluations': ['content_key']},
+        'dropped_columns': {'dim_runs': ['repeats_run_id'], 'fct_evaluations': ['content_key']},
         'numbered': {
             'dim_runs': 'started_at',
             'fct_run_metrics': 'measured_at',
@@ -29,7 +29,7 @@
             'int_findings_seen': 'built_at',
         },
         'removed': [
-            'fct_failure_rates_appendix', 'fct_risk_controls', 'int_audit_labels', 'int_audits_tested',
+            'hcat_inputs', 'fct_failure_rates_appendix', 'fct_risk_controls', 'int_audit_labels', 'int_audits_tested',
             'int_calibrators_fitted', 'int_calibrators_measured', 'int_cell_clusters', 'int_cell_estimates',
             'int_cell_totals', 'int_chunk_orders_measured', 'int_conformal_coverage',
             'int_conformal_limits_left_out', 'int_conformal_quantiles', 'int_errors_attributed',

@@ -67,8 +67,6 @@ final as (
     select
         -- ids
         '{{ invocation_id }}' as run_id,
-        -- `hcat build` adds rows of builds that would have read what an earlier one had read
-        null::string as repeats_run_id,
         inputs.input_hash,
         md5('{{ tojson(hcat_settings()) | replace("'", "") }}') as settings_hash,
         md5('{{ tojson(checksums_of_files("model")) }}') as models_hash,

@@ -169,15 +169,12 @@ def build_project(
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
     variables: VariablesOption = None,
-    full: Annotated[bool, typer.Option("--full", help="Build even if nothing is new.")] = False,
 ) -> None:
-    """Run `dbt build`, or repeat the verdict of the last one that passed if nothing is new since.
+    """Run `dbt build` on hcat and on what it reads, after a deletion that was killed was finished.
 
-    If only seeds or ratings changed, what needs them is built. Further arguments go to dbt, for instance --quiet. The
-    exit code is that of dbt; 0 if nothing is new.
+    Further arguments go to dbt, for instance --quiet. The exit code is that of dbt.
     """
     from hcat.engine.building import build
-    from hcat.landing.shapes import entities_of
 
     code = build(
         project_dir or Path.cwd(),
@@ -185,10 +182,8 @@ def build_project(
         target,
         variables,
         context.args,
-        is_full=full,
         environment=os.environ,
         say=say,
-        entities_of=entities_of,
     )
     raise typer.Exit(code)
 

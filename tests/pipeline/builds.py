@@ -116,18 +116,12 @@ def dbt_environment(
     classifier: str | None = None,
     *,
     is_demo: bool = True,
-    is_night: bool = False,
 ) -> dict[str, str]:
-    """Return this process's environment with the settings of one build and none of the caller's own.
-
-    A night writes interactions that changed, as ``hcat build`` asks for it where nothing but the logs did.
-    """
+    """Return this process's environment with the settings of one build and none of the caller's own."""
     environment = environment_without_settings() | {
         "HCAT_RAW_LOGS": str(raw),
         # the decisions of the demo, or the shipped ones
         "HCAT_DEMO": "1" if is_demo else "",
-        "HCAT_ONLY_CHANGED": "1" if is_night else "",
-        "HCAT_KEEPS_COPIES": "1" if is_night else "",
         "HCAT_WAREHOUSE": str(warehouse),
         "HCAT_ENCODER": encoder,
         # seeded logits go with random vectors, the real model with the real one
@@ -185,12 +179,11 @@ def run_dbt(
     encoder: str = HASHING,
     classifier: str | None = None,
     is_demo: bool = True,
-    is_night: bool = False,
     has_artefacts: bool = False,
 ) -> tuple[int, str]:
     """Run dbt in the repository and return (exit code, everything that it printed)."""
     links = link_folders(raw, warehouse, target)
-    environment = dbt_environment(*links, encoder, classifier, is_demo=is_demo, is_night=is_night)
+    environment = dbt_environment(*links, encoder, classifier, is_demo=is_demo)
     arguments = dbt_arguments(arguments, target, variables, has_artefacts=has_artefacts)
     return ask_server(arguments, environment, target / "output.txt")
 

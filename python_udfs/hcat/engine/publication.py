@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from hcat.engine.warehouse import (
     DATABASE_FILE,
     Comments,
     mark_newest_build,
-    renew_database,
     share_of_memory,
     write_database,
 )
@@ -43,15 +42,12 @@ _PUBLISHED_SCHEMA = pa.schema(
         ("copy", pa.string()),
         ("sha256", pa.string()),
         ("count_rows", pa.int64()),
-        ("rows_digest", pa.string()),
     ]
 )
 
 
-def publish_candidate(session: Any, tables: Any, warehouse: str, last: str | None = None) -> pa.Table:
+def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
     """Return what was copied: all tables to ``<warehouse>/published/candidate``; :data:`ALWAYS_PUBLISHED` one level up.
-
-    With `last`, a table whose rows are those of the last copy is not written again.
 
     Parameters
     ----------
@@ -61,14 +57,11 @@ def publish_candidate(session: Any, tables: Any, warehouse: str, last: str | Non
         The first column of a table is its key.
     warehouse : str
         Folder of the warehouse.
-    last : str, optional
-        Quoted name of the table of what this function returned in the last build; it need not exist.
 
     Returns
     -------
     Table
-        One row per table that has a relation: mart, copy, sha256 of its Parquet file, count_rows and rows_digest
-        (:func:`hcat.engine.relations.digest_rows`).
+        One row per table that has a relation: mart, copy, sha256 of its Parquet file and count_rows.
     """
     rows = relations.read_rows(tables).to_pylist()
     marts = {str(row["mart"]): relations.from_name(session, row["relation"]) for row in rows if row["relation"]}
@@ -77,8 +70,7 @@ def publish_candidate(session: Any, tables: Any, warehouse: str, last: str | Non
     comments = _read_comments(session, marts)
     with ExitStack() as copies:
         with nullcontext() if relations.is_distributed(session) else share_of_memory(session, _SHARE_OF_MEMORY):
-            known = None if last is None else _read_last(session, last)
-            copied, files = _write_copy(marts, comments, candidate, copies, known)
+            copied, files = _write_copy(marts, comments, candidate, copies)
         _publish_always({name: files[name] for name in ALWAYS_PUBLISHED if name in files}, comments, published, copies)
     _remove_others(candidate, marts)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
@@ -118,19 +110,6 @@ def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
         _copy(database, published / DATABASE_FILE, copies)
     _remove_others(published, {str(row["mart"]) for row in rows})
     return pa.Table.from_pylist(rows, schema=_PUBLISHED_SCHEMA)
-
-
-def publish_again(session: Any, names: Sequence[str], warehouse: str) -> None:
-    """Renew some tables of both copies, after rows were added to them and to nothing else."""
-    published = Path(warehouse) / "published"
-    candidate = published / "candidate"
-    marts = {name: relations.from_name(session, name) for name in names}
-    with ExitStack() as copies:
-        files = {name: copies.enter_context(replacing(candidate / f"{name}.parquet")) for name in marts}
-        for name, relation in marts.items():
-            _write_mart(relation, files[name])
-        database = _publish_always(files, _read_comments(session, marts), published, copies)
-        _copy(database, candidate / DATABASE_FILE, copies)
 
 
 def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: str) -> pa.Table:
@@ -178,48 +157,20 @@ def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, Comments
     return relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
 
 
-def _read_last(session: Any, last: str) -> dict[str, dict[str, Any]]:
-    """Return the row of each mart in the last copy; none without a table of it."""
-    try:
-        rows = relations.read_rows(relations.from_name(session, last)).to_pylist()
-    except LookupError:
-        return {}
-    return {str(row["mart"]): row for row in rows}
-
-
 def _write_copy(
-    marts: Mapping[str, Any],
-    comments: Mapping[str, Comments],
-    folder: Path,
-    copies: ExitStack,
-    last: Mapping[str, Mapping[str, Any]] | None = None,
+    marts: Mapping[str, Any], comments: Mapping[str, Comments], folder: Path, copies: ExitStack
 ) -> tuple[list[dict[str, Any]], dict[str, Path]]:
     """Write each mart as Parquet and all of them as one database into a folder; return what was written, and where.
 
-    The files take their places when `copies` closes. What `last` says holds for a mart while its rows have the same
-    digest and its Parquet file is the one that `last` names. Without `last` everything is written.
+    The files take their places when `copies` closes.
     """
     folder.mkdir(parents=True, exist_ok=True)
     rows, files = [], {}
     for name, relation in sorted(marts.items()):
-        path, before = folder / f"{name}.parquet", (last or {}).get(name, {})
-        digest = relations.digest_rows(relation)
-        row: dict[str, Any] = {"mart": name, "copy": folder.name, "rows_digest": digest}
-        if digest and digest == before.get("rows_digest") and path.is_file() and hash_file(path) == before["sha256"]:
-            row |= {"sha256": before["sha256"], "count_rows": before["count_rows"]}
-        else:
-            path = copies.enter_context(replacing(path))
-            row |= {"count_rows": _write_mart(relation, path), "sha256": hash_file(path)}
-        rows.append(row)
-        files[name] = path
-    database = folder / DATABASE_FILE
-    unfinished = copies.enter_context(replacing(database))
-    if last is not None and database.is_file():
-        shutil.copyfile(database, unfinished)
-        digests = {row["mart"]: row["rows_digest"] for row in rows}
-        renew_database(files, unfinished, digests=digests, comments=comments)
-    else:
-        write_database(files, unfinished, comments=comments)
+        path = files[name] = copies.enter_context(replacing(folder / f"{name}.parquet"))
+        count_rows = _write_mart(relation, path)
+        rows.append({"mart": name, "copy": folder.name, "sha256": hash_file(path), "count_rows": count_rows})
+    write_database(files, copies.enter_context(replacing(folder / DATABASE_FILE)), comments=comments)
     return rows, files
 
 

@@ -30,7 +30,7 @@ import pyarrow.parquet as parquet
 
 from hcat.engine.parts import PART_ROWS, Groups, Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
-from hcat.engine.warehouse import Comments, digest_table
+from hcat.engine.warehouse import Comments
 
 #: A name with at most two qualifiers, each plain or quoted.
 _QUALIFIED_NAME = re.compile(r'(?:(?:\w+|"(?:[^"]|"")+")\.){0,2}(?:\w+|"(?:[^"]|"")+")')
@@ -136,21 +136,6 @@ def count_rows(relation: Any) -> int:
     if is_distributed(relation):
         return int(relation.count())
     return int(relation.aggregate("count(*)").fetchall()[0][0])
-
-
-def digest_rows(relation: Any) -> str | None:
-    """Return a digest of columns and rows, in whatever order the rows come; None on Spark, which reads them for it.
-
-    Another version of DuckDB may give another digest to the same rows.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> digests = [digest_rows(duckdb.sql(f"select unnest({numbers}) as number")) for numbers in ([1, 2], [2, 1], [2])]
-    >>> digests[0] == digests[1], digests[0] == digests[2]
-    (True, False)
-    """
-    return None if is_distributed(relation) else digest_table(relation)
 
 
 def read_one(relation: Any) -> dict[str, Any]:

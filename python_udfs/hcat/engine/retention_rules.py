@@ -61,7 +61,7 @@ _RECORDS: Final = ("base_", "stg_", "int_label_versions", "int_interactions_samp
 _REMEMBER: Final = (
     # builds, gates, findings and deletions
     "dim_runs", "fct_run_metrics", "fct_threshold_gates", "int_findings_seen", "int_findings_confirmed", "hcat_builds",
-    "hcat_inputs", "hcat_deletions", "hcat_deletion_log", "int_weeks_pruned",
+    "hcat_deletions", "hcat_deletion_log", "int_weeks_pruned",
     # the corpus: documents of the application, their chunks, topics and test questions
     "stg_chunks", "stg_documents", "int_chunks_embedded", "int_generation_calls", "int_queries_generated",
     "int_topics_fitted", "int_topics_measured",

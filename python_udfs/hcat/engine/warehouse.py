@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.files import explain_failure
-from hcat.engine.keys import hash_text
 
 Row = dict[str, Any]
 
@@ -30,38 +29,9 @@ _MEMORY_OF_A_COPY: Final = "1000MiB"
 _BYTES_OF_A_GROUP: Final = 100 * 2**20
 _ROWS_OF_A_GROUP: Final = 122_880
 
-#: Below this number of rows a table is written as fast as it is compared.
-_ROWS_WORTH_COMPARING: Final = 100_000
-#: Share of deleted rows that a table of a copy may hold; above it the table is written anew.
-_SHARE_OF_DELETED: Final = 0.1
-
 _LIST_TABLES: Final = """
 select table_name from duckdb_tables()
 where database_name = current_database() and schema_name = current_schema()
-"""
-#: {row_hash}, {read}, {table}: where rows of a table and of a Parquet file are, with their hashes, and which differ.
-_COMPARE_ROWS: Final = """
-create or replace temp table hcat_old as
-select rowid as place, {row_hash} as row_hash from "{table}";
-create or replace temp table hcat_new as
-select file_row_number as place, {row_hash} as row_hash from {read};
-create or replace temp table hcat_differences as
-select hcat_old.place as gone, hcat_new.place as added, row_hash
-from hcat_old
-full join hcat_new using (row_hash)
-where hcat_old.place is null or hcat_new.place is null
-"""
-#: Rows to add; rows that the table stores, deleted ones among them; and whether the differences make it the file. They
-#: do not where a row is there a different number of times.
-_ADD_UP: Final = """
-select
-    count(added),
-    (select coalesce(max(place) + 1, 0) from hcat_old),
-    (select count(*) from hcat_old) + count(added) - count(gone) = (select count(*) from hcat_new)
-    and (select coalesce(sum(row_hash), 0) from hcat_old)
-    + coalesce(sum(row_hash) filter (added is not null), 0) - coalesce(sum(row_hash) filter (gone is not null), 0)
-    = (select coalesce(sum(row_hash), 0) from hcat_new)
-from hcat_differences
 """
 
 
@@ -410,20 +380,6 @@ def share_of_memory(connection: Any, share: float) -> Iterator[None]:
         connection.execute(f"set memory_limit = '{limit}'")
 
 
-def digest_table(relation: Any) -> str:
-    """Return a digest of the columns and rows of a relation of DuckDB, in whatever order the rows come."""
-    digest = f"select count(*) || ' ' || coalesce(sum({_hash_of_row(relation)}), 0) from hcat_rows"
-    rows = relation.query("hcat_rows", digest).fetchall()[0][0]
-    return hash_text(rows, *relation.columns, *map(str, relation.types))
-
-
-def _hash_of_row(relation: Any) -> str:
-    """Return the expression of the hash of a row. DuckDB gives null and an empty list one hash, their texts two."""
-    columns = [(quote(name), str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
-    nested = [f"{name}::varchar" for name, kind in columns if kind.endswith("]") or "(" in kind]
-    return f"hash({', '.join([*(name for name, _ in columns), *nested])})"
-
-
 def write_database(
     files: Mapping[str, Path], path: Path, *, comments: Mapping[str, Comments] | None = None, keep: bool = False
 ) -> None:
@@ -443,39 +399,6 @@ def write_database(
     with _open_copy(path, is_new=not keep) as connection:
         _create_tables(connection, files, stays=list_tables(connection) - set(files))
         _comment(connection, files, comments or {})
-
-
-def renew_database(
-    files: Mapping[str, Path],
-    path: Path,
-    *,
-    digests: Mapping[str, str | None],
-    comments: Mapping[str, Comments] | None = None,
-) -> None:
-    """Write what differs between an existing DuckDB file and the Parquet files into it.
-
-    Parameters
-    ----------
-    files : mapping of str to Path
-        Table name -> Parquet file; other tables go.
-    path : Path
-        Database file. If it cannot be read, it is written anew.
-    digests : mapping of str to str or None
-        Table name -> :func:`digest_table` of the rows of its file, where it is known.
-    comments : mapping of str to mapping
-        Table name -> its comments; others go.
-    """
-    import duckdb
-
-    try:
-        with _open_copy(path, is_new=False) as connection:
-            held = list_tables(connection) & set(files)
-            stays = {name for name in sorted(held) if _has_rows(connection, name, files[name], digests.get(name))}
-            _create_tables(connection, files, stays)
-            _comment(connection, files, comments or {}, stays)
-    except duckdb.Error:
-        # a copy that another version wrote, or is damaged, or needs more memory to be compared: each table has its file
-        write_database(files, path, comments=comments)
 
 
 def mark_newest_build(path: Path, ledger: str, parquet: Path) -> None:
@@ -517,53 +440,17 @@ def _create_tables(connection: Any, files: Mapping[str, Path], stays: Collection
             connection.read_parquet(str(file)).create(name)
 
 
-def _comment(
-    connection: Any, names: Iterable[str], comments: Mapping[str, Comments], stays: Collection[str] = ()
-) -> None:
-    """Set the comments of tables; a table that stays loses those that it no longer has."""
+def _comment(connection: Any, names: Iterable[str], comments: Mapping[str, Comments]) -> None:
+    """Set the comments of new tables."""
     # one transaction: a thousand of them take seconds
     connection.begin()
     for name in names:
-        told = comments.get(name, {})
-        places = (None, *connection.table(name).columns) if name in stays else told
-        for column in places:
-            comment = told.get(column)
+        for column, comment in comments.get(name, {}).items():
             # a statement of this kind takes no parameters
             place = f"table {quote(name)}" if column is None else f"column {quote(name)}.{quote(column)}"
-            text = "null" if comment is None else "'" + comment.replace("'", "''") + "'"
-            connection.execute(f"comment on {place} is {text}")
+            text = comment.replace("'", "''")
+            connection.execute(f"comment on {place} is '{text}'")
     connection.commit()
-
-
-def _has_rows(connection: Any, name: str, file: Path, digest: str | None) -> bool:
-    """Return whether a table holds the rows of a Parquet file, after rows that differ were written if they are few."""
-    from pyarrow import parquet
-
-    count_rows = parquet.read_metadata(file).num_rows
-    table, new = connection.table(name), connection.read_parquet(str(file))
-    if table.columns != new.columns or table.types != new.types:
-        return False
-    if digest is not None and digest_table(table) == digest:
-        return True
-    if count_rows < _ROWS_WORTH_COMPARING:
-        return False
-    columns = ", ".join(map(quote, new.columns))
-    read = f"read_parquet('{str(file).replace(chr(39), chr(39) * 2)}', file_row_number = true)"
-    connection.execute(f"set threads = {_count_writers(file)}")
-    connection.execute(_COMPARE_ROWS.format(row_hash=_hash_of_row(new), read=read, table=name.replace('"', '""')))
-    count_added, count_stored, adds_up = connection.execute(_ADD_UP).fetchone()
-    # rows that are deleted keep their space until their whole group is empty
-    is_written = adds_up and count_stored + count_added <= count_rows * (1 + _SHARE_OF_DELETED)
-    if is_written:
-        connection.begin()
-        connection.execute(f"delete from {quote(name)} where rowid in (select gone from hcat_differences)")
-        connection.execute(
-            f"insert into {quote(name)} select {columns} from {read}"
-            " where file_row_number in (select added from hcat_differences)"
-        )
-        connection.commit()
-    connection.execute("drop table hcat_old; drop table hcat_new; drop table hcat_differences")
-    return bool(is_written)
 
 
 def quote(name: str) -> str:
