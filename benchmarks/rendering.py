@@ -79,9 +79,8 @@ def _make_environment(variables: str) -> Any:
         "var": lambda key: values[key],
     }
     # a template each, so that macros find one another by name and not each other's texts; shared names, so that a
-    # macro also finds those of files that are read after its own; how dbt makes a table is nothing that a model calls
-    ours = ROOT / "macros"
-    for path in sorted(set(ours.rglob("*.sql")) - set((ours / "materializations").iterdir())):
+    # macro also finds those of files that are read after its own
+    for path in sorted((ROOT / "macros").rglob("*.sql")):
         macros = vars(_load(environment, path).make_module(names, shared=True))
         names |= {key: _make_callable(value) for key, value in macros.items() if callable(value)}
     return environment

@@ -90,8 +90,6 @@ packages:
   # a git package works the same way: `- git: <your mirror of hcat>` with `revision: <commit>`
   - local: $package
 """)
-#: dbt asks the project, and not its packages, how tables and views are made: folder of hcat's own answer.
-_MATERIALIZATIONS: Final = "macros/materializations"
 _IGNORED = f"""\
 # logs may hold personal data, and the warehouse holds their texts
 /{_PLACE_OF_LOGS}/*
@@ -194,10 +192,6 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         f"seeds/{_SIGN_OFFS}.csv": ",".join(_read_header(source / "seeds", _SIGN_OFFS)) + "\n",
         f"{_PLACE_OF_LOGS}/.gitkeep": "",
         "models/.gitkeep": "",
-        **{
-            f"macros/{path.name}": path.read_text(encoding="utf-8")
-            for path in (source / _MATERIALIZATIONS).glob("*.sql")
-        },
     }
     for relative, text in texts.items():
         path = folder / relative
