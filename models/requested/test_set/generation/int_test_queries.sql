@@ -15,7 +15,7 @@ queries_weighted as (
 ),
 
 chunks_sampled as (
-    select chunk_id, inclusion_probability from {{ ref('hcat', 'int_chunks_sampled') }}
+    select chunk_id, inclusion_probability from {{ ref('hcat', 'fct_sampled_chunks') }}
 ),
 
 chunks as (
