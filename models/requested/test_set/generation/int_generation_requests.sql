@@ -4,7 +4,7 @@
 
 {%- set generator = one_of('hcat_generator', ['offline', 'language_model']) -%}
 {%- set speaker = var('hcat_generation_speaker') | replace("'", "''") -%}
-{%- set language_model = env_var('HCAT_LLM_MODEL', var('hcat_language_model')) | replace("'", "''") -%}
+{%- set service = env_var('HCAT_LLM_MODEL', var('hcat_language_model')) | replace("'", "''") -%}
 {%- set anchor = one_of('hcat_generation_anchor', ['always', 'when_needed']) -%}
 {%- set count_partners = var('hcat_generation_partners') | int -%}
 {%- if count_partners < 0 -%}
@@ -111,7 +111,6 @@ joined as (
 
 final as (
     select
-        -- ids
         md5(
             concat_ws(
                 '|',
@@ -128,29 +127,11 @@ final as (
                 '{{ speaker }}',
                 '{{ anchor }}',
                 '{{ var("hcat_random_seed") }}',
-                case when joined.generator = 'language_model' then '{{ language_model }}' else '' end
+                case when joined.generator = 'language_model' then '{{ service }}' else '' end
             )
         ) as generation_key,
-        joined.chunk_id,
-        joined.document_id,
-
-        -- strings
-        joined.query_type,
-        joined.expected_behaviour,
-        joined.generator,
         concat_ws(' ', joined.generator, '{{ var("hcat_generation_revision") }}') as generator_revision,
-        joined.document_title,
-        joined.chunk_text,
-
-        -- lists
-        joined.partner_chunk_ids,
-        joined.partner_texts,
-
-        -- numerics
-        joined.count_wanted,
-
-        -- booleans
-        joined.needs_language_model
+        joined.{{ columns_except(['template_key']) }}
     from joined
 )
 
