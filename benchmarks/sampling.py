@@ -65,7 +65,7 @@ POST_STRATIFIED = ("proportional", "importance")
 _MODELS = (
     "int_strata_scored",
     "int_strata_planned",
-    "int_chunks_sampled",
+    "fct_sampled_chunks",
     "int_strata_weighted",
     "int_queries_weighted",
 )
@@ -239,14 +239,14 @@ class Sampler:
 
     def _run(self, model: str, seed: int = SEED) -> None:
         text, count = re.subn(rf"\|{SEED}\|", f"|{seed}|", self._models[model])
-        if model == "int_chunks_sampled" and count != _SEED_PLACES:
+        if model == "fct_sampled_chunks" and count != _SEED_PLACES:
             raise BenchmarkError(f"{model}: expected the seed in {_SEED_PLACES} places, found {count}")
         self._connection.execute(f"create or replace table {model} as {text}")
 
     def draw(self, seed: int) -> tuple[Integers, Floats]:
         """Return (rows of the population that a seed draws, their sampling weights), by row."""
-        self._run("int_chunks_sampled", seed)
-        return self._read("int_chunks_sampled")
+        self._run("fct_sampled_chunks", seed)
+        return self._read("fct_sampled_chunks")
 
     def reject(self, seed: int) -> tuple[Integers, Floats]:
         """Return (rows, post-stratified weights) of what the checks leave of the last draw.
@@ -259,7 +259,7 @@ class Sampler:
             " select chunk_id as query_id, chunk_id, stratum_id, topic_id,"
             f" case when hash('rejected', {seed}, chunk_id) / 2.0^64"
             f" < {low} + {high - low} * (stratum_id::integer % 5) / 4.0 then 'duplicate' else 'accepted' end"
-            " as check_status from int_chunks_sampled"
+            " as check_status from fct_sampled_chunks"
         )
         self._run("int_strata_weighted")
         self._run("int_queries_weighted")

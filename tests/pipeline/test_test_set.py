@@ -28,7 +28,7 @@ VARIABLES = {
 }
 TOKEN = "a-token-of-the-test"
 VARIANT_MODELS = (
-    "int_variant_materials int_variants_planned int_variants_keyed int_queries_varied int_test_variants"
+    "int_variant_materials int_variants_planned int_queries_varied int_test_variants"
     " int_test_texts_recognisable int_test_texts_recognised int_test_texts_masked fct_test_variants"
 )
 

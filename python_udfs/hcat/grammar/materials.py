@@ -174,6 +174,46 @@ def schema_of(columns: pa.Table, constraints: pa.Table) -> Schema:
     )
 
 
+def add_descriptions(columns: pa.Table, described: pa.Table) -> pa.Table:
+    """Return the columns of tables with what people say of them.
+
+    Parameters
+    ----------
+    columns : Table
+        Of :func:`hcat.engine.catalogue.describe_columns`.
+    described : Table
+        Seed grammar_columns; upper and lower case are one.
+    """
+    said = {_folded(row): row["is_descriptive"] for row in described.to_pylist()}
+    values = [said.get(_folded(row)) for row in columns.to_pylist()]
+    return columns.append_column("is_descriptive", pa.array(values, pa.bool_()))
+
+
+def _folded(row: Mapping[str, Any]) -> tuple[str, str]:
+    return row["table_name"].lower(), row["column_name"].lower()
+
+
+def add_declared(known: pa.Table, declared: pa.Table, names: pa.Table) -> pa.Table:
+    """Return the constraints that the warehouse knows, and those that people declare for tables that are read here.
+
+    Parameters
+    ----------
+    known : Table
+        Of :func:`hcat.engine.catalogue.describe_constraints`.
+    declared : Table
+        Seed grammar_constraints. All columns of a constraint are kept together, under a name that is no known one.
+    names : Table
+        The tables that are read: table_name.
+    """
+    here = {name.lower() for name in names["table_name"].to_pylist()}
+    rows = [
+        row | {"constraint_name": f"declared {row['constraint_name']}"}
+        for row in declared.to_pylist()
+        if {row["table_name"].lower(), (row["referenced_table_name"] or row["table_name"]).lower()} <= here
+    ]
+    return pa.concat_tables([known, pa.Table.from_pylist(rows, schema=known.schema)])
+
+
 def read_imports(files: Mapping[str, str]) -> pa.Table:
     """Return the templates of files that the paper's tool saved (schema :data:`IMPORT_SCHEMA`).
 

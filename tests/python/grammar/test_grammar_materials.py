@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pytest
 from grammar_materials import NAMES, gather, statuses
 from test_grammar_bank import constraint_rows
@@ -13,7 +14,7 @@ from test_grammar_bank import constraint_rows
 from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.engine.relations import select_runner
 from hcat.grammar.importers import ImportFormatError
-from hcat.grammar.materials import read_imports
+from hcat.grammar.materials import add_declared, add_descriptions, read_imports
 from hcat.grammar.schema import column_kind
 from hcat.grammar.templates import texts_table
 
@@ -38,6 +39,27 @@ def test_the_schema_holds_names_and_counts_alone(bank: duckdb.DuckDBPyConnection
 def test_a_foreign_key_to_a_table_that_is_not_read_is_left_out(bank: duckdb.DuckDBPyConnection) -> None:
     found = describe_constraints(bank, [("main", "loans")]).to_pylist()
     assert {row["constraint_type"] for row in found} == {"PRIMARY KEY", "UNIQUE"}
+
+
+def test_people_declare_constraints_and_descriptions_of_tables_that_are_read(bank: duckdb.DuckDBPyConnection) -> None:
+    names = [("main", "loans")]
+    known = describe_constraints(bank, names)
+    declared = [
+        {"constraint_name": name, "table_name": table, "column_name": "loan_id", "referenced_table_name": other}
+        for name, table, other in [
+            ("key", "Loans", None),
+            ("self", "loans", "LOANS"),
+            ("away", "loans", "accounts"),
+            ("other", "accounts", None),
+        ]
+    ]
+    found = add_declared(known, pa.Table.from_pylist(declared), pa.table({"table_name": ["loans"]}))
+    assert found.slice(known.num_rows)["constraint_name"].to_pylist() == ["declared key", "declared self"]
+    described = pa.table({"table_name": ["LOANS"], "column_name": ["Loan_id"], "is_descriptive": [True]})
+    columns = add_descriptions(describe_columns(bank, names), described).to_pylist()
+    said = {row["column_name"]: row["is_descriptive"] for row in columns}
+    assert said.pop("loan_id") is True
+    assert set(said.values()) == {None}
 
 
 def test_an_unknown_table_is_named(bank: duckdb.DuckDBPyConnection) -> None:

@@ -133,14 +133,14 @@ def statuses(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 def make_queries(table: pa.Table, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return what becomes of the requests, as int_generation_inputs hands them on."""
+    """Return what becomes of the requests, joined with their last calls."""
     last = {row["generation_key"]: row for row in rows if row["step"] == "queries" and row["is_last"]}
     inputs = [
         request
         | {
             "call_status": last[request["generation_key"]]["call_status"],
-            "call_detail": last[request["generation_key"]]["status_detail"],
-            "call_answer": last[request["generation_key"]]["answer"],
+            "status_detail": last[request["generation_key"]]["status_detail"],
+            "answer": last[request["generation_key"]]["answer"],
         }
         for request in table.to_pylist()
     ]

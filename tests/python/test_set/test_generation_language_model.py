@@ -92,8 +92,8 @@ def test_every_call_of_a_small_model_ends_in_a_validated_reply_or_a_status(
         request
         | {
             "call_status": last[request["generation_key"]]["call_status"],
-            "call_detail": last[request["generation_key"]]["status_detail"],
-            "call_answer": last[request["generation_key"]]["answer"],
+            "status_detail": last[request["generation_key"]]["status_detail"],
+            "answer": last[request["generation_key"]]["answer"],
         }
         for request in table.to_pylist()
     ]

@@ -1,7 +1,7 @@
 -- One row per accepted SQL template, with the numbers of its texts, fillings and queries (M x N x Q, where M is the
 -- number of rows).
 with templates as (
-    select * from {{ ref('hcat', 'int_grammar_templates') }}
+    select * from {{ ref('hcat', 'fct_grammar_templates') }}
     where template_status = 'accepted'
 ),
 
@@ -9,7 +9,7 @@ texts as (
     select
         sql_template_id,
         count(*) as count_texts
-    from {{ ref('hcat', 'int_grammar_texts') }}
+    from {{ ref('hcat', 'fct_grammar_texts') }}
     where text_status = 'used'
     group by sql_template_id
 ),

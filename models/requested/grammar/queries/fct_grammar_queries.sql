@@ -8,12 +8,12 @@ fillings as (
 ),
 
 texts as (
-    select * from {{ ref('hcat', 'int_grammar_texts') }}
+    select * from {{ ref('hcat', 'fct_grammar_texts') }}
     where text_status = 'used'
 ),
 
 templates as (
-    select * from {{ ref('hcat', 'int_grammar_templates') }}
+    select * from {{ ref('hcat', 'fct_grammar_templates') }}
     where template_status = 'accepted'
 ),
 

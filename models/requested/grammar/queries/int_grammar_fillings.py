@@ -8,7 +8,7 @@ def model(dbt, session):
     schema = schema_of(
         read_rows(dbt.ref("hcat", "int_grammar_schema")), read_rows(dbt.ref("hcat", "int_grammar_constraints"))
     )
-    templates = read_rows(dbt.ref("hcat", "int_grammar_templates"))
+    templates = read_rows(dbt.ref("hcat", "fct_grammar_templates"))
     maximum_rows = dbt.config.meta_get("maximum_rows")
     run = select_runner(session, maximum_rows)
     return stream(FILLING_SCHEMA, answer_fillings(run, templates, schema, settings))

@@ -11,32 +11,9 @@ masked as (
 
 final as (
     select
-        -- ids
-        calls.call_id,
-        calls.generation_key,
-        calls.chunk_id,
-
-        -- strings
-        calls.query_type,
-        calls.step,
-        calls.model,
-        calls.prompt_revision,
-        calls.prompt_hash,
+        calls.{{ columns_except(['prompt', 'answer']) }},
         coalesce(masked_prompts.masked_text, calls.prompt) as prompt,
-        coalesce(masked_answers.masked_text, calls.answer) as answer,
-        calls.call_status,
-        calls.status_detail,
-
-        -- numerics
-        calls.call_round,
-        calls.count_attempts,
-        calls.prompt_tokens,
-        calls.completion_tokens,
-        calls.seconds,
-
-        -- booleans
-        calls.is_last,
-        calls.was_kept
+        coalesce(masked_answers.masked_text, calls.answer) as answer
     from calls
     left join masked as masked_prompts on md5(calls.prompt) = masked_prompts.text_id
     left join masked as masked_answers on md5(calls.answer) = masked_answers.text_id

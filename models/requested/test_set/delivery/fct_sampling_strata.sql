@@ -3,7 +3,7 @@ with strata_planned as (
 ),
 
 chunks_sampled as (
-    select * from {{ ref('hcat', 'int_chunks_sampled') }}
+    select * from {{ ref('hcat', 'fct_sampled_chunks') }}
 ),
 
 strata_weighted as (
@@ -37,31 +37,10 @@ accepted as (
 
 final as (
     select
-        -- ids
-        strata_planned.stratum_id,
+        strata_planned.{{ columns_except(['count_total']) }},
         strata_weighted.weighting_stratum_id,
-
-        -- strings
-        strata_planned.stratum_label,
-        strata_planned.topic_id,
-        strata_planned.length_class,
-        strata_planned.allocation_asked,
-        strata_planned.allocation,
-        strata_planned.allocation_basis,
-        strata_planned.plan_status,
-        strata_planned.allocation_status,
         strata_weighted.weighting_status,
-
-        -- numerics
-        strata_planned.count_population,
         strata_planned.count_population / sum(strata_planned.count_population) over ()::double as share_population,
-        strata_planned.size_population,
-        strata_planned.importance_population,
-        strata_planned.mean_characters,
-        strata_planned.count_scored,
-        strata_planned.score_standard_deviation,
-        strata_planned.count_allocated,
-        strata_planned.count_planned,
         coalesce(drawn.count_sampled, 0)::bigint as count_sampled,
         drawn.weight_sampled,
         drawn.weight_sampled * drawn.weight_sampled / drawn.squares_sampled as count_effective,

@@ -1,4 +1,5 @@
--- One row per query that may enter the test set. It is generated for the chunks of this sample, or written by hand.
+-- One row per query that may enter the test set, with the content key of its embedding. It is generated for the chunks
+-- of this sample, or written by hand.
 {%- set imported = one_of('hcat_imported_queries', ['none', 'referenced', 'originals']) %}
 
 with requests as (
@@ -64,10 +65,21 @@ imported as (
         )
 ),
 
-final as (
+united as (
     select * from generated
     union all
     select * from imported
+),
+
+final as (
+    select
+        united.*,
+        md5(united.query_text) as text_id,
+        encoder.encoder_key,
+        united.query_text as encoded_text,
+        length(united.query_text) as count_characters
+    from united
+    cross join {{ ref('hcat', 'int_encoder') }} as encoder
 )
 
 select * from final

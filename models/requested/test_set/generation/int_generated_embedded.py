@@ -7,7 +7,8 @@ def model(dbt, session):
     slice_texts = dbt.config.meta_get("slice_texts")
     folder = dbt.config.meta_get("warehouse")
     encoder = EncoderIdentity.from_row(read_one(dbt.ref("hcat", "int_encoder")))
-    texts = dbt.ref("hcat", "int_generated_texts_keyed")
+    candidates = dbt.ref("hcat", "int_generated_candidates")
+    texts = candidates.select("text_id", "encoder_key", "encoded_text", "count_characters").distinct()
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(texts, done, ["text_id", "encoder_key"])
     return embed_pending(order_by(pending, "count_characters, text_id"), encoder, slice_texts, batch_tokens, folder)

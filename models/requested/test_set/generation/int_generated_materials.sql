@@ -53,7 +53,7 @@ final as (
         embeddings.embedding,
         chunk_embeddings.embedding as chunk_embedding
     from candidates
-    inner join embeddings on md5(candidates.query_text) = embeddings.text_id
+    inner join embeddings on candidates.text_id = embeddings.text_id
     left join chunk_embeddings
         on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_embeddings.chunk_id
     left join source_texts on candidates.query_id = source_texts.query_id

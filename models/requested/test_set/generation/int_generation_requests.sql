@@ -4,6 +4,7 @@
 
 {%- set generator = one_of('hcat_generator', ['offline', 'language_model']) -%}
 {%- set speaker = var('hcat_generation_speaker') | replace("'", "''") -%}
+{%- set service = env_var('HCAT_LLM_MODEL', var('hcat_language_model')) | replace("'", "''") -%}
 {%- set anchor = one_of('hcat_generation_anchor', ['always', 'when_needed']) -%}
 {%- set count_partners = var('hcat_generation_partners') | int -%}
 {%- if count_partners < 0 -%}
@@ -11,15 +12,11 @@
 {%- endif %}
 
 with chunks_sampled as (
-    select chunk_id from {{ ref('hcat', 'int_chunks_sampled') }}
+    select chunk_id from {{ ref('hcat', 'fct_sampled_chunks') }}
 ),
 
 chunks as (
     select chunk_id, document_id, chunk_text from {{ ref('hcat', 'stg_chunks') }}
-),
-
-service as (
-    select language_model from {{ ref('hcat', 'int_generation_service') }}
 ),
 
 documents as (
@@ -114,7 +111,6 @@ joined as (
 
 final as (
     select
-        -- ids
         md5(
             concat_ws(
                 '|',
@@ -131,31 +127,12 @@ final as (
                 '{{ speaker }}',
                 '{{ anchor }}',
                 '{{ var("hcat_random_seed") }}',
-                case when joined.generator = 'language_model' then service.language_model else '' end
+                case when joined.generator = 'language_model' then '{{ service }}' else '' end
             )
         ) as generation_key,
-        joined.chunk_id,
-        joined.document_id,
-
-        -- strings
-        joined.query_type,
-        joined.expected_behaviour,
-        joined.generator,
         concat_ws(' ', joined.generator, '{{ var("hcat_generation_revision") }}') as generator_revision,
-        joined.document_title,
-        joined.chunk_text,
-
-        -- lists
-        joined.partner_chunk_ids,
-        joined.partner_texts,
-
-        -- numerics
-        joined.count_wanted,
-
-        -- booleans
-        joined.needs_language_model
+        joined.{{ columns_except(['template_key']) }}
     from joined
-    cross join service
 )
 
 select * from final

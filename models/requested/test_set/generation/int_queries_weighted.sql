@@ -9,7 +9,7 @@ with queries_checked as (
 ),
 
 chunks_sampled as (
-    select chunk_id, stratum_id, sampling_status, sampling_weight from {{ ref('hcat', 'int_chunks_sampled') }}
+    select chunk_id, stratum_id, sampling_status, sampling_weight from {{ ref('hcat', 'fct_sampled_chunks') }}
 ),
 
 strata_weighted as (

@@ -6,7 +6,7 @@ with strata_planned as (
 ),
 
 chunks_sampled as (
-    select * from {{ ref('hcat', 'int_chunks_sampled') }}
+    select * from {{ ref('hcat', 'fct_sampled_chunks') }}
 ),
 
 queries_checked as (

@@ -15,7 +15,7 @@ queries_weighted as (
 ),
 
 chunks_sampled as (
-    select chunk_id, inclusion_probability from {{ ref('hcat', 'int_chunks_sampled') }}
+    select chunk_id, inclusion_probability from {{ ref('hcat', 'fct_sampled_chunks') }}
 ),
 
 chunks as (
@@ -28,35 +28,16 @@ chunk_topics as (
 
 final as (
     select
-        -- ids
-        candidates.query_id,
-        candidates.generation_key,
-        candidates.chunk_id,
+        candidates.{{ columns_except(['text_id', 'encoder_key', 'encoded_text', 'count_characters']) }},
         chunk_topics.topic_id,
-        queries_weighted.stratum_id,
         -- questions about one document fail together: they are one cluster unless the setting says otherwise
         case when '{{ var("hcat_document_clusters") }}' <> 'none' then 'document_' || chunks.document_id end
             as source_group,
-
-        -- strings
-        candidates.query_text,
-        candidates.reference_answer,
-        candidates.query_type,
-        candidates.difficulty,
-        candidates.answer_type,
-        candidates.expected_behaviour,
         '{{ var("hcat_test_language") }}' as language,
-        candidates.generator,
-        candidates.generator_revision,
-        candidates.pattern,
+        queries_weighted.stratum_id,
         queries_weighted.weighting_status,
-
-        -- lists
-        candidates.source_chunk_ids,
-
-        -- numerics
-        chunks_sampled.inclusion_probability,
         queries_weighted.sampling_weight,
+        chunks_sampled.inclusion_probability,
         queries_checked.similarity_to_chunk,
         queries_checked.copied_share
     from queries_checked

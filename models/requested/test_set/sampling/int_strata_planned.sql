@@ -28,13 +28,6 @@ strata_scored as (
     select * from {{ ref('hcat', 'int_strata_scored') }}
 ),
 
-settings as (
-    select
-        {{ total }}::bigint as count_asked,
-        {{ minimum }}::bigint as count_minimum,
-        '{{ allocation }}' as allocation_asked
-),
-
 strata as (
     select
         stratum_id,
@@ -63,11 +56,13 @@ pooled as (
 rated as (
     select
         strata.*,
-        settings.*,
+        {{ total }}::bigint as count_asked,
+        {{ minimum }}::bigint as count_minimum,
+        '{{ allocation }}' as allocation_asked,
         coalesce(strata_scored.count_scored, 0) as count_scored,
         strata_scored.score_standard_deviation,
         case
-            when settings.allocation_asked <> 'neyman' then 'as_asked'
+            when '{{ allocation }}' <> 'neyman' then 'as_asked'
             when pooled.pooled_deviation is null then 'no_evaluations'
             when pooled.pooled_deviation = 0 then 'constant_scores'
             when strata_scored.score_standard_deviation is null then 'pooled_deviation'
@@ -86,7 +81,6 @@ rated as (
             / ({{ prior }}::double + greatest(coalesce(strata_scored.count_scored, 0) - 1, 0))
         ) as planning_deviation
     from strata
-    cross join settings
     cross join pooled
     left join strata_scored on strata.stratum_id = strata_scored.stratum_id
 ),

@@ -1,14 +1,3 @@
-select
-    -- ids
-    chunk_id,
-    document_id,
-    topic_id,
-
-    -- numerics
-    similarity_to_centre,
-    x,
-    y,
-
-    -- booleans
-    is_fitted
+-- One row per chunk, with its topic.
+select {{ columns_except(['fit_id']) }}
 from {{ ref('hcat', 'int_chunk_topics') }}

@@ -1,5 +1,5 @@
--- One row per (chunk, window). Windows have one length. They are spread evenly over a text that is longer than all of
--- them together.
+-- One row per (chunk, window), with the content key of its embedding. Windows have one length. They are spread evenly
+-- over a text that is longer than all of them together.
 {%- set characters = var('hcat_window_characters') %}
 
 with chunks as (
@@ -37,19 +37,21 @@ started as (
 cut as (
     select
         *,
-        substring(chunk_text, count_characters_before + 1, {{ characters }}) as window_text
+        substring(chunk_text, count_characters_before + 1, {{ characters }}) as encoded_text
     from started
 ),
 
 final as (
     select
-        chunk_id,
-        document_id,
-        md5(window_text) as text_id,
-        window_text,
-        window_index,
-        count_characters_before
+        cut.chunk_id,
+        cut.document_id,
+        md5(cut.encoded_text) as text_id,
+        encoder.encoder_key,
+        cut.encoded_text,
+        cut.window_index,
+        length(cut.encoded_text) as count_characters
     from cut
+    cross join {{ ref('hcat', 'int_encoder') }} as encoder
 )
 
 select * from final

@@ -7,7 +7,7 @@ with embeddings as (
 windows as (
     select
         chunk_id,
-        {{ joined_text('window_text', "' '", 'window_index') }} as topic_text
+        {{ joined_text('encoded_text', "' '", 'window_index') }} as topic_text
     from {{ ref('hcat', 'int_chunk_windows') }}
     group by chunk_id
 ),

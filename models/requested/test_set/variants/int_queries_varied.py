@@ -6,7 +6,8 @@ def model(dbt, session):
     batch_queries = dbt.config.meta_get("batch_queries")
     probability = dbt.config.meta_get("language_probability")
     letters = dbt.config.meta_get("language_letters")
-    keyed = dbt.ref("hcat", "int_variants_keyed")
+    columns = ("variant_key", "variant_type", "query_text", "reference_answer", "language", "rate")
+    keyed = dbt.ref("hcat", "int_variants_planned").select(*columns).distinct()
     materials = read_rows(dbt.ref("hcat", "int_variant_materials"))
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(keyed, done, ["variant_key"])

@@ -89,10 +89,9 @@ numbered as (
 
 final as (
     select
-        query_id,
-        parent_query_id,
-        variant_type,
-        meaning,
+        numbered.{{ columns_except([
+            'rule_status', 'variant_status', 'occurrence', 'rate', 'entailment_from_parent', 'entailment_to_parent'
+        ]) }},
         case
             when
                 variant_status = 'made'
@@ -106,28 +105,13 @@ final as (
                 then 'duplicate'
             else variant_status
         end as variant_status,
-        equivalence_status,
-        query_text,
-        reference_answer,
-        query_type,
-        difficulty,
-        answer_type,
-        expected_behaviour,
-        language,
-        topic_id,
-        detail,
-        item_id,
-        canary,
-        source_chunk_ids,
-        variant_number,
         '{{ var("hcat_random_seed") }}'::bigint as random_seed,
         '{{ var("hcat_variant_revision") }}'::integer as variant_revision,
         rate::double as rate,
         case when equivalence_status in ('equivalent', 'not_equivalent') then entailment_from_parent end
             as entailment_from_parent,
         case when equivalence_status in ('equivalent', 'not_equivalent') then entailment_to_parent end
-            as entailment_to_parent,
-        sampling_weight
+            as entailment_to_parent
     from numbered
 )
 

@@ -57,17 +57,6 @@ CALLS_SCHEMA = pa.schema(
 _PARTNERS_OF_A_PROMPT = 2
 
 
-def describe_service(settings: Mapping[str, Any]) -> pa.Table:
-    """Return the name of the language model as one row; a generated query depends on it.
-
-    Examples
-    --------
-    >>> describe_service({"base_url": "http://127.0.0.1:9/v1", "model": "small"}).to_pylist()
-    [{'language_model': 'small'}]
-    """
-    return pa.table({"language_model": pa.array([str(settings["model"])], pa.string())})
-
-
 class QueryMaker:
     """Batch function that turns requests into queries, or into the reason why there are none.
 
@@ -98,10 +87,10 @@ class QueryMaker:
                 request["query_type"], request["count_wanted"], source, partners, self._templates, self._settings
             )
         if request["call_status"] != "answered":
-            return Outcome(request["call_status"] or "call_failed", request["call_detail"] or "no call was made")
+            return Outcome(request["call_status"] or "call_failed", request["status_detail"] or "no call was made")
         sources = [source, *partners[:_PARTNERS_OF_A_PROMPT]]
         queries = read_queries(
-            request["call_answer"],
+            request["answer"],
             request["query_type"],
             request["count_wanted"],
             [each.chunk_id for each in sources],

@@ -8,11 +8,8 @@
     'fct_grammar_texts': 'text_id',
     'fct_rejected_grammar_queries': 'query_group',
     'int_grammar_calls': 'call_id',
-    'int_grammar_checks': 'check_id',
     'int_grammar_fillings': 'query_group',
-    'int_grammar_imports': 'import_id',
     'int_grammar_queries_filled': 'query_id',
     'int_grammar_relations': 'table_name',
-    'int_grammar_templates_made': 'candidate_id',
-    'int_grammar_texts': 'text_id'
+    'int_grammar_templates_made': 'candidate_id'
 }) }}

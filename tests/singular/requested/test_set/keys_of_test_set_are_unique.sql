@@ -13,7 +13,6 @@
     'fct_topic_stability': 'topic_stability_id',
     'int_chunk_strata': 'chunk_id',
     'int_chunk_topics': 'chunk_id',
-    'int_chunks_sampled': 'chunk_id',
     'int_generated_candidates': 'query_id',
     'int_generation_calls': 'call_id',
     'int_generation_requests': 'generation_key',
@@ -25,6 +24,5 @@
     'int_strata_weighted': 'stratum_id',
     'int_test_variant_pairs': 'pair_id',
     'int_topics_fitted': 'fit_topic_id',
-    'int_variant_materials': 'item_id',
-    'int_variants_keyed': 'variant_key'
+    'int_variant_materials': 'item_id'
 }) }}
