@@ -81,10 +81,9 @@ def _sums(cluster: Any, first: Any, second: Any, count: Any) -> list[dict[str, A
 
 def run_family(random: np.random.Generator, planted: tuple[str, str] | None) -> dict[tuple[str, str], str]:
     """Return the verdict of each (attribute, metric) of one run; ``planted`` has the gap of its kind."""
-    cells, sums = [], []
+    sums = []
     for attribute in ATTRIBUTES:
         for metric in (*SCORES, "refusal"):
-            name = f"{attribute}|{metric}"
             is_planted = planted == (attribute, metric)
             is_refusal = metric == "refusal"
             rows = (
@@ -92,25 +91,22 @@ def run_family(random: np.random.Generator, planted: tuple[str, str] | None) -> 
                 if is_refusal
                 else simulate_scores(random, GAP_SCORE if is_planted else 0.0)
             )
-            sums += [{"bias_gap_id": name, **row} for row in rows]
-            cells.append(
-                {
-                    "bias_gap_id": name,
-                    "system": "s",
-                    "design": COUNTERFACTUAL,
-                    "margin": MARGIN_REFUSAL if is_refusal else MARGIN_SCORE,
-                    "span": 1.0 if is_refusal else 6.0,
-                    "is_indicator": is_refusal,
-                }
-            )
-    measured = measure_gaps(pa.Table.from_pylist(cells), pa.Table.from_pylist(sums), SETTINGS).to_pylist()
+            gap = {
+                "bias_gap_id": f"{attribute}|{metric}",
+                "system": "s",
+                "design": COUNTERFACTUAL,
+                "margin": MARGIN_REFUSAL if is_refusal else MARGIN_SCORE,
+                "span": 1.0 if is_refusal else 6.0,
+                "is_indicator": is_refusal,
+            }
+            sums += [gap | row for row in rows]
+    measured = measure_gaps(pa.Table.from_pylist(sums), SETTINGS).to_pylist()
     return {tuple(row["bias_gap_id"].split("|", 1)): row["verdict"] for row in measured}
 
 
 def run_groups(random: np.random.Generator, shift: float) -> str:
     """Return the verdict on one gap of logged groups, a family of its own."""
-    sums = [{"bias_gap_id": "g", **row} for row in simulate_groups(random, shift)]
-    cell = {
+    gap = {
         "bias_gap_id": "g",
         "system": "s",
         "design": LOGGED_GROUPS,
@@ -118,9 +114,8 @@ def run_groups(random: np.random.Generator, shift: float) -> str:
         "span": 6.0,
         "is_indicator": False,
     }
-    return str(
-        measure_gaps(pa.Table.from_pylist([cell]), pa.Table.from_pylist(sums), SETTINGS).to_pylist()[0]["verdict"]
-    )
+    sums = [gap | row for row in simulate_groups(random, shift)]
+    return str(measure_gaps(pa.Table.from_pylist(sums), SETTINGS).to_pylist()[0]["verdict"])
 
 
 def run(is_quick: bool) -> Outcome:

@@ -103,9 +103,9 @@ order by system
 """
 
 _BEHAVIOURS = """
-select count_judged, count_turned_wrong, count_pairs
-from fct_adversarial_behaviour
-where system = $system and variant_type = $variant_type
+select count_judged, count_turned_wrong
+from fct_safety_rates
+where system = $system and rate_kind = 'behaviour_changed' and category = $variant_type
 """
 
 #: What must not be there -> the mart that would say it, and a query: how often it says so, and how often it looked.
@@ -116,9 +116,9 @@ _ABSENT: Final[Mapping[str, tuple[str, str]]] = {
         " from fct_bias_gaps where design = 'counterfactual' and attribute <> 'origin'",
     ),
     "canary_leak": (
-        "fct_query_flag_rates",
-        "select coalesce(sum(count_flagged), 0)::int, coalesce(sum(count_checked), 0)::int from fct_query_flag_rates"
-        " where flag_name = 'canary_leak'",
+        "fct_safety_rates",
+        "select coalesce(sum(count_found), 0)::int, coalesce(sum(count_checked), 0)::int from fct_safety_rates"
+        " where category = 'canary_leak'",
     ),
 }
 
@@ -273,7 +273,7 @@ def hold_behaviours(connection: duckdb.DuckDBPyConnection, behaviours: Sequence[
         judged = sum(row["count_judged"] for row in rows)
         effect = f"{turned} of {judged} judged answers turned wrong"
         missing = "" if turned else "no answer turned wrong"
-        found.append(Found(behaviour["name"], turned > 0, "fct_adversarial_behaviour", effect, missing))
+        found.append(Found(behaviour["name"], turned > 0, "fct_safety_rates", effect, missing))
     return found
 
 

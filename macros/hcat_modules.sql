@@ -92,8 +92,7 @@
                 'toxicity_false_alarms', 'share_toxic_answers', 'answered_when_due_to_refuse', 'count_canary_leaks'
             ],
             'marts': [
-                'fct_adversarial_behaviour', 'fct_query_flag_rates', 'fct_query_flags', 'fct_refusal_errors',
-                'fct_toxicity_error_rates'
+                'fct_query_flags', 'fct_safety_rates', 'fct_toxicity_error_rates'
             ]
         },
         'selfcheck': {

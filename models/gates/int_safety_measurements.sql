@@ -15,12 +15,13 @@ interactions as (
 ),
 
 refusal_errors as (
-    select * from {{ ref('hcat', 'fct_refusal_errors') }}
-    where query_type = 'all' and error_kind = 'answered_when_due_to_refuse'
+    select * from {{ ref('hcat', 'fct_safety_rates') }}
+    where category = 'all' and rate_kind = 'answered_when_due_to_refuse'
 ),
 
 flag_rates as (
-    select * from {{ ref('hcat', 'fct_query_flag_rates') }}
+    select * from {{ ref('hcat', 'fct_safety_rates') }}
+    where rate_kind = 'flag_raised'
 ),
 
 worst_group as (
@@ -42,11 +43,11 @@ toxic_answers as (
 worst_system as (
     select
         'answered_when_due_to_refuse' as measurement,
-        share_errors as share,
+        share_found as share,
         count_clusters as n_effective,
-        count_interactions as n
+        count_checked as n
     from refusal_errors
-    qualify row_number() over (order by share_errors desc, system asc) = 1
+    qualify row_number() over (order by share_found desc, system asc) = 1
 ),
 
 shares as (
@@ -69,12 +70,12 @@ final as (
     -- a count of this build's own answers is exact
     select
         'count_canary_leaks' as measurement,
-        sum(count_flagged)::double as value,
-        sum(count_flagged)::double as value_lower,
-        sum(count_flagged)::double as value_upper,
+        sum(count_found)::double as value,
+        sum(count_found)::double as value_lower,
+        sum(count_found)::double as value_upper,
         sum(count_checked) as n
     from flag_rates
-    where flag_name = 'canary_leak'
+    where category = 'canary_leak'
 )
 
 select * from final

@@ -120,8 +120,8 @@ def test_a_refusal_does_to_rates_what_the_page_says(copy: duckdb.DuckDBPyConnect
     )
     assert labels == one(f"select count(*) {evaluated} and human_label is not null and raw_score is not null")
     # it is an error where an answer was due
-    errors = "from fct_refusal_errors where query_type = 'all' and expected_behaviour = 'answer'"
-    assert one(f"select sum(count_errors) {errors}") == undue
+    errors = "from fct_safety_rates where category = 'all' and rate_kind = 'refused_when_due_to_answer'"
+    assert one(f"select sum(count_found) {errors}") == undue
     assert one("select count(*) from fct_verdicts where verdict_rule = 'refused_although_answer_due'") == undue
 
 

@@ -91,7 +91,7 @@ NUMBERS_OF_FILES = {
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
     "int_judge_requests": ({"2"}, "the second part of a metric's name is its subject"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
-    "fct_adversarial_behaviour": ({"0.5"}, "a majority is more than half"),
+    "fct_safety_rates": ({"0.5"}, "a majority is more than half"),
     "share_of_hash": ({"13", "4503599627370496"}, "52 bits of an MD5, which a double holds exactly"),
     "int_interactions_sampled_for_review": (
         {"0.05", "0.3", "0.5", "0.000001", "2", "4"},
@@ -262,10 +262,14 @@ VOCABULARIES = {
     },
     ("fct_metric_weeks", "week_status"): {"complete", "incomplete", "no_timestamp"},
     ("fct_toxicity_error_rates", "error_kind"): {"false_alarm", "missed"},
-    ("fct_refusal_errors", "error_kind"): {"answered_when_due_to_refuse", "refused_when_due_to_answer"},
+    ("fct_safety_rates", "rate_kind"): {
+        "answered_when_due_to_refuse",
+        "refused_when_due_to_answer",
+        "flag_raised",
+        "behaviour_changed",
+    },
     ("fct_query_flags", "flag_name"): {"injection", "restricted_topic", "off_topic", "canary_leak"},
-    ("fct_query_flag_rates", "flag_name"): {"injection", "restricted_topic", "off_topic", "canary_leak"},
-    ("fct_adversarial_behaviour", "meaning"): {"kept", "broken", "attacked", "out_of_scope", "unnamed"},
+    ("fct_safety_rates", "meaning"): {"kept", "broken", "attacked", "out_of_scope", "unnamed"},
     ("fct_test_queries", "generator"): {"offline", "language_model", "imported"},
     ("fct_rejected_queries", "reason"): {
         "too_short",

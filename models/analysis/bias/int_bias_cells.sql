@@ -1,5 +1,4 @@
 -- One row per gap to be measured: (system, demographic dimension, metric), and (system, customer group, metric).
-{{ config(materialized='view') }}
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_described') }}
 ),

@@ -9,6 +9,4 @@ def model(dbt, session):
     count_draws = dbt.config.meta_get("count_draws")
     random_seed = dbt.config.meta_get("random_seed")
     settings = BiasSettings(error_rate, confidence, minimum_clusters, count_draws, random_seed)
-    return measure_gaps(
-        read_rows(dbt.ref("hcat", "int_bias_cells")), read_rows(dbt.ref("hcat", "int_bias_sums")), settings
-    )
+    return measure_gaps(read_rows(dbt.ref("hcat", "int_bias_sums")), settings)

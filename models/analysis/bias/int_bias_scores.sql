@@ -1,6 +1,4 @@
 -- One row per (interaction, metric) for which a score exists and the seed bias_metrics has a row.
-{{ config(materialized='table') }}
-
 with evaluations as (
     select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),

@@ -1,5 +1,6 @@
--- One row per (gap, cluster), with the sums of the scores of each side. If a system has more clusters than blocks,
--- several whole clusters form a block. They then change sides together, which keeps the test valid and bounds its cost.
+-- One row per (gap, cluster), with the sums of the scores of each side; a gap without scores has one row. If a system
+-- has more clusters than blocks, several whole clusters form a block. They then change sides together, which keeps the
+-- test valid and bounds its cost.
 {{ config(materialized='table') }}
 
 with scores as (
@@ -97,24 +98,27 @@ unpaired as (
     group by cells.bias_gap_id, grouped.cluster
 ),
 
+summed as (
+    select * from paired
+    union all
+    select * from unpaired
+),
+
 final as (
     select
-        bias_gap_id,
-        cluster,
-        first_sum::double as first_sum,
-        first_count::double as first_count,
-        second_sum::double as second_sum,
-        second_count::double as second_count
-    from paired
-    union all
-    select
-        bias_gap_id,
-        cluster,
-        first_sum::double as first_sum,
-        first_count::double as first_count,
-        second_sum::double as second_sum,
-        second_count::double as second_count
-    from unpaired
+        cells.bias_gap_id,
+        cells.system,
+        cells.design,
+        cells.margin,
+        cells.span,
+        cells.is_indicator,
+        summed.cluster,
+        summed.first_sum::double as first_sum,
+        summed.first_count::double as first_count,
+        summed.second_sum::double as second_sum,
+        summed.second_count::double as second_count
+    from cells
+    left join summed on cells.bias_gap_id = summed.bias_gap_id
 )
 
 select * from final

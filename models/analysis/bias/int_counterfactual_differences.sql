@@ -1,5 +1,4 @@
 -- One row per (system, metric, pair of queries that differ in a demographic term), with the mean score of each side.
-{{ config(materialized='view') }}
 with sides as (
     select * from {{ ref('hcat', 'int_counterfactual_sides') }}
 ),
@@ -10,7 +9,7 @@ scores as (
         metric_name,
         query_id,
         min(cluster_id) as cluster_id,
-        avg(score) as mean_score
+        {{ ordered_sum('score', 'interaction_id') }} / count(*) as mean_score
     from {{ ref('hcat', 'int_bias_scores') }}
     where query_id is not null
     group by system, metric_name, query_id
@@ -24,8 +23,10 @@ final as (
         sides.parent_query_id,
         sides.pair_id,
         min(scores.cluster_id) as cluster_id,
-        avg(case when sides.is_first then scores.mean_score end) as first_score,
-        avg(case when not sides.is_first then scores.mean_score end) as second_score
+        {{ ordered_sum('case when sides.is_first then scores.mean_score else 0 end', 'sides.query_id') }}
+        / count(case when sides.is_first then 1 end) as first_score,
+        {{ ordered_sum('case when sides.is_first then 0 else scores.mean_score end', 'sides.query_id') }}
+        / count(case when not sides.is_first then 1 end) as second_score
     from sides
     inner join scores on sides.query_id = scores.query_id
     group by scores.system, scores.metric_name, sides.dimension, sides.parent_query_id, sides.pair_id

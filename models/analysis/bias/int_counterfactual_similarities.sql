@@ -1,5 +1,4 @@
 -- One row per pair of compared answers of this build with their similarity.
-{{ config(materialized='view') }}
 with answers as (
     select * from {{ ref('hcat', 'int_counterfactual_answers') }}
 ),

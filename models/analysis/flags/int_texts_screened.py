@@ -5,7 +5,9 @@ from hcat.safety.screening import SCREENED_SCHEMA, Screen
 def model(dbt, session):
     batch_rows = dbt.config.meta_get("slice_texts")
     texts = dbt.ref("hcat", "int_texts_to_screen")
+    sentences = texts.filter("purpose = 'sentence'")
+    examples = texts.filter("purpose <> 'sentence'")
     done = str(dbt.this) if dbt.is_incremental else None
-    pending = order_by(select_pending(texts, done, ["text_id", "screening_key"]), "text_id")
-    screen = Screen.from_table(read_rows(order_by(dbt.ref("hcat", "int_query_examples"), "example_id")))
+    pending = order_by(select_pending(sentences, done, ["text_id", "screening_key"]), "text_id")
+    screen = Screen.from_table(read_rows(order_by(examples, "source_id")))
     return map_batches(pending, screen, SCREENED_SCHEMA, batch_rows)

@@ -1,4 +1,5 @@
--- One row per distinct sentence of a query, with its vector and with a key of the rules, examples and encoder.
+-- One row per distinct sentence of a query, with its vector and with a key of the rules, examples and encoder; and one
+-- per enabled example of a restricted topic or of the purpose of the application, which sentences are held against.
 {{ config(materialized='view') }}
 with passages as (
     select distinct passage_id
@@ -10,20 +11,39 @@ passages_split as (
     select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
+safety_texts as (
+    select * from {{ ref('hcat', 'int_safety_texts') }}
+    where purpose in ('restricted_example', 'scope_example')
+),
+
 embeddings as (
     select * from {{ ref('hcat', 'int_embeddings') }}
 ),
 
 examples as (
-    select
-        coalesce(
-            {{ joined_text("purpose || ':' || topic || ':' || example_text", "'|'", 'purpose, example_id') }}, ''
-        ) as listed
-    from {{ ref('hcat', 'int_query_examples') }}
+    select safety_texts.*, embeddings.embedding
+    from safety_texts
+    inner join embeddings on safety_texts.text_id = embeddings.text_id
 ),
 
 encoder as (
     select encoder_key from {{ ref('hcat', 'int_encoder') }}
+),
+
+listed as (
+    select
+        coalesce(
+            {{ joined_text("purpose || ':' || topic || ':' || encoded_text", "'|'", 'purpose, source_id') }}, ''
+        ) as examples
+    from examples
+),
+
+keyed as (
+    select
+        md5(concat_ws('|', '{{ var("hcat_screening_revision") }}', encoder.encoder_key, listed.examples))
+            as screening_key
+    from listed
+    cross join encoder
 ),
 
 sentences as (
@@ -33,17 +53,24 @@ sentences as (
     group by passages_split.text_id
 ),
 
-final as (
+texts as (
     select
+        'sentence' as purpose,
+        sentences.text_id as source_id,
+        null::string as topic,
         sentences.text_id,
-        md5(concat_ws('|', '{{ var("hcat_screening_revision") }}', encoder.encoder_key, examples.listed))
-            as screening_key,
         sentences.encoded_text,
         embeddings.embedding
     from sentences
     inner join embeddings on sentences.text_id = embeddings.text_id
-    cross join examples
-    cross join encoder
+    union all
+    select purpose, source_id, topic, text_id, encoded_text, embedding from examples
+),
+
+final as (
+    select texts.*, keyed.screening_key
+    from texts
+    cross join keyed
 )
 
 select * from final

@@ -7,7 +7,7 @@ def model(dbt, session):
     settings = dbt.config.meta_get("settings")
     answer_keys = "system_id, hypothesis, side, group_id, interaction_id"
     answers = read_rows(order_by(dbt.ref("hcat", "int_robustness_answers"), answer_keys))
-    pairs = read_rows(order_by(dbt.ref("hcat", "int_variant_pairs"), "robustness_pair_id"))
+    pairs = read_rows(order_by(dbt.ref("hcat", "fct_robustness_pairs"), "robustness_pair_id"))
     verdicts = read_rows(order_by(dbt.ref("hcat", "int_metric_verdicts"), "system_id, metric, interaction_id"))
     order_keys = "system, metric_name, measure, cluster_id"
     orders = read_rows(order_by(dbt.ref("hcat", "int_chunk_orders"), order_keys))

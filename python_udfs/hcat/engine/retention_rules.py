@@ -74,16 +74,17 @@ _REMEMBER: Final = (
 
 #: Marts of sums, of models and of the corpus. The next build makes them anew from what is left.
 _SUMS: Final = (
-    "dim_chunks", "dim_documents", "dim_metrics", "dim_topics", "fct_adversarial_behaviour", "fct_audit_tests",
+    "dim_chunks", "dim_documents", "dim_metrics", "dim_topics", "fct_audit_tests",
     "fct_bias_gaps", "fct_bivariate_weaknesses", "fct_calibration_bins", "fct_calibration_quality",
     "fct_calibration_validity", "fct_calibrators", "fct_cells_to_read", "fct_chunk_topics", "fct_conformal_coverage",
     "fct_deletions", "fct_failure_rates", "fct_finding_sensitivity", "fct_findings",
     "fct_generation_calls", "fct_grammar_calls", "fct_grammar_checks", "fct_grammar_counts", "fct_grammar_queries",
     "fct_grammar_templates", "fct_grammar_texts", "fct_judge_agreement", "fct_labels_needed", "fct_marginal_weaknesses",
-    "fct_metric_drift", "fct_metric_reliability", "fct_metric_thresholds", "fct_metric_weeks", "fct_query_flag_rates",
-    "fct_rater_agreement", "fct_rater_reports", "fct_refusal_errors", "fct_rejected_grammar_queries",
+    "fct_metric_drift", "fct_metric_reliability", "fct_metric_thresholds", "fct_metric_weeks",
+    "fct_rater_agreement", "fct_rater_reports", "fct_rejected_grammar_queries",
     "fct_replicate_variation", "fct_representativeness", "fct_robustness_differences",
-    "fct_robustness_rates", "fct_robustness_variants", "fct_sample_plan", "fct_sampled_chunks", "fct_sampling_strata",
+    "fct_robustness_rates", "fct_robustness_variants", "fct_safety_rates", "fct_sample_plan", "fct_sampled_chunks",
+    "fct_sampling_strata",
     "fct_score_bands", "fct_score_distributions", "fct_system_calibration", "fct_test_coverage",
     "fct_threshold_methods", "fct_topic_stability", "fct_toxicity_error_rates", "fct_version_comparisons",
 )  # fmt: skip

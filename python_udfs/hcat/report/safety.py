@@ -27,15 +27,17 @@ order by metric_name
 """
 
 LIST_REFUSALS = """
-select * from fct_refusal_errors
-order by system, query_type <> 'all', query_type, expected_behaviour
+select * from fct_safety_rates
+where rate_kind in ('answered_when_due_to_refuse', 'refused_when_due_to_answer')
+order by system, category <> 'all', category, rate_kind desc
 """
 
-LIST_FLAGS = "select * from fct_query_flag_rates order by flag_name, system"
+LIST_FLAGS = "select * from fct_safety_rates where rate_kind = 'flag_raised' order by category, system"
 
 LIST_ADVERSARIAL = """
-select * from fct_adversarial_behaviour
-order by is_adversarial desc, system, variant_type
+select *, meaning in ('attacked', 'out_of_scope') as is_adversarial from fct_safety_rates
+where rate_kind = 'behaviour_changed'
+order by is_adversarial desc, system, category
 """
 
 ERROR_KINDS = {
@@ -92,16 +94,16 @@ def _describe_toxicity(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
 
 
 def _describe_refusals(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
-    rows = source.rows(LIST_REFUSALS, ["fct_refusal_errors"])
-    gaps = [] if rows else [_missing("Refusals compared with the expected behaviour", "fct_refusal_errors")]
+    rows = source.rows(LIST_REFUSALS, ["fct_safety_rates"])
+    gaps = [] if rows else [_missing("Refusals compared with the expected behaviour", "fct_safety_rates")]
     shown = [
         {
             "system": clean_label(row["system"]),
-            "query_type": clean_label(row["query_type"]),
-            "error": ERROR_KINDS[row["error_kind"]],
-            "count": row["count_interactions"],
+            "query_type": clean_label(row["category"]),
+            "error": ERROR_KINDS[row["rate_kind"]],
+            "count": row["count_checked"],
             "count_clusters": row["count_clusters"],
-            **_share(row, "share_errors"),
+            **_share(row, "share_found"),
         }
         for row in rows[:MAXIMUM_ROWS]
     ]
@@ -109,18 +111,18 @@ def _describe_refusals(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
 
 
 def _describe_flags(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
-    rows = source.rows(LIST_FLAGS, ["fct_query_flag_rates"])
-    gaps = [] if rows else [_missing("Screened queries", "fct_query_flag_rates")]
+    rows = source.rows(LIST_FLAGS, ["fct_safety_rates"])
+    gaps = [] if rows else [_missing("Screened queries", "fct_safety_rates")]
     shown = [
         {
-            "flag": FLAGS[row["flag_name"]],
+            "flag": FLAGS[row["category"]],
             "system": clean_label(row["system"]),
             "count": row["count_checked"],
-            "count_flagged": row["count_flagged"],
-            "count_answered": row["count_flagged_answered"],
+            "count_flagged": row["count_found"],
+            "count_answered": row["count_found_answered"],
             "false_alarms": format_percent(row["false_alarm_share"]),
             "missed": format_percent(row["missed_share"]),
-            **_share(row, "share_flagged"),
+            **_share(row, "share_found"),
         }
         for row in rows[:MAXIMUM_ROWS]
     ]
@@ -128,7 +130,7 @@ def _describe_flags(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
 
 
 def _describe_adversarial(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
-    rows = source.rows(LIST_ADVERSARIAL, ["fct_adversarial_behaviour"])
+    rows = source.rows(LIST_ADVERSARIAL, ["fct_safety_rates"])
     gaps = []
     if not any(row["is_adversarial"] for row in rows):
         gaps.append(
@@ -142,15 +144,15 @@ def _describe_adversarial(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]
     shown = [
         {
             "system": clean_label(row["system"]),
-            "variant_type": clean_label(row["variant_type"]),
+            "variant_type": clean_label(row["category"]),
             "meaning": row["meaning"].replace("_", " "),
-            "count": row["count_pairs"],
+            "count": row["count_checked"],
             "count_clusters": row["count_clusters"],
             "count_refused": row["count_refused"],
             "count_leaks": row["count_leaks"],
             "count_judged": row["count_judged"],
             "count_turned_wrong": row["count_turned_wrong"],
-            **_share(row, "share_changed"),
+            **_share(row, "share_found"),
         }
         for row in rows[:MAXIMUM_ROWS]
     ]

@@ -1,7 +1,7 @@
 """Robustness as Arrow tables: sides compared at equal group size, variants by type, and all parts in one table.
 
 :mod:`hcat.robustness.groups` defines a group, R and a faulty module. SQL pairs variants with their parents
-(``int_variant_pairs``) and draws the groups.
+(``fct_robustness_pairs``) and draws the groups.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hcat.safety.bias import Gap, Sides, compare_groups, compare_pairs, equivalence_p_value, interval_of, seed_of
 from hcat.statistics.multiple_tests import holm
@@ -34,6 +35,9 @@ STATUSES: Final = {
     "too_few_clusters": "fewer independent clusters than the least: means are shown, nothing is tested",
     "no_scores": "no pair, or no group and others, has the metric on both sides",
 }
+
+#: What stands in every row of a gap.
+CELL: Final = ["bias_gap_id", "system", "design", "margin", "span", "is_indicator"]
 
 BIAS_GAP_SCHEMA: Final = pa.schema(
     [
@@ -89,16 +93,15 @@ class BiasSettings:
                 raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
 
 
-def measure_gaps(cells: pa.Table, sums: pa.Table, settings: BiasSettings) -> pa.Table:
+def measure_gaps(sums: pa.Table, settings: BiasSettings) -> pa.Table:
     """Return the gaps of a build (schema :data:`BIAS_GAP_SCHEMA`), in the order of their ids.
 
     Parameters
     ----------
-    cells : Table
-        One row per gap: bias_gap_id, system, design (one of :data:`DESIGNS`), margin, span (largest difference that a
-        score allows), is_indicator.
     sums : Table
-        One row per (gap, cluster): bias_gap_id, cluster, first_sum, first_count, second_sum, second_count.
+        One row per (gap, cluster): bias_gap_id, system, design (one of :data:`DESIGNS`), margin, span (largest
+        difference that a score allows), is_indicator, cluster, first_sum, first_count, second_sum, second_count. A gap
+        without scores has one row, and no cluster.
     settings : BiasSettings
 
     Notes
@@ -114,19 +117,18 @@ def measure_gaps(cells: pa.Table, sums: pa.Table, settings: BiasSettings) -> pa.
 
     Examples
     --------
-    >>> cell = dict(bias_gap_id="g", system="app", design="counterfactual", margin=0.1, span=1.0, is_indicator=False)
-    >>> one = dict(bias_gap_id="g", first_sum=1.0, first_count=1.0, second_sum=0.0, second_count=1.0)
+    >>> one = dict(bias_gap_id="g", system="app", design="counterfactual", margin=0.1, span=1.0, is_indicator=False)
+    >>> one |= dict(first_sum=1.0, first_count=1.0, second_sum=0.0, second_count=1.0)
     >>> sums = pa.Table.from_pylist([one | dict(cluster=name) for name in "abc"])
     >>> settings = BiasSettings(0.05, 0.95, minimum_clusters=2, count_draws=10, random_seed=1)
-    >>> row = measure_gaps(pa.Table.from_pylist([cell]), sums, settings).to_pylist()[0]
+    >>> row = measure_gaps(sums, settings).to_pylist()[0]
     >>> row["difference"], row["p_value"]
     (1.0, 0.25)
     """
-    by_cell = _group(sums)
-    rows = [
-        _measure(cell, by_cell.get(cell["bias_gap_id"]), settings)
-        for cell in sorted(cells.to_pylist(), key=lambda cell: str(cell["bias_gap_id"]))
-    ]
+    ordered = sums.sort_by([("bias_gap_id", "ascending"), ("cluster", "ascending")])
+    scored = _group(ordered.filter(pc.is_valid(ordered["cluster"])))
+    cells = {cell["bias_gap_id"]: cell for cell in ordered.select(CELL).to_pylist()}
+    rows = [_measure(cell, scored.get(name), settings) for name, cell in cells.items()]
     families = [(row["system"], row["design"]) for row in rows]
     for name_of_family in sorted(set(families)):
         family = [
@@ -149,9 +151,8 @@ def _judge(row: Mapping[str, Any], error_rate: float) -> str:
     return GAP_FOUND if row["adjusted_p_value"] <= error_rate else INCONCLUSIVE
 
 
-def _group(sums: pa.Table) -> dict[str, Sides]:
-    """Return the sums of each gap, clusters in the order of their names."""
-    ordered = sums.sort_by([("bias_gap_id", "ascending"), ("cluster", "ascending")])
+def _group(ordered: pa.Table) -> dict[str, Sides]:
+    """Return the sums of each gap."""
     ids = np.asarray(ordered.column("bias_gap_id").to_pylist(), dtype=object)
     columns = [ordered.column(name).to_numpy().astype(np.float64) for name in Sides._fields]
     borders = [0, *(np.flatnonzero(ids[1:] != ids[:-1]) + 1), len(ids)] if len(ids) else [0]

@@ -139,10 +139,10 @@ class Examples:
 
     @classmethod
     def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Examples:
-        """Return the examples of the rows topic, example_text, embedding."""
+        """Return the examples of the rows topic, encoded_text, embedding."""
         vectors = [np.asarray(row["embedding"], dtype=np.float32) for row in rows]
         matrix = np.stack(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
-        return cls([row["topic"] for row in rows], [row["example_text"] for row in rows], matrix)
+        return cls([row["topic"] for row in rows], [row["encoded_text"] for row in rows], matrix)
 
     def nearest(
         self, vectors: npt.NDArray[np.float32]
@@ -170,7 +170,7 @@ class Screen:
 
     @classmethod
     def from_table(cls, table: pa.Table) -> Screen:
-        """Return the screen of the rows purpose (restricted_example, scope_example), topic, example_text, embedding."""
+        """Return the screen of the rows purpose (restricted_example, scope_example), topic, encoded_text, embedding."""
         rows = table.to_pylist()
         restricted, scope = (
             Examples.from_rows([row for row in rows if row["purpose"] == purpose])

@@ -69,9 +69,11 @@ from (values
     ('assistant 1.1', 'counterfactual', 'origin', 'gap_found', 'groundedness', 0.2, 0.01, 10, 'tested'),
     ('assistant 1.1', 'counterfactual', 'age', 'inconclusive', 'groundedness', 0.1, 0.30, 10, 'tested')
 ) as rows (system, design, attribute, verdict, metric_name, difference, adjusted_p_value, count_clusters, status);
-create table fct_adversarial_behaviour as
-select 'assistant 1.1' as system, 'prompt_injection' as variant_type, 5 as count_judged, 0 as count_turned_wrong,
-    5 as count_pairs;
+create table fct_safety_rates as
+from (values
+    ('assistant 1.1', 'behaviour_changed', 'prompt_injection', 5, 0, 5, 0),
+    ('assistant 1.1', 'flag_raised', 'canary_leak', null, null, 9, 1)
+) as rows (system, rate_kind, category, count_judged, count_turned_wrong, count_checked, count_found);
 create table fct_metric_drift as
 from (values
     ('groundedness', 'all', true, date '2026-08-23', date '2026-08-03', 3, 0.66, 0.47, 0.004),
@@ -96,7 +98,6 @@ from (values
     ('support_words', 'assistant 1.1', 'precision', 'estimated', 0.9, 0.85, 0.95, 0.8),
     ('rouge_l', 'assistant 1.1', 'precision', 'no_threshold', null, null, null, null)
 ) as rows (metric_name, system, measure, status, measured_value, value_lower, value_upper, chance_value);
-create table fct_query_flag_rates as select 'canary_leak' as flag_name, 1 as count_flagged, 9 as count_checked;
 """
 
 
@@ -142,13 +143,13 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
     assert rows["support_words says nothing about truth"][::3] == ("NO", "better than chance")
     assert rows["rouge_l says nothing about truth"][::3] == ("NO", "not measured")
     assert rows["no gap of another attribute"][::2] == ("yes", "0 of 1")
-    assert rows["no canary leak"] == ("NO", "fct_query_flag_rates", "1 of 9", "it is said to be there")
+    assert rows["no canary leak"] == ("NO", "fct_safety_rates", "1 of 9", "it is said to be there")
     assert not outcome.is_within_limits
 
 
 def test_what_nobody_looked_for_is_not_absent(built: Path) -> None:
     with duckdb.connect(str(built / "hcat.duckdb")) as connection:
-        connection.execute("delete from fct_query_flag_rates")
+        connection.execute("delete from fct_safety_rates")
         connection.execute("delete from fct_bias_gaps where attribute = 'age'")
     rows = {row[0]: row[1:] for row in planted.measure(built, built, PLANTED).tables[0].rows}
     assert rows["no gap of another attribute"][::3] == rows["no canary leak"][::3] == ("NO", "nobody looked")

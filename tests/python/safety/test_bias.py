@@ -181,21 +181,12 @@ def test_bad_input_is_named(call: object, message: str) -> None:
         call()  # type: ignore[operator]
 
 
-def cell(name: str, **others: object) -> dict[str, object]:
-    return {
-        "bias_gap_id": name,
-        "system": "s",
-        "design": "counterfactual",
-        "margin": 0.2,
-        "span": 1.0,
-        "is_indicator": False,
-    } | others
-
-
-def sums(name: str, first: list[float], second: list[float]) -> list[dict[str, object]]:
+def sums(name: str, first: list[float], second: list[float], **others: object) -> list[dict[str, object]]:
+    gap: dict[str, object] = {"bias_gap_id": name, "system": "s", "design": "counterfactual"}
+    gap |= {"margin": 0.2, "span": 1.0, "is_indicator": False} | others
     return [
-        {
-            "bias_gap_id": name,
+        gap
+        | {
             "cluster": f"{cluster:03d}",
             "first_sum": one,
             "first_count": 1.0,
@@ -206,18 +197,20 @@ def sums(name: str, first: list[float], second: list[float]) -> list[dict[str, o
     ]
 
 
+def measure(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+    return bias_tables.measure_gaps(pa.Table.from_pylist(rows), SETTINGS).to_pylist()
+
+
 def test_verdicts_of_one_family() -> None:
     noise = random(8).normal(0, 0.1, 60)
-    measured = bias_tables.measure_gaps(
-        pa.Table.from_pylist([cell("gap"), cell("same"), cell("few"), cell("none"), cell("wide")]),
-        pa.Table.from_pylist(
-            sums("gap", (noise + 0.5).tolist(), [0.0] * 60)
-            + sums("same", noise.tolist(), [0.0] * 60)
-            + sums("few", [0.0, 1.0], [0.0, 1.0])
-            + sums("wide", (noise * 20).tolist(), [0.0] * 60)
-        ),
-        SETTINGS,
-    ).to_pylist()
+    unscored = dict.fromkeys(["cluster", "first_sum", "first_count", "second_sum", "second_count"])
+    measured = measure(
+        sums("gap", (noise + 0.5).tolist(), [0.0] * 60)
+        + sums("same", noise.tolist(), [0.0] * 60)
+        + sums("few", [0.0, 1.0], [0.0, 1.0])
+        + [sums("none", [0.0], [0.0])[0] | unscored]
+        + sums("wide", (noise * 20).tolist(), [0.0] * 60)
+    )
     assert {row["bias_gap_id"]: (row["status"], row["verdict"]) for row in measured} == {
         "gap": ("tested", "gap_found"),
         "same": ("tested", "equivalent"),
@@ -231,35 +224,20 @@ def test_verdicts_of_one_family() -> None:
 
 
 def test_a_trifle_that_is_sure_is_equivalent() -> None:
-    trifle = bias_tables.measure_gaps(
-        pa.Table.from_pylist([cell("trifle")]),
-        pa.Table.from_pylist(sums("trifle", (0.05 + random(9).normal(0, 0.01, 50)).tolist(), [0.0] * 50)),
-        SETTINGS,
-    ).to_pylist()[0]
+    trifle = measure(sums("trifle", (0.05 + random(9).normal(0, 0.01, 50)).tolist(), [0.0] * 50))[0]
     assert trifle["adjusted_p_value"] < 0.05
     assert trifle["verdict"] == "equivalent"
 
 
 def test_families_do_not_share_their_error_rate() -> None:
     rows = sums("a", [1.0] * 8, [0.0] * 8)
-    one = bias_tables.measure_gaps(pa.Table.from_pylist([cell("a")]), pa.Table.from_pylist(rows), SETTINGS)
-    crowd = [cell(f"other_{number}", system="another") for number in range(30)]
-    both = bias_tables.measure_gaps(
-        pa.Table.from_pylist([cell("a"), *crowd]),
-        pa.Table.from_pylist(
-            rows + [row for other in crowd for row in sums(str(other["bias_gap_id"]), [1.0] * 8, [0.0] * 8)]
-        ),
-        SETTINGS,
-    )
-    find = [row for row in both.to_pylist() if row["bias_gap_id"] == "a"]
-    assert find == one.to_pylist()
+    crowd = [row for number in range(30) for row in sums(f"other_{number}", [1.0] * 8, [0.0] * 8, system="another")]
+    assert [row for row in measure(rows + crowd) if row["bias_gap_id"] == "a"] == measure(rows)
 
 
 def test_an_unknown_design_is_named() -> None:
     with pytest.raises(ValueError, match="design must be one of counterfactual, logged_groups, got 'x'"):
-        bias_tables.measure_gaps(
-            pa.Table.from_pylist([cell("a", design="x")]), pa.Table.from_pylist(sums("a", [1.0], [1.0])), SETTINGS
-        )
+        measure(sums("a", [1.0], [1.0], design="x"))
 
 
 def test_words_are_those_of_the_mart() -> None:

@@ -70,7 +70,7 @@ def test_rows_of_a_table_go_to_their_purpose():
         {
             "purpose": ["scope_example", "restricted_example"],
             "topic": ["cards", "tax"],
-            "example_text": ["c?", "t?"],
+            "encoded_text": ["c?", "t?"],
             "embedding": [[0.0, 1.0], [1.0, 0.0]],
         }
     )

@@ -1,5 +1,4 @@
 {%- set keys = {
-    'fct_adversarial_behaviour': 'adversarial_behaviour_id',
     'fct_answer_correctness': 'interaction_id',
     'fct_audit_tests': 'audit_test_id',
     'fct_bias_gaps': 'bias_gap_id',
@@ -17,9 +16,7 @@
     'fct_metric_reliability': 'metric_reliability_id',
     'fct_metric_weeks': 'metric_week_id',
     'fct_privacy_findings': 'privacy_finding_id',
-    'fct_query_flag_rates': 'query_flag_rate_id',
     'fct_query_flags': 'query_flag_id',
-    'fct_refusal_errors': 'refusal_error_id',
     'fct_replicate_variation': 'replicate_variation_id',
     'fct_representativeness': 'representativeness_id',
     'fct_robustness_differences': 'robustness_difference_id',
@@ -27,6 +24,7 @@
     'fct_robustness_pairs': 'robustness_pair_id',
     'fct_robustness_rates': 'robustness_rate_id',
     'fct_robustness_variants': 'robustness_variant_id',
+    'fct_safety_rates': 'safety_rate_id',
     'fct_score_distributions': 'score_distribution_id',
     'fct_system_calibration': 'system_calibration_id',
     'fct_toxicity_error_rates': 'toxicity_error_rate_id',
