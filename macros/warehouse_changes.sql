@@ -39,12 +39,14 @@
             'int_counterfactual_similarities', 'int_errors_attributed', 'int_failure_rates_described',
             'int_generated_texts_keyed', 'int_generation_inputs', 'int_generation_service',
             'int_grammar_checks', 'int_grammar_columns', 'int_grammar_imports', 'int_grammar_keys',
-            'int_grammar_templates', 'int_grammar_texts', 'int_groups_typed', 'int_labels_cross_fitted',
-            'int_labels_needed', 'int_partition_sums', 'int_query_examples', 'int_rater_agreement',
-            'int_rater_reports', 'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled',
-            'int_score_bands', 'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted',
+            'int_grammar_templates', 'int_grammar_texts', 'int_groups_typed', 'int_interaction_weeks',
+            'int_labels_cross_fitted', 'int_labels_needed', 'int_metric_drift', 'int_metric_weeks',
+            'int_partition_sums', 'int_query_examples', 'int_rater_agreement', 'int_rater_reports',
+            'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled', 'int_score_bands',
+            'int_scores_by_week', 'int_scores_summed_by_week', 'int_segments_monitored',
+            'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted',
             'int_variant_answers_averaged', 'int_variant_pairs', 'int_variants_keyed',
-            'int_variants_measured'
+            'int_variants_measured', 'int_weeks_keyed'
         ],
     }) }}
 {% endmacro %}

@@ -1,5 +1,6 @@
 with measured as (
-    select * from {{ ref('hcat', 'int_metric_drift') }}
+    select * from {{ ref('hcat', 'int_drift_measured') }}
+    where part = 'drift'
 ),
 
 final as (

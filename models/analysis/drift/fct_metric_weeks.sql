@@ -1,5 +1,6 @@
 with weeks as (
-    select * from {{ ref('hcat', 'int_metric_weeks') }}
+    select * from {{ ref('hcat', 'int_drift_measured') }}
+    where part = 'weeks'
 ),
 
 final as (

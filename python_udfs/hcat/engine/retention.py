@@ -296,9 +296,9 @@ class _Deletion:
 
     def check_sums(self, monday: date) -> None:
         """Raise an error if an interaction of a week that goes is not in the sums."""
-        if self.has("int_interaction_weeks") and self.count(
+        if self.has("int_week_sums") and self.count(
             "select count(*) from hcat_wanted"
-            " anti join (select interaction_id from int_interaction_weeks where week_start < $monday)"
+            " anti join (select interaction_id from fct_interactions where asked_at < $monday)"
             " using (interaction_id)",
             monday=monday,
         ):
@@ -445,7 +445,7 @@ class _Deletion:
         said = [("would delete" if self.is_dry_run else "deleted", self._describe())]
         said += [("records", ", ".join(f"{name} {count:,}" for name, count in self._count_records()))]
         if monday is not None:
-            kept = "their sums stay" if self.has("int_scores_summed_by_week") else "no sums stay: drift is switched off"
+            kept = "their sums stay" if self.has("int_week_sums") else "no sums stay: drift is switched off"
             said.append(("weeks", f"all before {monday}: {kept}"))
         said += [("not hcat's", f"{name}: rows {count:,}, delete them there") for name, count in self._foreign()]
         if self.is_dry_run:
@@ -541,10 +541,11 @@ class _Deletion:
             {"command": command, "reason": reason, "proof": proof, "monday": monday, "now": _now()},
         )
         self.connection.execute(f"create table {schema}.{PENDING} as from hcat_gone")
-        if monday is not None and self.has("int_scores_summed_by_week"):
+        if monday is not None and self.has("int_week_sums"):
             self.connection.execute(
-                f"insert into {schema}.int_weeks_pruned by name select *, {number} as deletion_number"
-                " from int_scores_summed_by_week where week_start < $1",
+                f"insert into {schema}.int_weeks_pruned by name"
+                f" select * exclude (range_low, range_high) replace ({number} as deletion_number)"
+                " from int_week_sums where deletion_number = 0 and week_start < $1",
                 [monday],
             )
 

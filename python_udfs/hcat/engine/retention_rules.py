@@ -95,8 +95,6 @@ _EMPTIED: Final = (
     "int_generated_embedded", "int_queries_varied", "int_test_texts_recognised", "int_test_variants_entailed",
     # reference answers of other queries stand beside an answer
     "int_answers_to_check",
-    # sums of weeks that are there; those of pruned weeks are in int_weeks_pruned by then
-    "int_scores_summed_by_week",
 )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ create table int_texts_embedded as select text_id, [1.0] as embedding from int_p
 create table int_cells as select 'fees' as first_segment;
 create table fct_evaluations as select interaction_id, 'm' as metric_name from stg_interactions;
 create table fct_interactions as
-    select interaction_id, answer, 'c' || interaction_id as cluster_id from stg_interactions;
+    select interaction_id, answer, 'c' || interaction_id as cluster_id, asked_at from stg_interactions;
 comment on table fct_interactions is 'One row per interaction.';
 create table int_clusters_seen as select cluster_id from fct_interactions;
 create table dim_runs as select 'r1' as run_id, timestamp '2026-05-01 10:00' as started_at, 1 as build_number;
@@ -400,8 +400,8 @@ def test_weeks_are_pruned_whole_and_only_after_a_build(project: Path) -> None:
     assert dict(prune_weeks(project, date(2026, 6, 17)))["deleted"].startswith("nothing: no interaction was asked")
     with pytest.raises(DeletionError, match="would leave no interaction with a time"):
         prune_weeks(project, date(2027, 1, 1))
-    weeks = "create table int_interaction_weeks as select interaction_id, date '2026-06-15' as week_start"
-    change(project, f"{weeks} from stg_interactions where interaction_id <> 'i2'")
+    change(project, "create table int_week_sums as select date '2026-06-15' as week_start")
+    change(project, "delete from fct_interactions where interaction_id = 'i2'")
     with pytest.raises(DeletionError, match="interactions came since the last whole build"):
         prune_weeks(project, date(2026, 6, 24))
 

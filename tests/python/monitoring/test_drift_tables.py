@@ -13,12 +13,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from hcat.engine.stacking import read_part
 from hcat.monitoring.drift import measuring
 from hcat.monitoring.drift.alarms import share_level
 from hcat.monitoring.drift.measuring import STATUSES
 from hcat.monitoring.drift.periods import plan_periods
 from hcat.monitoring.drift.settings import DriftSettings
-from hcat.monitoring.drift.tables import DRIFT_SCHEMA, bound_weeks, measure_drift, measure_drift_of
+from hcat.monitoring.drift.tables import DRIFT_SCHEMA, average_sums, bound_weeks, measure_drift, measure_weeks
 
 MONDAY = date(2026, 6, 1)
 SETTINGS = {"minimum_expected": 5.0, "minimum_shape": 30.0}
@@ -381,20 +382,11 @@ def test_few_weeks_are_too_few_however_many_interactions_they_hold() -> None:
 
 def test_empty_logs_give_an_empty_table() -> None:
     interactions = pa.table(
-        {
-            "interaction_id": pa.array([], pa.string()),
-            "cluster_id": pa.array([], pa.string()),
-            "week_start": pa.array([], pa.date32()),
-            "week_status": pa.array([], pa.string()),
-        }
+        {name: pa.array([], pa.string()) for name in ("interaction_id", "cluster_id", "asked_week")}
     )
-    table = measure_drift_of(interactions, [], [], SETTINGS)
+    table = measure_weeks(week_sums([]), interactions, [], [], SETTINGS)
     assert table.num_rows == 0
-    assert table.schema == DRIFT_SCHEMA
-    weeks = pa.table(
-        {name: pa.array([], pa.float64()) for name in ("mean_score", "standard_error", "scored_effective")}
-    )
-    assert bound_weeks(ranged(weeks, []), 0.95).num_rows == 0
+    assert set(DRIFT_SCHEMA.names) < set(table.column_names)
 
 
 # --- invariance -------------------------------------------------------------------------------------------------------
@@ -486,6 +478,79 @@ def ranged(weeks: pa.Table, ranges: list[tuple[float | None, float | None]]) -> 
     for place, name in enumerate(("range_low", "range_high")):
         weeks = weeks.append_column(name, pa.array([bounds[place] for bounds in ranges], pa.float64()))
     return weeks
+
+
+def week_sums(rows: list[dict[str, Any]]) -> pa.Table:
+    """Return rows of the model int_week_sums, of one series."""
+    texts = dict.fromkeys(("metric_name", "dimension", "segment", "week_status"), pa.string())
+    counts = ("count_interactions", "count_scored", "count_clusters", "count_decided", "count_failing")
+    sums = ("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided")
+    types = texts | {"week_start": pa.date32(), "deletion_number": pa.int64()} | dict.fromkeys(counts, pa.int64())
+    types |= dict.fromkeys((*sums, "range_low", "range_high"), pa.float64())
+    series = {"metric_name": "m", "dimension": "all", "segment": "all", "deletion_number": 0, "range_low": 0.0}
+    return pa.Table.from_pylist([series | row for row in rows], schema=pa.schema(list(types.items())))
+
+
+def of_clusters(*clusters: tuple[int, float], count_failing: int, **row: Any) -> dict[str, Any]:
+    """Return the sums of a week, of the number of scores and the mean of each cluster."""
+    sizes, sums = np.array([size for size, _ in clusters]), np.array([size * mean * 1e9 for size, mean in clusters])
+    counts = {"count_interactions": int(sizes.sum()), "count_scored": int(sizes.sum()), "count_clusters": len(clusters)}
+    counts |= {"count_decided": int(sizes.sum()), "count_failing": count_failing}
+    squares = {"sum_squared_counts": float(sizes @ sizes), "sum_squared_decided": float(sizes @ sizes)}
+    added = {
+        "sum_scores": float(sums.sum()),
+        "sum_squared_sums": float(sums @ sums),
+        "sum_products": float(sizes @ sums),
+    }
+    return counts | squares | added | row
+
+
+def test_a_pruned_week_counts_with_what_came_later() -> None:
+    # the first week is whole, and the second is the same in two parts; a row without a time is apart
+    weeks = [MONDAY, MONDAY + timedelta(weeks=1)]
+    nothing = {"sum_scores": 0.0, "sum_squared_sums": 0.0, "sum_products": 0.0, "sum_squared_counts": 0.0}
+    nothing |= {
+        "count_scored": 0,
+        "count_clusters": 0,
+        "count_decided": 0,
+        "count_failing": 0,
+        "sum_squared_decided": 0.0,
+    }
+    found = average_sums(
+        week_sums(
+            [
+                of_clusters((2, 0.0), (2, 1.0), count_failing=2, week_start=weeks[0], week_status="complete"),
+                of_clusters((2, 0.0), count_failing=2, week_start=weeks[1], week_status="complete"),
+                of_clusters((2, 1.0), count_failing=0, week_start=weeks[1], week_status="complete", deletion_number=1),
+                nothing | {"count_interactions": 1},
+            ]
+        )
+    ).to_pylist()
+    names = ("count_interactions", "scored_effective", "mean_score", "standard_error", "share_failing", "is_pruned")
+    by_week = {row["week_start"]: tuple(row[name] for name in names) for row in found}
+    assert by_week == {
+        weeks[0]: (4, 2.0, 0.5, 0.5, 0.5, False),
+        weeks[1]: (4, 2.0, 0.5, 0.5, 0.5, True),
+        None: (1, None, None, None, None, False),
+    }
+
+
+def test_sums_say_which_weeks_are_over_and_which_dimensions_are_monitored() -> None:
+    logs = normal_logs(weeks=9, weekly=20)
+    weeks = [MONDAY + timedelta(weeks=week) for week in range(9)]
+    statuses = ["complete"] * 8 + ["incomplete"]
+    pairs = zip(weeks, statuses, strict=True)
+    sums = [of_clusters((20, 0.0), count_failing=0, week_start=week, week_status=status) for week, status in pairs]
+    interactions = pa.Table.from_pylist(logs.interactions)
+    asked = interactions["week_start"].cast(pa.string())
+    interactions = interactions.select(["interaction_id", "cluster_id"]).append_column("asked_week", asked)
+    evaluations = pa.Table.from_pylist(logs.scores["quiet"]).to_batches()
+    segments = pa.Table.from_pylist(logs.segments).to_batches()
+    found = measure_weeks(week_sums(sums), interactions, segments, evaluations, SETTINGS)
+    assert read_part(found, "weeks").num_rows == 9
+    drift = read_part(found, "drift").to_pylist()
+    assert {row["dimension"] for row in drift} == {"all"}
+    assert {row["count_incomplete_week"] for row in drift} == {20}
 
 
 def test_weekly_means_have_students_interval() -> None:

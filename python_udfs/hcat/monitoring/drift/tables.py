@@ -14,7 +14,9 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from hcat.engine.stacking import stack_parts
 from hcat.monitoring.drift.alarms import mark_alarms
 from hcat.monitoring.drift.measuring import measure_metric, measure_mix
 from hcat.monitoring.drift.periods import plan_periods
@@ -65,6 +67,10 @@ DRIFT_SCHEMA: Final = pa.schema(
     ]
 )
 
+#: Columns of int_week_sums: what a row is about, and what is added up.
+_KEYS: Final = ("metric_name", "dimension", "segment", "week_start", "week_status", "range_low", "range_high")
+_COUNTS: Final = ("count_interactions", "count_scored", "count_clusters", "count_decided", "count_failing")
+_SUMS: Final = ("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided")
 #: Shares below it are rounding.
 _ROUNDING: Final = 1e-9
 
@@ -141,14 +147,87 @@ def measure_drift(
     return pa.Table.from_pylist([_without_nan(row) for row in rows], schema=DRIFT_SCHEMA)
 
 
-def measure_drift_of(
+def measure_weeks(
+    sums: pa.Table,
     interactions: pa.Table,
     segments: Iterable[pa.RecordBatch],
     evaluations: Iterable[pa.RecordBatch],
     settings: Mapping[str, Any],
 ) -> pa.Table:
-    """Return the rows of :func:`measure_drift`, with settings by name as a dbt model reads them."""
-    return measure_drift(interactions, segments, evaluations, DriftSettings(**settings))
+    """Return the parts ``weeks`` (:func:`bound_weeks`) and ``drift`` (:func:`measure_drift`).
+
+    Parameters
+    ----------
+    sums : Table
+        Of the model int_week_sums, ordered by its key. It says which dimensions are monitored and which weeks are over.
+    interactions : Table
+        interaction_id, cluster_id, asked_week (the Monday as text, null without a time).
+    segments, evaluations : iterable of RecordBatch
+        As for :func:`measure_drift`. Dimensions without sums are left out.
+    settings : mapping
+        Fields of :class:`hcat.monitoring.drift.settings.DriftSettings`.
+    """
+    chosen = DriftSettings(**settings)
+    dimensions = pc.unique(sums["dimension"])
+    monitored = (batch.filter(pc.is_in(batch.column("dimension"), value_set=dimensions)) for batch in segments)
+    weeks = interactions["asked_week"].cast(pa.date32())
+    over = pc.unique(sums.filter(pc.field("week_status") == "complete")["week_start"].cast(pa.date32()))
+    status = pc.if_else(pc.is_in(weeks, value_set=over), "complete", "incomplete")
+    logs = interactions.select(["interaction_id", "cluster_id"]).append_column("week_start", weeks)
+    logs = logs.append_column("week_status", pc.if_else(pc.is_null(weeks), "no_timestamp", status))
+    return stack_parts(
+        {
+            "weeks": bound_weeks(average_sums(sums), chosen.confidence),
+            "drift": measure_drift(logs, monitored, evaluations, chosen),
+        }
+    )
+
+
+def average_sums(sums: pa.Table) -> pa.Table:
+    """Return one row per week and series, with its mean, its error by cluster and the share that fails.
+
+    Parameters
+    ----------
+    sums : Table
+        Of the model int_week_sums. What came to a pruned week after its deletion counts as clusters of its own.
+
+    Examples
+    --------
+    Cluster a has the scores 0, 0 and cluster b has 1, 1. Sums minus count x mean are -1 and 1, so that the error is
+    sqrt((1 + 1) x 2 / 1) / 4.
+
+    >>> week = {"metric_name": "m", "dimension": "all", "segment": "all", "week_start": None, "deletion_number": 0}
+    >>> week |= {"week_status": "complete", "range_low": 0.0, "range_high": 1.0, "count_interactions": 4}
+    >>> week |= {"count_scored": 4, "count_clusters": 2, "sum_squared_counts": 8.0, "sum_scores": 2e9}
+    >>> week |= {"sum_squared_sums": 4e18, "sum_products": 4e9, "count_decided": 4, "sum_squared_decided": 8.0}
+    >>> found = average_sums(pa.Table.from_pylist([week | {"count_failing": 2}])).to_pylist()[0]
+    >>> [found[name] for name in ("mean_score", "standard_error", "scored_effective", "share_failing", "is_pruned")]
+    [0.5, 0.5, 2.0, 0.5, False]
+    """
+    added = (*_COUNTS, *_SUMS)
+    # one thread: the sums of doubles keep the order of the rows
+    grouped = sums.group_by(list(_KEYS), use_threads=False)
+    found = grouped.aggregate([(name, "sum") for name in added] + [("deletion_number", "max")])
+    found = found.select([*_KEYS, *(f"{name}_sum" for name in added), "deletion_number_max"])
+    found = found.rename_columns([*_KEYS, *added, "deletion_number"])
+    value = {name: as_floats(found[name]) for name in added}
+    scored, clusters, decided = value["count_scored"], value["count_clusters"], value["count_decided"]
+    mean = ratio(value["sum_scores"], scored)
+    # sum over clusters of (their sum - their count x mean)^2, linearised: siblings count together
+    squares = value["sum_squared_sums"] - mean * value["sum_products"]
+    squares = squares - mean * (value["sum_products"] - mean * value["sum_squared_counts"])
+    spread = ratio(np.maximum(squares, 0) * clusters, np.maximum(clusters - 1, 0))
+    for name, values in (
+        ("scored_effective", ratio(scored * scored, value["sum_squared_counts"])),
+        ("mean_score", mean / 1e9),
+        ("standard_error", ratio(np.sqrt(spread), scored) / 1e9),
+        ("share_failing", ratio(value["count_failing"], decided)),
+        ("decided_effective", ratio(decided * decided, value["sum_squared_decided"])),
+    ):
+        found = found.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
+    return found.append_column("is_pruned", pc.greater(found["deletion_number"], 0)).drop_columns(
+        ["deletion_number", *_SUMS]
+    )
 
 
 def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:

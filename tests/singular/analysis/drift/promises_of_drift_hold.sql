@@ -4,16 +4,26 @@
 
 {% call promise('drift_is_complete', ['fct_metric_drift']) %}
 -- Every series has a row per test and window, tested or not. Every dimension has one row per window for its mix.
-with series as (
-    select distinct evaluations.metric_name, segments.dimension, segments.segment
+with week_dimensions as (
+    select dimension from {{ ref('hcat', 'int_analysis_dimensions') }}
+    where source = 'column' and field = 'asked_week'
+),
+
+monitored as (
+    select segments.*
+    from {{ ref('hcat', 'int_interaction_segments') }} as segments
+    left join week_dimensions on segments.dimension = week_dimensions.dimension
+    where week_dimensions.dimension is null
+),
+
+series as (
+    select distinct evaluations.metric_name, monitored.dimension, monitored.segment
     from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
-    inner join {{ ref('hcat', 'int_segments_monitored') }} as segments
-        on evaluations.interaction_id = segments.interaction_id
+    inner join monitored on evaluations.interaction_id = monitored.interaction_id
 ),
 
 dimensions as (
-    select distinct dimension
-    from {{ ref('hcat', 'int_segments_monitored') }}
+    select distinct dimension from monitored
     where dimension <> 'all'
 ),
 
@@ -83,8 +93,9 @@ left_now as (
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored
     from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
-    inner join {{ ref('hcat', 'int_segments_monitored') }} as segments
+    inner join {{ ref('hcat', 'int_interaction_segments') }} as segments
         on evaluations.interaction_id = segments.interaction_id
+    where segments.dimension in (select dimension from {{ ref('hcat', 'fct_metric_weeks') }})
     group by evaluations.metric_name, segments.dimension, segments.segment
 ),
 
