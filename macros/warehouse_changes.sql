@@ -29,14 +29,21 @@
             'int_findings_seen': 'built_at',
         },
         'removed': [
-            'fct_failure_rates_appendix', 'fct_risk_controls', 'int_audit_labels', 'int_audits_tested',
-            'int_calibrators_fitted', 'int_calibrators_measured', 'int_cell_clusters', 'int_cell_estimates',
-            'int_cell_totals', 'int_chunk_orders_measured', 'int_conformal_coverage',
-            'int_conformal_limits_left_out', 'int_conformal_quantiles', 'int_errors_attributed',
-            'int_failure_rates_described', 'int_groups_typed', 'int_labels_cross_fitted',
-            'int_labels_needed', 'int_partition_sums', 'int_rater_agreement', 'int_rater_reports',
-            'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled', 'int_score_bands',
-            'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted', 'int_variants_measured'
+            'fct_failure_rates_appendix', 'fct_risk_controls', 'fct_threshold_methods',
+            'int_audit_labels', 'int_audits_tested', 'int_calibration_targets',
+            'int_calibration_validity', 'int_calibrator_parameters', 'int_calibrators_fitted',
+            'int_calibrators_measured', 'int_cell_clusters', 'int_cell_estimates', 'int_cell_totals',
+            'int_chunk_orders_measured', 'int_conformal_coverage', 'int_conformal_limits_left_out',
+            'int_conformal_quantiles', 'int_errors_attributed', 'int_failure_rates_described',
+            'int_gates_in_force', 'int_groups_typed', 'int_interaction_strata',
+            'int_interaction_version_classes', 'int_label_versions', 'int_labels',
+            'int_labels_cross_fitted', 'int_labels_needed', 'int_partition_sums', 'int_prediction_sets',
+            'int_rater_agreement', 'int_rater_reports', 'int_ratings_adjudicated',
+            'int_ratings_labelled', 'int_ratings_modelled', 'int_ratings_unjudged',
+            'int_release_interactions', 'int_reliability_measured', 'int_risks_controlled',
+            'int_safety_measurements', 'int_score_bands', 'int_scores_boosted', 'int_scores_located',
+            'int_scores_to_boost', 'int_sides_compared', 'int_tables_to_publish',
+            'int_thresholds_fitted', 'int_variants_measured'
         ],
     }) }}
 {% endmacro %}
