@@ -31,24 +31,17 @@ labels as (
 ),
 
 calibrated as (
-    select interaction_id, metric_name, calibrated_probability
+    select interaction_id, metric_name, calibrated_probability, prediction_set
     from {{ ref_if_on(
         'calibration', 'int_evaluations_calibrated',
-        'interaction_id string, metric_name string, calibrated_probability double'
-    ) }}
-),
-
-prediction_sets as (
-    select interaction_id, metric_name, prediction_set
-    from {{ ref_if_on(
-        'calibration', 'int_prediction_sets', 'interaction_id string, metric_name string, prediction_set string'
+        'interaction_id string, metric_name string, calibrated_probability double, prediction_set string'
     ) }}
 ),
 
 validity as (
     select *
     from {{ ref_if_on(
-        'calibration', 'int_calibration_validity',
+        'calibration', 'fct_calibration_validity',
         'metric_name string, version_class string, calibration_status string'
     ) }}
 ),
@@ -63,7 +56,7 @@ joined as (
         evaluations.metric_name,
         evaluations.score_status,
         evaluations.detail,
-        prediction_sets.prediction_set,
+        calibrated.prediction_set,
         case when labels.label is not null then labels.rater_kind end as label_rater_kind,
         case
             when targets.metric_name is null or not {{ is_on('calibration') }} then 'not_calibrated'
@@ -89,10 +82,6 @@ joined as (
     left join labels on evaluations.interaction_id = labels.interaction_id and targets.criterion = labels.criterion
     left join calibrated
         on evaluations.interaction_id = calibrated.interaction_id and evaluations.metric_name = calibrated.metric_name
-    left join prediction_sets
-        on
-            evaluations.interaction_id = prediction_sets.interaction_id
-            and evaluations.metric_name = prediction_sets.metric_name
 ),
 
 hashed as (

@@ -1,5 +1,4 @@
 -- One row per safety measurement that a gate uses, with its interval and n.
-{{ config(materialized='view') }}
 with toxicity_errors as (
     select * from {{ ref('hcat', 'fct_toxicity_error_rates') }}
     where error_kind = 'false_alarm' and target_group <> 'all'

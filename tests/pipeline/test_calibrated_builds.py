@@ -183,9 +183,8 @@ def test_metrics_without_labels_say_so(built: Build) -> None:
     assert count == 0
 
 
-def test_a_changed_label_is_kept_beside_the_old_one(dbt: Dbt, built: Build) -> None:
-    before = built.query("select count(*) from int_label_versions")[0][0]
-    key = "select interaction_id from int_labels where label = 1 and is_audit order by interaction_id limit 1"
+def test_further_ratings_change_a_label(dbt: Dbt, built: Build) -> None:
+    key = "select interaction_id from int_target_evaluations where label = 1 and is_audit order by interaction_id limit 1"
     ((name,),) = built.query(key)
     ratings = [
         {"interaction_id": name, "rater": rater, "criterion": "faithfulness", "scale_point": 0, "rating_pass": 1}
@@ -194,9 +193,5 @@ def test_a_changed_label_is_kept_beside_the_old_one(dbt: Dbt, built: Build) -> N
     write_lines(built.raw / "ratings_2.jsonl", ratings)
     again = dbt(UNTESTED, built.raw, built.warehouse)
     assert again.exit_code == 0, again.output
-    versions = again.query(
-        "select label, count_raters from int_label_versions where interaction_id = ? order by count_raters", name
-    )
-    assert versions == [(1, 1), (0, 3)]
-    assert again.query("select count(*) from int_label_versions")[0][0] == before + 1
-    assert again.query("select distinct label from int_labels where interaction_id = ?", name) == [(0,)]
+    labels = "select distinct label from int_target_evaluations where interaction_id = ? and criterion = 'faithfulness'"
+    assert again.query(labels, name) == [(0,)]

@@ -21,7 +21,7 @@ def test_all_that_is_planted_is_found_and_little_else(built: Path) -> None:
 def test_most_prediction_sets_have_one_label(built: Path) -> None:
     with duckdb.connect(str(built / "hcat.duckdb"), read_only=True) as connection:
         row = connection.execute(
-            "select avg((prediction_set in ('accepted', 'failed'))::int) from int_prediction_sets"
+            "select avg((prediction_set in ('accepted', 'failed'))::int) from int_evaluations_calibrated"
             " where metric_name = 'groundedness' and prediction_set is not null"
         ).fetchone()
     assert row is not None

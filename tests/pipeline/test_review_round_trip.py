@@ -28,7 +28,7 @@ VARIABLES = {"hcat_review_round": "spring", "hcat_review_budget": 40, "hcat_revi
 #: What a round needs and what comes of it; gates and weaknesses do not.
 BUILD = (
     "build --exclude-resource-type test --select"
-    " +int_interactions_sampled_for_review +int_labels +fct_labels_needed stg_ratings__rejected"
+    " +int_interactions_sampled_for_review +int_target_evaluations +fct_labels_needed stg_ratings__rejected"
     " +fct_rater_agreement +fct_rater_reports int_texts_masked"
 )
 #: Interactions that are rated at the desk.
@@ -148,7 +148,11 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
         assert "1 of them say that the rater cannot judge" in printed
 
     # a build later the labels stand beside the scores with the way in which they were drawn
-    labelled_before = built.query("select count(*) from int_labels where metric_name = 'groundedness'")[0][0]
+    count_labels = (
+        "select count(*) from int_target_evaluations"
+        " where metric_name = 'groundedness' and label is not null and raw_score is not null"
+    )
+    labelled_before = built.query(count_labels)[0][0]
     rebuilt = dbt(BUILD, raw, built.warehouse, variables=VARIABLES)
     assert rebuilt.exit_code == 0, rebuilt.output
     assert rebuilt.query("select count(*) from stg_ratings__rejected where source_file like 'ratings_spring%'") == [
@@ -158,8 +162,9 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
         row[0]: row[1:]
         for row in rebuilt.query(
             "select labels.interaction_id, labels.label, labels.is_audit, labels.inclusion_probability"
-            " from int_labels as labels inner join int_interactions_sampled_for_review as drawn"
+            " from int_target_evaluations as labels inner join int_interactions_sampled_for_review as drawn"
             " on labels.interaction_id = drawn.interaction_id and labels.metric_name = 'groundedness'"
+            " where labels.label is not null and labels.raw_score is not null"
         )
     }
     scored = {

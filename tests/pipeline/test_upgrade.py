@@ -28,7 +28,6 @@ REMEMBERED = {
     "fct_threshold_gates": 40,
     "int_findings_seen": 4,
     "int_interactions_sampled_for_review": 24,
-    "int_label_versions": 24,
     "int_texts_embedded": 342,
     "landed_chunks": 48,
     "landed_documents": 4,

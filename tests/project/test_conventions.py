@@ -100,7 +100,7 @@ NUMBERS_OF_FILES = {
     "number_of_hex": ({"16", "10"}, "bases of numbers"),
     "base_traces": ({"2"}, "the order of candidates"),
     "whole_number": ({"38"}, "digits of the largest decimal"),
-    "int_labels": ({"7"}, "characters of a year and month"),
+    "int_target_evaluations": ({"7"}, "characters of a year and month"),
     "review_number": ({"8", "4294967296"}, "8 hexadecimal digits of a hash as a share of 2^32"),
     "fct_judge_calls": ({"1000"}, "prices are those of 1,000 tokens"),
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),

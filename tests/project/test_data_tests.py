@@ -66,9 +66,10 @@ BREAKS: Mapping[str, Break] = {
     "a_lower_appetite_never_raises_false_accepts": Break(
         "fct_metric_thresholds",
         "'broken method lax'",
-        "insert into broken (metric_name, method, risk_appetite, confidence, kind, threshold, false_accept_rate)"
-        " values ('broken', 'method', 'lax', 0.5, 'acceptance', 0.5, 0.1),"
-        " ('broken', 'method', 'strict', 0.9, 'acceptance', 0.5, 0.2)",
+        "insert into broken"
+        " (metric_name, method, is_shown, risk_appetite, confidence, kind, threshold, false_accept_rate)"
+        " values ('broken', 'method', true, 'lax', 0.5, 'acceptance', 0.5, 0.1),"
+        " ('broken', 'method', true, 'strict', 0.9, 'acceptance', 0.5, 0.2)",
     ),
     "calibration_is_complete": Break(
         "fct_evaluations",
@@ -77,10 +78,10 @@ BREAKS: Mapping[str, Break] = {
         "calibrated_probability is null",
     ),
     "labelled_clusters_are_left_out": Break(
-        "int_labels",
+        "int_target_evaluations",
         "concat_ws(' ', metric_name, 'broken', 'label', label)",
         "update broken set cluster_id = 'broken' where rowid = $row",
-        "is_audit and metric_name in (select metric_name from int_labels_fitted"
+        "is_audit and raw_score is not null and metric_name in (select metric_name from int_labels_fitted"
         " where part = 'quantiles' and status = 'conformalized')",
     ),
     "ratings_are_complete": Break("fct_ratings", "'ratings'", DELETE),

@@ -28,7 +28,7 @@ LAYER_EXCEPTIONS = {
     ("int_records_counted", "landed"): "only the count of records looks below staging",
     ("dim_runs", "landed"): "the ledger hashes what landed",
     (
-        "int_interaction_strata",
+        "int_target_evaluations",
         "analysis/segments",
     ): "calibrators are fitted by segment, and segments are values of facts",
 }

@@ -1,5 +1,6 @@
 from hcat.calibration.failure_rates import estimate_failure_rates
 from hcat.engine.relations import order_by, read_batches, read_rows
+from hcat.engine.stacking import read_part
 from hcat.statistics.memberships import BATCH_ROWS
 
 
@@ -12,6 +13,6 @@ def model(dbt, session):
     interactions = dbt.ref("hcat", "fct_interactions")
     ids = read_rows(interactions.select("interaction_id"))["interaction_id"].combine_chunks()
     segments = read_batches(dbt.ref("hcat", "int_interaction_segments"), BATCH_ROWS)
-    targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
+    targets = read_part(read_rows(dbt.ref("hcat", "int_labels_fitted")), "targets")
     options = {"target": target, "confidence": confidence, "random_seed": seed}
     return estimate_failure_rates(ids, read_batches(evaluations), segments, targets, **options)

@@ -1,6 +1,5 @@
 -- One row per interaction of the latest release of its application that answers a real query, that is, a query that
 -- nobody prepared for a test.
-{{ config(materialized='view') }}
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),

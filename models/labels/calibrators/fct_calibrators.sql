@@ -3,8 +3,16 @@ with calibrators as (
     where part = 'calibrators'
 ),
 
+-- parameter, position, value, lower_bound, probability, tree, node, feature, threshold, left, right,
+-- missing_goes_left: hcat.calibration.calibrators.CalibratorRow
 parameters as (
-    select * from {{ ref('hcat', 'int_calibrator_parameters') }}
+    select
+        metric_name,
+        segment,
+        family,
+        {{ explode_records('parameters') }}  -- noqa: AL03
+    from calibrators
+    where status = 'fitted'
 ),
 
 numbered as (

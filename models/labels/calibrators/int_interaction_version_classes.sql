@@ -1,45 +1,41 @@
 -- One row per interaction with the class of its application version. Within a class, the labels of one version are
 -- valid for another.
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
-),
-
-assessed as (
-    select * from {{ seed('application_version_classes') }}
-),
-
-prompted as (
     select
         interaction_id,
         application,
         application_version,
         system,
         {{ json_field('tags', "'prompt_version'") }} as prompt_version
-    from interactions
+    from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
-matched as (
-    select
-        prompted.*,
-        assessed.version_class,
-        -- A row for this prompt takes precedence over a row for any prompt.
-        row_number() over (
-            partition by prompted.interaction_id order by assessed.prompt_version nulls last, assessed.version_class
-        ) as choice
-    from prompted
-    left join assessed
-        on
-            prompted.application = assessed.application
-            and prompted.application_version = assessed.application_version
-            and coalesce(assessed.prompt_version, prompted.prompt_version, '') = coalesce(prompted.prompt_version, '')
+assessed as (
+    select application, application_version, prompt_version, min(version_class) as version_class
+    from {{ seed('application_version_classes') }}
+    group by application, application_version, prompt_version
 ),
 
 final as (
     select
-        interaction_id,
-        coalesce(version_class, concat_ws(' prompt ', system, prompt_version)) as version_class
-    from matched
-    where choice = 1
+        interactions.interaction_id,
+        -- A row for this prompt takes precedence over a row for any prompt.
+        coalesce(
+            of_prompt.version_class,
+            of_any_prompt.version_class,
+            concat_ws(' prompt ', interactions.system, interactions.prompt_version)
+        ) as version_class
+    from interactions
+    left join assessed as of_prompt
+        on
+            interactions.application = of_prompt.application
+            and interactions.application_version = of_prompt.application_version
+            and interactions.prompt_version = of_prompt.prompt_version
+    left join assessed as of_any_prompt
+        on
+            interactions.application = of_any_prompt.application
+            and interactions.application_version = of_any_prompt.application_version
+            and of_any_prompt.prompt_version is null
 )
 
 select * from final

@@ -1,9 +1,11 @@
-from hcat.calibration.fits import FitSettings, fit_labels
+from hcat.calibration.fits import FitSettings, describe_targets, fit_labels
 from hcat.engine.relations import read_rows
 
 
 def model(dbt, session):
     settings = dbt.config.meta_get("settings")
-    labels = read_rows(dbt.ref("hcat", "int_labels"))
-    targets = read_rows(dbt.ref("hcat", "int_calibration_targets"))
+    evaluations = dbt.ref("hcat", "int_target_evaluations")
+    labels = read_rows(evaluations.filter("label is not null and raw_score is not null"))
+    targets, scales = read_rows(dbt.ref("calibration_targets")), read_rows(dbt.ref("rating_scales"))
+    targets = describe_targets(targets, scales, read_rows(dbt.ref("hcat", "int_metric_catalog")))
     return fit_labels(labels, targets, FitSettings(**settings))

@@ -3,8 +3,12 @@ with reports as (
     where part = 'reports'
 ),
 
+-- a second look at an answer that nobody can judge is no further answer
 unjudged as (
-    select * from {{ ref('hcat', 'int_ratings_unjudged') }}
+    select criterion, rater, rater_kind, count(*) as count_cannot_judge
+    from {{ ref('hcat', 'stg_ratings__cannot_judge') }}
+    where rating_pass = 1
+    group by criterion, rater, rater_kind
 ),
 
 -- a rater who judged nothing has a row too

@@ -1,44 +1,65 @@
+-- Also a rating that gives no label is kept: a second pass, or one of a kind that another outranks.
 with ratings as (
-    select * from {{ ref('hcat', 'int_ratings_labelled') }}
+    select * from {{ ref('hcat', 'stg_ratings') }}
+),
+
+interactions as (
+    select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions_joined') }}
+),
+
+labels as (
+    select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
+),
+
+scale_points as (
+    select criterion, scale_point, min(scale_label) as scale_label from {{ seed('rating_scales') }}
+    group by criterion, scale_point
 ),
 
 final as (
     select
         -- ids
         md5(
-            concat_ws('|', interaction_id, rater, criterion, coalesce(guideline_version, ''), rating_pass)
+            concat_ws(
+                '|', ratings.interaction_id, ratings.rater, ratings.criterion, coalesce(ratings.guideline_version, ''),
+                ratings.rating_pass
+            )
         ) as rating_id,
-        interaction_id,
-        cluster_id,
+        ratings.interaction_id,
+        interactions.cluster_id,
 
         -- strings
-        system,
-        criterion,
-        rater,
-        rater_kind,
-        guideline_version,
-        review_round,
-        sampling,
-        scale_label,
-        label_rater_kind,
+        interactions.system,
+        ratings.criterion,
+        ratings.rater,
+        ratings.rater_kind,
+        ratings.guideline_version,
+        ratings.review_round,
+        ratings.sampling,
+        scale_points.scale_label,
+        labels.rater_kind as label_rater_kind,
 
         -- numerics
-        scale_point::integer as scale_point,
-        accept_from::integer as accept_from,
-        rating_pass::integer as rating_pass,
-        label as human_label,
-        count_raters,
-        mean_scale_point,
-        reason_start::integer as reason_start,
-        reason_end::integer as reason_end,
-        inclusion_probability,
+        ratings.scale_point::integer as scale_point,
+        labels.accept_from::integer as accept_from,
+        ratings.rating_pass::integer as rating_pass,
+        labels.label as human_label,
+        labels.count_raters,
+        labels.mean_scale_point,
+        ratings.reason_start::integer as reason_start,
+        ratings.reason_end::integer as reason_end,
+        ratings.inclusion_probability,
 
         -- booleans
-        scale_point >= accept_from as is_accepting,
+        ratings.scale_point >= labels.accept_from as is_accepting,
 
         -- timestamps
-        rated_at
+        ratings.rated_at
     from ratings
+    inner join interactions on ratings.interaction_id = interactions.interaction_id
+    left join labels on ratings.interaction_id = labels.interaction_id and ratings.criterion = labels.criterion
+    left join scale_points
+        on ratings.criterion = scale_points.criterion and ratings.scale_point = scale_points.scale_point
 )
 
 select * from final

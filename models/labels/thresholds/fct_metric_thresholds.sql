@@ -1,6 +1,7 @@
+-- The three methods that somebody decides by (is_shown), and methods of the literature beside them, to compare.
 with fitted as (
     select * from {{ ref('hcat', 'int_labels_measured') }}
-    where part = 'thresholds' and is_shown
+    where part = 'thresholds'
 ),
 
 decisions as (
@@ -16,7 +17,8 @@ joined as (
         decisions.valid_until,
         decisions.threshold as decided_threshold,
         -- A monitoring floor is no acceptance threshold, even when both have the same number.
-        fitted.kind = 'acceptance'
+        fitted.is_shown
+        and fitted.kind = 'acceptance'
         and round(fitted.threshold, {{ var('hcat_decision_decimals') }})
         = round(decisions.threshold, {{ var('hcat_decision_decimals') }}) as is_decided
     from fitted
@@ -45,6 +47,7 @@ final as (
         false_reject_verdict,
         case
             when status <> 'ok' then 'no_threshold'
+            when not is_shown then 'not_shown'
             -- the error that the kind limits; the other one is its price
             when kind = 'acceptance' and false_accept_verdict in ('within', 'beyond') then false_accept_verdict
             when kind = 'monitoring' and false_reject_verdict in ('within', 'beyond') then false_reject_verdict
@@ -58,6 +61,7 @@ final as (
         threshold,
         decided_threshold::double as decided_threshold,
         expected_cost,
+        held_out_flag_share,
         count_fit_accepted,
         count_fit_failed,
         count_fit_clusters,
@@ -78,6 +82,7 @@ final as (
         false_reject_effective_n,
 
         -- booleans
+        is_shown,
         coalesce(is_decided, false) as is_decided,
         is_provisional,
         coalesce(valid_until < current_date, false) as is_decision_expired,

@@ -138,8 +138,8 @@ def fit_quantiles(
     Parameters
     ----------
     labels : Table
-        Labels of a plain random sample, with the columns of int_labels: interaction_id, metric_name, cluster_id,
-        segment, stratum, label, scale_point, raw_score.
+        Labels of a plain random sample: interaction_id, metric_name, cluster_id, segment, stratum, label, scale_point,
+        raw_score.
     targets, calibrators : Table
         As in :func:`hcat.calibration.tables.fit_calibrators`, and what it returned.
     predictions : Table

@@ -34,21 +34,46 @@ class FitSettings:
     alpha: float
 
 
+def describe_targets(targets: pa.Table, scales: pa.Table, metrics: pa.Table) -> pa.Table:
+    """Return the metrics that people calibrate, with the scale of their labels and what the catalogue says of them.
+
+    Parameters
+    ----------
+    targets, scales : Table
+        The seeds calibration_targets and rating_scales.
+    metrics : Table
+        int_metric_catalog.
+
+    Returns
+    -------
+    Table
+        One row per target that the catalogue holds: metric_name, criterion, accept_from, count_scale_points, direction,
+        unit, range_low and range_high.
+    """
+    known = metrics.select(["metric_name", "direction", "unit", "range_low", "range_high"])
+    points = scales.group_by("criterion").aggregate([([], "count_all")])
+    points = points.rename_columns({"count_all": "count_scale_points"})
+    wanted = targets.select(["metric_name", "criterion", "accept_from"])
+    joined = wanted.join(known, "metric_name", join_type="inner").join(points, "criterion", join_type="inner")
+    return joined.sort_by("metric_name")
+
+
 def fit_labels(labels: pa.Table, targets: pa.Table, settings: FitSettings) -> pa.Table:
     """Return calibrators, what they say of labels that they did not see, and the limits of prediction sets.
 
     Parameters
     ----------
     labels : Table
-        int_labels: labels with scores. Those of a plain random sample (is_audit) give the limits of prediction sets.
+        Rows of int_target_evaluations with a label and a score. Those of a plain random sample (is_audit) give the
+        limits of prediction sets.
     targets : Table
-        The metrics that people calibrate.
+        Of :func:`describe_targets`.
     settings : FitSettings
 
     Returns
     -------
     Table
-        The parts ``calibrators``, ``predictions``, ``quantiles`` and ``limits``
+        The parts ``targets``, ``calibrators``, ``predictions``, ``quantiles`` and ``limits``
         (:func:`hcat.engine.stacking.stack_parts`).
     """
     audits = labels.filter(pc.field("is_audit"))
@@ -57,6 +82,7 @@ def fit_labels(labels: pa.Table, targets: pa.Table, settings: FitSettings) -> pa
     predictions = cross_fit_labels(labels, targets, calibrators, folds, seed)
     return stack_parts(
         {
+            "targets": targets,
             "calibrators": calibrators,
             "predictions": predictions,
             "quantiles": fit_quantiles(audits, targets, calibrators, predictions, settings.alphas),

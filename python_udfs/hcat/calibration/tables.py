@@ -169,10 +169,6 @@ CROSS_FITTED_SCHEMA = pa.schema(
     ]
 )
 
-BOOSTED_SCHEMA = pa.schema(
-    [("interaction_id", pa.string()), ("metric_name", pa.string()), ("probability", pa.float64())]
-)
-
 _MESSAGES: Mapping[str, str] = {
     "fitted": "",
     "no_labels": "no interaction has both a label and a score",
@@ -230,7 +226,7 @@ def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, rando
     Parameters
     ----------
     labels : Table
-        int_labels: metric_name, segment, cluster_id, label, scale_point, raw_score, inclusion_probability.
+        metric_name, segment, cluster_id, label, scale_point, raw_score, inclusion_probability.
     targets : Table
         metric_name, criterion, accept_from, count_scale_points, direction, unit, range_low, range_high.
     count_folds, random_seed : int
@@ -558,40 +554,3 @@ def _to_measured_row(quality: Quality, systems: tuple[SystemCalibration, ...]) -
         "bins": [{field.name: getattr(one, field.name) for field in fields(one)} for one in quality.bins],
         "systems": [{field.name: getattr(one, field.name) for field in fields(one)} for one in systems],
     }
-
-
-class BoostedCalibration:
-    """Applies boosted calibrators to batches of scores; the other families are formulas in SQL."""
-
-    def __init__(self, calibrators: pa.Table) -> None:
-        self._calibrators: dict[tuple[str, str], Calibrator] = {}
-        for name, known in read_calibrators(calibrators).items():
-            in_force = {ALL_SEGMENTS: (known.chosen, known.by_family[known.chosen]), **known.by_segment}
-            for segment, (family, calibrator) in in_force.items():
-                if family == "boosted":
-                    self._calibrators[name, segment] = calibrator
-
-    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the probability of every row whose metric has chosen trees (schema :data:`BOOSTED_SCHEMA`).
-
-        Parameters
-        ----------
-        batch : RecordBatch
-            interaction_id, metric_name, segment of the calibrator in force, raw_score (not null).
-        """
-        return pa.concat_batches(list(self._apply(batch))) if batch.num_rows else _no_rows()
-
-    def _apply(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        yield _no_rows()
-        for (name, segment), calibrator in self._calibrators.items():
-            is_own = pc.and_(pc.equal(batch.column("metric_name"), name), pc.equal(batch.column("segment"), segment))
-            own = batch.filter(is_own)
-            if own.num_rows:
-                probabilities = calibrator.apply(own.column("raw_score").to_numpy(zero_copy_only=False))
-                columns = [own.column("interaction_id"), own.column("metric_name"), pa.array(probabilities)]
-                arrays = [column.cast(field.type) for column, field in zip(columns, BOOSTED_SCHEMA, strict=True)]
-                yield pa.RecordBatch.from_arrays(arrays, schema=BOOSTED_SCHEMA)
-
-
-def _no_rows() -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([], schema=BOOSTED_SCHEMA)

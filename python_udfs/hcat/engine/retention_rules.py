@@ -55,7 +55,7 @@ _OWN: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 #: Tables of records: what people and applications sent. Other tables are made from them.
-_RECORDS: Final = ("base_", "stg_", "int_label_versions", "int_interactions_sampled_for_review", "fct_ratings")
+_RECORDS: Final = ("base_", "stg_", "int_interactions_sampled_for_review", "fct_ratings")
 
 #: Tables that hold nothing of an interaction, and that remember something or are read between builds.
 _REMEMBER: Final = (
@@ -86,7 +86,7 @@ _SUMS: Final = (
     "fct_robustness_rates", "fct_robustness_variants", "fct_safety_rates", "fct_sample_plan", "fct_sampled_chunks",
     "fct_sampling_strata",
     "fct_score_bands", "fct_score_distributions", "fct_system_calibration", "fct_test_coverage",
-    "fct_threshold_methods", "fct_topic_stability", "fct_toxicity_error_rates", "fct_version_comparisons",
+    "fct_topic_stability", "fct_toxicity_error_rates", "fct_version_comparisons",
 )  # fmt: skip
 
 #: Tables that are emptied although they remember something or name an interaction. A build computes them again.

@@ -58,12 +58,7 @@ class EvidenceSettings:
 
 
 def measure_labels(
-    labels: pa.Table,
-    targets: pa.Table,
-    fitted: pa.Table,
-    appetites: pa.Table,
-    wanted: pa.Table,
-    settings: EvidenceSettings,
+    labels: pa.Table, fitted: pa.Table, appetites: pa.Table, wanted: pa.Table, settings: EvidenceSettings
 ) -> pa.Table:
     """Return what labels say about calibrators, prediction sets, thresholds and the labels that are still needed.
 
@@ -71,8 +66,6 @@ def measure_labels(
     ----------
     labels : Table
         Labels with scores, ordered by metric_name and interaction_id, with is_audit and rated_month.
-    targets : Table
-        The metrics that people calibrate.
     fitted : Table
         Of :func:`hcat.calibration.fits.fit_labels`.
     appetites, wanted : Table
@@ -86,7 +79,7 @@ def measure_labels(
         (:func:`hcat.engine.stacking.stack_parts`).
     """
     audits = labels.filter(pc.field("is_audit"))
-    chosen, seed = settings, settings.random_seed
+    chosen, seed, targets = settings, settings.random_seed, read_part(fitted, "targets")
     calibrators, predictions = read_part(fitted, "calibrators"), read_part(fitted, "predictions")
     return stack_parts(
         {

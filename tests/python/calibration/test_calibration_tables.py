@@ -232,37 +232,6 @@ def _figure(row: dict[str, Any], name: str) -> float:
     return next(figure["value"] for figure in row["figures"] if figure["name"] == name)
 
 
-def test_trees_are_applied_to_batches() -> None:
-    labels = make_labels(1500)
-    steps = (labels["raw_score"].to_numpy() > 0.4) * 0.6 + (labels["raw_score"].to_numpy() > 0.8) * 0.35
-    outcome = (np.random.default_rng(1).uniform(size=labels.num_rows) < steps + 0.02).astype(np.int64)
-    found = fit(_both(labels, outcome))
-    known = tables.read_calibrators(found)["m"]
-    assert known.chosen == "boosted"
-    scores = pa.table(
-        {
-            "interaction_id": ["a", "b", "c", "d"],
-            "metric_name": ["m", "other", "m", "m"],
-            "segment": ["all"] * 4,
-            "raw_score": [0.1, 0.9, 0.5, 0.9],
-        }
-    )
-    function = tables.BoostedCalibration(found)
-    whole = pa.Table.from_batches([function(scores.to_batches()[0])])
-    parts = pa.Table.from_batches([function(batch) for batch in scores.to_batches(max_chunksize=1)])
-    assert whole.equals(parts.combine_chunks())
-    assert whole["interaction_id"].to_pylist() == ["a", "c", "d"]
-    assert_allclose(whole["probability"], known.by_family["boosted"].apply([0.1, 0.5, 0.9]))
-    assert whole["probability"].to_pylist() == sorted(whole["probability"].to_pylist())
-    assert function(scores.slice(0, 0).to_batches()[0] if scores.slice(0, 0).to_batches() else _empty()).num_rows == 0
-
-
-def _empty() -> pa.RecordBatch:
-    names = ("interaction_id", "metric_name", "segment")
-    schema = pa.schema([*((name, pa.string()) for name in names), ("raw_score", pa.float64())])
-    return pa.RecordBatch.from_pylist([], schema=schema)
-
-
 def test_limits_are_those_of_ranks_and_quantiles_of_the_calibrator() -> None:
     labels = make_labels(3000)
     cells = fit_sets(labels, [0.1])

@@ -239,16 +239,17 @@ def add_thresholds(connection: Any, text: str) -> None:
         connection,
         "fct_metric_thresholds",
         [
-            {**common, **row, "threshold_id": f"t{number}", "is_decided": row.get("threshold") == 0.6}
+            {**common, "is_shown": True, **row, "threshold_id": f"t{number}", "is_decided": row.get("threshold") == 0.6}
             for number, row in enumerate(rows)
         ],
     )
     insert(
         connection,
-        "fct_threshold_methods",
+        "fct_metric_thresholds",
         [
             {
-                "threshold_method_id": "m0",
+                "threshold_id": "m0",
+                "is_shown": False,
                 "metric_name": METRIC,
                 "criterion": "faithfulness",
                 "direction": "higher_is_better",

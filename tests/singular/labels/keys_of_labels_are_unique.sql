@@ -7,6 +7,5 @@
     'fct_rater_agreement': 'rater_agreement_id',
     'fct_rater_reports': 'rater_report_id',
     'fct_ratings': 'rating_id',
-    'fct_score_bands': 'score_band_id',
-    'fct_threshold_methods': 'threshold_method_id'
+    'fct_score_bands': 'score_band_id'
 }) }}

@@ -31,7 +31,8 @@ where ratings.count_rows <> shown.count_rows
 -- Targets without a status of their calibrator, scores with a calibrator but no probability, and scores with a
 -- probability but no calibrator.
 with targets as (
-    select metric_name from {{ ref('hcat', 'int_calibration_targets') }}
+    select metric_name from {{ ref('hcat', 'int_labels_fitted') }}
+    where part = 'targets'
 ),
 
 chosen as (
@@ -72,8 +73,8 @@ select * from unequal
 {% call promise('labelled_clusters_are_left_out', ['int_labels_fitted']) %}
 -- Audit labels whose own cluster would decide the set of its interactions, because no limit leaves the cluster out.
 with labels as (
-    select distinct metric_name, cluster_id, label from {{ ref('hcat', 'int_labels') }}
-    where is_audit
+    select distinct metric_name, cluster_id, label from {{ ref('hcat', 'int_target_evaluations') }}
+    where is_audit and raw_score is not null
 ),
 
 conformalized as (
@@ -101,9 +102,8 @@ where
     )
 {% endcall %}
 
-{% call promise('thresholds_are_complete', ['fct_metric_thresholds', 'fct_threshold_methods']) %}
--- Every metric that people calibrate has one row per method and risk appetite, whatever its labels are: three methods
--- in the mart to decide by, the others in the appendix.
+{% call promise('thresholds_are_complete', ['fct_metric_thresholds']) %}
+-- Every metric that people calibrate has one row per method and risk appetite, whatever its labels are.
 with methods as (
     select {{ explode(array_of([
         "'roc_youden'", "'roc_cost'", "'logistic'", "'polynomial_logistic'", "'gam'", "'kde_crossing'", "'conformal'",
@@ -113,8 +113,6 @@ with methods as (
 
 thresholds as (
     select metric_name, method, risk_appetite from {{ ref('hcat', 'fct_metric_thresholds') }}
-    union all
-    select metric_name, method, risk_appetite from {{ ref('hcat', 'fct_threshold_methods') }}
 )
 
 select
@@ -145,7 +143,8 @@ inner join {{ ref('hcat', 'fct_metric_thresholds') }} as stricter
         and laxer.method = stricter.method
         and laxer.confidence < stricter.confidence
 where
-    laxer.kind = 'acceptance'
+    laxer.is_shown
+    and laxer.kind = 'acceptance'
     and stricter.threshold is not null
     and (
         stricter.false_accept_rate > laxer.false_accept_rate
@@ -158,7 +157,8 @@ where
 -- Metrics whose bands do not add up to the labels, or with an empty band.
 with labels as (
     select metric_name, count(*) as count_labels, count(*) filter (where label = 0) as count_failed
-    from {{ ref('hcat', 'int_labels') }}
+    from {{ ref('hcat', 'int_target_evaluations') }}
+    where label is not null and raw_score is not null
     group by metric_name
 ),
 

@@ -150,7 +150,6 @@ def _name_missing_marts(source: Warehouse) -> list[str]:
         "fct_conformal_coverage",
         "fct_metric_thresholds",
         "fct_score_bands",
-        "fct_threshold_methods",
         "fct_failure_rates",
         "fct_labels_needed",
         "fct_rater_agreement",

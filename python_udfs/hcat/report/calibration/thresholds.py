@@ -60,13 +60,6 @@ SHOWN_NAMES = {
 
 LIST_BANDS = "select * from fct_score_bands where metric_name = $metric_name order by band desc"
 
-LIST_METHODS = """
-select *
-from fct_threshold_methods
-where metric_name = $metric_name
-order by kind, method, confidence, risk_appetite
-"""
-
 LIST_THRESHOLDS = """
 select *
 from fct_metric_thresholds
@@ -114,11 +107,11 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
     described |= {"bands": [], "methods": []}
     if metric_name is None:
         return described
-    rows = source.rows(LIST_THRESHOLDS, ["fct_metric_thresholds"], metric_name=metric_name)
-    others = source.rows(LIST_METHODS, ["fct_threshold_methods"], metric_name=metric_name)
+    listed = source.rows(LIST_THRESHOLDS, ["fct_metric_thresholds"], metric_name=metric_name)
     order = [*SHOWN_NAMES, *METHOD_NAMES]
-    for listed in (rows, others):
-        listed.sort(key=lambda row: order.index(row["method"]) if row["method"] in order else len(order))
+    listed.sort(key=lambda row: order.index(row["method"]) if row["method"] in order else len(order))
+    rows = [row for row in listed if row["is_shown"]]
+    others = [row for row in listed if not row["is_shown"]]
     for kind in ("acceptance", "monitoring"):
         described[kind] = [
             {"method": SHOWN_NAMES.get(method, method), "rows": [_show_threshold(row) for row in chosen]}
