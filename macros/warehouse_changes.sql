@@ -29,14 +29,22 @@
             'int_findings_seen': 'built_at',
         },
         'removed': [
-            'fct_failure_rates_appendix', 'fct_risk_controls', 'int_audit_labels', 'int_audits_tested',
-            'int_calibrators_fitted', 'int_calibrators_measured', 'int_cell_clusters', 'int_cell_estimates',
+            'fct_failure_rates_appendix', 'fct_risk_controls', 'int_answer_sentences',
+            'int_audit_labels', 'int_audits_tested', 'int_calibrators_fitted',
+            'int_calibrators_measured', 'int_cell_clusters', 'int_cell_estimates',
             'int_cell_totals', 'int_chunk_orders_measured', 'int_conformal_coverage',
-            'int_conformal_limits_left_out', 'int_conformal_quantiles', 'int_errors_attributed',
-            'int_failure_rates_described', 'int_groups_typed', 'int_labels_cross_fitted',
-            'int_labels_needed', 'int_partition_sums', 'int_rater_agreement', 'int_rater_reports',
-            'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled', 'int_score_bands',
-            'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted', 'int_variants_measured'
+            'int_conformal_limits_left_out', 'int_conformal_quantiles', 'int_correctness_pairs',
+            'int_errors_attributed', 'int_evaluations_expected', 'int_failure_rates_described',
+            'int_groups_typed', 'int_labels_cross_fitted', 'int_labels_needed',
+            'int_metrics__behaviour', 'int_metrics__entailment', 'int_metrics__groundedness',
+            'int_metrics__judged', 'int_metrics__privacy', 'int_metrics__reference',
+            'int_metrics__retrieval', 'int_metrics__safety', 'int_metrics__selfcheck',
+            'int_metrics__similarity', 'int_metrics__support', 'int_metrics__transport',
+            'int_metrics_unioned', 'int_partition_sums', 'int_passage_windows',
+            'int_rater_agreement', 'int_rater_reports', 'int_ratings_modelled',
+            'int_reliability_measured', 'int_risks_controlled', 'int_safety_texts',
+            'int_sample_pairs', 'int_score_bands', 'int_sentence_scores', 'int_sides_compared',
+            'int_tables_to_publish', 'int_thresholds_fitted', 'int_variants_measured'
         ],
     }) }}
 {% endmacro %}
