@@ -203,7 +203,7 @@ def build_and_read(raw: Path, folder: Path, model: str) -> tuple[list[tuple[Any,
     """
     warehouse = folder / "warehouse"
     columns = {
-        "int_metrics__retrieval": "interaction_id, metric_name, raw_score from int_metrics__retrieval",
+        "int_retrieval_quality": "interaction_id, concat_ws('_at_', metric_name, k), score from int_retrieval_quality",
         "fct_retrieval_quality": "system, query_id, metric_name, k, score from fct_retrieval_quality",
     }[model]
     arguments = ["--select", f"+{model}", "--exclude-resource-type", "test", "--exclude-resource-type", "unit_test"]
@@ -241,7 +241,7 @@ def compare_cranfield(data: Path, folder: Path, count_queries: int | None) -> tu
     similarities = (vectorizer.transform(questions.values()) @ vectors.T).toarray()
     rankings = {name: rank(row, names, 20) for name, row in zip(questions, similarities, strict=True)}
     rows, _ = build_and_read(
-        write_logs(folder, questions, judgements, {"tf-idf": rankings}), folder, "int_metrics__retrieval"
+        write_logs(folder, questions, judgements, {"tf-idf": rankings}), folder, "int_retrieval_quality"
     )
     ours = {(name.split("|")[1], metric): score for name, metric, score in rows if score is not None}
 

@@ -77,7 +77,7 @@ def test_tables_of_hcat_are_replaced_in_one_statement_and_those_of_the_project_a
     ran = {path.stem: path.read_text() for path in (project / "target" / "run").rglob("*.*") if path.is_file()}
     assert "create or replace table" in ran["fct_interactions"]
     assert "create or replace table" in ran["int_gates_validated"]
-    assert "create or replace view" in ran["int_evaluations_expected"]
+    assert "create or replace view" in ran["int_threshold_decisions"]
     assert "create or replace" not in ran["weakest_segments"]
 
 

@@ -67,14 +67,14 @@ def score_by_build(
     )
     warehouse = folder / "warehouse"
     exit_code, output = run_dbt(
-        ["build", "--select", "+int_metrics__retrieval", "--resource-type", "model", "--resource-type", "seed"],
+        ["build", "--select", "+int_retrieval_quality", "--resource-type", "model", "--resource-type", "seed"],
         raw,
         warehouse,
         target,
     )
     assert exit_code == 0, output
-    rows = query(warehouse / "hcat.duckdb", "select interaction_id, metric_name, raw_score from int_metrics__retrieval")
-    return {(name, metric): score for name, metric, score in rows}
+    scores = "select interaction_id, concat_ws('_at_', metric_name, k), score from int_retrieval_quality"
+    return {(name, metric): score for name, metric, score in query(warehouse / "hcat.duckdb", scores)}
 
 
 def assert_same(ours: Mapping[tuple[str, str], float], reference: Mapping[tuple[str, str], float]) -> None:

@@ -13,7 +13,7 @@ from hcat.engine.project import DBT
 
 DEMO = ROOT / "demo" / "logs"
 #: What is built: landing, staging, splitting, embedding and comparing, SQL and Python, tables, views and increments.
-SELECTED = "+int_metrics__similarity"
+SELECTED = "+int_sentence_matches"
 #: Entities whose records belong to an interaction.
 OF_INTERACTIONS = ("interactions", "retrievals", "ratings")
 
@@ -86,12 +86,12 @@ def test_a_rerun_resumes_and_both_engines_give_the_same_scores(build_on_duckdb, 
     assert len(after) == len(dict(after)) > len(before)
     assert {text_id: dict(after)[text_id] for text_id in before} == before
 
-    there = spark.table("smoke.int_metrics__similarity").toArrow().to_pylist()
+    there = spark.table("smoke.int_sentence_matches").toArrow().to_pylist()
     with duckdb.connect(str(build_on_duckdb()), read_only=True) as connection:
         schema = connection.sql(
             "select table_schema from information_schema.tables where table_name = 'int_texts_embedded'"
         ).fetchall()[0][0]
-        here = connection.sql(f"select * from {schema}.int_metrics__similarity").to_arrow_table().to_pylist()
+        here = connection.sql(f"select * from {schema}.int_sentence_matches").to_arrow_table().to_pylist()
         embeddings = dict(connection.sql(f"select text_id, embedding from {schema}.int_texts_embedded").fetchall())
         turns = connection.sql(f"select * from {schema}.int_conversation_turns").to_arrow_table().to_pylist()
     read = spark.table("smoke.int_conversation_turns").toArrow().to_pylist()
@@ -100,8 +100,10 @@ def test_a_rerun_resumes_and_both_engines_give_the_same_scores(build_on_duckdb, 
     assert {text_id: list(vector) for text_id, vector in after} == {
         text_id: list(vector) for text_id, vector in embeddings.items()
     }
-    expected = {row["evaluation_id"]: row for row in here}
+    keys = ("interaction_id", "comparison", "sentence_index")
+    expected = {tuple(row[key] for key in keys): row for row in here}
     assert len(there) == len(expected) > 0
     for row in there:
-        other = expected[row["evaluation_id"]]
-        assert row == {**other, "raw_score": pytest.approx(other["raw_score"], abs=1e-6)}
+        other = expected[tuple(row[key] for key in keys)]
+        near = {name: pytest.approx(other[name], abs=1e-6) for name in ("similarity", "weight")}
+        assert row == {**other, **near}

@@ -35,7 +35,7 @@ texts_screened as (
 
 relevancies as (
     select interaction_id, raw_score, detail
-    from {{ ref('hcat', 'int_metrics_unioned') }}
+    from {{ ref('hcat', 'int_metrics__similarity') }}
     where metric_name = 'context_relevancy__mean'
 ),
 

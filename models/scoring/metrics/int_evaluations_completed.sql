@@ -1,21 +1,23 @@
 -- One row per (interaction, catalogued metric) with the score, or with the status that says why there is none.
 -- This is a table, so that its rows are counted before further joins. For a view, the engine estimates a thousandth of
--- the rows, takes it for the small side of a join and holds all of it in memory.
+-- the rows, takes it for the small side of a join and holds all of it in memory. It is written bucket by bucket,
+-- because the aggregates of all families exceed the memory together at scale.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',
     full_refresh=writes_all_interactions(),
-    pre_hook="{{ delete_changed() }}"
+    pre_hook=["{{ delete_changed() }}", "{{ cut_into_buckets(only_changed=true) }}"],
+    post_hook="{{ insert_other_buckets() }}"
 ) }}
 
 with expected as (
     select * from {{ ref('hcat', 'int_evaluations_expected') }}
-    where {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
 ),
 
 metrics_unioned as (
     select * from {{ ref('hcat', 'int_metrics_unioned') }}
-    where {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
 ),
 
 final as (

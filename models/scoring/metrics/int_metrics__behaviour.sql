@@ -1,6 +1,5 @@
 -- One row per (interaction, behaviour metric): whether the application answered, whether it declined, and whether it
 -- did what was expected.
-{{ config(materialized='view') }}
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_described') }}
 ),

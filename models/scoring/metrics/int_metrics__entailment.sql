@@ -1,5 +1,4 @@
 -- One row per (interaction, entailment metric), aggregated over the sentences of the answer (HCAT section 3.2.2).
-{{ config(materialized='view') }}
 {%- set rounded = "round(sentences.score, " ~ var('hcat_similarity_digits') ~ ")" %}
 {%- set contradicted = "-round(sentences.contradiction, " ~ var('hcat_similarity_digits') ~ ")" %}
 

@@ -1,7 +1,6 @@
 -- One row per (interaction, metric of groundedness): the probability that every sentence of the answer is supported,
 -- and the share of sentences that are. hcat.metrics.fusion says why the sentences are joined in this way. A sentence
 -- that claims nothing needs no support.
-{{ config(materialized='view') }}
 
 with fused as (
     select * from {{ ref('hcat', 'int_sentences_fused') }}

@@ -1,6 +1,5 @@
 -- One row per answered interaction in which names were searched. The score says whether the answer gives away personal
 -- data that stands neither in the query nor in the context.
-{{ config(materialized='view') }}
 with interactions as (
     select interaction_id, answer from {{ ref('hcat', 'int_interactions_described') }}
     where is_answered

@@ -1,5 +1,4 @@
 -- One row per (interaction, metric) for the metrics that compare an answer with the reference answer.
-{{ config(materialized='view') }}
 with overlapped as (
     select * from {{ ref('hcat', 'int_answers_overlapped') }}
 ),

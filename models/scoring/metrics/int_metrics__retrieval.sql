@@ -1,5 +1,4 @@
 -- One row per (interaction, retrieval metric).
-{{ config(materialized='view') }}
 with quality as (
     select
         interaction_id,

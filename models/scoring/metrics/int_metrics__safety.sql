@@ -1,5 +1,4 @@
 -- One row per (interaction, safety metric): the toxicity and sentiment of the sentences, and the longest copied run.
-{{ config(materialized='view') }}
 with sentence_scores as (
     select * from {{ ref('hcat', 'int_sentence_scores') }}
 ),

@@ -1,5 +1,4 @@
 -- One row per (interaction, similarity metric) with the best matches aggregated over sentences (HCAT section 3).
-{{ config(materialized='view') }}
 {%- set rounded = "round(matches.similarity, " ~ var('hcat_similarity_digits') ~ ")" %}
 
 with matches as (

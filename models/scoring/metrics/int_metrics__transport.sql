@@ -1,6 +1,5 @@
 -- One row per (interaction, distance between context and answer). The distances are optimal transport and its
 -- approximation (HCAT section 3.3.2).
-{{ config(materialized='view') }}
 with compared as (
     select * from {{ ref('hcat', 'int_interactions_compared') }}
 ),

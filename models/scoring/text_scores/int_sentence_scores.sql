@@ -1,5 +1,4 @@
 -- One row per (interaction, role, sentence) of queries and answers with its toxicity and sentiment.
-{{ config(materialized='table') }}
 
 with passages as (
     select *

@@ -1,6 +1,5 @@
 -- One row per (interaction, answer sentence) with its text. A join on it costs what the answer is long. A look into the
 -- list of an answer would copy the list for each sentence.
-{{ config(materialized='view') }}
 with interaction_passages as (
     select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
