@@ -29,14 +29,20 @@
             'int_findings_seen': 'built_at',
         },
         'removed': [
-            'fct_failure_rates_appendix', 'fct_risk_controls', 'int_audit_labels', 'int_audits_tested',
-            'int_calibrators_fitted', 'int_calibrators_measured', 'int_cell_clusters', 'int_cell_estimates',
-            'int_cell_totals', 'int_chunk_orders_measured', 'int_conformal_coverage',
-            'int_conformal_limits_left_out', 'int_conformal_quantiles', 'int_errors_attributed',
-            'int_failure_rates_described', 'int_groups_typed', 'int_labels_cross_fitted',
-            'int_labels_needed', 'int_partition_sums', 'int_rater_agreement', 'int_rater_reports',
-            'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled', 'int_score_bands',
-            'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted', 'int_variants_measured'
+            'base_folded_chunks', 'base_folded_documents', 'base_folded_queries', 'base_folded_ratings',
+            'base_folded_retrievals', 'base_span_paths', 'fct_failure_rates_appendix', 'fct_risk_controls',
+            'int_audit_labels', 'int_audits_tested', 'int_calibrators_fitted', 'int_calibrators_measured',
+            'int_cell_clusters', 'int_cell_estimates', 'int_cell_totals', 'int_chunk_orders_measured',
+            'int_conformal_coverage', 'int_conformal_limits_left_out', 'int_conformal_quantiles',
+            'int_errors_attributed', 'int_failure_rates_described', 'int_groups_typed',
+            'int_labels_cross_fitted', 'int_labels_needed', 'int_partition_sums', 'int_rater_agreement',
+            'int_rater_reports', 'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled',
+            'int_score_bands', 'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted',
+            'int_variants_measured', 'stg_chunks', 'stg_chunks__rejected', 'stg_documents',
+            'stg_documents__rejected', 'stg_interactions', 'stg_interactions__rejected', 'stg_queries',
+            'stg_queries__rejected', 'stg_ratings', 'stg_ratings__cannot_judge', 'stg_ratings__rejected',
+            'stg_relevance_judgements', 'stg_relevance_judgements__rejected', 'stg_retrievals',
+            'stg_retrievals__rejected', 'stg_retrievals__unread', 'stg_spans', 'stg_spans__rejected'
         ],
     }) }}
 {% endmacro %}
