@@ -1,5 +1,5 @@
 {#
-    A hook of stg_interactions. It stops the build when no interaction could be used, and says the most frequent reason
+    A hook of base_interactions. It stops the build when no interaction could be used, and says the most frequent reason
     in one line, because every later model and gate would only say that it has nothing to measure.
 #}
 {% macro raise_when_nothing_is_staged() %}
@@ -14,11 +14,11 @@
 {{ raise_when(
     'count_staged = 0',
     shown,
-    '(select staged.count_staged, landed.count_landed, reasons.count_records, reasons.source_file, reasons.reason'
-    ~ ' from (select count(*) as count_staged from ' ~ this ~ ') as staged'
-    ~ ' cross join (select count(*) as count_landed from ' ~ ref('hcat', 'base_interactions') ~ ') as landed'
+    '(select counted.count_staged, counted.count_landed, reasons.count_records, reasons.source_file, reasons.reason'
+    ~ " from (select count(*) as count_landed, count(*) filter (where record_status = 'staged') as count_staged from "
+    ~ this ~ ') as counted'
     ~ ' left join (select source_file, ' ~ reason_without_value('reject_reason') ~ ' as reason, count(*) as count_records'
-    ~ ' from ' ~ ref('hcat', 'base_interactions')
+    ~ ' from ' ~ this
     ~ " where record_status = 'rejected' group by source_file, reason"
     ~ ' order by count_records desc, source_file, reason limit 1) as reasons on true) as problems'
 ) }}

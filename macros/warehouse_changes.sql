@@ -29,13 +29,14 @@
             'int_findings_seen': 'built_at',
         },
         'removed': [
-            'fct_adversarial_behaviour', 'fct_failure_rates_appendix', 'fct_query_flag_rates',
-            'fct_refusal_errors', 'fct_risk_controls', 'fct_threshold_methods', 'hcat_inputs',
-            'int_answer_sentences', 'int_audit_labels', 'int_audits_tested', 'int_bias_cells',
-            'int_bias_scores', 'int_calibration_targets', 'int_calibration_validity',
-            'int_calibrator_parameters', 'int_calibrators_fitted', 'int_calibrators_measured',
-            'int_canaries_found', 'int_cell_clusters', 'int_cell_estimates', 'int_cell_totals',
-            'int_chunk_orders_measured', 'int_chunk_windows_keyed', 'int_chunks_sampled',
+            'base_folded_chunks', 'base_folded_documents', 'base_folded_queries', 'base_folded_ratings',
+            'base_folded_retrievals', 'base_span_paths', 'fct_adversarial_behaviour',
+            'fct_failure_rates_appendix', 'fct_query_flag_rates', 'fct_refusal_errors', 'fct_risk_controls',
+            'fct_threshold_methods', 'hcat_inputs', 'int_answer_sentences', 'int_audit_labels',
+            'int_audits_tested', 'int_bias_cells', 'int_bias_scores', 'int_calibration_targets',
+            'int_calibration_validity', 'int_calibrator_parameters', 'int_calibrators_fitted',
+            'int_calibrators_measured', 'int_canaries_found', 'int_cell_clusters', 'int_cell_estimates',
+            'int_cell_totals', 'int_chunk_orders_measured', 'int_chunk_windows_keyed', 'int_chunks_sampled',
             'int_conformal_coverage', 'int_conformal_limits_left_out', 'int_conformal_quantiles',
             'int_correctness_pairs', 'int_correctness_verdicts', 'int_counterfactual_differences',
             'int_counterfactual_sides', 'int_counterfactual_similarities', 'int_errors_attributed',
@@ -57,7 +58,12 @@
             'int_scores_boosted', 'int_scores_by_week', 'int_scores_located', 'int_scores_summed_by_week',
             'int_scores_to_boost', 'int_segments_monitored', 'int_sentence_scores', 'int_sides_compared',
             'int_tables_to_publish', 'int_thresholds_fitted', 'int_variant_answers_averaged',
-            'int_variant_pairs', 'int_variants_keyed', 'int_variants_measured', 'int_weeks_keyed'
+            'int_variant_pairs', 'int_variants_keyed', 'int_variants_measured', 'int_weeks_keyed',
+            'stg_chunks', 'stg_chunks__rejected', 'stg_documents', 'stg_documents__rejected',
+            'stg_interactions', 'stg_interactions__rejected', 'stg_queries', 'stg_queries__rejected',
+            'stg_ratings', 'stg_ratings__cannot_judge', 'stg_ratings__rejected', 'stg_relevance_judgements',
+            'stg_relevance_judgements__rejected', 'stg_retrievals', 'stg_retrievals__rejected',
+            'stg_retrievals__unread', 'stg_spans', 'stg_spans__rejected'
         ],
     }) }}
 {% endmacro %}

@@ -3,16 +3,7 @@
 -- these lines. The reason of a whole file (row 0) names columns and no values.
 {{ config(materialized='view') }}
 with rejected as (
-    {%- for entity in raw_entities() %}
-    select
-        '{{ entity }}' as entity,
-        source_file,
-        kind,
-        reject_reason,
-        source_row
-    from {{ ref('hcat', 'stg_' ~ entity ~ '__rejected') }}
-    {% if not loop.last %}union all{% endif %}
-    {%- endfor %}
+    select * from {{ ref('hcat', 'stg_rejected_records') }}
 ),
 
 named as (

@@ -59,7 +59,7 @@ def build(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
         for rank, text in enumerate(CONTEXT, start=1)
     ]
     write_lines(raw / "retrievals.jsonl", retrievals)
-    made = dbt(f"{SCORES} stg_retrievals__rejected", raw, warehouse)
+    made = dbt(f"{SCORES} stg_rejected_records", raw, warehouse)
     assert made.exit_code == 0, made.output
     return made
 
@@ -78,7 +78,7 @@ def test_logged_weights_decide_which_context_counts(build: Build):
         scores["context_second completeness_similarity__minimum"],
         atol=1e-6,
     )
-    assert build.query("select reject_reason from stg_retrievals__rejected") == [
+    assert build.query("select reject_reason from stg_rejected_records where entity = 'retrievals'") == [
         ("completeness_weight is not a finite number of at least 0: -1",)
     ]
 

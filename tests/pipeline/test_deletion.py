@@ -169,7 +169,7 @@ def test_what_is_deleted_leaves_no_byte_and_stays_away_and_pruned_weeks_keep_the
     assert again.query(proof) == [("forget", "ticket 7", 3, True), ("prune", "two weeks", 5, True)]
 
     # tombstones are no results of builds: nothing lands again
-    landed = "landed_interactions landed_retrievals landed_queries stg_interactions__rejected"
+    landed = "landed_interactions landed_retrievals landed_queries stg_rejected_records"
     refreshed = dbt(
         f"build --full-refresh --select raw_relations {landed} base_interactions",
         built.raw,
@@ -178,7 +178,8 @@ def test_what_is_deleted_leaves_no_byte_and_stays_away_and_pruned_weeks_keep_the
         is_demo=False,
     )
     assert refreshed.exit_code == 0, refreshed.output
-    rejected = "select reject_reason, record_excerpt, count(*) from stg_interactions__rejected group by all"
+    counted = "select reject_reason, record_excerpt, count(*) from stg_rejected_records"
+    rejected = f"{counted} where entity = 'interactions' group by all"
     assert refreshed.query(rejected) == [("deleted on request", "", 10)]
     for text in (SECRET, "When does the vault open?", "The fee is 2."):
         assert find_bytes(built.warehouse, text) == []

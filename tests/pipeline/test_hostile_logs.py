@@ -55,11 +55,12 @@ def test_every_record_is_staged_repeated_or_rejected(built: Build, entity: str) 
     unjudged = len(hostile.UNJUDGED_RATINGS) if entity == "ratings" else 0
     assert counted == [(staged + unjudged, repeated, rejected, staged + unjudged + repeated + rejected)]
     assert built.query(f"select count(*) from stg_{entity}") == [(staged,)]
-    assert built.query(f"select count(*) from stg_{entity}__rejected where kind = 'record'") == [(rejected,)]
+    kept = f"select count(*) from stg_rejected_records where entity = '{entity}' and kind = 'record'"
+    assert built.query(kept) == [(rejected,)]
 
 
 def test_a_rater_who_cannot_judge_is_neither_rejected_nor_a_rating(built: Build) -> None:
-    kept = "select rater, criterion, comment, rating_pass from stg_ratings__cannot_judge"
+    kept = "select rater, criterion, comment, rating_pass from base_ratings where is_unjudged"
     assert built.query(kept) == [("ed", "faithfulness", "the context is cut", 1)]
     assert built.query("select count(*) from stg_ratings where rater = 'ed'") == [(0,)]
     reports = (
@@ -76,8 +77,8 @@ def test_a_rater_who_cannot_judge_is_neither_rejected_nor_a_rating(built: Build)
 @pytest.mark.parametrize("entity", ENTITIES)
 def test_rejected_records_have_file_row_and_reason(built: Build, entity: str) -> None:
     rows = built.query(
-        f"select source_file, source_row, reject_reason from stg_{entity}__rejected"
-        " where source_file like '%rejected.jsonl'"
+        f"select source_file, source_row, reject_reason from stg_rejected_records where entity = '{entity}'"
+        " and source_file like '%rejected.jsonl'"
     )
     reasons = {row: reason for _, row, reason in rows}
     assert {file for file, _, _ in rows} == {f"{entity}_3_rejected.jsonl"}
@@ -89,8 +90,8 @@ def test_rejected_records_have_file_row_and_reason(built: Build, entity: str) ->
 @pytest.mark.parametrize("entity", hostile.KEPT)
 def test_an_optional_field_that_cannot_be_read_costs_no_record_and_is_said(built: Build, entity: str) -> None:
     rows = built.query(
-        f"select source_row, reject_reason, kind from stg_{entity}__rejected"
-        f" where source_file = '{entity}_2_kept.jsonl'"
+        f"select source_row, reject_reason, kind from stg_rejected_records where entity = '{entity}'"
+        f" and source_file = '{entity}_2_kept.jsonl'"
     )
     reasons = {row: reason for row, reason, _ in rows}
     assert {kind for _, _, kind in rows} == {"field"}
@@ -134,7 +135,8 @@ def test_a_rejected_passage_and_unreadable_weights_of_sentences_are_a_stated_sta
 
 def test_rejected_records_of_other_formats_have_row_and_reason(built: Build) -> None:
     rows = built.query(
-        "select source_file, source_row, reject_reason from stg_interactions__rejected where kind = 'record'"
+        "select source_file, source_row, reject_reason from stg_rejected_records"
+        " where entity = 'interactions' and kind = 'record'"
     )
     found = {(file, row): reason for file, row, reason in rows if not file.endswith("rejected.jsonl")}
     expected = {
@@ -155,12 +157,14 @@ def test_rejected_records_of_other_formats_have_row_and_reason(built: Build) -> 
 def test_reject_reasons_and_excerpts_are_short(built: Build) -> None:
     for entity in ENTITIES:
         longest = built.query(
-            f"select max(length(reject_reason)), max(length(record_excerpt)) from stg_{entity}__rejected"
+            "select max(length(reject_reason)), max(length(record_excerpt)) from stg_rejected_records where entity = ?",
+            entity,
         )[0]
         assert longest[0] <= 200, entity
         assert longest[1] <= 500, entity
     excerpts = built.query(
-        "select record_excerpt from stg_interactions__rejected where reject_reason like 'invalid UTF-8%'"
+        "select record_excerpt from stg_rejected_records"
+        " where entity = 'interactions' and reject_reason like 'invalid UTF-8%'"
     )
     assert sorted("caf\ufffd" in excerpt for (excerpt,) in excerpts) == [False, True, True, True]
 
@@ -313,8 +317,8 @@ def test_nested_calls_give_interactions_retrievals_and_queries(built: Build) -> 
     )
     assert joined == [("It is 5.", "What is the fee?", "5 euros")]
     wrong = built.query(
-        "select source_row, reject_reason from stg_retrievals__rejected"
-        " where source_file = 'calls.jsonl' and kind = 'record' order by 1"
+        "select source_row, reject_reason from stg_rejected_records where entity = 'retrievals'"
+        " and source_file = 'calls.jsonl' and kind = 'record' order by 1"
     )
     assert wrong == [
         *[(4, "text and chunk_id are missing or blank")] * 3,
@@ -348,7 +352,7 @@ def test_a_re_sent_id_is_ignored_or_rejected_across_builds(rebuilt: Build) -> No
 
 
 def test_an_orphan_is_staged_once_its_interaction_has_come(built: Build, rebuilt: Build) -> None:
-    orphans = "select count(*) from stg_retrievals__rejected where reject_reason like 'orphan%'"
+    orphans = "select count(*) from stg_rejected_records where entity = 'retrievals' and reject_reason like 'orphan%'"
     assert (built.query(orphans), rebuilt.query(orphans)) == ([(2,)], [(1,)])
     staged = "select text from stg_retrievals where interaction_id = 'never_sent'"
     assert (built.query(staged), rebuilt.query(staged)) == ([], [("x",)])

@@ -28,7 +28,7 @@ VARIABLES = {"hcat_review_round": "spring", "hcat_review_budget": 40, "hcat_revi
 #: What a round needs and what comes of it; gates and weaknesses do not.
 BUILD = (
     "build --exclude-resource-type test --select"
-    " +int_interactions_sampled_for_review +int_target_evaluations +fct_labels_needed stg_ratings__rejected"
+    " +int_interactions_sampled_for_review +int_target_evaluations +fct_labels_needed stg_rejected_records"
     " +fct_rater_agreement +fct_rater_reports int_texts_masked"
 )
 #: Interactions that are rated at the desk.
@@ -155,9 +155,8 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
     labelled_before = built.query(count_labels)[0][0]
     rebuilt = dbt(BUILD, raw, built.warehouse, variables=VARIABLES)
     assert rebuilt.exit_code == 0, rebuilt.output
-    assert rebuilt.query("select count(*) from stg_ratings__rejected where source_file like 'ratings_spring%'") == [
-        (0,)
-    ]
+    rejected = "from stg_rejected_records where entity = 'ratings' and source_file like 'ratings_spring%'"
+    assert rebuilt.query(f"select count(*) {rejected}") == [(0,)]
     labels = {
         row[0]: row[1:]
         for row in rebuilt.query(

@@ -201,7 +201,7 @@ def test_a_broken_file_is_rejected_and_read_once_it_is_whole(dbt: Dbt, tmp_path:
     assert "hcat: file rejected: interactions.parquet cannot be read: Parquet magic bytes not found" in night.output
     staged = "select interaction_id, query_text, application_version from stg_interactions order by 1"
     assert night.query(staged) == [("i1", "What is the fee?", "2"), ("i2", "What is the fee?", None)]
-    rejected = "select source_file, source_row from stg_interactions__rejected"
+    rejected = "select source_file, source_row from stg_rejected_records where entity = 'interactions'"
     assert night.query(rejected) == [("interactions.parquet", 0)]
     counted = "select count_landed, count_staged, count_rejected from int_records_counted where entity = 'interactions'"
     assert night.query(counted) == [(3, 2, 1)]

@@ -128,13 +128,14 @@ def test_references_documents_and_chunks_come_with_the_traces(built: Build) -> N
 
 def test_annotations_without_a_criterion_are_rejected_by_name_and_judges_are_no_raters(built: Build) -> None:
     assert built.query("select count(*) from stg_ratings") == [(0,)]
-    assert built.query("select source_file, reject_reason from stg_ratings__rejected") == [
+    assert built.query("select source_file, reject_reason from stg_rejected_records where entity = 'ratings'") == [
         ("spans_mlflow.jsonl", "annotation without a criterion in the seed span_annotations: thumbs = up")
     ]
 
 
 def test_what_cannot_be_used_is_rejected_with_its_reason(built: Build) -> None:
-    spans = built.query("select source_file, source_row, reject_reason from stg_spans__rejected order by 1, 2")
+    shown = "select source_file, source_row, reject_reason from stg_rejected_records"
+    spans = built.query(f"{shown} where entity = 'spans' order by 1, 2")
     assert [row[:2] for row in spans] == [
         *(("spans_faults.jsonl", row) for row in (1, 2, 11, 12)),
         ("spans_trulens.parquet", 3),
@@ -147,7 +148,10 @@ def test_what_cannot_be_used_is_rejected_with_its_reason(built: Build) -> None:
         "record_type is not SPAN",
     ]
     traces = dict(
-        built.query("select split_part(record_excerpt, ' | ', 1), reject_reason from stg_interactions__rejected")
+        built.query(
+            "select split_part(record_excerpt, ' | ', 1), reject_reason from stg_rejected_records"
+            " where entity = 'interactions'"
+        )
     )
     assert {trace.strip(): reason for trace, reason in traces.items()} == {
         "no-root": "no root: none of the 1 spans of the trace is a chain or agent, their kinds are retriever",
@@ -209,4 +213,5 @@ def test_a_table_of_the_warehouse_stages_the_same_spans(
     assert build.exit_code == 0, build.output
     shown = "select interaction_id, query_text, answer, asked_at, tags from stg_interactions where interaction_id = ?"
     assert build.query(shown, "record-1") == built.query(shown, "record-1")
-    assert build.query("select reject_reason from stg_spans__rejected") == [("record_type is not SPAN: LOG",)]
+    reasons = "select reject_reason from stg_rejected_records where entity = 'spans'"
+    assert build.query(reasons) == [("record_type is not SPAN: LOG",)]

@@ -513,8 +513,8 @@ def test_the_things_are_there(copy: Copy) -> None:
     gates = "select verdict, measured_value from fct_threshold_gates where gate_name = 'interactions_present'"
     assert query(warehouse, gates) == [("passed", 7.0)]
     folded = (
-        "select interactions.application, count(*) from stg_interactions as interactions"
-        " inner join stg_retrievals using (interaction_id) where interaction_id = 'harbour-1' group by all"
+        "select interactions.application, count(*) from base_interactions as interactions"
+        " inner join base_retrievals using (interaction_id) where interaction_id = 'harbour-1' group by all"
     )
     assert query(warehouse, folded) == [("assistant", 2)]
 

@@ -57,7 +57,7 @@ READ_BY_READERS = {
     "int_threshold_decisions": "decisions on sentences belong to no metric",
     "int_test_queries": "what is asked must stand as it was made, and marts are masked",
     "int_test_variants": "what is asked must stand as it was made, and marts are masked",
-    "stg_{entity}__rejected": "a rejected record belongs to no interaction, and its excerpt is raw",
+    "stg_rejected_records": "a rejected record belongs to no interaction, and its excerpt is raw",
 }
 
 #: Layers by the prefix of a name: what a model of it may read. Marts and intermediate models read each other.

@@ -15,15 +15,14 @@ from hcat.engine.project import DBT
 
 SELECTED = "+path:models/staging"
 TABLES = (
-    "spans",
-    "spans__rejected",
-    "interactions",
-    "interactions__rejected",
-    "retrievals",
-    "queries",
-    "documents",
-    "chunks",
-    "ratings__rejected",
+    "base_spans",
+    "base_interactions",
+    "base_retrievals",
+    "base_queries",
+    "base_documents",
+    "base_chunks",
+    "base_ratings",
+    "stg_rejected_records",
 )
 
 
@@ -52,9 +51,9 @@ def test_both_engines_fold_the_same_rows(folder, spark):
     build_in_session(folder, SELECTED)
     with duckdb.connect(str(folder / "duckdb" / "hcat.duckdb"), read_only=True) as connection:
         for table in TABLES:
-            here = connection.sql(f"select * from stg_{table}").to_arrow_table()
-            there = spark.table(f"fold.stg_{table}").toArrow()
+            here = connection.sql(f"from {table}").to_arrow_table()
+            there = spark.table(f"fold.{table}").toArrow()
             assert here.num_rows > 0, table
             assert there.column_names == here.column_names
-            rows = [sorted(each.to_pylist(), key=lambda row: row["record_id"]) for each in (here, there)]
+            rows = [sorted(each.to_pylist(), key=str) for each in (here, there)]
             assert rows[0] == rows[1], table

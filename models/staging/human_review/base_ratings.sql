@@ -1,4 +1,5 @@
 -- One row per landed rating record, with typed columns, and with the reason when it cannot be used.
+{{ config(materialized='table') }}
 {%- set columns = [
     'interaction_id', 'rater', 'rater_kind', 'criterion', 'guideline_version', 'scale_point', 'rating_pass', 'rated_at',
     'review_round', 'sampling', 'inclusion_probability', 'comment', 'reason_start', 'reason_end'

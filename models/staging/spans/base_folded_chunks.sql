@@ -1,5 +1,4 @@
 -- One row per chunk that traces log with its text and its document, as a record of chunks. Chunks of the logs go first.
-{{ config(materialized='view') }}
 with documents as (
     select * from {{ ref('hcat', 'base_trace_documents') }}
     where chunk_id is not null and document_id is not null and text is not null

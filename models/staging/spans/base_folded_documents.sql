@@ -1,5 +1,4 @@
 -- One row per document that traces name for their chunks, as a record of documents. Documents of the logs go first.
-{{ config(materialized='view') }}
 with documents as (
     select * from {{ ref('hcat', 'base_trace_documents') }}
     where chunk_id is not null and document_id is not null

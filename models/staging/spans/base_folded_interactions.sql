@@ -1,4 +1,5 @@
 -- One row per trace as a record of interactions, or with the reason why it gives none.
+{{ config(materialized='table') }}
 {%- set fields = ['interaction_id', 'query', 'answer', 'model', 'application', 'version', 'session', 'user'] %}
 
 with traces as (

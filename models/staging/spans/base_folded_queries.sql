@@ -1,5 +1,4 @@
 -- One row per query and reference answer that traces log, as a record of queries.
-{{ config(materialized='view') }}
 with interactions as (
     select * from {{ ref('hcat', 'base_folded_interactions') }}
     where read_error is null

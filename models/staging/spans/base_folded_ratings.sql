@@ -1,5 +1,4 @@
 -- One row per annotation of an accepted trace by people, as a record of ratings, or with the reason why it is none.
-{{ config(materialized='view') }}
 {%- set fields = ['annotation_name', 'annotation_source', 'annotation_value', 'annotator', 'annotation_time'] %}
 
 with span_values as (

@@ -1,5 +1,4 @@
 -- One row per document that a trace used, as a record of retrievals.
-{{ config(materialized='view') }}
 with documents as (
     select * from {{ ref('hcat', 'base_trace_documents') }}
 ),

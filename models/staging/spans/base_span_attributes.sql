@@ -1,4 +1,5 @@
 -- One row per attribute of a staged span at a key that some dialect names; a number of the key is * in its path.
+{{ config(materialized='table') }}
 with landed as (
     select
         record_id,

@@ -1,5 +1,4 @@
 -- One row per dialect, field and key at which the field may stand, in order of priority from 0.
-{{ config(materialized='view') }}
 {%- set fields = [
     'interaction_id', 'query', 'answer', 'reference_answer', 'document_text', 'document_id', 'document_score',
     'document_source', 'document_title', 'tool_output', 'model', 'application', 'version', 'session', 'user',

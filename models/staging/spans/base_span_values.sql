@@ -1,4 +1,5 @@
 -- One row per value that a span gives to a field of its dialect and role, with its priority and its place in a list.
+{{ config(materialized='table') }}
 with attributes as (
     select * from {{ ref('hcat', 'base_span_attributes') }}
 ),

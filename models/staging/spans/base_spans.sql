@@ -1,4 +1,5 @@
 -- One row per landed span, with typed columns, and with the reason when it cannot be used.
+{{ config(materialized='table') }}
 with source as (
     select * from {{ ref('hcat', 'landed_spans') }}
 ),

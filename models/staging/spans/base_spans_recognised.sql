@@ -1,4 +1,5 @@
 -- One row per staged span whose dialect is known, with its dialect and the role that its kind gives it.
+{{ config(materialized='table') }}
 {%- set roles = ['chain', 'model', 'retriever', 'reranker', 'tool'] %}
 
 with attributes as (

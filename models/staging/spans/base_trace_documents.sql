@@ -1,4 +1,5 @@
 -- One row per document that an accepted trace used, in order: those of rerankers if there are any, else of retrievers.
+{{ config(materialized='table') }}
 with span_values as (
     select * from {{ ref('hcat', 'base_span_values') }}
 ),

@@ -46,6 +46,8 @@ _KINDS_OF_TOMBSTONES: Final = ("interaction", "trace", "query", "record")
 #: Names of files that a line shows.
 _FILES_SHOWN: Final = 20
 
+_TIMED: Final = "from base_interactions where record_status = 'staged' and asked_at"
+
 _LIST_TABLES: Final = """
 select schema_name, table_name, map_from_entries(list((column_name, data_type) order by column_index)) as columns
 from duckdb_columns()
@@ -134,10 +136,10 @@ def prune_weeks(
     monday = before - timedelta(days=before.weekday())
     with _open(project, profiles, target, is_dry_run) as deletion:
         deletion.check_build()
-        found = deletion.rows("select interaction_id from stg_interactions where asked_at < $monday", monday=monday)
+        found = deletion.rows(f"select interaction_id {_TIMED} < $monday", monday=monday)
         if not found:
             return [("deleted", f"nothing: no interaction was asked in a week before {monday}")]
-        if not deletion.count("select count(*) from stg_interactions where asked_at >= $monday", monday=monday):
+        if not deletion.count(f"select count(*) {_TIMED} >= $monday", monday=monday):
             raise DeletionError(f"--before {before} would leave no interaction with a time: weeks are deleted, not all")
         deletion.want(sorted(row[0] for row in found))
         deletion.check_sums(monday)
@@ -421,10 +423,11 @@ class _Deletion:
         # whole texts have their own MD5 as key
         for table in self.tables:
             if table.schema == self.schema and (
-                (table.name.startswith("stg_") and table.rule.action in ("rows", "keep"))
-                or table.name == "int_interaction_passages"
+                "record_status" in table.columns or table.name == "int_interaction_passages"
             ):
                 stays = keep_condition(table.rule, "hcat_gone")
+                if "record_status" in table.columns:
+                    stays += " and record_status = 'staged'"
                 texts = [quote(name) for name, kind in table.columns.items() if kind == "VARCHAR"]
                 parts += [f"select md5({name}) from {table.name} where {stays}" for name in texts]
         if self.rows("select 1 from duckdb_views() where view_name = 'int_safety_texts' and not internal"):

@@ -55,7 +55,7 @@ _OWN: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 #: Tables of records: what people and applications sent. Other tables are made from them.
-_RECORDS: Final = ("base_", "stg_", "int_interactions_sampled_for_review", "fct_ratings")
+_RECORDS: Final = ("base_", "int_interactions_sampled_for_review", "fct_ratings")
 
 #: Tables that hold nothing of an interaction, and that remember something or are read between builds.
 _REMEMBER: Final = (
@@ -63,7 +63,7 @@ _REMEMBER: Final = (
     "dim_runs", "fct_run_metrics", "fct_threshold_gates", "int_findings_seen", "int_findings_confirmed", "hcat_builds",
     "hcat_deletions", "hcat_deletion_log", "int_weeks_pruned",
     # the corpus: documents of the application, their chunks, topics and test questions
-    "stg_chunks", "stg_documents", "int_chunks_embedded", "int_generation_calls", "int_queries_generated",
+    "int_chunks_embedded", "int_generation_calls", "int_queries_generated",
     "int_topics_fitted", "int_topics_measured",
     # queries from tables of the bank
     "int_grammar_calls",

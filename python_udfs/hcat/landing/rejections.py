@@ -39,7 +39,7 @@ def say_rejections(rejections: pa.Table) -> pa.Table:
     rows = sorted(found, key=lambda row: (-row["count_records"], describe(row)))
     lines = [describe(row) for row in rows]
     more = len(lines) - SAID_LINES
-    said = [*lines[:SAID_LINES], *([f"{more} more reasons stand in the tables stg_*__rejected"] if more > 0 else [])]
+    said = [*lines[:SAID_LINES], *([f"{more} more reasons stand in stg_rejected_records"] if more > 0 else [])]
     for line in said:
         say(f"hcat: {line}", is_error=True)
     return pa.table({"rejection": lines}, schema=_SCHEMA)

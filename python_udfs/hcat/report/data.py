@@ -83,11 +83,10 @@ order by count_interactions desc, answer_language nulls last, language_source
 
 LIST_RECORD_COUNTS = "select * from int_records_counted order by entity"
 
-# {entity} comes from the closed list ENTITIES, never from data.
 COUNT_REJECT_REASONS = """
 select left(reject_reason, $characters) as reject_reason, count(*) as count_rejected
-from stg_{entity}__rejected
-where kind = 'record'
+from stg_rejected_records
+where entity = $entity and kind = 'record'
 group by left(reject_reason, $characters)
 order by count_rejected desc, reject_reason
 """
@@ -95,8 +94,8 @@ order by count_rejected desc, reject_reason
 LIST_REJECT_EXAMPLES = """
 select left(reject_reason, $characters) as reject_reason, source_file, source_row,
     record_excerpt
-from stg_{entity}__rejected
-where kind = 'record'
+from stg_rejected_records
+where entity = $entity and kind = 'record'
 qualify row_number() over (
     partition by left(reject_reason, $characters) order by source_file, source_row, record_id
 ) <= $maximum
@@ -220,17 +219,12 @@ def _describe_records(source: Warehouse) -> dict[str, Any]:
     counts = {row["entity"]: row for row in source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])}
     rejected = []
     for entity in ENTITIES:
-        table = [f"stg_{entity}__rejected"]
-        reasons = source.rows(COUNT_REJECT_REASONS.format(entity=entity), table, characters=EXCERPT_CHARACTERS + 1)
+        of_entity = {"entity": entity, "characters": EXCERPT_CHARACTERS + 1}
+        reasons = source.rows(COUNT_REJECT_REASONS, ["stg_rejected_records"], **of_entity)
         if not reasons:
             continue
         examples = group_by(
-            source.rows(
-                LIST_REJECT_EXAMPLES.format(entity=entity),
-                table,
-                characters=EXCERPT_CHARACTERS + 1,
-                maximum=MAXIMUM_EXAMPLES,
-            ),
+            source.rows(LIST_REJECT_EXAMPLES, ["stg_rejected_records"], **of_entity, maximum=MAXIMUM_EXAMPLES),
             "reject_reason",
         )
         rejected.append(

@@ -44,7 +44,10 @@ insert into landed_interactions values
     ('r9', 'calls.jsonl', 'f', 'h9', 'malformed JSON', '{{"id": "i1", "answer": "{SECRET}', null, null, null, null,
     null, 9, 1, false, false);
 create table base_interactions as
-    select record_id, interaction_id, answer, unread_record, read_error as reject_reason from landed_interactions;
+    select record_id, interaction_id, answer, unread_record, read_error as reject_reason,
+        if(read_error is null, 'staged', 'rejected') as record_status,
+        timestamp '2026-06-01' + to_days(7 * source_row::integer) as asked_at
+    from landed_interactions;
 create table landed_documents as
     select 'd' || i as record_id, 'documents.jsonl' as source_file, 'h' || i as record_hash,
         if(i = 1, 'malformed JSON', null) as read_error, if(i = 1, '{{"text": "{SECRET} (i1)', null) as unread_record,
@@ -55,11 +58,9 @@ create table landed_queries as
     select 's' || i as record_id, 'calls.jsonl' as source_file, 'h' || i as record_hash, null::varchar as read_error,
         null::varchar as unread_record, 'q' || i as query_id, if(i = 2, 'q0', null) as parent_query_id, 'Q' || i as text
     from range(3) as numbers(i);
-create table stg_interactions as
-    select interaction_id, answer, timestamp '2026-06-01' + to_days(7 * source_row::integer) as asked_at
-    from landed_interactions where interaction_id is not null;
+create view staged as from base_interactions where record_status = 'staged';
 create table int_interaction_passages as
-    select interaction_id, 'answer' as role, md5(answer) as passage_id, answer as passage_text from stg_interactions
+    select interaction_id, 'answer' as role, md5(answer) as passage_id, answer as passage_text from staged
     union all
     -- the last turn of the conversation has read what was said in the first
     select 'i3', 'statement', md5('Q0'), 'Q0';
@@ -68,9 +69,9 @@ create table int_passages_split as
     from int_interaction_passages;
 create table int_texts_embedded as select text_id, [1.0] as embedding from int_passages_split;
 create table int_cells as select 'fees' as first_segment;
-create table fct_evaluations as select interaction_id, 'm' as metric_name from stg_interactions;
+create table fct_evaluations as select interaction_id, 'm' as metric_name from staged;
 create table fct_interactions as
-    select interaction_id, answer, 'c' || interaction_id as cluster_id, asked_at from stg_interactions;
+    select interaction_id, answer, 'c' || interaction_id as cluster_id, asked_at from staged;
 comment on table fct_interactions is 'One row per interaction.';
 create table int_clusters_seen as select cluster_id from fct_interactions;
 create table dim_runs as select 'r1' as run_id, timestamp '2026-05-01 10:00' as started_at, 1 as build_number;
@@ -129,9 +130,9 @@ def test_rows_texts_and_copies_of_a_forgotten_interaction_go_and_nothing_else(pr
     assert read(project, documents) == [("d0", None, None, "Fees"), ("d1", "deleted on request", None, None)]
     assert read_column(project, "select record_id from base_documents") == ["d0"]
     left = ["i2", "i3", "i4", "i5"]
-    for table in ("stg_interactions", "fct_interactions", "fct_evaluations"):
+    for table in ("staged", "fct_interactions", "fct_evaluations"):
         # the last turn was scored on what goes: the next build scores it again
-        expected = left if table == "stg_interactions" else ["i2", "i4", "i5"]
+        expected = left if table == "staged" else ["i2", "i4", "i5"]
         assert read_column(project, f"select interaction_id from {table} order by 1") == expected
     texts = "select passage_text from int_interaction_passages order by 1"
     assert read_column(project, texts) == ["Answer 2", "Answer 4", "Answer 5"]
@@ -388,7 +389,7 @@ def test_weeks_are_pruned_whole_and_only_after_a_build(project: Path) -> None:
     said = dict(prune_weeks(project, date(2026, 6, 17)))
     assert said["deleted"].startswith("interactions 2,")
     assert said["weeks"] == "all before 2026-06-15: no sums stay: drift is switched off"
-    assert read_column(project, "select interaction_id from stg_interactions order by 1") == ["i2", "i3", "i4", "i5"]
+    assert read_column(project, "select interaction_id from staged order by 1") == ["i2", "i3", "i4", "i5"]
     # what a finding was found on is known for ever, and a pruned query may be sent again
     assert read(project, "select count(*) from int_clusters_seen") == [(6,)]
     assert read(project, "select count(*) from hcat_deletions where id_kind = 'query'") == [(0,)]

@@ -40,7 +40,7 @@ def test_many_reasons_are_cut_and_counted(capsys: pytest.CaptureFixture[str]) ->
     assert say_rejections(pa.Table.from_pylist(rows)).num_rows == SAID_LINES + 5
     said = capsys.readouterr().err.splitlines()
     assert len(said) == SAID_LINES + 1
-    assert said[-1] == "hcat: 5 more reasons stand in the tables stg_*__rejected"
+    assert said[-1] == "hcat: 5 more reasons stand in stg_rejected_records"
 
 
 def test_nothing_rejected_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

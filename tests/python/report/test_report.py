@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from hcat import report
 from hcat.report.conversations import describe_conversations
-from hcat.report.data import ENTITIES
 from hcat.report.maps import HEATMAP_PAIRS
 from hcat.report.outcomes import _describe_retrieval
 from hcat.report.showing import (
@@ -44,11 +43,8 @@ OTHER_TABLES = """
 create table int_records_counted (
     entity varchar, count_landed bigint, count_staged bigint, count_repeated bigint, count_rejected bigint
 );
-"""
-
-REJECTED_TABLE = """
-create table stg_{entity}__rejected (
-    record_id varchar, source_file varchar, kind varchar, reject_reason varchar, record_excerpt varchar,
+create table stg_rejected_records (
+    record_id varchar, entity varchar, source_file varchar, kind varchar, reject_reason varchar, record_excerpt varchar,
     source_row bigint, landing_number bigint
 );
 """
@@ -113,8 +109,6 @@ def create_tables(connection: Any) -> None:
         columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])
         connection.execute(f"create table {model['name']} ({columns})")
     connection.execute(OTHER_TABLES)
-    for entity in ENTITIES:
-        connection.execute(REJECTED_TABLE.format(entity=entity))
 
 
 def insert(connection: Any, table: str, rows: list[dict[str, Any]]) -> None:
@@ -341,10 +335,11 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
     )
     insert(
         connection,
-        "stg_interactions__rejected",
+        "stg_rejected_records",
         [
             {
                 "record_id": "x",
+                "entity": "interactions",
                 "source_file": f"interactions{text}.jsonl",
                 "kind": "record",
                 "reject_reason": f"interaction_id is empty{text}",

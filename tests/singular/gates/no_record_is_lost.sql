@@ -1,25 +1,17 @@
--- Staged + repeated + rejected = landed. The staged and rejected models contain exactly those rows. No publication
--- waits for this. A row names the broken promise and what breaks it.
+-- Staged + repeated + rejected = landed, and every rejected record is kept with its reason. No publication waits for
+-- this. A row names the broken promise and what breaks it.
 {{ promises() }}
-{% for entity in raw_entities() if is_tested(['int_records_counted', 'stg_' ~ entity]) %}
-union all
-select
-    '{{ entity }}_are_conserved' as promise,
-    counted.entity as id,
-    'landed records that are neither staged, repeated nor rejected, or rows of no such record' as problem
-from {{ ref('hcat', 'int_records_counted') }} as counted
-where
-    counted.entity = '{{ entity }}'
-    and (
+{% call promise('records_are_conserved', ['int_records_counted', 'stg_rejected_records']) %}
+    select
+        counted.entity as id,
+        'landed records that are neither staged, repeated nor rejected, or rows of no such record' as problem
+    from {{ ref('hcat', 'int_records_counted') }} as counted
+    left join (
+        select entity, count(*) as count_kept from {{ ref('hcat', 'stg_rejected_records') }}
+        where kind = 'record'
+        group by entity
+    ) as rejected on counted.entity = rejected.entity
+    where
         counted.count_landed <> counted.count_staged + counted.count_repeated + counted.count_rejected
-        or counted.count_staged <> (
-            select count(*) from {{ ref('hcat', 'stg_' ~ entity) }}
-        ){% if entity == 'ratings' %} + (select count(*) from {{ ref('hcat', 'stg_ratings__cannot_judge') }}){% endif %}
-
-        or counted.count_rejected <> (
-            select count(*)
-            from {{ ref('hcat', 'stg_' ~ entity ~ '__rejected') }} as rejected
-            where rejected.kind = 'record'
-        )
-    )
-{% endfor %}
+        or counted.count_rejected <> coalesce(rejected.count_kept, 0)
+{% endcall %}

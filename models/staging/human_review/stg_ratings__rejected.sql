@@ -1,3 +1,0 @@
-{{ rejected_records('base_ratings', [
-    'interaction_id', 'rater', 'criterion', 'guideline_version', 'scale_point_text', 'rated_at_text'
-]) }}

@@ -1,1 +1,0 @@
-{{ rejected_records('base_relevance_judgements', ['query_id', 'chunk_id', 'assessor', 'grade_text']) }}
