@@ -69,7 +69,7 @@ def collect(data: Path, work: Path, classifier: str, rows_per_set: int, faults_p
     build(
         work / "raw",
         work / "warehouse",
-        arguments=["--select", "+int_sentence_signals", "--exclude-resource-type", "test", "unit_test"],
+        arguments=["--select", "+int_sentences_fused", "--exclude-resource-type", "test", "unit_test"],
         environment={"HCAT_CLASSIFIER": classifier},
     )
     return read_signals(answers, kinds, work / "warehouse" / "hcat.duckdb")
@@ -88,7 +88,7 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
                     when entailed.deciding_classifier = 'hcat-entailment-compact' then entailed.probability_entailment
                     else entailed.first_probability_entailment
                 end as compact_entailment
-            from int_sentence_signals as signals
+            from int_sentences_fused as signals
             inner join int_sentences_entailed as entailed
                 on signals.interaction_id = entailed.interaction_id
                 and signals.sentence_index = entailed.sentence_index

@@ -204,6 +204,8 @@ class EvidenceReader:
                     "answer_text_ids": [split[hypothesis][0]["text_id"]],
                     "context_text_ids": [row["text_id"] for _, row in units],
                     "context_ranks": [rank for rank, _ in units],
+                    "statement_text_ids": None,
+                    "statement_ranks": None,
                 }
             )
         windows = EvidenceChoice(self._settings)(pa.RecordBatch.from_pylist(rows), self._table()).to_pylist()

@@ -1,14 +1,16 @@
 -- One row per (interaction, answer sentence, window) with the pair that the classifier reads. The sentences of the
 -- premise keep the order of the context.
-{{ config(materialized='table') }}
-
 with windowed as (
     select * from {{ ref('hcat', 'int_sentences_windowed') }}
 ),
 
 evidence as (
-    select interaction_id, evidence_key, context_text_ids, context_ranks
-    from {{ ref('hcat', 'int_interaction_evidence') }}
+    select
+        units.interaction_id,
+        units.evidence_key,
+        {{ evidence_of_turn('text_ids') }} as context_text_ids,
+        {{ evidence_of_turn('ranks') }} as context_ranks
+    from {{ ref('hcat', 'int_interaction_units') }} as units
 ),
 
 answer_sentences as (
@@ -59,7 +61,6 @@ premises as (
 final as (
     select
         current_rows.interaction_id,
-        current_rows.evidence_key,
         md5(md5(premises.premise) || '|' || current_rows.text_id) as pair_id,
         premises.premise,
         hypotheses.encoded_text as hypothesis,

@@ -1,6 +1,5 @@
 -- One row per (interaction, answer sentence) with the signals that the fused groundedness joins. Each is bounded, so
 -- that one extreme value decides nothing.
-{{ config(materialized='table') }}
 {%- set bound = var('hcat_unsupported_bound') %}
 
 with entailed as (

@@ -3,7 +3,18 @@
 {{ config(materialized='table') }}
 
 with windows as (
-    select * from {{ ref('hcat', 'int_evidence_windows') }}
+    select
+        interaction_id,
+        pair_id,
+        premise,
+        hypothesis,
+        sentence_index,
+        window_index,
+        evidence_rank,
+        similarity,
+        overlap
+    from {{ ref('hcat', 'int_text_pairs') }}
+    where purpose = 'evidence'
 ),
 
 entailed as (

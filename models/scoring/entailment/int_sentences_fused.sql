@@ -34,15 +34,13 @@ intercept as (
 ),
 
 signals_listed as (
-    {%- for feature in fused_signals() %}
     select
         interaction_id,
         sentence_index,
-        '{{ feature }}' as feature,
-        {{ feature }} as signal
+        {{ explode_together({
+            'feature': array_of(["'" ~ fused_signals() | join("', '") ~ "'"]), 'signal': array_of(fused_signals())
+        }) }}
     from signals
-    {% if not loop.last %}union all{% endif %}
-    {%- endfor %}
 ),
 
 contributed as (
@@ -70,9 +68,7 @@ summed as (
 
 final as (
     select
-        summed.interaction_id,
-        summed.sentence_index,
-        signals.claims_nothing,
+        signals.*,
         summed.contributions,
         intercept.coefficient + summed.contribution as support_log_odds,
         1 / (1 + exp(-(intercept.coefficient + summed.contribution))) as support_probability

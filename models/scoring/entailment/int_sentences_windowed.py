@@ -6,9 +6,9 @@ def model(dbt, session):
     settings = dbt.config.meta_get("evidence")
     batch_rows = dbt.config.meta_get("batch_interactions")
     budget = dbt.config.meta_get("lookup_mebibytes")
-    evidence = dbt.ref("hcat", "int_interaction_evidence")
+    evidence = dbt.ref("hcat", "int_interaction_units").filter("evidence_key is not null")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(evidence, done, ["interaction_id", "evidence_key"]), "interaction_id")
-    texts = Lookup(dbt.ref("hcat", "int_texts_with_embeddings"), "text_id", EVIDENCE_LISTS, budget)
+    texts = Lookup(dbt.ref("hcat", "int_embeddings"), "text_id", EVIDENCE_LISTS, budget)
     choice = EvidenceChoice.from_text(settings)
     return map_batches_with_lookup(session, pending, texts, choice, WINDOWED_SCHEMA, batch_rows)

@@ -11,8 +11,8 @@ with interactions as (
     select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
-contexts as (
-    select * from {{ ref('hcat', 'int_chunks_to_compare') }}
+units as (
+    select interaction_id, input_key from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 chunks_compared as (
@@ -55,7 +55,7 @@ chunks as (
 
 chunks_scored as (
     select
-        contexts.interaction_id,
+        units.interaction_id,
         chunks.rank,
         relevance.grade,
         queries_judged.has_rejected_chunks,
@@ -66,14 +66,14 @@ chunks_scored as (
         round(chunks_compared.word_overlap, {{ digits }}) as word_overlap,
         -- the first rank is the best
         -chunks.rank as retrieval_rank
-    from contexts
-    inner join interactions on contexts.interaction_id = interactions.interaction_id
+    from units
+    inner join interactions on units.interaction_id = interactions.interaction_id
     inner join queries_judged on interactions.query_id = queries_judged.query_id
-    inner join chunks on contexts.interaction_id = chunks.interaction_id
+    inner join chunks on units.interaction_id = chunks.interaction_id
     inner join chunks_compared
         on
-            contexts.interaction_id = chunks_compared.interaction_id
-            and contexts.input_key = chunks_compared.input_key
+            units.interaction_id = chunks_compared.interaction_id
+            and units.input_key = chunks_compared.input_key
             and chunks.rank = chunks_compared.rank
     left join relevance on interactions.query_id = relevance.query_id and chunks.chunk_id = relevance.chunk_id
 ),

@@ -11,16 +11,16 @@ with sentences as (
             else answer_sentences.count_content_words
         end as weight,
         -- A greeting contradicts nothing.
-        case when signals.claims_nothing then 0 else sentences_entailed.contradiction_probability end as contradiction
+        case when fused.claims_nothing then 0 else sentences_entailed.contradiction_probability end as contradiction
     from {{ ref('hcat', 'int_sentences_entailed') }} as sentences_entailed
     inner join {{ ref('hcat', 'int_answer_sentences') }} as answer_sentences
         on
             sentences_entailed.interaction_id = answer_sentences.interaction_id
             and sentences_entailed.sentence_index = answer_sentences.sentence_index
-    inner join {{ ref('hcat', 'int_sentence_signals') }} as signals
+    inner join {{ ref('hcat', 'int_sentences_fused') }} as fused
         on
-            sentences_entailed.interaction_id = signals.interaction_id
-            and sentences_entailed.sentence_index = signals.sentence_index
+            sentences_entailed.interaction_id = fused.interaction_id
+            and sentences_entailed.sentence_index = fused.sentence_index
     left join {{ ref('hcat', 'int_sentence_weights') }} as sentence_weights
         on
             sentences_entailed.interaction_id = sentence_weights.interaction_id

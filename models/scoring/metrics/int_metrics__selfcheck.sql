@@ -2,7 +2,8 @@
 -- sentences. It is 1 minus SelfCheckGPT with NLI (Manakul et al. 2023, section 5.4). That method compares contradiction
 -- with entailment, leaves out the neutral class and averages over the other answers and the sentences.
 with pairs as (
-    select * from {{ ref('hcat', 'int_sample_pairs') }}
+    select * from {{ ref('hcat', 'int_text_pairs') }}
+    where purpose = 'other_answer'
 ),
 
 entailed as (

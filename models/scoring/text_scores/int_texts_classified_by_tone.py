@@ -4,7 +4,7 @@ from hcat.engine.relations import map_batches, order_by, select_pending
 
 def model(dbt, session):
     batch_rows = dbt.config.meta_get("slice_texts")
-    texts = dbt.ref("hcat", "int_texts_to_classify_by_tone")
+    texts = dbt.ref("hcat", "int_embeddings").filter("scoring_key is not null")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(texts, done, ["text_id", "scoring_key"]), "text_id")
     return map_batches(pending, TextScores(dbt.ref("hcat", "int_text_classifiers")), CLASSIFIED_SCHEMA, batch_rows)

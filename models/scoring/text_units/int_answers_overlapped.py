@@ -1,9 +1,12 @@
-from hcat.engine.relations import map_batches, select_pending
+from hcat.engine.relations import map_batches, select_distinct, select_pending
 from hcat.metrics.batches import OVERLAP_SCHEMA, overlap_answers
 
 
 def model(dbt, session):
-    answers = dbt.ref("hcat", "int_answers_with_references")
+    units = dbt.ref("hcat", "int_interaction_units")
+    compared = units.filter("reference_window_ids is not null and answer_window_ids is not null")
     done = str(dbt.this) if dbt.is_incremental else None
-    pending = select_pending(answers, done, ["interaction_id", "input_key"])
-    return map_batches(pending, overlap_answers, OVERLAP_SCHEMA, 4096, in_processes=True)
+    pending = select_pending(compared, done, ["interaction_id", "input_key"])
+    keys = select_distinct(pending, ["interaction_id", "input_key"])
+    answers = keys.join(dbt.ref("hcat", "int_interactions_joined"), "interaction_id")
+    return map_batches(answers, overlap_answers, OVERLAP_SCHEMA, 4096, in_processes=True)

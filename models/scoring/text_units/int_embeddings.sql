@@ -1,3 +1,11 @@
--- One row per distinct text embedded by the encoder of this build.
+-- One row per distinct text of this build with its vector by this build's encoder.
 {{ config(materialized='view') }}
-{{ current_rows(ref('hcat', 'int_texts_embedded'), ref('hcat', 'int_encoder'), 'encoder_key') }}
+select
+    texts.text_id,
+    texts.scoring_key,
+    texts.encoded_text,
+    embedded.embedding,
+    embedded.was_truncated
+from {{ ref('hcat', 'int_texts') }} as texts
+inner join {{ ref('hcat', 'int_texts_embedded') }} as embedded
+    on texts.text_id = embedded.text_id and texts.encoder_key = embedded.encoder_key

@@ -1,5 +1,5 @@
--- One row per interaction with the ids of its sentences by role, in order, and the content key of all scores that are
--- computed from these sentences. If only interactions changed, all others keep their rows.
+-- One row per interaction with the ids of its sentences by role, in order, and the content keys of what is computed from
+-- these sentences: scores and windows of evidence. If only interactions changed, all others keep their rows.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',
@@ -25,6 +25,10 @@ passage_windows as (
 
 encoder as (
     select * from {{ ref('hcat', 'int_encoder') }}
+),
+
+classifier as (
+    select location from {{ ref('hcat', 'int_classifier') }}
 ),
 
 sentences as (
@@ -99,7 +103,7 @@ windows_listed as (
     group by interaction_id
 ),
 
-final as (
+keyed as (
     select
         sentences_listed.*,
         -- Only interactions with a reference answer to compare with have windows.
@@ -126,6 +130,30 @@ final as (
     from sentences_listed
     left join windows_listed on sentences_listed.interaction_id = windows_listed.interaction_id
     cross join encoder
+),
+
+final as (
+    select
+        keyed.*,
+        -- Only where a classifier reads evidence for an answer.
+        case
+            when
+                keyed.answer_text_ids is not null
+                and keyed.context_text_ids is not null
+                and classifier.location <> 'none'
+                then md5(
+                    concat_ws(
+                        '|',
+                        keyed.input_key,
+                        '{{ var("hcat_evidence_mode") }}',
+                        '{{ var("hcat_evidence_windows") }}',
+                        '{{ var("hcat_evidence_sentences") }}',
+                        '{{ var("hcat_evidence_characters") }}'
+                    )
+                )
+        end as evidence_key
+    from keyed
+    cross join classifier
 )
 
 select * from final

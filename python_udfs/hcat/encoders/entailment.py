@@ -32,6 +32,8 @@ DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 32768}
 #: Device -> how many slices of pairs are read as one (decision 51).
 SLICES_JOINED = {"cpu": 1, "cuda": 2}
 
+#: What :func:`entail_pending` reads of a pair.
+PAIR_COLUMNS = ("pair_id", "classifier_key", "premise", "hypothesis", "count_characters")
 
 ENTAILED_SCHEMA = pa.schema(
     [
@@ -86,7 +88,7 @@ def entail_pending(
     Parameters
     ----------
     pending : relation
-        Columns pair_id, classifier_key, premise, hypothesis, count_characters; ordered by length.
+        Columns :data:`PAIR_COLUMNS`, each pair once; ordered by length.
     identity : ClassifierIdentity
         Classifier of this build; it is loaded only if a pair is pending.
     slice_pairs : int

@@ -20,7 +20,7 @@ from hcat.language.words import stem_word
 from hcat.statistics.arrays import Vectors as Similarities
 
 #: List columns of an interaction whose texts are read.
-EVIDENCE_LISTS = ("answer_text_ids", "context_text_ids")
+EVIDENCE_LISTS = ("answer_text_ids", "context_text_ids", "statement_text_ids")
 
 WINDOWED_SCHEMA = pa.schema(
     [
@@ -206,8 +206,9 @@ class EvidenceChoice:
         Parameters
         ----------
         batch : RecordBatch
-            Columns interaction_id, evidence_key, context_ranks and the lists :data:`EVIDENCE_LISTS`. An interaction
-            without answer or without context gives no row.
+            Columns interaction_id, evidence_key, context_ranks, statement_ranks and the lists :data:`EVIDENCE_LISTS`.
+            An interaction without answer or without context gives no row. What the user said in earlier turns
+            (statements, null where they do not count) stands in front of the context.
         texts : Table
             Columns text_id (unique), encoded_text, embedding (unit vectors); at least the texts that the batch names.
 
@@ -217,7 +218,7 @@ class EvidenceChoice:
             If a text of the batch is missing: evidence from a part of the context would be wrong without notice.
         """
         answers = batch.column("answer_text_ids").to_pylist()
-        contexts = batch.column("context_text_ids").to_pylist()
+        contexts = _read_evidence(batch, "text_ids")
         needed = sorted(
             {
                 text_id
@@ -241,7 +242,7 @@ class EvidenceChoice:
             batch.column("evidence_key").to_pylist(),
             answers,
             contexts,
-            batch.column("context_ranks").to_pylist(),
+            _read_evidence(batch, "ranks"),
             strict=True,
         ):
             if not answer or not context:
@@ -281,6 +282,12 @@ class EvidenceChoice:
             self._words = {text_id: words for text_id, words in self._words.items() if text_id in written}
         for text_id in unread:
             self._words[text_id] = read_words(written[text_id])
+
+
+def _read_evidence(batch: pa.RecordBatch, name: str) -> list[list[Any]]:
+    """Return what may prove each answer, in order: earlier statements, then the context; empty without context."""
+    statements, contexts = (batch.column(f"{role}_{name}").to_pylist() for role in ("statement", "context"))
+    return [[*(said or ()), *found] if found else [] for said, found in zip(statements, contexts, strict=True)]
 
 
 def read_words(text: str) -> frozenset[str]:

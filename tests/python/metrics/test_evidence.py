@@ -124,12 +124,14 @@ def make_batch(count: int) -> tuple[pa.RecordBatch, pa.Table]:
             "answer_text_ids": [ids[each] for each in random.integers(40, size=3)],
             "context_text_ids": [ids[each] for each in random.integers(40, size=10)],
             "context_ranks": sorted(random.integers(3, size=10).tolist()),
+            "statement_text_ids": None,
+            "statement_ranks": None,
         }
         for row in range(count)
     ]
     rows.append(
         {"interaction_id": "silent", "evidence_key": "k", "answer_text_ids": None, "context_text_ids": [ids[0]]}
-        | {"context_ranks": [1]}
+        | {"context_ranks": [1], "statement_text_ids": None, "statement_ranks": None}
     )
     table = pa.table({"text_id": ids, "encoded_text": texts, "embedding": pa.array(list(vectors))})
     return pa.RecordBatch.from_pylist(rows), table
@@ -145,6 +147,16 @@ def test_results_do_not_depend_on_batch_borders(mode):
     assert whole.schema == WINDOWED_SCHEMA
     assert pa.Table.from_batches([whole]).equals(parts.combine_chunks())
     assert "silent" not in whole.column("interaction_id").to_pylist()
+
+
+def test_statements_of_earlier_turns_stand_in_front_of_the_context():
+    batch, texts = make_batch(1)
+    row = batch.to_pylist()[0]
+    split = row | {"statement_text_ids": row["context_text_ids"][:4], "statement_ranks": row["context_ranks"][:4]}
+    split |= {"context_text_ids": row["context_text_ids"][4:], "context_ranks": row["context_ranks"][4:]}
+    whole, parts = (EvidenceChoice(settings())(pa.RecordBatch.from_pylist([each]), texts) for each in (row, split))
+    assert whole.num_rows
+    assert whole.equals(parts)
 
 
 def test_missing_text_is_no_silent_evidence():

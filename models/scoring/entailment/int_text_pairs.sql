@@ -1,0 +1,68 @@
+-- One row per pair of texts that the classifier reads, with what it is read for: the evidence of a sentence, another
+-- answer to the same query, or the true answer. Pair and key of the classifier are the content key of an entailment.
+{{ config(materialized='table') }}
+
+with pairs as (
+    select
+        'evidence' as purpose,
+        interaction_id,
+        null::string as other_interaction_id,
+        pair_id,
+        premise,
+        hypothesis,
+        sentence_index,
+        window_index,
+        evidence_rank,
+        similarity,
+        overlap
+    from {{ ref('hcat', 'int_evidence_windows') }}
+    {%- if is_on('selfcheck') %}
+    union all
+    select
+        'other_answer' as purpose,
+        interaction_id,
+        other_interaction_id,
+        pair_id,
+        premise,
+        hypothesis,
+        sentence_index,
+        null as window_index,
+        null as evidence_rank,
+        null as similarity,
+        null as overlap
+    from {{ ref('hcat', 'int_sample_pairs') }}
+    {%- endif %}
+    {%- if is_on('robustness') %}
+    union all
+    select
+        'true_answer' as purpose,
+        interaction_id,
+        null as other_interaction_id,
+        pair_id,
+        premise,
+        hypothesis,
+        null as sentence_index,
+        null as window_index,
+        null as evidence_rank,
+        null as similarity,
+        null as overlap
+    from {{ ref('hcat', 'int_correctness_pairs') }}
+    {%- endif %}
+),
+
+classifier as (
+    -- A classifier that is switched off reads nothing.
+    select classifier_key from {{ ref('hcat', 'int_classifier') }}
+    where location <> 'none'
+),
+
+final as (
+    select
+        pairs.*,
+        classifier.classifier_key,
+        length(pairs.premise) + length(pairs.hypothesis) as count_characters
+    from pairs
+    cross join classifier
+)
+
+select * from final
