@@ -454,9 +454,7 @@ def _screening_table(folder: Path) -> tuple[Table, bool]:
         _rate(f"injection: {name}, false alarms", [find_injection(text) is not None for text in texts])
         for name, texts in real.items()
     ]
-    screen = Screen(
-        _read_examples("restricted_example"), _read_examples("scope_example")
-    )
+    screen = Screen(_read_examples("restricted_example"), _read_examples("scope_example"))
     cut_off = float(rules["restricted_topic"]["threshold"])
     restricted = [row["text"] for row in made if row["kind"] != "injection"]
     shown.append(

@@ -29,18 +29,19 @@
             'int_findings_seen': 'built_at',
         },
         'removed': [
-            'canaries', 'fct_adversarial_behaviour', 'fct_failure_rates_appendix', 'fct_query_flag_rates',
-            'fct_refusal_errors', 'fct_risk_controls', 'int_audit_labels', 'int_audits_tested', 'int_bias_cells',
-            'int_bias_scores', 'int_calibrators_fitted', 'int_calibrators_measured', 'int_canaries_found',
-            'int_cell_clusters', 'int_cell_estimates', 'int_cell_totals', 'int_chunk_orders_measured',
-            'int_conformal_coverage', 'int_conformal_limits_left_out', 'int_conformal_quantiles',
-            'int_correctness_verdicts', 'int_counterfactual_differences', 'int_counterfactual_sides',
-            'int_counterfactual_similarities', 'int_errors_attributed', 'int_failure_rates_described',
-            'int_groups_typed', 'int_labels_cross_fitted', 'int_labels_needed', 'int_partition_sums',
-            'int_query_examples', 'int_rater_agreement', 'int_rater_reports', 'int_ratings_modelled',
-            'int_reliability_measured', 'int_risks_controlled', 'int_score_bands', 'int_sides_compared',
-            'int_tables_to_publish', 'int_thresholds_fitted', 'int_variant_answers_averaged', 'int_variant_pairs',
-            'int_variants_measured', 'logged_variant_types', 'restricted_topics', 'scope_examples', 'toxicity_groups'
+            'adjudication_rules', 'canaries', 'correctness_criteria', 'fct_adversarial_behaviour',
+            'fct_failure_rates_appendix', 'fct_query_flag_rates', 'fct_refusal_errors', 'fct_risk_controls',
+            'int_audit_labels', 'int_audits_tested', 'int_bias_cells', 'int_bias_scores', 'int_calibrators_fitted',
+            'int_calibrators_measured', 'int_canaries_found', 'int_cell_clusters', 'int_cell_estimates',
+            'int_cell_totals', 'int_chunk_orders_measured', 'int_conformal_coverage', 'int_conformal_limits_left_out',
+            'int_conformal_quantiles', 'int_correctness_verdicts', 'int_counterfactual_differences',
+            'int_counterfactual_sides', 'int_counterfactual_similarities', 'int_errors_attributed',
+            'int_failure_rates_described', 'int_groups_typed', 'int_labels_cross_fitted', 'int_labels_needed',
+            'int_partition_sums', 'int_query_examples', 'int_rater_agreement', 'int_rater_reports',
+            'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled', 'int_score_bands',
+            'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted', 'int_variant_answers_averaged',
+            'int_variant_pairs', 'int_variants_measured', 'logged_variant_types', 'restricted_topics', 'scope_examples',
+            'toxicity_groups'
         ],
     }) }}
 {% endmacro %}
