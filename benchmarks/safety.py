@@ -139,7 +139,7 @@ _NOTES = (
     "sets in view, FinanceBench among them; the comparison is fitted with whole questions left out.",
     "The authors of rules and examples also made the injections and restricted queries: their recall is no estimate "
     "for real attackers. False alarms are measured on real texts of other people. Off topic: the threshold was set "
-    "before these sets were scored; the examples of the purpose (seed scope_examples) were written by somebody who "
+    "before these sets were scored; the examples of the purpose (seed safety_texts) were written by somebody who "
     "knew what Banking77 is about. Context is the demo's 68 chunks, the best five of them.",
 )
 
@@ -454,9 +454,7 @@ def _screening_table(folder: Path) -> tuple[Table, bool]:
         _rate(f"injection: {name}, false alarms", [find_injection(text) is not None for text in texts])
         for name, texts in real.items()
     ]
-    screen = Screen(
-        _read_examples("restricted_topics", "restricted_topic"), _read_examples("scope_examples", "scope_topic")
-    )
+    screen = Screen(_read_examples("restricted_example"), _read_examples("scope_example"))
     cut_off = float(rules["restricted_topic"]["threshold"])
     restricted = [row["text"] for row in made if row["kind"] != "injection"]
     shown.append(
@@ -478,12 +476,12 @@ def _screening_table(folder: Path) -> tuple[Table, bool]:
     return Table("Screened queries", ("what", "n", "share", "95 % (Wilson)"), shown), True
 
 
-def _read_examples(seed: str, topic: str) -> Examples:
-    """Return the enabled examples of a seed with their vectors."""
-    with (_DEMO / "seeds" / f"{seed}.csv").open(encoding="utf-8", newline="") as lines:
-        rows = [row for row in csv.DictReader(lines) if row["is_enabled"] == "true"]
-    texts = [row["example_text"] for row in rows]
-    return Examples([row[topic] for row in rows], texts, heads.embed(texts))
+def _read_examples(kind: str) -> Examples:
+    """Return the enabled examples of a kind with their vectors."""
+    with (_DEMO / "seeds" / "safety_texts.csv").open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["kind"] == kind and row["is_enabled"] == "true"]
+    texts = [row["wording"] for row in rows]
+    return Examples([row["topic"] for row in rows], texts, heads.embed(texts))
 
 
 def _similarities(screen: Screen, texts: Sequence[str], purpose: str) -> Floats:

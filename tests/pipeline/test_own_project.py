@@ -117,7 +117,7 @@ def test_nothing_of_the_demo_is_in_the_results(project):
         # the gates are the project's own; those of the demo and of a user may be equal
         for seed in {path.stem for path in demo.glob("*.csv")} & tables - {"threshold_gates"}:
             assert warehouse.sql(f"select count(*) from {seed}").fetchall() == [(0,)], seed
-        assert {"applications", "risks", "scope_examples"} <= tables
+        assert {"applications", "risks", "safety_texts"} <= tables
         assert warehouse.sql("select count(*) from landed_documents").fetchall() == [(0,)]
 
 

@@ -29,8 +29,6 @@ rules as (
 
 variant_types as (
     select variant_type, meaning from {{ seed('test_variant_types') }}
-    union all
-    select variant_type, meaning from {{ seed('logged_variant_types') }}
 ),
 
 correctness as (

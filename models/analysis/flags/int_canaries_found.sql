@@ -5,9 +5,9 @@ with interactions as (
 ),
 
 canaries as (
-    select *
-    from {{ seed('canaries') }}
-    where is_enabled
+    select source_id as canary_id, wording as canary
+    from {{ seed('safety_texts') }}
+    where is_enabled and kind = 'canary'
 ),
 
 planted as (

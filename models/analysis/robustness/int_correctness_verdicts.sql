@@ -13,7 +13,9 @@ labels as (
 ),
 
 criteria as (
-    select criterion from {{ ref_if_on('calibration', 'correctness_criteria', 'criterion string') }}
+    select criterion
+    from {{ ref_if_on('calibration', 'rating_criteria', 'criterion string, correct_from integer') }}
+    where correct_from is not null
 ),
 
 answers_to_judge as (

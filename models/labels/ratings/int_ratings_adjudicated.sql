@@ -11,13 +11,14 @@ targets as (
         select criterion, accept_from from {{ seed('calibration_targets') }}
         union all
         -- These labels calibrate no metric, but they say whether an answer is true.
-        select criterion, accept_from from {{ seed('correctness_criteria') }}
+        select criterion, correct_from as accept_from from {{ seed('rating_criteria') }}
+        where correct_from is not null
     ) as used
     group by criterion
 ),
 
 rules as (
-    select criterion, rule from {{ seed('adjudication_rules') }}
+    select criterion, rule from {{ seed('rating_criteria') }}
 ),
 
 modelled as (

@@ -11,8 +11,6 @@ queries_rooted as (
 
 variant_types as (
     select variant_type, meaning from {{ seed('test_variant_types') }}
-    union all
-    select variant_type, meaning from {{ seed('logged_variant_types') }}
 ),
 
 described as (

@@ -210,7 +210,7 @@ def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
     by_criterion = {row["criterion"]: row["rule"] for row in rules.select(["criterion", "rule"]).to_pylist()}
     unknown = sorted({str(rule) for rule in by_criterion.values()}.difference(RULES))
     if unknown:
-        raise ValueError(f"adjudication_rules: rule must be among {', '.join(RULES)}, got {', '.join(unknown)}")
+        raise ValueError(f"rating_criteria: rule must be among {', '.join(RULES)}, got {', '.join(unknown)}")
     rows: list[dict[str, Any]] = []
     for criterion in _read_criteria(ratings.filter(pc.field("gives_label"))):
         if by_criterion.get(criterion.name) != "dawid_skene":

@@ -410,4 +410,4 @@ def test_weeks_are_pruned_whole_and_only_after_a_build(project: Path) -> None:
 def test_a_table_of_another_schema_and_a_seed_stay() -> None:
     columns = {"interaction_id": "VARCHAR"}
     assert choose_rule("my_calls", columns, is_model=False).action == "foreign"
-    assert choose_rule("canaries", columns, is_seed=True).action == "keep"
+    assert choose_rule("safety_texts", columns, is_seed=True).action == "keep"

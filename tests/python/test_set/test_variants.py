@@ -155,7 +155,8 @@ def test_facts_of_a_query():
 
 def test_the_closed_lists_agree_with_the_seeds():
     seed = read_seed("test_variant_types")
-    assert {row["variant_type"]: row["meaning"] for row in seed} == {
+    # types of logs have a meaning too, and no test set makes them
+    assert {row["variant_type"]: row["meaning"] for row in seed if row["is_enabled"] == "true"} == {
         name: kind.meaning for name, kind in VARIANT_TYPES.items()
     }
     assert {row["meaning"] for row in seed} == set(MEANINGS) == {KEPT, BROKEN, ATTACKED, OUT_OF_SCOPE}
