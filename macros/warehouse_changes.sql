@@ -29,15 +29,17 @@
             'int_findings_seen': 'built_at',
         },
         'removed': [
-            'fct_failure_rates_appendix', 'fct_risk_controls', 'int_audit_labels', 'int_audits_tested',
-            'int_calibrators_fitted', 'int_calibrators_measured', 'int_cell_clusters', 'int_cell_estimates',
-            'int_cell_totals', 'int_chunk_orders_measured', 'int_conformal_coverage', 'int_conformal_limits_left_out',
-            'int_conformal_quantiles', 'int_errors_attributed', 'int_failure_rates_described', 'int_groups_typed',
+            'fct_failure_rates_appendix', 'fct_finding_sensitivity', 'fct_risk_controls', 'int_audit_labels',
+            'int_audits_tested', 'int_calibrators_fitted', 'int_calibrators_measured', 'int_cell_clusters',
+            'int_cell_estimates', 'int_cell_totals', 'int_chunk_orders_measured', 'int_conformal_coverage',
+            'int_conformal_limits_left_out', 'int_conformal_quantiles', 'int_errors_attributed',
+            'int_failure_rates_described', 'int_finding_variations_summed', 'int_findings_varied', 'int_groups_typed',
             'int_interaction_weeks', 'int_labels_cross_fitted', 'int_labels_needed', 'int_metric_drift',
-            'int_metric_weeks', 'int_partition_sums', 'int_rater_agreement', 'int_rater_reports',
-            'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled', 'int_score_bands',
-            'int_scores_by_week', 'int_scores_summed_by_week', 'int_segments_monitored', 'int_sides_compared',
-            'int_tables_to_publish', 'int_thresholds_fitted', 'int_variants_measured', 'int_weeks_keyed'
+            'int_metric_weeks', 'int_new_clusters_tested', 'int_partition_sums', 'int_rater_agreement',
+            'int_rater_reports', 'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled',
+            'int_score_bands', 'int_scores_by_week', 'int_scores_summed_by_week', 'int_segments_monitored',
+            'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted', 'int_variants_measured',
+            'int_weeks_keyed'
         ],
     }) }}
 {% endmacro %}

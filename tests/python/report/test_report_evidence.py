@@ -189,17 +189,6 @@ def add_findings(connection: Any, text: str) -> None:
             for name, kind, status, retest, confirmed, confirmation in rows
         ],
     )
-    varied = {**cell, "finding_id": "f1-finding", "measurement": "share_failing", "status": "tested"}
-    varied |= {"count_variations": 4, "share_surviving": 0.75, "is_found_by_length": False}
-    insert(
-        connection,
-        "fct_finding_sensitivity",
-        [
-            {**varied, "kind": "threshold", "variation": "threshold_looser", "is_flagged": True},
-            {**varied, "kind": "threshold", "variation": "threshold_stricter", "is_flagged": False},
-            {**varied, "kind": "length_adjusted", "variation": "length_adjusted", "is_explained_by_length": True},
-        ],
-    )
     cause = {"interaction_id": "i00001", "metric_name": METRIC}
     faults = ["retrieval", "generation", "generation", "undetermined"]
     insert(connection, "fct_failure_causes", [{**cause, "fault": fault} for fault in faults])
@@ -608,11 +597,10 @@ def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     assert section.index(">0.900<") < section.index(">0.100<")
 
 
-def test_replicates_and_sensitivity_are_shown(page: str) -> None:
+def test_replicates_are_shown(page: str) -> None:
     text = read_text(read_section(page, "robustness"))
     # standard deviations of .04 and .01
     assert "8 (8) 0.200 0.100 20.0 % 12.5 % 25.0 % [10.0, 50.0] %" in text
-    assert "75.0 % 1 of 2 not flagged among answers of similar length" in text
 
 
 def test_limitations_count_what_was_not_evaluated(page: str) -> None:
