@@ -36,10 +36,11 @@
             'int_failure_rates_described', 'int_finding_variations_summed', 'int_findings_varied', 'int_groups_typed',
             'int_interaction_weeks', 'int_labels_cross_fitted', 'int_labels_needed', 'int_metric_drift',
             'int_metric_weeks', 'int_new_clusters_tested', 'int_partition_sums', 'int_rater_agreement',
-            'int_rater_reports', 'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled',
-            'int_score_bands', 'int_scores_by_week', 'int_scores_summed_by_week', 'int_segments_monitored',
-            'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted', 'int_variants_measured',
-            'int_weeks_keyed'
+            'int_rater_reports', 'int_ratings_modelled', 'int_reliability_measured', 'int_replicates_summed',
+            'int_risks_controlled', 'int_score_bands', 'int_scores_by_week', 'int_scores_summed_by_week',
+            'int_segments_monitored', 'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted',
+            'int_variants_measured', 'int_version_pairs_listed', 'int_version_queries_keyed',
+            'int_version_segments_shared', 'int_weeks_keyed'
         ],
     }) }}
 {% endmacro %}
