@@ -58,7 +58,10 @@ select
     baseline_version,
     candidate_version,
     bool_or(is_latest) as is_latest,
-    max(count_pairs) as count_pairs
+    max(count_pairs) as count_pairs,
+    sum(count_segments_without_rule)::bigint as count_without_rule,
+    sum(count_segments_too_few_clusters)::bigint as count_too_few_clusters,
+    sum(count_segments_without_scores)::bigint as count_without_scores
 from fct_version_comparisons
 group by application, baseline_version, candidate_version
 order by is_latest desc, application, baseline_version, candidate_version
@@ -202,6 +205,9 @@ def _describe_pair(source: Warehouse, pair: Row) -> dict[str, Any]:
         "baseline": clean_label(pair["baseline_version"]),
         "candidate": clean_label(pair["candidate_version"]),
         "count_pairs": pair["count_pairs"],
+        "not_tested": {
+            name: pair[name] for name in ("count_without_rule", "count_too_few_clusters", "count_without_scores")
+        },
         "headline": next((_show_headline(row) for row in rows if row["family"] == "headline"), None),
         "pictures": _draw_pair(rows),
         "rows": [_show_comparison(row) for row in rows],

@@ -217,9 +217,11 @@ def add_versions(connection: Any, text: str) -> None:
         "count_improvements": 2,
         "is_latest": True,
     }
+    left_out = {"without_rule": 7, "too_few_clusters": 5, "without_scores": 3}
+    counts = {f"count_segments_{reason}": count for reason, count in left_out.items()}
     unknown = {"difference": None, "difference_lower": None, "difference_upper": None, "q_value": None}
     rows = [
-        {**pair, "metric_name": METRIC, "verdict": "worse"},
+        {**pair, **counts, "metric_name": METRIC, "verdict": "worse"},
         {**pair, "metric_name": METRIC, "verdict": "worse", "dimension": "topic", "segment": f"cards{text}"},
         {**pair, "metric_name": "support_words", "verdict": "no_difference_shown", "measurement": "mean_score"},
         {**pair, **unknown, "metric_name": "answered", "verdict": "not_evaluated", "status": "too_few_clusters"},
@@ -592,6 +594,8 @@ def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     assert "too few clusters" in text
     assert "−10.0 [−18.0, −2.00]" in text
     assert "2 more clusters with regressions" in text
+    assert "7 measurements have no verdict" in text
+    assert "5 because too few clusters" in text
     assert "1 metric worse in a newer version" in read_text(page)
     # the worst loss first: from .9 to 0
     assert section.index(">0.900<") < section.index(">0.100<")
