@@ -44,7 +44,7 @@
             'profiles': ['standard', 'full'],
             'families': [],
             'measurements': [],
-            'marts': ['fct_failure_causes', 'fct_finding_sensitivity', 'fct_findings']
+            'marts': ['fct_failure_causes', 'fct_findings']
         },
         'privacy': {
             'profiles': ['standard', 'full'],

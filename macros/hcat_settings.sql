@@ -32,7 +32,6 @@
         'hcat_review_epsilon', 'hcat_review_release_sample', 'hcat_decision_decimals', 'hcat_failure_rate_target',
         'hcat_version_false_discovery_rate', 'hcat_version_jackknife_clusters', 'hcat_least_changed_clusters',
         'hcat_representativeness_dimensions', 'hcat_bias_error_rate', 'hcat_bias_draws', 'hcat_bias_blocks',
-        'hcat_sensitivity_threshold_shift', 'hcat_sensitivity_length_bins',
         'hcat_toxicity_revision', 'hcat_sentiment_revision', 'hcat_toxic_probability', 'hcat_screening_revision',
         'hcat_checking_revision', 'hcat_rival_answers', 'hcat_own_metrics', 'hcat_own_dimensions',
         'hcat_robustness_rule', 'hcat_robustness_draws', 'hcat_robustness_minimum_groups',

@@ -174,7 +174,6 @@ VOCABULARIES = {
     ("fct_findings", "confirmation_status"): {"confirmed", "not_confirmed", "waiting"},
     ("fct_findings", "status"): {"open", "accepted", "in_progress", "closed_by_data"},
     ("fct_findings", "retest_result"): {"weak", "no_longer_weak", "not_shown", "not_retested"},
-    ("fct_finding_sensitivity", "status"): {"tested", "too_few_clusters", "constant"},
     ("fct_failure_causes", "fault"): {"retrieval", "generation", "undetermined"},
     ("fct_replicate_variation", "status"): {"measured", "too_few_clusters", "no_replicates"},
     ("fct_representativeness", "status"): {"compared", "too_few_clusters", "no_production", "no_test_set"},

@@ -1,5 +1,5 @@
 -- One row per (finding, jackknife group) of the clusters that are newer than the finding, with sums of the cell and of
--- all rows of its metric in them. Values are turned so that a larger value is worse.
+-- all rows of its metric in them. Values are turned so that a larger value is worse. Each row says which build this is.
 {{ config(materialized='table') }}
 
 with sightings as (
@@ -49,7 +49,7 @@ findings as (
 valued as (
     select
         findings.cell_id,
-        findings.margin,
+        findings.count_needed_to_confirm,
         interactions.cluster_id,
         clusters.jackknife_group,
         case
@@ -57,24 +57,41 @@ valued as (
             when findings.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
             else evaluations.raw_score * findings.score_sign
         end::double as value,
-        {{ is_in_cell_of_a_finding() }} as is_in_cell
+        first_segments.interaction_id is not null
+        and (findings.second_dimension is null or second_segments.interaction_id is not null) as is_in_cell
     from findings
     inner join evaluations on findings.metric_name = evaluations.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
     inner join clusters_seen
         on interactions.cluster_id = clusters_seen.cluster_id and findings.build_number < clusters_seen.build_number
     inner join clusters on interactions.cluster_id = clusters.cluster_id
-    {{ join_segments_of_a_finding('evaluations') }}
+    left join segments as first_segments
+        on
+            evaluations.interaction_id = first_segments.interaction_id
+            and findings.first_dimension = first_segments.dimension
+            and findings.first_segment = first_segments.segment
+    left join segments as second_segments
+        on
+            evaluations.interaction_id = second_segments.interaction_id
+            and findings.second_dimension = second_segments.dimension
+            and findings.second_segment = second_segments.segment
 ),
 
 final as (
     select
         cell_id,
-        'as_declared' as variation,
+        '{{ invocation_id }}' as run_id,
         jackknife_group,
-        {{ sums_of_a_cell() }},
-        max(margin)::double as margin,
-        {{ var('hcat_weakness_error_rate') }}::double as cut_off
+        max(count_needed_to_confirm) as count_needed_to_confirm,
+        count(distinct case when is_in_cell then cluster_id end) as count_clusters_cell,
+        count(distinct cluster_id) as count_clusters_all,
+        count(case when is_in_cell then 1 end) as count_cell,
+        coalesce({{ exact_sum('case when is_in_cell then value end') }}, 0) as sum_cell,
+        count(*) as count_all,
+        {{ exact_sum('value') }} as sum_all,
+        {{ exact_sum('value * value') }} as sum_squares_all,
+        {{ build_number() }} as build_number,
+        timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as built_at
     from valued
     where value is not null
     group by cell_id, jackknife_group

@@ -3,20 +3,12 @@
 -- clusters.
 {{ config(materialized='table') }}
 
-with pairs as (
-    select * from {{ ref('hcat', 'int_version_pairs_listed') }}
-),
-
-queries_paired as (
+with queries_paired as (
     select * from {{ ref('hcat', 'int_version_queries_paired') }}
 ),
 
 segments as (
     select * from {{ ref('hcat', 'int_version_segments_shared') }}
-),
-
-buckets as (
-    select cluster_id, jackknife_group from {{ ref('hcat', 'int_clusters_bucketed') }}
 ),
 
 paired_clusters as (
@@ -34,7 +26,7 @@ clusters as (
             else buckets.jackknife_group::string
         end as jackknife_group
     from paired_clusters
-    inner join buckets on paired_clusters.cluster_id = buckets.cluster_id
+    inner join {{ ref('hcat', 'int_clusters_bucketed') }} as buckets on paired_clusters.cluster_id = buckets.cluster_id
 ),
 
 metrics as (
@@ -61,7 +53,7 @@ cells as (
     select distinct version_pair_id, dimension, segment from segments
     union
     -- two versions without a common query are a row as well
-    select version_pair_id, 'all' as dimension, 'all' as segment from pairs
+    select version_pair_id, 'all' as dimension, 'all' as segment from {{ ref('hcat', 'int_version_pairs_listed') }}
 ),
 
 expected as (
@@ -147,12 +139,27 @@ by_cluster as (
             differences.version_pair_id = segments.version_pair_id
             and differences.query_key = segments.query_key
     group by
-        differences.version_pair_id,
-        differences.metric_name,
-        segments.dimension,
-        segments.segment,
-        differences.measurement,
-        differences.jackknife_group
+        differences.version_pair_id, differences.metric_name, segments.dimension, segments.segment,
+        differences.measurement, differences.jackknife_group
+),
+
+placed as (
+    select
+        *,
+        sum(count_pairs) over cell as all_pairs,
+        (sum({{ in_billionths('difference_sum') }}) over cell)::double / 1e9 as all_differences
+    from by_cluster
+    window cell as (partition by version_pair_id, metric_name, dimension, segment, measurement)
+),
+
+-- without cluster s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all clusters (CR3)
+-- and kept times N, so that whole billionths of them can be summed in any order
+moved as (
+    select
+        *,
+        (difference_sum - count_pairs * (all_differences / all_pairs))
+        * all_pairs / nullif(all_pairs - count_pairs, 0) as move
+    from placed
 ),
 
 totals as (
@@ -168,6 +175,7 @@ totals as (
         {{ exact_sum('baseline_sum') }} / sum(count_pairs) as baseline_value,
         {{ exact_sum('candidate_sum') }} / sum(count_pairs) as candidate_value,
         {{ exact_sum('difference_sum') }} / sum(count_pairs) as difference,
+        sqrt({{ exact_sum('move * move') }} * (count(*) - 1) / count(*)) / sum(count_pairs) as standard_error,
         {{ exact_sum('noise_sum') }} / nullif(sum(count_replicated), 0) as noise,
         {{ exact_sum('noise_of_one_sum') }} / nullif(sum(count_replicated), 0) as noise_of_one,
         {{ exact_sum('greatest(difference_sum, 0)') }} / sum(count_pairs) as gain,
@@ -176,44 +184,6 @@ totals as (
         count(case when difference_sum < 0 then 1 end) as count_clusters_worse,
         sum(count_regressions) as count_regressions,
         sum(count_improvements) as count_improvements
-    from by_cluster
-    group by version_pair_id, metric_name, dimension, segment, measurement
-),
-
--- without cluster s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all clusters (CR3)
--- and kept times N, so that whole billionths of them can be summed in any order
-moved as (
-    select
-        totals.version_pair_id,
-        totals.metric_name,
-        totals.dimension,
-        totals.segment,
-        totals.measurement,
-        totals.count_pairs,
-        totals.count_clusters,
-        (by_cluster.difference_sum - by_cluster.count_pairs * totals.difference)
-        * totals.count_pairs
-        / (totals.count_pairs - by_cluster.count_pairs) as move
-    from totals
-    inner join by_cluster
-        on
-            totals.version_pair_id = by_cluster.version_pair_id
-            and totals.metric_name = by_cluster.metric_name
-            and totals.dimension = by_cluster.dimension
-            and totals.segment = by_cluster.segment
-            and totals.measurement = by_cluster.measurement
-    where totals.count_clusters > 1
-),
-
-errors as (
-    select
-        version_pair_id,
-        metric_name,
-        dimension,
-        segment,
-        measurement,
-        sqrt({{ exact_sum('move * move') }} * (max(count_clusters) - 1) / max(count_clusters)) / max(count_pairs)
-            as standard_error
     from moved
     group by version_pair_id, metric_name, dimension, segment, measurement
 ),
@@ -228,11 +198,7 @@ final as (
     select
         md5(
             concat_ws(
-                '|',
-                expected.version_pair_id,
-                expected.metric_name,
-                expected.dimension,
-                expected.segment,
+                '|', expected.version_pair_id, expected.metric_name, expected.dimension, expected.segment,
                 expected.measurement
             )
         ) as version_comparison_id,
@@ -248,7 +214,7 @@ final as (
         totals.baseline_value,
         totals.candidate_value,
         totals.difference,
-        errors.standard_error,
+        totals.standard_error,
         totals.gain,
         totals.loss,
         coalesce(totals.count_clusters_better, 0)::bigint as count_clusters_better,
@@ -273,13 +239,6 @@ final as (
             and expected.dimension = totals.dimension
             and expected.segment = totals.segment
             and expected.measurement = totals.measurement
-    left join errors
-        on
-            expected.version_pair_id = errors.version_pair_id
-            and expected.metric_name = errors.metric_name
-            and expected.dimension = errors.dimension
-            and expected.segment = errors.segment
-            and expected.measurement = errors.measurement
     left join queries_shared
         on
             expected.version_pair_id = queries_shared.version_pair_id

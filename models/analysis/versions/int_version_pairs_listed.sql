@@ -1,6 +1,5 @@
 -- One row per (application, baseline version, candidate version): each version with its predecessor, and the declared
 -- pairs.
-{{ config(materialized='table') }}
 
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_joined') }}

@@ -1,6 +1,5 @@
 -- One row per interaction of a named version, with the key that pairs queries: the id of the query, otherwise its
 -- normalised text. A later turn is asked within its conversation, and pairs with the same turn of that one alone.
-{{ config(materialized='table') }}
 
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_joined') }}

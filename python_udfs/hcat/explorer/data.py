@@ -404,14 +404,6 @@ where list_contains($finding_ids::varchar[], weakness_id)
 order by weakness_id, rank, interaction_id
 """
 
-LIST_SENSITIVITIES: Final = """
-select finding_id, kind, variation, status, difference, difference_bound, share_surviving, is_flagged,
-    is_explained_by_length
-from fct_finding_sensitivity
-where list_contains($finding_ids::varchar[], finding_id)
-order by finding_id, kind, variation
-"""
-
 # interactions without a time belong to no week
 LIST_WEEKS: Final = """
 select metric_name, dimension, segment, week_start, week_status, count_scored, count_clusters, mean_score, mean_lower,

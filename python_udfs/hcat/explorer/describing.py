@@ -140,11 +140,10 @@ def _describe_comparisons(source: Warehouse, read: Read) -> list[Row]:
 def _describe_findings(
     source: Warehouse, rows: Sequence[Row], segments: Mapping[str, Mapping[str, int]], metric_names: Sequence[str]
 ) -> list[Row]:
-    """Return the findings of the report, each with its cell as filters, examples, history and sensitivity."""
+    """Return the findings of the report, each with its cell as filters, examples and history."""
     ids = {"finding_ids": [row["key"] for row in rows]}
     kept = {row["finding_id"]: row for row in source.rows(data.LIST_FINDING_CELLS, ["fct_findings"])}
     examples = group_by(source.rows(data.LIST_FINDING_EXAMPLES, ["fct_weakness_examples"], **ids), "finding_id")
-    varied = group_by(source.rows(data.LIST_SENSITIVITIES, ["fct_finding_sensitivity"], **ids), "finding_id")
     described = []
     for row in rows:
         history = kept.get(row["key"])
@@ -157,19 +156,6 @@ def _describe_findings(
                     tables.show_id(one["interaction_id"]) for one in examples.get(row["key"], [])[:MAXIMUM_EXAMPLES]
                 ],
                 "history": None if history is None else _describe_history(history),
-                "sensitivity": [
-                    {
-                        "kind": one["kind"],
-                        "variation": tables.show(one["variation"], tables.SHORT_CHARACTERS),
-                        "difference": one["difference"],
-                        "bound": one["difference_bound"],
-                        "isFlagged": one["is_flagged"],
-                        "status": one["status"],
-                    }
-                    for one in varied.get(row["key"], [])
-                ],
-                "shareSurviving": next((one["share_surviving"] for one in varied.get(row["key"], [])), None),
-                "isExplainedByLength": any(one["is_explained_by_length"] for one in varied.get(row["key"], [])),
             }
         )
     return described

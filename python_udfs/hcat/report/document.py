@@ -182,7 +182,6 @@ def _mark_empty(sections: dict[str, Any], query_groups: dict[str, Any], ratings:
         "bias": bias["found"] or bias["equivalent"] or bias["others"],
         "robustness": robustness["pairs"]
         or robustness["variation"]
-        or robustness["sensitivity"]
         or query_groups["correctness"]
         or query_groups["rates"]
         or query_groups["variants"],

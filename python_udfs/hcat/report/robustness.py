@@ -1,4 +1,4 @@
-"""Robustness: comparison of versions, variation between answers to one query, sensitivity of the findings."""
+"""Robustness: comparison of versions, and variation between answers to one query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from hcat.report.showing import (
     QUERY_CHARACTERS,
     Gap,
     as_markup,
-    describe_segment,
     format_difference,
     format_difference_interval,
     format_interval,
@@ -21,14 +20,13 @@ from hcat.report.showing import (
     format_percent,
     format_value,
 )
-from hcat.report.weaknesses import IDENTIFIER_CHARACTERS, MEASUREMENTS
+from hcat.report.weaknesses import MEASUREMENTS
 
 #: Pairs of versions drawn, and segments and regressions listed for each; the number left out is shown below them.
 MAXIMUM_PAIRS = 3
 MAXIMUM_SEGMENTS = 15
 MAXIMUM_REGRESSIONS = 10
 MAXIMUM_VARIATIONS = 40
-MAXIMUM_SENSITIVITIES = 40
 
 VERDICTS = {
     "better": ("passed", "better"),
@@ -60,7 +58,10 @@ select
     baseline_version,
     candidate_version,
     bool_or(is_latest) as is_latest,
-    max(count_pairs) as count_pairs
+    max(count_pairs) as count_pairs,
+    sum(count_segments_without_rule)::bigint as count_without_rule,
+    sum(count_segments_too_few_clusters)::bigint as count_too_few_clusters,
+    sum(count_segments_without_scores)::bigint as count_without_scores
 from fct_version_comparisons
 group by application, baseline_version, candidate_version
 order by is_latest desc, application, baseline_version, candidate_version
@@ -114,26 +115,6 @@ where dimension = 'all'
 order by system, flip_rate desc nulls last, metric_name
 """
 
-LIST_SENSITIVITY = """
-select
-    finding_id,
-    metric_name,
-    first_dimension,
-    first_segment,
-    second_dimension,
-    second_segment,
-    any_value(measurement) as measurement,
-    max(count_variations) as count_variations,
-    max(share_surviving) as share_surviving,
-    bool_or(is_found_by_length) as is_found_by_length,
-    bool_or(is_explained_by_length) as is_explained_by_length,
-    count(*) filter (where kind = 'threshold' and is_flagged) as count_thresholds_flagging,
-    count(*) filter (where kind = 'threshold' and is_flagged is not null) as count_thresholds
-from fct_finding_sensitivity
-group by finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
-order by share_surviving nulls first, metric_name, finding_id
-"""
-
 REPLICATE_STATUSES = {
     "measured": "",
     "too_few_clusters": "too few clusters: not reliable",
@@ -142,7 +123,7 @@ REPLICATE_STATUSES = {
 
 
 def describe_robustness(source: Warehouse) -> dict[str, Any]:
-    """Return version comparisons, replicates and sensitivity as far as their marts exist."""
+    """Return version comparisons and replicates as far as their marts exist."""
     pairs = source.rows(LIST_PAIRS, ["fct_version_comparisons"])
     gaps = []
     if not source.has("fct_version_comparisons"):
@@ -171,44 +152,12 @@ def describe_robustness(source: Warehouse) -> dict[str, Any]:
                 "samples" if source.has("fct_replicate_variation") else "",
             )
         )
-    sensitivity = source.rows(LIST_SENSITIVITY, ["fct_finding_sensitivity"])
-    for mart, what, supply in (
-        (
-            "fct_finding_sensitivity",
-            "Sensitivity of the findings to the threshold and to the length of answers:"
-            " this warehouse lacks the mart fct_finding_sensitivity.",
-            "`dbt build` with the current version of hcat",
-        ),
-    ):
-        if not source.has(mart):
-            gaps.append(Gap(what, supply))
     return {
         "pairs": [_describe_pair(source, pair) for pair in pairs[:MAXIMUM_PAIRS]],
         "count_pairs_left_out": max(0, len(pairs) - MAXIMUM_PAIRS),
         "variation": [_show_variation(row) for row in replicated[:MAXIMUM_VARIATIONS]],
         "count_variation_left_out": max(0, len(replicated) - MAXIMUM_VARIATIONS),
-        "sensitivity": [_show_sensitivity(row) for row in sensitivity[:MAXIMUM_SENSITIVITIES]],
-        "has_sensitivity": source.has("fct_finding_sensitivity"),
-        "count_sensitivity_left_out": max(0, len(sensitivity) - MAXIMUM_SENSITIVITIES),
         "gaps": gaps,
-    }
-
-
-def _show_sensitivity(row: Row) -> Row:
-    words = []
-    if row["is_explained_by_length"]:
-        words.append("not flagged among answers of similar length")
-    if row["is_found_by_length"]:
-        words.append("length alone also flags the cell")
-    return {
-        "finding_id": clean_label(row["finding_id"])[:IDENTIFIER_CHARACTERS],
-        "segment": describe_segment(row),
-        "metric_name": row["metric_name"],
-        "measurement": MEASUREMENTS.get(row["measurement"], row["measurement"]),
-        "count_variations": row["count_variations"],
-        "surviving": format_percent(row["share_surviving"]),
-        "thresholds": f"{row['count_thresholds_flagging']} of {row['count_thresholds']}",
-        "length": "; ".join(words) or ("–" if row["is_explained_by_length"] is None else "not explained by length"),
     }
 
 
@@ -256,6 +205,9 @@ def _describe_pair(source: Warehouse, pair: Row) -> dict[str, Any]:
         "baseline": clean_label(pair["baseline_version"]),
         "candidate": clean_label(pair["candidate_version"]),
         "count_pairs": pair["count_pairs"],
+        "not_tested": {
+            name: pair[name] for name in ("count_without_rule", "count_too_few_clusters", "count_without_scores")
+        },
         "headline": next((_show_headline(row) for row in rows if row["family"] == "headline"), None),
         "pictures": _draw_pair(rows),
         "rows": [_show_comparison(row) for row in rows],

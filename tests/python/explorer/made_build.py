@@ -133,14 +133,6 @@ def add_findings(connection: Any) -> None:
         """,
         {"finding_id": found[0]},
     )
-    varied = {**cell, "finding_id": found[0], "status": "tested", "share_surviving": 0.5, "difference": 0.2}
-    insert(
-        connection,
-        "fct_finding_sensitivity",
-        [
-            {**varied, "kind": "threshold", "variation": "threshold_looser", "is_flagged": True},
-        ],
-    )
 
 
 def add_drift(connection: Any) -> None:

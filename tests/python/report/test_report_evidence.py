@@ -189,17 +189,6 @@ def add_findings(connection: Any, text: str) -> None:
             for name, kind, status, retest, confirmed, confirmation in rows
         ],
     )
-    varied = {**cell, "finding_id": "f1-finding", "measurement": "share_failing", "status": "tested"}
-    varied |= {"count_variations": 4, "share_surviving": 0.75, "is_found_by_length": False}
-    insert(
-        connection,
-        "fct_finding_sensitivity",
-        [
-            {**varied, "kind": "threshold", "variation": "threshold_looser", "is_flagged": True},
-            {**varied, "kind": "threshold", "variation": "threshold_stricter", "is_flagged": False},
-            {**varied, "kind": "length_adjusted", "variation": "length_adjusted", "is_explained_by_length": True},
-        ],
-    )
     cause = {"interaction_id": "i00001", "metric_name": METRIC}
     faults = ["retrieval", "generation", "generation", "undetermined"]
     insert(connection, "fct_failure_causes", [{**cause, "fault": fault} for fault in faults])
@@ -228,9 +217,11 @@ def add_versions(connection: Any, text: str) -> None:
         "count_improvements": 2,
         "is_latest": True,
     }
+    left_out = {"without_rule": 7, "too_few_clusters": 5, "without_scores": 3}
+    counts = {f"count_segments_{reason}": count for reason, count in left_out.items()}
     unknown = {"difference": None, "difference_lower": None, "difference_upper": None, "q_value": None}
     rows = [
-        {**pair, "metric_name": METRIC, "verdict": "worse"},
+        {**pair, **counts, "metric_name": METRIC, "verdict": "worse"},
         {**pair, "metric_name": METRIC, "verdict": "worse", "dimension": "topic", "segment": f"cards{text}"},
         {**pair, "metric_name": "support_words", "verdict": "no_difference_shown", "measurement": "mean_score"},
         {**pair, **unknown, "metric_name": "answered", "verdict": "not_evaluated", "status": "too_few_clusters"},
@@ -603,16 +594,17 @@ def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     assert "too few clusters" in text
     assert "−10.0 [−18.0, −2.00]" in text
     assert "2 more clusters with regressions" in text
+    assert "7 measurements have no verdict" in text
+    assert "5 because too few clusters" in text
     assert "1 metric worse in a newer version" in read_text(page)
     # the worst loss first: from .9 to 0
     assert section.index(">0.900<") < section.index(">0.100<")
 
 
-def test_replicates_and_sensitivity_are_shown(page: str) -> None:
+def test_replicates_are_shown(page: str) -> None:
     text = read_text(read_section(page, "robustness"))
     # standard deviations of .04 and .01
     assert "8 (8) 0.200 0.100 20.0 % 12.5 % 25.0 % [10.0, 50.0] %" in text
-    assert "75.0 % 1 of 2 not flagged among answers of similar length" in text
 
 
 def test_limitations_count_what_was_not_evaluated(page: str) -> None:

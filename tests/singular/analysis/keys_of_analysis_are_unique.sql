@@ -8,7 +8,6 @@
     'fct_cells_to_read': 'weakness_id',
     'fct_failure_causes': 'failure_cause_id',
     'fct_failure_rates': 'failure_rate_id',
-    'fct_finding_sensitivity': 'finding_sensitivity_id',
     'fct_findings': 'finding_id',
     'fct_labels_needed': 'labels_needed_id',
     'fct_marginal_weaknesses': 'marginal_weakness_id',

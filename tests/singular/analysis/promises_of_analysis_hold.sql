@@ -1,9 +1,8 @@
 -- What findings, versions, failure rates and privacy promise. A row names the broken promise and what breaks it.
 {{ promises() }}
 
-{% call promise('weak_cells_are_findings', ['fct_findings', 'fct_finding_sensitivity']) %}
--- The register contains every weak cell of the build as weak, the variations of each were tested, and no other cell is
--- included.
+{% call promise('weak_cells_are_findings', ['fct_findings']) %}
+-- The register contains every weak cell of the build as weak, and no other cell.
 with weak as (
     select cell_id
     from {{ ref('hcat', 'int_weaknesses_tested') }}
@@ -14,21 +13,14 @@ findings as (
     select finding_id as cell_id
     from {{ ref('hcat', 'fct_findings') }}
     where retest_result = 'weak'
-),
-
-tried as (
-    select finding_id as cell_id
-    from {{ ref('hcat', 'fct_finding_sensitivity') }}
-    where variation = 'as_declared'
 )
 
 select
-    coalesce(weak.cell_id, findings.cell_id, tried.cell_id) as id,
-    'not weak, not in the register, or not varied' as problem
+    coalesce(weak.cell_id, findings.cell_id) as id,
+    'not weak, or not in the register' as problem
 from weak
 full outer join findings on weak.cell_id = findings.cell_id
-full outer join tried on coalesce(weak.cell_id, findings.cell_id) = tried.cell_id
-where weak.cell_id is null or findings.cell_id is null or tried.cell_id is null
+where weak.cell_id is null or findings.cell_id is null
 {% endcall %}
 
 {% call promise('sightings_have_a_result', ['fct_findings']) %}

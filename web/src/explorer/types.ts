@@ -33,15 +33,6 @@ export interface Gate {
   cause: string
 }
 
-export interface Sensitivity {
-  kind: string
-  variation: string
-  difference: number | null
-  bound: number | null
-  isFlagged: boolean | null
-  status: string
-}
-
 export interface History {
   firstSeen: string | null
   lastSeen: string | null
@@ -78,9 +69,6 @@ export interface Finding {
   cell: [number, number][]
   examples: string[]
   history: History | null
-  sensitivity: Sensitivity[]
-  shareSurviving: number | null
-  isExplainedByLength: boolean
 }
 
 export interface Comparison {

@@ -1,6 +1,6 @@
-// The findings of the build: each with its cell, its worst examples, its history and how well it survives variations.
+// The findings of the build: each with its cell, its worst examples and its history.
 import { loadMetrics, loadRows, page, rows, texts as blocks, findRow } from '../data'
-import { formatNumber, formatPercent, formatPoints } from '../format'
+import { formatNumber, formatPoints } from '../format'
 import { Loading, Section, Weeks, useReady } from '../parts'
 import { link } from '../route'
 import type { Route } from '../route'
@@ -42,11 +42,6 @@ export function Findings({ route }: { route: Route }) {
       {shown && (isReady ? <Shown key={shown.finding_id} finding={shown} /> : <Loading />)}
     </main>
   )
-}
-
-function byKind(sensitivity: Finding['sensitivity']): [string, Finding['sensitivity']][] {
-  const kinds = [...new Set(sensitivity.map((each) => each.kind))]
-  return kinds.map((kind) => [kind, sensitivity.filter((each) => each.kind === kind)])
 }
 
 function Shown({ finding }: { finding: Finding }) {
@@ -145,49 +140,6 @@ function Shown({ finding }: { finding: Finding }) {
               <h3>{words.weeks}</h3>
               <Weeks points={points} label={words.weeks} isRate={!isMean} />
             </>
-          )}
-        </Section>
-        <Section title={words.sensitivity}>
-          {finding.sensitivity.length ? (
-            <>
-              <p>{words.sensitivityNote(formatPercent(finding.shareSurviving))}</p>
-              {finding.isExplainedByLength && <p>{words.length}</p>}
-              <ul class="plain">
-                {byKind(finding.sensitivity).map(([kind, own]) => (
-                  <li key={kind}>
-                    {kind.replaceAll('_', ' ')}:{' '}
-                    <b>
-                      {own.filter((each) => each.isFlagged).length} / {own.length}
-                    </b>
-                  </li>
-                ))}
-              </ul>
-              <details>
-                <summary>{words.variations(finding.sensitivity.length)}</summary>
-                <table class="table">
-                  <thead>
-                    <tr>
-                      <th scope="col">{words.variation}</th>
-                      <th scope="col" class="number">
-                        {words.difference}
-                      </th>
-                      <th scope="col">{words.foundAgain}</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {finding.sensitivity.map((each) => (
-                      <tr key={each.kind + each.variation}>
-                        <th scope="row">{each.variation.replaceAll('_', ' ')}</th>
-                        <td class="number">{show(each.difference)}</td>
-                        <td>{each.isFlagged === null ? '–' : each.isFlagged ? `✓ ${words.yes}` : `✕ ${words.no}`}</td>
-                      </tr>
-                    ))}
-                  </tbody>
-                </table>
-              </details>
-            </>
-          ) : (
-            <p class="quiet">{words.noSensitivity}</p>
           )}
         </Section>
       </div>

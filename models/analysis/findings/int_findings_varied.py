@@ -1,9 +1,0 @@
-from hcat.engine.relations import order_by, read_rows
-from hcat.weakness.sensitivity import vary_findings
-
-
-def model(dbt, session):
-    confidence = dbt.config.meta_get("confidence")
-    minimum_clusters = dbt.config.meta_get("minimum_clusters")
-    sums = read_rows(order_by(dbt.ref("hcat", "int_finding_variations_summed"), "cell_id, variation, jackknife_group"))
-    return vary_findings(sums, confidence=confidence, minimum_clusters=minimum_clusters)

@@ -1,0 +1,107 @@
+"""Is a finding there on clusters that are newer than itself? One test per finding, on sums by jackknife group.
+
+SQL sums the newer clusters (``int_new_clusters_summed``). Here each cell is tested against its rest as the weakness was
+(:mod:`hcat.weakness.statistics`).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hcat.statistics.clusters import jackknife_cells
+from hcat.statistics.intervals import t_tail
+from hcat.weakness.statistics import with_whole
+
+RETEST_SCHEMA: Final = pa.schema(
+    [
+        ("cell_id", pa.string()),
+        ("run_id", pa.string()),
+        ("build_number", pa.int64()),
+        ("count_interactions", pa.int64()),
+        ("count_clusters", pa.int64()),
+        ("difference", pa.float64()),
+        ("p_value", pa.float64()),
+        ("is_confirmed", pa.bool_()),
+        ("built_at", pa.timestamp("us")),
+    ]
+)
+
+
+def retest_findings(sums: pa.Table, *, minimum_clusters: int, error_rate: float) -> pa.Table:
+    """Return one row per finding of which the newer clusters hold enough to test it.
+
+    Parameters
+    ----------
+    sums : Table
+        Of the model int_new_clusters_summed, ordered by cell_id and jackknife_group.
+    minimum_clusters : int
+        Groups that the cell and its rest need, at least 2.
+    error_rate : float
+        Largest P-value, one-sided, that confirms, in (0, 1).
+
+    Returns
+    -------
+    Table
+        Schema :data:`RETEST_SCHEMA`. A finding waits while the newer clusters hold fewer interactions of the cell than
+        it needs, while there are too few groups, and while nothing varies.
+
+    Raises
+    ------
+    ValueError
+        If a setting lies outside its range.
+
+    Examples
+    --------
+    Twenty groups of two rows, of which the cell holds one; it fails in all but the first, and the rest in none.
+
+    >>> row = dict(cell_id="c", run_id="r", build_number=2, built_at=None, count_needed_to_confirm=20)
+    >>> row |= dict(count_clusters_cell=1, count_clusters_all=2, count_cell=1, count_all=2)
+    >>> failing = [float(group > 0) for group in range(20)]
+    >>> sums = [row | dict(sum_cell=value, sum_all=value, sum_squares_all=value) for value in failing]
+    >>> found = retest_findings(pa.Table.from_pylist(sums), minimum_clusters=10, error_rate=0.05).to_pylist()
+    >>> [(one["count_interactions"], one["difference"], one["is_confirmed"]) for one in found]
+    [(20, 0.95, True)]
+    """
+    if minimum_clusters < 2:
+        raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
+    if not 0 < error_rate < 1:
+        raise ValueError(f"error_rate must lie in (0, 1), got {error_rate}")
+    rows = []
+    for cell_id in pc.unique(sums["cell_id"]).to_pylist():
+        of_cell = sums.filter(pc.field("cell_id") == cell_id)
+        first = of_cell.slice(0, 1).to_pylist()[0]
+        count, clusters = (sum(of_cell[name].to_pylist()) for name in ("count_cell", "count_clusters_cell"))
+        if count < (first["count_needed_to_confirm"] or np.inf):
+            continue
+        tested = _test(of_cell, minimum_clusters)
+        if tested is not None:
+            difference, p_value = tested
+            key = {name: first[name] for name in ("cell_id", "run_id", "build_number", "built_at")}
+            found = {"count_interactions": count, "count_clusters": clusters, "difference": difference}
+            rows.append(key | found | {"p_value": p_value, "is_confirmed": p_value <= error_rate})
+    return pa.Table.from_pylist(rows, schema=RETEST_SCHEMA)
+
+
+def _test(sums: pa.Table, minimum_clusters: int) -> tuple[float, float] | None:
+    """Return difference and one-sided P-value of a cell against its rest; None where it cannot be tested."""
+    names = ("count_cell", "sum_cell", "count_all", "sum_all", "sum_squares_all", "count_clusters_cell")
+    count, value, count_all, all_values, squares, clusters_cell, clusters_all = (
+        np.asarray(sums[name].to_pylist(), dtype=np.float64) for name in (*names, "count_clusters_all")
+    )
+    # the cell and, as one more cell, all rows of its metric
+    counts, values = np.column_stack([count, count_all]), np.column_stack([value, all_values])
+    estimates = jackknife_cells(counts, values, count_all, all_values)
+    variance = squares.sum() / count_all.sum() - (all_values.sum() / count_all.sum()) ** 2
+    spread = np.full(2, np.sqrt(max(float(variance), 0.0)))
+    clusters = np.asarray([clusters_cell.sum(), clusters_all.sum()])
+    cells = with_whole(estimates._asdict(), clusters, spread, np.asarray([1, 1]))
+    groups = min(float(cells.jackknife_groups[0]), float(cells.jackknife_groups_rest[0]))
+    degrees, error = float(cells.degrees_of_freedom[0]), float(cells.test_error[0])
+    if groups < minimum_clusters or not degrees > 0 or not error > 0:
+        return None
+    difference = float(cells.difference[0])
+    return difference, float(t_tail(difference / error, degrees))

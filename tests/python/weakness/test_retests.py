@@ -1,0 +1,106 @@
+"""A finding on newer clusters: a planted weakness is confirmed once, and chance is not."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import ttest_ind
+
+from hcat.weakness.retests import RETEST_SCHEMA, retest_findings
+
+SUMS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("cell_id", "run_id")),
+        *((name, pa.int64()) for name in ("jackknife_group", "count_needed_to_confirm", "build_number")),
+        *((name, pa.int64()) for name in ("count_clusters_cell", "count_clusters_all", "count_cell", "count_all")),
+        *((name, pa.float64()) for name in ("sum_cell", "sum_all", "sum_squares_all")),
+        ("built_at", pa.timestamp("us")),
+    ]
+)
+SETTINGS: dict[str, Any] = {"minimum_clusters": 10, "error_rate": 0.05}
+
+
+def sum_rows(
+    values: np.ndarray, in_cell: np.ndarray, cell_id: str = "c", siblings: int = 1, needed: int | None = 20
+) -> list[dict[str, Any]]:
+    """Sums of rows of which `siblings` neighbours form a cluster."""
+    rows = []
+    for number, start in enumerate(range(0, len(values), siblings)):
+        own, inside = values[start : start + siblings], in_cell[start : start + siblings]
+        rows.append(
+            {
+                "cell_id": cell_id,
+                "run_id": "r2",
+                "jackknife_group": number,
+                "count_needed_to_confirm": needed,
+                "build_number": 2,
+                "count_clusters_cell": int(inside.any()),
+                "count_clusters_all": 1,
+                "count_cell": int(inside.sum()),
+                "sum_cell": float(own[inside].sum()),
+                "count_all": len(own),
+                "sum_all": float(own.sum()),
+                "sum_squares_all": float((own**2).sum()),
+                "built_at": datetime(2026, 6, 1),
+            }
+        )
+    return rows
+
+
+def retest(rows: list[dict[str, Any]], **changed: Any) -> dict[str, dict[str, Any]]:
+    table = retest_findings(pa.Table.from_pylist(rows, schema=SUMS), **(SETTINGS | changed))
+    assert table.schema == RETEST_SCHEMA
+    return {row["cell_id"]: row for row in table.to_pylist()}
+
+
+def make_failures(share_cell: float, share_rest: float, count: int = 2000) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(7)
+    in_cell = np.arange(count) % 10 == 0
+    return (random.random(count) < np.where(in_cell, share_cell, share_rest)).astype(float), in_cell
+
+
+def test_independent_rows_are_tested_by_t() -> None:
+    # one row a cluster: about Welch's test, and never more sure of itself
+    values, in_cell = make_failures(0.27, 0.2)
+    row = retest(sum_rows(values, in_cell))["c"]
+    welch = ttest_ind(values[in_cell], values[~in_cell], equal_var=False, alternative="greater")
+    np.testing.assert_allclose(row["difference"], values[in_cell].mean() - values[~in_cell].mean())
+    assert welch.pvalue <= row["p_value"]
+    np.testing.assert_allclose(row["p_value"], welch.pvalue, rtol=0.1)
+    assert (row["count_interactions"], row["count_clusters"], row["run_id"], row["build_number"]) == (200, 200, "r2", 2)
+
+
+def test_a_planted_weakness_is_confirmed_and_chance_is_not() -> None:
+    weak, in_cell = make_failures(0.6, 0.2)
+    even, _ = make_failures(0.2, 0.2)
+    rows = retest([*sum_rows(weak, in_cell, "weak"), *sum_rows(even, in_cell, "zero")])
+    assert {cell_id: row["is_confirmed"] for cell_id, row in rows.items()} == {"weak": True, "zero": False}
+
+
+def test_a_finding_waits_for_as_many_interactions_as_it_needs() -> None:
+    values, in_cell = make_failures(0.5, 0.2)
+    enough, few = sum_rows(values, in_cell, "enough", needed=200), sum_rows(values, in_cell, "few", needed=201)
+    assert set(retest([*enough, *few, *sum_rows(values, in_cell, "unknown", needed=None)])) == {"enough"}
+
+
+def test_what_cannot_be_tested_waits() -> None:
+    values, in_cell = make_failures(0.5, 0.2, 300)
+    constant = sum_rows(np.ones(300), in_cell, "constant")
+    assert retest([*constant, *sum_rows(values, np.arange(300) < 5, "few", needed=1)], minimum_clusters=20) == {}
+    assert retest([]) == {}
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"error_rate": 0.0}, r"error_rate must lie in \(0, 1\), got 0.0"),
+        ({"minimum_clusters": 1}, "minimum_clusters must be at least 2, got 1"),
+    ],
+)
+def test_settings_outside_their_range_are_named(changed: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        retest([], **changed)
