@@ -41,7 +41,7 @@
             'int_rater_agreement', 'int_rater_reports', 'int_ratings_adjudicated',
             'int_ratings_labelled', 'int_ratings_modelled', 'int_ratings_unjudged',
             'int_rejections_said', 'int_release_interactions', 'int_reliability_measured', 'int_risks_controlled',
-            'int_safety_measurements', 'int_score_bands', 'int_scores_boosted', 'int_scores_located',
+            'int_run_environment', 'int_safety_measurements', 'int_score_bands', 'int_scores_boosted', 'int_scores_located',
             'int_scores_to_boost', 'int_sides_compared', 'int_tables_to_publish',
             'int_thresholds_fitted', 'int_variants_measured'
         ],
