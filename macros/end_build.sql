@@ -1,6 +1,7 @@
-{# The hook behind a build: it cleans up, prints the gates that do not pass, and notes the end. #}
+{# The hook behind a build: it cleans up, prints rejected records and the gates that do not pass, and notes the end. #}
 {% macro end_build(results) %}
     {% do drop_leftover_temporary_tables() %}
+    {% do log_rejections(results) %}
     {% do log_gate_verdicts(results) %}
     {% do log_build('ended') %}
 {% endmacro %}
@@ -17,23 +18,51 @@
     {% endif %}
 {% endmacro %}
 
+{# What a model made in this run; none where it was not built. #}
+{% macro relation_of_run(results, name) %}
+    {% if is_building_hcat() and name in results | map(attribute='node') | map(attribute='name') | list %}
+        {% set node = graph.nodes['model.hcat.' ~ name] %}
+        {{ return(adapter.get_relation(node.database, node.schema, node.alias)) }}
+    {% endif %}
+    {{ return(none) }}
+{% endmacro %}
+
+{#
+    Prints one line per file and reason of rejected records, and of fields that could not be read of records that are
+    kept; the most frequent first. Nobody has to mend what was deleted on request. Row 0 is the file as a whole.
+#}
+{% macro log_rejections(results) %}
+    {% set rejections = relation_of_run(results, 'int_rejections_counted') %}
+    {% if rejections is not none %}
+        {% set rows = run_query(
+            "select source_file, entity, kind, reason, count_records, first_row from " ~ rejections
+            ~ " where reason <> 'deleted on request' order by count_records desc, source_file, entity, kind, reason"
+        ).rows | list %}
+        {% set maximum = 20 %}
+        {% for file, entity, kind, reason, count, row in rows[:maximum] %}
+            {% set counted = count ~ ' record' ~ ('' if count == 1 else 's') ~ ' of ' ~ entity | replace('_', ' ') %}
+            {% set done = 'kept in part' if kind == 'field' else 'rejected' %}
+            {% set place = ('row ' if count == 1 else 'first in row ') ~ row %}
+            {% set line = file ~ ': ' ~ counted ~ ' ' ~ done ~ ': ' ~ reason ~ ' (' ~ place ~ ')' %}
+            {% do say('hcat: ' ~ (line if row else 'file rejected: ' ~ reason)) %}
+        {% endfor %}
+        {% if rows | length > maximum %}
+            {% do say('hcat: ' ~ (rows | length - maximum) ~ ' more reasons stand in stg_rejected_records') %}
+        {% endif %}
+    {% endif %}
+{% endmacro %}
+
 {# Prints one line per gate that does not pass, for the person who runs the build. #}
 {% macro log_gate_verdicts(results) %}
-    {% if is_building_hcat() and flags.WHICH in ('build', 'run', 'test') %}
-        {% set ran = results | map(attribute='node') | map(attribute='name') | list %}
-        {% set node = graph.nodes.get('model.hcat.fct_threshold_gates') %}
-        {% if node and 'fct_threshold_gates' in ran %}
-            {% set gates = adapter.get_relation(node.database, node.schema, node.alias) %}
-            {% if gates is not none %}
-                {% set rows = run_query(
-                    "select severity, gate_name, verdict, reason from " ~ gates
-                    ~ " where run_id = '" ~ invocation_id ~ "' and not is_passing order by severity, gate_name"
-                ) %}
-                {% for row in rows %}
-                    {# Uses print, because --quiet hides log lines. #}
-                    {% do say('GATE ' ~ row[2] | upper ~ ' (' ~ row[0] ~ ') ' ~ row[1] ~ ': ' ~ row[3]) %}
-                {% endfor %}
-            {% endif %}
-        {% endif %}
+    {% set gates = relation_of_run(results, 'fct_threshold_gates') %}
+    {% if gates is not none %}
+        {% set rows = run_query(
+            "select severity, gate_name, verdict, reason from " ~ gates
+            ~ " where run_id = '" ~ invocation_id ~ "' and not is_passing order by severity, gate_name"
+        ) %}
+        {% for row in rows %}
+            {# Uses print, because --quiet hides log lines. #}
+            {% do say('GATE ' ~ row[2] | upper ~ ' (' ~ row[0] ~ ') ' ~ row[1] ~ ': ' ~ row[3]) %}
+        {% endfor %}
     {% endif %}
 {% endmacro %}

@@ -16,7 +16,8 @@ classifier as (
 ),
 
 environment as (
-    select * from {{ ref('hcat', 'int_run_environment') }}
+    select * from {{ ref('hcat', 'int_gates_validated') }}
+    where part = 'environment'
 ),
 
 records as (

@@ -11,6 +11,7 @@ with measurements as (
 
 validated as (
     select * from {{ ref('hcat', 'int_gates_validated') }}
+    where part = 'gates'
 ),
 
 final as (

@@ -184,7 +184,9 @@ def test_metrics_without_labels_say_so(built: Build) -> None:
 
 
 def test_further_ratings_change_a_label(dbt: Dbt, built: Build) -> None:
-    key = "select interaction_id from int_target_evaluations where label = 1 and is_audit order by interaction_id limit 1"
+    key = (
+        "select interaction_id from int_target_evaluations where label = 1 and is_audit order by interaction_id limit 1"
+    )
     ((name,),) = built.query(key)
     ratings = [
         {"interaction_id": name, "rater": rater, "criterion": "faithfulness", "scale_point": 0, "rating_pass": 1}

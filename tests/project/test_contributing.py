@@ -216,8 +216,9 @@ GATE = Recipe(
         ),
         "models/gates/_gates_unit_tests.yml": in_turn(
             behind(
-                "- input: ref('int_gates_in_force')\n        rows:\n",
-                "          - {gate_name: present, measurement: count_interactions, threshold: 1.0}\n",
+                "select 'quiet', 'count_drifting_series', 'other', null, null, 0.0, null, null, null, null, null, null",
+                " union all\n          select 'present', 'count_interactions', null, null, null, 1.0,"
+                " null, null, null, null, null, null",
             ),
             behind(
                 "expect:\n      rows:\n",

@@ -48,7 +48,8 @@ class ScoreCalibration:
         valid = validity.filter(pc.field("calibration_status").isin(["in_force", "expired"]))
         cells, left_out = read_part(fitted, "quantiles"), read_part(fitted, "limits")
         cells = cells.filter((pc.field("stratification") == IN_FORCE) & (pc.field("alpha") == alpha))
-        self._classes, self._limits = {}, {}
+        self._classes: dict[str, pa.Array] = {}
+        self._limits: dict[str, _Limits] = {}
         for name in self._calibrators:
             is_own = pc.field("metric_name") == name
             self._classes[name] = valid.filter(is_own)["version_class"].combine_chunks()

@@ -27,6 +27,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from hcat.engine.ledger import describe_environment
+from hcat.engine.stacking import stack_parts
+
 VERDICTS = ("passed", "failed", "undecided", "not_evaluated")
 SEVERITIES = ("error", "warn")
 BURDENS = ("prove_safe", "prove_harm")
@@ -131,6 +134,11 @@ class _CheckResult:
             # A pair of columns has two observed values; the row count has none of its own row.
             "observed": observed[0] if len(observed) == 1 else observed or self.arguments["observed_value"],
         }
+
+
+def validate_build(measurements: pa.Table) -> pa.Table:
+    """Return the parts ``gates`` (:func:`validate_gates`) and ``environment`` of a build."""
+    return stack_parts({"gates": validate_gates(measurements), "environment": describe_environment()})
 
 
 def validate_gates(measurements: pa.Table) -> pa.Table:
