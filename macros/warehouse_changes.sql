@@ -18,7 +18,10 @@
             'int_pairs_entailed': 'deciding_classifier',
             'int_sentences_supported': 'claims_nothing',
         },
-        'dropped_columns': {'fct_evaluations': ['content_key']},
+        'dropped_columns': {
+            'fct_evaluations': ['content_key'],
+            'int_findings_seen': ['is_confirmed', 'confirmed_difference'],
+        },
         'numbered': {
             'dim_runs': 'started_at',
             'fct_run_metrics': 'measured_at',
@@ -29,14 +32,19 @@
             'int_findings_seen': 'built_at',
         },
         'removed': [
-            'fct_failure_rates_appendix', 'fct_risk_controls', 'int_audit_labels', 'int_audits_tested',
-            'int_calibrators_fitted', 'int_calibrators_measured', 'int_cell_clusters', 'int_cell_estimates',
-            'int_cell_totals', 'int_chunk_orders_measured', 'int_conformal_coverage',
-            'int_conformal_limits_left_out', 'int_conformal_quantiles', 'int_errors_attributed',
-            'int_failure_rates_described', 'int_groups_typed', 'int_labels_cross_fitted',
-            'int_labels_needed', 'int_partition_sums', 'int_rater_agreement', 'int_rater_reports',
+            'fct_cells_to_read', 'fct_failure_rates_appendix', 'fct_risk_controls', 'int_analysis_dimensions',
+            'int_audit_labels', 'int_audits_tested', 'int_bivariate_cell_quantiles', 'int_calibrators_fitted',
+            'int_calibrators_measured', 'int_cell_clusters', 'int_cell_descriptions', 'int_cell_dimensions',
+            'int_cell_documents', 'int_cell_estimates', 'int_cell_quantiles', 'int_cell_segments',
+            'int_cell_totals', 'int_cells', 'int_chunk_orders_measured', 'int_clusters_bucketed',
+            'int_conformal_coverage', 'int_conformal_limits_left_out', 'int_conformal_quantiles',
+            'int_errors_attributed', 'int_evaluations_numbered', 'int_failure_rates_described',
+            'int_groups_typed', 'int_headline_cells', 'int_interactions_celled', 'int_interactions_numbered',
+            'int_labels_cross_fitted', 'int_labels_needed', 'int_marginal_cell_quantiles',
+            'int_metrics_numbered', 'int_partition_sums', 'int_rater_agreement', 'int_rater_reports',
             'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled', 'int_score_bands',
-            'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted', 'int_variants_measured'
+            'int_segments_numbered', 'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted',
+            'int_variants_measured'
         ],
     }) }}
 {% endmacro %}

@@ -16,29 +16,23 @@ metrics as (
     where is_primary
 ),
 
-metrics_numbered as (
-    select * from {{ ref('hcat', 'int_metrics_numbered') }}
-),
-
-segments_numbered as (
-    select * from {{ ref('hcat', 'int_segments_numbered') }}
-),
-
 means as (
     select
         system,
-        metric_number,
-        segment_number,
+        metric_name,
+        dimension,
+        segment,
         {{ exact_sum('count_scored * mean_score') }} / nullif(sum(count_scored), 0) as mean_score
     from replicates
-    group by system, metric_number, segment_number
+    group by system, metric_name, dimension, segment
 ),
 
-summed_by_number as (
+summed as (
     select
         replicates.system,
-        replicates.metric_number,
-        replicates.segment_number,
+        replicates.metric_name,
+        replicates.dimension,
+        replicates.segment,
         max(means.mean_score) as mean_score,
         count(*) as count_queries,
         sum(replicates.count_scored) as count_scored,
@@ -74,20 +68,10 @@ summed_by_number as (
     inner join means
         on
             replicates.system = means.system
-            and replicates.metric_number = means.metric_number
-            and replicates.segment_number = means.segment_number
-    group by replicates.system, replicates.metric_number, replicates.segment_number
-),
-
-summed as (
-    select
-        summed_by_number.*,
-        metrics_numbered.metric_name,
-        segments_numbered.dimension,
-        segments_numbered.segment
-    from summed_by_number
-    inner join metrics_numbered on summed_by_number.metric_number = metrics_numbered.metric_number
-    inner join segments_numbered on summed_by_number.segment_number = segments_numbered.segment_number
+            and replicates.metric_name = means.metric_name
+            and replicates.dimension = means.dimension
+            and replicates.segment = means.segment
+    group by replicates.system, replicates.metric_name, replicates.dimension, replicates.segment
 ),
 
 -- one-way analysis of variance with queries as groups (method of moments)
