@@ -435,7 +435,8 @@ def choose_cells(headline: Headline) -> _Family:
     is_own = pc.is_in(headline.cells["metric_name"], pa.array(metrics, pa.string()))
     named = {str(row["cell_key"]): row for row in headline.cells.filter(is_own).to_pylist()}
     dimensions = [(named[key]["first_dimension"], named[key]["second_dimension"]) for key in keys]
-    is_in = np.asarray([[key in of_text for key in keys] for of_text in listed], dtype=bool).reshape(-1, len(keys))
+    is_in = np.asarray([[key in of_text for key in keys] for of_text in listed], dtype=bool)
+    is_in = is_in.reshape(len(listed), len(keys))
     is_alike = np.asarray([[one == other for one in dimensions] for other in dimensions], dtype=bool)
     members = is_in[codes]
     partitions = (is_in @ is_alike.reshape(len(keys), len(keys)))[codes]
