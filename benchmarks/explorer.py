@@ -330,8 +330,7 @@ select
     greatest(avg(is_failing::integer) - 0.08, 0) as share_failing_lower,
     least(avg(is_failing::integer) + 0.08, 1) as share_failing_upper,
     count(distinct cluster_id) < 10 as is_small,
-    false as is_weak,
-    false as is_confirmed
+    false as is_weak
 from ({source})
 group by {cell}
 """

@@ -46,12 +46,12 @@ where metric_name = $metric and raw_score is not null
 
 _CELLS = """
 select metric_name, dimension as first_dimension, segment as first_segment, null as second_dimension,
-    null as second_segment, count_scored, difference, difference_lower, is_weak, is_confirmed, count_needed_to_flag,
+    null as second_segment, count_scored, difference, difference_lower, is_weak, count_needed_to_flag,
     'fct_marginal_weaknesses' as mart
 from fct_marginal_weaknesses
 union all
 select metric_name, first_dimension, first_segment, second_dimension, second_segment, count_scored, difference,
-    difference_lower, is_weak, is_confirmed, count_needed_to_flag, 'fct_bivariate_weaknesses' as mart
+    difference_lower, is_weak, count_needed_to_flag, 'fct_bivariate_weaknesses' as mart
 from fct_bivariate_weaknesses
 """
 
@@ -231,8 +231,7 @@ def hold_cells(connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[st
         inside = [row for row in rows if row["is_weak"] and is_consistent(segments_of(row), where)]
         if weak:
             best = max(weak, key=_prominence)
-            confirmed = ", confirmed" if best["is_confirmed"] else ""
-            found.append(Found(cell["name"], True, _said_by(best), _effect(best) + confirmed))
+            found.append(Found(cell["name"], True, _said_by(best), _effect(best)))
             continue
         best = max(own, key=_prominence, default=None)
         missing = "no mart has the cell" if best is None else _what_it_takes(best)

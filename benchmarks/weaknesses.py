@@ -24,7 +24,6 @@ from hcat.weakness.statistics import (
     Judgement,
     WeaknessSettings,
     can_be_tested,
-    confirm_cells,
     detectable_difference,
     judge_cells,
     with_whole,
@@ -91,15 +90,12 @@ class Design(NamedTuple):
         Rows of each cluster in each cell.
     groups : ndarray of int, shape (n_clusters,)
         Jackknife group of each cluster.
-    is_first : ndarray of bool, shape (n_clusters,)
-        Is the cluster in the first half?
     """
 
     clusters: Integers
     members: Floats
     counts: Floats
     groups: Integers
-    is_first: Flags
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,22 +122,18 @@ class NoiseShares(NamedTuple):
 
     Attributes
     ----------
-    by_hcat, by_dependent : float
-        As shipped; with the q-values of Benjamini and Yekutieli.
+    by_hcat : float
+        As shipped.
     by_jackknife : float
         With the jackknife's standard error alone, without the one under no difference.
     by_rows : float
         Naive: Welch's t test of rows, clusters ignored.
-    confirmed : float
-        Runs with a cell that the second half confirms.
     count_tests : float
     """
 
     by_hcat: float
-    by_dependent: float
     by_jackknife: float
     by_rows: float
-    confirmed: float
     count_tests: float
 
 
@@ -150,24 +142,20 @@ class Found(NamedTuple):
 
     Attributes
     ----------
-    flagged, confirmed, not_confirmable : float
+    flagged : float
         The planted cell.
-    false_flagged, false_confirmed : float
-        Mean share, among the flagged (confirmed) cells, of cells that are truly no worse than their rest.
-    excess, excess_confirmed : float
-        Mean estimate - truth of the planted cell where it is flagged (all clusters), confirmed (second half).
+    false_flagged : float
+        Mean share, among the flagged cells, of cells that are truly no worse than their rest.
+    excess : float
+        Mean estimate - truth of the planted cell where it is flagged.
     detectable : float
         Median of its minimum detectable difference.
     count_tests : float
     """
 
     flagged: float
-    confirmed: float
-    not_confirmable: float
     false_flagged: float
-    false_confirmed: float
     excess: float
-    excess_confirmed: float
     detectable: float
     count_tests: float
 
@@ -188,13 +176,13 @@ def deal(count_rows: int, rows_per_cluster: float, random: np.random.Generator, 
     for first, second in _PAIRS:
         joint = segments[first] * 100 + segments[second]
         cells += [joint == code for code in np.unique(joint)]
-    # in place of a hash: where a cluster lies gives its half and, with many clusters, its group
+    # in place of a hash: where a cluster lies gives, with many clusters, its group
     positions = random.random(count_clusters)
     groups = np.arange(count_clusters)
     if count_clusters > COUNT_SINGLE_CLUSTERS:
         groups = np.floor(positions * COUNT_GROUPS).astype(np.int64)
     members = np.column_stack(cells).astype(np.float64)
-    return Design(clusters, members, _sum_by_cluster(members, clusters), groups, positions < 0.5)
+    return Design(clusters, members, _sum_by_cluster(members, clusters), groups)
 
 
 def _sum_by_cluster(rows: Floats, clusters: Integers) -> Floats:
@@ -231,19 +219,11 @@ def draw_scores(design: Design, icc: float, count_metrics: int, random: np.rando
     return scores
 
 
-def estimate_metric(design: Design, values: Floats, is_share: bool) -> tuple[Cells, Cells, Cells]:
-    """Return the cells of one metric, higher = worse: of all clusters, of the first and of the second half."""
+def estimate_metric(design: Design, values: Floats, is_share: bool) -> Cells:
+    """Return the cells of one metric, higher = worse."""
     sums = _sum_by_cluster(design.members * values[:, None], design.clusters)
     spread = float(values.std(ddof=1))
-    everything = np.ones(len(design.groups), dtype=bool)
-    whole, first, second = (
-        _estimate_half(design, sums, spread, is_share, half) for half in (everything, design.is_first, ~design.is_first)
-    )
-    return whole, first, second
-
-
-def _estimate_half(design: Design, sums: Floats, spread: float, is_share: bool, half: Flags) -> Cells:
-    counts, sums, groups = design.counts[half], sums[half], design.groups[half]
+    counts, groups = design.counts, design.groups
     clusters = (counts > 0).sum(axis=0).astype(np.float64)
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
@@ -308,22 +288,17 @@ def measure_noise(icc: float, rate: float | None, count_runs: int, seed: int = S
         values = draw_scores(design, icc, COUNT_METRICS, random)
         if rate is not None:
             values = (values > ndtri(1 - rate)).astype(np.float64)
-        halves = [estimate_metric(design, column, rate is not None) for column in values.T]
-        cells, first, second = (join(parts) for parts in zip(*halves, strict=True))
+        cells = join([estimate_metric(design, column, rate is not None) for column in values.T])
         naive = [flag_by_rows(design, column) for column in values.T]
         judged = judge(cells)
         is_tested = np.isfinite(judged.p_value)
         with np.errstate(divide="ignore", invalid="ignore"):
             alone = stdtr(cells.degrees_of_freedom, -cells.difference / cells.difference_standard_error)
-            is_dependent = (judged.q_value_dependent <= SETTINGS.error_rate) & (judged.difference_bound > MARGIN)
-        confirmed = confirm_cells(first, second, is_tested, _margins(cells), SETTINGS)
         found.append(
             (
                 float(judged.is_weak.any()),
-                float(is_dependent.any()),
                 float(is_any_found(np.where(is_tested, alone, np.nan), SETTINGS.error_rate)),
                 float(is_any_found(np.concatenate(naive), SETTINGS.error_rate)),
-                float((confirmed.status == "confirmed").any()),
                 float(is_tested.sum()),
             )
         )
@@ -360,36 +335,28 @@ def measure_plant(
             is_false = np.concatenate([~(truth > 0), np.ones((count_metrics - 1) * len(truth), dtype=bool)])
         scores = draw_scores(design, icc, count_metrics, random)
         limits = [true_rates] + [np.full(count_rows, rate)] * (count_metrics - 1)
-        halves = [
+        parts = [
             estimate_metric(design, (column > ndtri(1 - limit)).astype(np.float64), True)
             for column, limit in zip(scores.T, limits, strict=True)
         ]
-        cells, first, second = (join(parts) for parts in zip(*halves, strict=True))
+        cells = join(parts)
         judged = judge(cells)
         margins = _margins(cells)
         is_share = np.ones(len(margins), dtype=bool)
         detectable = detectable_difference(cells, is_share, margins, judged.critical, SETTINGS)[1]
         flagged = bool(judged.is_weak[1])
-        confirmed = confirm_cells(first, second, np.isfinite(judged.p_value), margins, SETTINGS)
-        is_confirmed = confirmed.status == "confirmed"
-        is_confirmable = confirmed.status[1] != "not_confirmable"
-        excess_confirmed = confirmed.difference[1] - plant.difference if is_confirmed[1] else np.nan
         found.append(
             (
                 float(flagged),
-                float(is_confirmed[1]),
-                float(not is_confirmable),
                 float((judged.is_weak & is_false).sum() / max(judged.is_weak.sum(), 1)),
-                float((is_confirmed & is_false).sum() / max(is_confirmed.sum(), 1)),
                 cells.difference[1] - plant.difference if flagged else np.nan,
-                excess_confirmed,
                 detectable,
                 float(np.isfinite(judged.p_value).sum()),
             )
         )
     columns = np.asarray(found).T
     means = [float(np.nanmean(column)) if np.isfinite(column).any() else float("nan") for column in columns]
-    means[7] = float(np.nanmedian(columns[7])) if np.isfinite(columns[7]).any() else float("nan")
+    means[3] = float(np.nanmedian(columns[3])) if np.isfinite(columns[3]).any() else float("nan")
     return Found(*means)
 
 
@@ -405,10 +372,10 @@ def run(is_quick: bool = False) -> Outcome:
         f"correlated by {CORRELATION}; 2,000 interactions of 400 clusters. One metric where a weakness is planted.",
         "`without s_0` uses the jackknife's standard error alone, which is 0 where the few clusters of a cell all "
         "fail by chance. `rows` is Welch's t test of rows and ignores clusters.",
-        "`false` is the mean share of flagged (confirmed) cells of a run that are truly no worse than the rest; "
+        "`false` is the mean share of flagged cells of a run that are truly no worse than the rest; "
         "cells that share interactions with the planted one are truly a little worse. `excess` is by how much the "
         "estimate of the planted cell exceeds the truth where it is flagged: a cell that is picked because its "
-        "failure rate is large is overestimated, while the second half of the clusters, used to confirm it, is not.",
+        "failure rate is large is overestimated.",
         "A planted cell of whole clusters with siblings holds less information than its rows suggest: 60 rows are "
         "then 24 clusters.",
     ]
@@ -435,7 +402,7 @@ def _tabulate_noise(count_runs: int) -> tuple[Table, bool]:
     for name, (icc, rate) in cases.items():
         found = measure_noise(icc, rate, count_runs)
         met &= found.by_hcat <= limit
-        shares = (found.by_hcat, found.by_dependent, found.confirmed, found.by_jackknife, found.by_rows)
+        shares = (found.by_hcat, found.by_jackknife, found.by_rows)
         lines.append(
             (
                 name,
@@ -445,7 +412,7 @@ def _tabulate_noise(count_runs: int) -> tuple[Table, bool]:
                 verdict(found.by_hcat <= limit),
             )
         )
-    columns = ("noise", "tests", "weak", "weak (Yekutieli)", "confirmed", "without s_0", "rows", "limit", "verdict")
+    columns = ("noise", "tests", "weak", "without s_0", "rows", "limit", "verdict")
     return Table(f"Share of {count_runs} runs without a weakness in which a cell is flagged", columns, lines), met
 
 
@@ -467,16 +434,11 @@ def _tabulate_plants(count_runs: int) -> tuple[Table, bool]:
                     f"{found.flagged:.3f}",
                     f"at least {LIMIT_POWER:.2f}" if is_limited else "none",
                     verdict(found.flagged >= LIMIT_POWER) if is_limited else "-",
-                    f"{found.confirmed:.3f}",
-                    f"{found.not_confirmable:.3f}",
                     f"{found.false_flagged:.3f}",
-                    f"{found.false_confirmed:.3f}",
                     f"{found.excess:+.3f}",
-                    f"{found.excess_confirmed:+.3f}",
                 )
             )
-    columns = ["planted", "tests", "flagged", "limit", "verdict", "confirmed", "not confirmable"]
-    columns += ["false, flagged", "false, confirmed", "excess, flagged", "excess, confirmed"]
+    columns = ("planted", "tests", "flagged", "limit", "verdict", "false, flagged", "excess, flagged")
     return Table(f"Weakness planted in failures at .20, share of {count_runs} runs", columns, lines), met
 
 

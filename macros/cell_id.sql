@@ -1,5 +1,5 @@
 {#
-    MD5 of a metric and a cell of int_cells. Segments are texts of the logs, so a bar inside a segment is doubled. No two
+    MD5 of a metric and a cell. Segments are texts of the logs, so a bar inside a segment is doubled. No two
     cells then share an id.
 #}
 {% macro cell_id(metric_name, cells) %}

@@ -1,4 +1,4 @@
-{#- Columns of a cell in marts of weak cells: `described` is int_cell_descriptions, `tested` int_weaknesses_tested. -#}
+{#- Columns of a cell in marts of weak cells: `described` is int_metric_cells, `tested` int_weaknesses_tested. -#}
 {% macro columns_of_a_weakness() -%}
 -- strings
 case
@@ -9,7 +9,6 @@ end as failure_status,
 tested.measurement,
 tested.test_status,
 tested.family,
-tested.confirmation_status,
 tested.severity,
 
 -- numerics
@@ -46,20 +45,15 @@ tested.difference_standard_error,
 tested.degrees_of_freedom,
 tested.p_value,
 tested.q_value,
-tested.q_value_dependent,
 tested.cut_off,
 tested.margin,
 tested.minimum_detectable_difference,
 tested.count_needed_to_flag::bigint as count_needed_to_flag,
 tested.count_needed_to_confirm::bigint as count_needed_to_confirm,
 tested.largest_cluster_share,
-tested.confirmed_difference,
-tested.confirmed_lower,
-tested.confirmed_p_value,
 
 -- booleans
 tested.count_clusters < {{ var('hcat_minimum_segment_clusters') }} as is_small,
 tested.is_dominated,
-tested.is_weak,
-tested.is_confirmed
+tested.is_weak
 {%- endmacro %}

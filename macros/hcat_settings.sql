@@ -10,7 +10,7 @@
         'hcat_tool_outputs_are_evidence', 'hcat_missing_parents',
         'hcat_jackknife_groups', 'hcat_jackknife_clusters', 'hcat_minimum_segment_clusters', 'hcat_weakness_error_rate',
         'hcat_weakness_power', 'hcat_headline_cells', 'hcat_headline_clusters', 'hcat_headline_error_rate',
-        'hcat_headline_draws', 'hcat_cells_to_read', 'hcat_document_clusters', 'hcat_worst_examples',
+        'hcat_headline_draws', 'hcat_document_clusters', 'hcat_worst_examples',
         'hcat_answer_length_bounds', 'hcat_turn_bounds', 'hcat_earlier_turns_are_evidence', 'hcat_similarity_digits',
         'hcat_classifier_revision', 'hcat_tagger', 'hcat_tagger_languages', 'hcat_documents_are_public',
         'hcat_evidence_mode', 'hcat_evidence_windows',

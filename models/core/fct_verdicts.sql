@@ -4,7 +4,7 @@ with interactions as (
     from {{ ref('hcat', 'fct_interactions') }}
 ),
 
--- The metric of which fct_cells_to_read lists cells. All rows of the seed name the same one.
+-- The metric of the headline family of cells. All rows of the seed name the same one.
 headline as (
     select min(metric_name) as metric_name from {{ seed('headline_cells') }}
 ),

@@ -70,12 +70,11 @@ NUMBERS_OF_FILES = {
     "clean_line": ({"4"}, "least digits of a code point, as people write it"),
     "start_build": ({"60"}, "seconds by which the clocks of two machines may differ"),
     "int_retrieval_quality": ({"3", "5", "10"}, "the cut-off ranks that the catalogue names"),
-    "int_marginal_cell_quantiles": (
-        {"0.05", "0.1", "0.2", "0.25", "0.3", "0.4", "0.5", "0.6", "0.7", "0.75", "0.8", "0.9", "0.95"},
-        "the quantiles that are shown",
+    "int_metric_cells": (
+        {"0.05", "0.1", "0.2", "0.25", "0.3", "0.4", "0.5", "0.6", "0.7", "0.75", "0.8", "0.9", "0.95", "8"},
+        "the quantiles that are shown; bytes of a score",
     ),
-    "int_bivariate_cell_quantiles": ({"0.05", "0.25", "0.5", "0.75", "0.95"}, "the quantiles that are shown"),
-    "int_metrics_numbered": ({"3", "10"}, "largest score whose squares fit 64 bits in billionths; decimal digits"),
+    "int_cell_sums": ({"3", "10"}, "largest score whose squares fit 64 bits in billionths; decimal digits"),
     "public_value": ({"9"}, "digits of a telephone without its country, as in hcat.privacy.exposure"),
     "wilson_interval": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
@@ -157,7 +156,6 @@ VOCABULARIES = {
                 },
             ),
             ("family", {"headline", "other"}),
-            ("confirmation_status", {"confirmed", "not_confirmed", "not_selected", "not_confirmable"}),
         )
     },
     ("fct_version_comparisons", "status"): {
@@ -170,7 +168,7 @@ VOCABULARIES = {
         "no_pairs",
     },
     ("fct_findings", "kind"): {"confirmed", "suspected"},
-    ("fct_findings", "confirmed_on"): {"new_clusters", "halves"},
+    ("fct_findings", "confirmed_on"): {"new_clusters"},
     ("fct_findings", "confirmation_status"): {"confirmed", "not_confirmed", "waiting"},
     ("fct_findings", "status"): {"open", "accepted", "in_progress", "closed_by_data"},
     ("fct_findings", "retest_result"): {"weak", "no_longer_weak", "not_shown", "not_retested"},

@@ -9,7 +9,6 @@ select
     share_failing_upper,
     count_clusters,
     test_status,
-    is_weak,
-    is_confirmed
+    is_weak
 from {{ ref('hcat', 'fct_marginal_weaknesses') }}
 where share_failing > 0

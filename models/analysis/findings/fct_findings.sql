@@ -15,9 +15,7 @@ weak as (
         *,
         row_number() over (partition by cell_id order by build_number asc) as sighting,
         row_number() over (partition by cell_id order by build_number desc) as sighting_from_last,
-        count(*) over (partition by cell_id) as count_runs_seen,
-        bool_or(is_confirmed) over (partition by cell_id) as has_been_confirmed,
-        min(case when is_confirmed then build_number end) over (partition by cell_id) as confirmed_by_halves_number
+        count(*) over (partition by cell_id) as count_runs_seen
     from sightings
     where retest_result = 'weak'
 ),
@@ -46,15 +44,6 @@ closings as (
     group by sightings.cell_id
 ),
 
-confirmations as (
-    select
-        last_seen.cell_id,
-        least(case when retests.is_confirmed then retests.build_number end, last_seen.confirmed_by_halves_number)
-            as confirmed_build_number
-    from last_seen
-    left join retests on last_seen.cell_id = retests.cell_id
-),
-
 builds as (
     select build_number, min(built_at) as built_at from sightings
     group by build_number
@@ -68,11 +57,8 @@ final as (
         last_seen.run_id as last_seen_run,
 
         -- strings
-        case when retests.is_confirmed or last_seen.has_been_confirmed then 'confirmed' else 'suspected' end as kind,
-        case
-            when retests.is_confirmed then 'new_clusters'
-            when last_seen.has_been_confirmed then 'halves'
-        end as confirmed_on,
+        case when retests.is_confirmed then 'confirmed' else 'suspected' end as kind,
+        case when retests.is_confirmed then 'new_clusters' end as confirmed_on,
         case
             when retests.is_confirmed then 'confirmed'
             when not retests.is_confirmed then 'not_confirmed'
@@ -95,14 +81,13 @@ final as (
         -- numerics
         first_seen.build_number as first_seen_build_number,
         last_seen.build_number as last_seen_build_number,
-        confirmations.confirmed_build_number,
+        case when retests.is_confirmed then retests.build_number end as confirmed_build_number,
         closings.closed_build_number,
         last_seen.count_runs_seen,
         last_seen.difference,
         last_seen.difference_lower,
         last_seen.difference_upper,
         last_seen.margin,
-        last_seen.confirmed_difference,
         first_seen.count_needed_to_confirm,
         retests.count_interactions as count_new_interactions,
         retests.count_clusters as count_new_clusters,
@@ -122,11 +107,11 @@ final as (
     from last_seen
     inner join first_seen on last_seen.cell_id = first_seen.cell_id
     inner join latest on last_seen.cell_id = latest.cell_id
-    inner join confirmations on last_seen.cell_id = confirmations.cell_id
     left join closings on last_seen.cell_id = closings.cell_id
-    left join builds as confirming_builds on confirmations.confirmed_build_number = confirming_builds.build_number
-    left join builds as closing_builds on closings.closed_build_number = closing_builds.build_number
     left join retests on last_seen.cell_id = retests.cell_id
+    left join builds as confirming_builds
+        on retests.is_confirmed and retests.build_number = confirming_builds.build_number
+    left join builds as closing_builds on closings.closed_build_number = closing_builds.build_number
     left join decisions on last_seen.cell_id = decisions.finding_id
 )
 

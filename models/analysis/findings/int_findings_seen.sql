@@ -21,7 +21,7 @@ known as (
         first_segment,
         second_dimension,
         second_segment,
-        coalesce(confirmed_difference, difference) as seen_difference
+        difference as seen_difference
     from {{ this }}
     where retest_result = 'weak'
     qualify row_number() over (partition by cell_id order by build_number desc) = 1
@@ -95,10 +95,6 @@ final as (
         weaknesses.difference_upper,
         weaknesses.margin,
         weaknesses.count_needed_to_confirm::bigint as count_needed_to_confirm,
-        case when weaknesses.is_confirmed then weaknesses.confirmed_difference end as confirmed_difference,
-
-        -- booleans
-        coalesce(weaknesses.is_confirmed, false) as is_confirmed,
 
         -- timestamps
         timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as built_at

@@ -1,6 +1,5 @@
 -- One row per (interaction, dimension) from which cells are made: every declared dimension, and the joint dimension of
 -- each headline triple. A joint dimension is written as `second x third` and has no cells of its own.
-{{ config(materialized='view') }}
 with segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),

@@ -1,13 +1,9 @@
--- One row per cluster, with its half and the jackknife group with which it is left out. Few clusters are left out one
--- by one; many are left out in buckets, which bounds the work. A jackknife group lies in one half.
-{{ config(materialized='table') }}
-
-with segments as (
-    select * from {{ ref('hcat', 'int_interaction_segments') }}
-),
-
-clusters as (
-    select distinct cluster_id from segments
+-- One row per cluster, with the jackknife group with which it is left out. Few clusters are left out one by one; many
+-- are left out in buckets, which bounds the work.
+with clusters as (
+    select distinct cluster_id
+    from {{ ref('hcat', 'int_interaction_segments') }}
+    where dimension = 'all'
 ),
 
 hashed as (
@@ -18,24 +14,14 @@ hashed as (
     from clusters
 ),
 
-halved as (
-    select
-        cluster_id,
-        case when position + position < 1 then 'first' else 'second' end as half,
-        case
-            when count_clusters <= {{ var('hcat_jackknife_clusters') }} then cluster_id
-            else floor(position * {{ var('hcat_jackknife_groups') }})::integer::string
-        end as bucket
-    from hashed
-),
-
 final as (
     select
         cluster_id,
-        half,
-        (row_number() over (order by cluster_id))::integer as cluster_number,
-        (dense_rank() over (order by half, bucket))::integer as jackknife_group
-    from halved
+        case
+            when count_clusters <= {{ var('hcat_jackknife_clusters') }} then cluster_id
+            else floor(position * {{ var('hcat_jackknife_groups') }})::integer::string
+        end as jackknife_group
+    from hashed
 )
 
 select * from final

@@ -1,86 +1,96 @@
--- One row per piece: the rows of the headline metric of one cluster that lie in the same headline cells, with their
--- number and sums. A higher value is worse. `cells` lists the headline cells as cell numbers, and a partition in whose
--- other cells the rows lie as its number with a minus.
+-- One row per piece: the rows of the headline metric of one cluster that lie in the same cells, with their number and
+-- sums. A higher value is worse. `cells` lists the cells whose dimensions the seed headline_cells declares, by their
+-- keys. Cells are chosen from these pieces; no score has a say in the choice.
 {{ config(materialized='table') }}
 
 with headline as (
-    select * from {{ ref('hcat', 'int_headline_cells') }}
+    select * from {{ seed('headline_cells') }}
 ),
 
-cells as (
-    select * from {{ ref('hcat', 'int_cells') }}
+rules as (
+    select * from {{ seed('weakness_rules') }}
 ),
 
 evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_numbered') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
-interactions as (
-    select * from {{ ref('hcat', 'int_interactions_numbered') }}
-),
-
-celled as (
-    select * from {{ ref('hcat', 'int_interactions_celled') }}
+cells as (
+    select * from {{ ref('hcat', 'int_interaction_cells') }}
 ),
 
 catalog as (
     select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
-metrics as (
+-- a dimension that is made of the metric is no headline
+declared as (
     select distinct
-        headline.metric_number,
-        headline.measurement,
-        case when catalog.direction = 'higher_is_better' then 0 - 1 else 1 end as score_sign
+        headline.metric_name,
+        headline.first_dimension,
+        case
+            when headline.third_dimension is null then headline.second_dimension
+            else headline.second_dimension || ' x ' || headline.third_dimension
+        end as second_dimension
     from headline
-    inner join catalog on headline.metric_name = catalog.metric_name
+    inner join rules on headline.metric_name = rules.metric_name
+    where
+        instr('|' || coalesce(rules.excluded_dimensions, '') || '|', '|' || headline.first_dimension || '|') = 0
+        and instr(
+            '|' || coalesce(rules.excluded_dimensions, '') || '|',
+            '|' || coalesce(headline.second_dimension, 'none') || '|'
+        ) = 0
+        and instr(
+            '|' || coalesce(rules.excluded_dimensions, '') || '|',
+            '|' || coalesce(headline.third_dimension, 'none') || '|'
+        ) = 0
 ),
 
 valued as (
     select
-        evaluations.interaction_number,
+        evaluations.metric_name,
+        evaluations.interaction_id,
         case
-            when metrics.measurement = 'share_failing' then evaluations.failing
-            when metrics.measurement = 'share_failing_of_all' then evaluations.failing_of_all
-            else evaluations.whole_score * metrics.score_sign
-        end as value
+            when rules.measurement = 'share_failing' then evaluations.is_failing::integer
+            when rules.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
+            when catalog.direction = 'higher_is_better' then 0 - evaluations.raw_score
+            else evaluations.raw_score
+        end::double as value
     from evaluations
-    inner join metrics on evaluations.metric_number = metrics.metric_number
-),
-
-partitions as (
-    select distinct partition_number from headline
+    inner join rules on evaluations.metric_name = rules.metric_name
+    inner join catalog on evaluations.metric_name = catalog.metric_name
+    where evaluations.metric_name in (select declared.metric_name from declared)
 ),
 
 placed as (
     select
-        celled.interaction_number,
-        coalesce(headline.cell_number, 0 - partitions.partition_number) as place
-    from partitions
-    inner join cells on partitions.partition_number = cells.partition_number
-    inner join celled on cells.cell_number = celled.cell_number
-    left join headline on cells.cell_number = headline.cell_number
-),
-
-listed as (
-    select interaction_number, {{ joined_text('place::string', "','", 'place') }} as cells
-    from placed
-    group by interaction_number
+        cells.interaction_id,
+        {{ joined_text(
+            'case when declared.metric_name is not null then cells.cell_key::string end', "','", 'cells.cell_key'
+        ) }} as cells,
+        min(cells.cluster_id) as cluster_id,
+        min(cells.jackknife_group) as jackknife_group
+    from cells
+    left join declared
+        on
+            cells.first_dimension = declared.first_dimension
+            and coalesce(cells.second_dimension, '') = coalesce(declared.second_dimension, '')
+    group by cells.interaction_id
 ),
 
 final as (
     select
-        interactions.cluster_number,
-        interactions.jackknife_group,
-        coalesce(listed.cells, '') as cells,
-        count(*)::bigint as count_rows,
-        sum({{ whole_number('valued.value') }})::double as sum_values,
-        sum({{ whole_number('valued.value') }} * valued.value)::double as sum_squares
+        valued.metric_name,
+        placed.cluster_id,
+        placed.jackknife_group,
+        coalesce(placed.cells, '') as cells,
+        count(*) as count_rows,
+        {{ exact_sum('valued.value') }} as sum_values,
+        {{ exact_sum('valued.value * valued.value') }} as sum_squares
     from valued
-    inner join interactions on valued.interaction_number = interactions.interaction_number
-    left join listed on valued.interaction_number = listed.interaction_number
+    inner join placed on valued.interaction_id = placed.interaction_id
     where valued.value is not null
-    group by interactions.cluster_number, interactions.jackknife_group, listed.cells
+    group by valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.cells
 )
 
 select * from final

@@ -1,5 +1,5 @@
 with described as (
-    select * from {{ ref('hcat', 'int_cell_descriptions') }}
+    select * from {{ ref('hcat', 'int_metric_cells') }}
 ),
 
 tested as (

@@ -1,27 +1,29 @@
-with quantiles as (
-    select * from {{ ref('hcat', 'int_marginal_cell_quantiles') }}
-),
-
-cells as (
-    select * from {{ ref('hcat', 'int_metric_cells') }}
+with cells as (
+    select *
+    from {{ ref('hcat', 'int_metric_cells') }}
+    where second_dimension is null
 ),
 
 tested as (
     select * from {{ ref('hcat', 'int_weaknesses_tested') }}
 ),
 
+listed as (
+    select cell_id, {{ explode_together({'quantile': 'quantiles', 'score': 'scores'}) }}
+    from cells
+),
+
 final as (
     select
-        md5(concat_ws('|', cells.cell_id, quantiles.quantile)) as score_distribution_id,
-        cells.metric_name,
-        cells.first_dimension as dimension,
-        cells.first_segment as segment,
+        md5(concat_ws('|', listed.cell_id, listed.quantile)) as score_distribution_id,
+        tested.metric_name,
+        tested.first_dimension as dimension,
+        tested.first_segment as segment,
         tested.count_scored,
-        quantiles.quantile,
-        quantiles.score
-    from quantiles
-    inner join cells on quantiles.metric_number = cells.metric_number and quantiles.cell_number = cells.cell_number
-    inner join tested on cells.cell_id = tested.cell_id
+        listed.quantile,
+        listed.score
+    from listed
+    inner join tested on listed.cell_id = tested.cell_id
 )
 
 select * from final

@@ -1,47 +1,78 @@
 -- One row per (metric, cell, jackknife group) with a score or an outcome. Estimates and their errors are computed from
--- these sums. Only this model reads all evaluations; the others calculate with its sums.
+-- these sums. Scores are added as whole numbers, so that sums do not depend on the order of adding.
 {{ config(materialized='table') }}
 
 with evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_numbered') }}
+    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
-interactions as (
-    select * from {{ ref('hcat', 'int_interactions_celled') }}
+cells as (
+    select * from {{ ref('hcat', 'int_interaction_cells') }}
+),
+
+-- squares of whole scores must fit 64 bits: the unit is a billionth for scores within 3, and ten times as large for
+-- every further digit
+units as (
+    select
+        metric_name,
+        case
+            when max(abs(raw_score)) > 3 then 1e9 / power(10, ceil(log10(max(abs(raw_score)) / 3)))
+            else 1e9
+        end as scores_per_unit
+    from evaluations
+    group by metric_name
+),
+
+counted as (
+    select
+        evaluations.interaction_id,
+        evaluations.metric_name,
+        round(evaluations.raw_score * units.scores_per_unit)::bigint as whole_score,
+        evaluations.is_failing::bigint as failing,
+        evaluations.is_failing_of_all::bigint as failing_of_all
+    from evaluations
+    inner join units on evaluations.metric_name = units.metric_name
+),
+
+squared as (
+    select *, whole_score * whole_score as squared_score
+    from counted
 ),
 
 summed as (
     select
-        evaluations.metric_number,
-        interactions.cell_number,
-        interactions.jackknife_group,
-        count(evaluations.whole_score) as count_scored,
-        sum(evaluations.whole_score) as sum_scores,
+        squared.metric_name,
+        cells.cell_key,
+        cells.jackknife_group,
+        count(squared.whole_score) as count_scored,
+        sum(squared.whole_score) as sum_scores,
         -- the total may not fit 64 bits
-        sum({{ whole_number('evaluations.squared_score') }}) as sum_squared_scores,
-        count(evaluations.failing) as count_decided,
-        sum(evaluations.failing) as count_failing,
-        count(evaluations.failing_of_all) as count_decided_of_all,
-        sum(evaluations.failing_of_all) as count_failing_of_all
-    from interactions
-    inner join evaluations on interactions.interaction_number = evaluations.interaction_number
-    group by evaluations.metric_number, interactions.cell_number, interactions.jackknife_group
+        sum({{ whole_number('squared.squared_score') }}) as sum_squared_scores,
+        count(squared.failing) as count_decided,
+        sum(squared.failing) as count_failing,
+        count(squared.failing_of_all) as count_decided_of_all,
+        sum(squared.failing_of_all) as count_failing_of_all
+    from cells
+    inner join squared on cells.interaction_id = squared.interaction_id
+    group by squared.metric_name, cells.cell_key, cells.jackknife_group
 ),
 
 final as (
     select
-        metric_number,
-        cell_number,
-        jackknife_group,
-        count_scored,
-        coalesce(sum_scores, 0) as sum_scores,
-        coalesce(sum_squared_scores, 0) as sum_squared_scores,
-        count_decided,
-        coalesce(count_failing, 0)::bigint as count_failing,
-        count_decided_of_all,
-        coalesce(count_failing_of_all, 0)::bigint as count_failing_of_all
+        summed.metric_name,
+        summed.cell_key,
+        summed.jackknife_group,
+        units.scores_per_unit,
+        summed.count_scored,
+        coalesce(summed.sum_scores, 0) as sum_scores,
+        coalesce(summed.sum_squared_scores, 0) as sum_squared_scores,
+        summed.count_decided,
+        coalesce(summed.count_failing, 0)::bigint as count_failing,
+        summed.count_decided_of_all,
+        coalesce(summed.count_failing_of_all, 0)::bigint as count_failing_of_all
     from summed
-    where count_scored + count_decided_of_all > 0
+    inner join units on summed.metric_name = units.metric_name
+    where summed.count_scored + summed.count_decided_of_all > 0
 )
 
 select * from final

@@ -1,93 +1,104 @@
--- One row per (metric, cell) that contains an interaction to which the metric applies, with names, interactions and
--- their clusters. Metrics of one scope apply to the same interactions, which are counted once.
-{{ config(materialized='table') }}
+-- One row per (metric, cell) that contains an interaction to which the metric applies, with its names, interactions,
+-- clusters and documents, its threshold and the quantiles of its scores.
+{{ config(
+    materialized='table',
+    pre_hook="{{ begin_buckets(
+        '(select greatest(1, ceil(count(*) * 8 / ' ~ var('hcat_bucket_characters') ~ '))::integer from '
+        ~ ref('hcat', 'int_interaction_cells') ~ ' inner join ' ~ ref('hcat', 'int_primary_evaluations')
+        ~ ' using (interaction_id))'
+    ) }}",
+    post_hook="{{ insert_other_buckets() }}"
+) }}
+{%- set quantiles = [0.0, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 1.0] %}
 
 with evaluations as (
     select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
-metrics as (
-    select * from {{ ref('hcat', 'int_metrics_numbered') }}
+-- lists of scores and clusters stay in memory: those of some cells at a time
+cells as (
+    select * from {{ ref('hcat', 'int_interaction_cells') }}
+    where {{ is_in_bucket('cell_key') }}
 ),
 
 interactions as (
-    select * from {{ ref('hcat', 'int_interactions_numbered') }}
+    select interaction_id, query_id from {{ ref('hcat', 'fct_interactions') }}
 ),
 
-celled as (
-    select * from {{ ref('hcat', 'int_interactions_celled') }}
+chunks as (
+    select chunk_id, document_id from {{ ref('hcat', 'stg_chunks') }}
 ),
 
-cells as (
-    select * from {{ ref('hcat', 'int_cells') }}
+chunks_of_queries as (
+    select query_id, {{ explode('source_chunk_ids') }} as chunk_id
+    from {{ ref('hcat', 'dim_queries') }}
 ),
 
-scopes as (
-    select metric_name, scope_number
-    from metrics
-    where metric_number = scope_number
+documents_of_queries as (
+    select distinct chunks_of_queries.query_id, chunks.document_id
+    from chunks_of_queries
+    inner join chunks on chunks_of_queries.chunk_id = chunks.chunk_id
 ),
 
-in_scope as (
-    select scopes.scope_number, interactions.interaction_number, interactions.cluster_number, interactions.half
-    from evaluations
-    inner join scopes on evaluations.metric_name = scopes.metric_name
-    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+-- few distinct pairs before the many interactions
+cells_of_queries as (
+    select distinct cells.cell_key, interactions.query_id
+    from cells
+    inner join interactions on cells.interaction_id = interactions.interaction_id
 ),
 
-located as (
-    select in_scope.scope_number, in_scope.half, in_scope.cluster_number, celled.cell_number
-    from in_scope
-    inner join celled on in_scope.interaction_number = celled.interaction_number
+documents as (
+    select cells_of_queries.cell_key, count(distinct documents_of_queries.document_id) as count_documents
+    from cells_of_queries
+    inner join documents_of_queries on cells_of_queries.query_id = documents_of_queries.query_id
+    group by cells_of_queries.cell_key
 ),
 
-interactions_counted as (
-    select scope_number, cell_number, count(*) as count_interactions
-    from located
-    group by scope_number, cell_number
+named as (
+    select distinct cell_key, first_dimension, first_segment, second_dimension, second_segment
+    from cells
 ),
 
--- selecting the distinct cells of a cluster takes half the time of counting the distinct clusters of a cell
-cells_of_clusters as (
-    select scope_number, half, {{ explode('array_agg(distinct cell_number)') }} as cell_number
-    from located
-    group by scope_number, half, cluster_number
-),
-
-clusters_counted as (
+summarised as (
     select
-        scope_number,
-        cell_number,
-        count(*) as count_clusters,
-        count_if(half = 'first')::bigint as count_clusters_first,
-        count_if(half = 'second')::bigint as count_clusters_second
-    from cells_of_clusters
-    group by scope_number, cell_number
+        evaluations.metric_name,
+        cells.cell_key,
+        count(*) as count_interactions,
+        count(distinct cells.cluster_id) as count_clusters,
+        {%- if is_on('distributions') %}
+        -- one list: separate quantiles would hold the scores as many times
+        {{ quantiles_of('evaluations.raw_score', quantiles) }} as scores,
+        {%- endif %}
+        max(evaluations.threshold) as threshold
+    from cells
+    inner join evaluations on cells.interaction_id = evaluations.interaction_id
+    group by evaluations.metric_name, cells.cell_key
 ),
 
 final as (
     select
-        {{ cell_id('metrics.metric_name', 'cells') }} as cell_id,
-        metrics.metric_name,
-        cells.first_dimension,
-        cells.first_segment,
-        cells.second_dimension,
-        cells.second_segment,
-        metrics.metric_number,
-        metrics.scores_per_unit,
-        cells.cell_number,
-        cells.partition_number,
-        interactions_counted.count_interactions,
-        clusters_counted.count_clusters,
-        clusters_counted.count_clusters_first,
-        clusters_counted.count_clusters_second
-    from interactions_counted
-    inner join clusters_counted
-        on
-            interactions_counted.scope_number = clusters_counted.scope_number
-            and interactions_counted.cell_number = clusters_counted.cell_number
-    inner join metrics on interactions_counted.scope_number = metrics.scope_number
-    inner join cells on interactions_counted.cell_number = cells.cell_number
+        {{ cell_id('summarised.metric_name', 'named') }} as cell_id,
+        summarised.metric_name,
+        named.first_dimension,
+        named.first_segment,
+        named.second_dimension,
+        named.second_segment,
+        summarised.cell_key,
+        summarised.count_interactions,
+        summarised.count_clusters,
+        documents.count_documents,
+        {%- if is_on('distributions') %}
+        case when summarised.scores is not null then {{ array_of(doubles(quantiles)) }} end as quantiles,
+        summarised.scores,
+        {%- endif %}
+        {%- for quantile in [0.05, 0.25, 0.5, 0.75, 0.95] %}
+        {{ array_at('summarised.scores', quantiles.index(quantile) + 1) if is_on('distributions') else 'null::double' }}
+            as quantile_{{ '%02d' % (quantile * 100) | round | int }},
+        {%- endfor %}
+        summarised.threshold
+    from summarised
+    inner join named on summarised.cell_key = named.cell_key
+    left join documents on summarised.cell_key = documents.cell_key
 )
 
 select * from final

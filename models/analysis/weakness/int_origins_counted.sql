@@ -1,39 +1,30 @@
 -- One row per (dimension, segment), with the interactions and clusters of the test set and of production. Pairs of
 -- dimensions are written as `first x second`.
 {{ config(materialized='table') }}
+{%- set listed = "'" ~ var('hcat_representativeness_dimensions') | join("', '") ~ "'" %}
 
 with origins as (
     select * from {{ ref('hcat', 'int_interaction_origins') }}
-),
-
-segments as (
-    select *
-    from {{ ref('hcat', 'int_interaction_segments') }}
-    where
-        dimension in (
-            {%- for dimension in var('hcat_representativeness_dimensions') %}
-            '{{ dimension }}'{{ ',' if not loop.last }}
-            {%- endfor %}
-        )
 ),
 
 pairs as (
     select * from {{ seed('analysis_dimension_pairs') }}
 ),
 
+cells as (
+    select * from {{ ref('hcat', 'int_interaction_cells') }}
+),
+
 placed as (
-    select interaction_id, dimension, segment from segments
-    union all
     select
-        first_segments.interaction_id,
-        pairs.first_dimension || ' x ' || pairs.second_dimension as dimension,
-        first_segments.segment || ' x ' || second_segments.segment as segment
-    from pairs
-    inner join segments as first_segments on pairs.first_dimension = first_segments.dimension
-    inner join segments as second_segments
-        on
-            pairs.second_dimension = second_segments.dimension
-            and first_segments.interaction_id = second_segments.interaction_id
+        cells.interaction_id,
+        concat_ws(' x ', cells.first_dimension, cells.second_dimension) as dimension,
+        concat_ws(' x ', cells.first_segment, cells.second_segment) as segment
+    from cells
+    left join pairs on cells.first_dimension = pairs.first_dimension and cells.second_dimension = pairs.second_dimension
+    where
+        cells.first_dimension in ({{ listed }})
+        and (cells.second_dimension is null or (pairs.second_dimension in ({{ listed }})))
 ),
 
 by_cluster as (

@@ -347,7 +347,6 @@ _CELL_COLUMNS: Final = """
     cells.value,
     coalesce(cells.is_small, false) as is_small,
     coalesce(cells.is_weak, false) as is_weak,
-    coalesce(cells.is_confirmed, false) as is_confirmed,
     -- as in the maps of the report: the tested difference decides, else the interval against the whole
     coalesce(
         case

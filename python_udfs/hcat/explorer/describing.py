@@ -47,7 +47,12 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
     lines = list_findings(claims)[:MAXIMUM_FINDINGS]
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])[0]
     segments = {dimension: coded.code_of for dimension, coded in read.dimensions.items()}
-    cells = source.rows(data.LIST_CELLS, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"])
+    kept = source.rows(data.LIST_FINDING_CELLS, ["fct_findings"])
+    confirmed = {row["finding_id"] for row in kept if row["confirmed_at"] is not None}
+    cells = [
+        cell | {"is_confirmed": cell["cell_id"] in confirmed}
+        for cell in source.rows(data.LIST_CELLS, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"])
+    ]
     weeks = source.rows(data.LIST_WEEKS, ["fct_metric_weeks"])
     applications, versions = read.applications.code_of, read.versions.code_of
     run = build.run

@@ -43,6 +43,9 @@ MAXIMUM_CAUSES = 60
 #: Cells to which an answer leads back.
 MAXIMUM_CELLS_OF_AN_ANSWER = 5
 MAXIMUM_WEAK_SEGMENTS = 15
+MAXIMUM_CELLS_TO_READ = 10
+#: Effective clusters that a cell to read first has.
+MINIMUM_CLUSTERS_TO_READ = 4
 
 MARGINAL = "fct_marginal_weaknesses"
 BIVARIATE = "fct_bivariate_weaknesses"
@@ -59,7 +62,6 @@ TESTED = tuple(
         "count_needed_to_flag",
         "is_dominated",
         "is_weak",
-        "is_confirmed",
     )
 )
 
@@ -71,12 +73,6 @@ TEST_STATUSES = {
     "constant": "not tested: all scores are equal",
     "no_rest": "not tested: no other interactions to compare with",
     "not_in_family": "not tested: metric outside the declared family of tests",
-}
-CONFIRMATIONS = {
-    "confirmed": "confirmed",
-    "not_confirmed": "not confirmed",
-    "not_selected": "not selected for confirmation",
-    "not_confirmable": "too few clusters to confirm",
 }
 MEASUREMENTS = {
     "mean_score": "mean score",
@@ -99,9 +95,9 @@ select
     null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
     count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
     count_needed_to_confirm,
-    value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
-    minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
-    confirmed_difference, confirmed_lower, confirmed_p_value
+    value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
+    minimum_detectable_difference, severity, test_status, is_weak, count_failing, count_clusters_effective,
+    shrunken_value
 from fct_marginal_weaknesses
 where dimension <> 'all'
 union all
@@ -109,9 +105,9 @@ select
     bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
     second_dimension, second_segment, count_scored, count_clusters, count_documents,
     largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
-    value, rest_value, difference, difference_lower, difference_upper, q_value, q_value_dependent, margin,
-    minimum_detectable_difference, severity, test_status, is_weak, confirmation_status, is_confirmed,
-    confirmed_difference, confirmed_lower, confirmed_p_value
+    value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
+    minimum_detectable_difference, severity, test_status, is_weak, count_failing, count_clusters_effective,
+    shrunken_value
 from fct_bivariate_weaknesses
 """
 
@@ -131,7 +127,6 @@ where
     )
     and ($weakness_ids is null or list_contains($weakness_ids::varchar[], weakness_id))
 order by
-    is_confirmed desc nulls last,
     is_weak desc nulls last,
     family <> 'headline',
     q_value nulls last,
@@ -152,8 +147,6 @@ select
     count(*) filter (where family = 'headline') as count_headline,
     count(*) filter (where test_status = 'too_few_clusters') as count_too_few,
     count(*) filter (where is_weak) as count_weak,
-    count(*) filter (where is_confirmed) as count_confirmed,
-    count(*) filter (where confirmation_status = 'not_confirmable') as count_not_confirmable,
     median(minimum_detectable_difference) as median_detectable
 from cells
 where test_status <> 'not_in_family'
@@ -249,8 +242,8 @@ WEAK_CELLS = f"""
 select
     weakness_id as finding_id, metric_name, measurement, first_dimension, first_segment, second_dimension,
     second_segment, difference, difference_lower, difference_upper, severity, count_needed_to_confirm,
-    confirmation_status, case when is_confirmed then 'confirmed' else 'suspected' end as kind, 'open' as status,
-    null::varchar as owner, null::varchar as note, null::double as confirmed_difference, null::double as new_difference,
+    'waiting' as confirmation_status, 'suspected' as kind, 'open' as status,
+    null::varchar as owner, null::varchar as note, null::double as new_difference,
     null::bigint as count_new_interactions, null::varchar as retest_result,
     built.started_at as first_seen_at, built.started_at as last_seen_at, built.build_number as last_seen_build_number
 from ({CELLS})
@@ -258,13 +251,30 @@ left join (select started_at, build_number from dim_runs order by build_number d
 where is_weak
 """
 
+# Shrunken differences of cells of the headline metric with some scored clusters: a cell of two rows must not come first
+# by luck.
 LIST_CELLS_TO_READ = f"""
+with cells as (
+    select *, (shrunken_value - rest_value) * case when value > rest_value then 1 else -1 end as shrunken
+    from ({CELLS})
+    where
+        metric_name in (select metric_name from fct_verdicts)
+        and difference > 0
+        and count_clusters_effective >= {MINIMUM_CLUSTERS_TO_READ}
+),
+
+ranked as (
+    select * from cells
+    order by shrunken desc, difference desc, weakness_id
+    limit {MAXIMUM_CELLS_TO_READ}
+)
+
 select *
-from fct_cells_to_read
+from ranked
 where
     first_dimension not in ({LIST_CONSTANT_DIMENSIONS})
     and coalesce(second_dimension, '') not in ({LIST_CONSTANT_DIMENSIONS})
-order by reading_rank
+order by shrunken desc, difference desc, weakness_id
 """
 
 LIST_EXAMPLES = """
@@ -393,7 +403,6 @@ def _find_gaps(source: Warehouse) -> list[Gap]:
     for mart, what in (
         ("fct_findings", "The register of findings"),
         ("fct_weakness_examples", "Worst interactions of the weakest segments"),
-        ("fct_cells_to_read", "Cells to read first"),
         ("fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"),
     ):
         if not source.has(mart):
@@ -428,7 +437,6 @@ def _describe_findings(source: Warehouse) -> dict[str, Any] | None:
 
 def _show_finding(row: Row) -> Row:
     measurement = row["measurement"]
-    is_confirmed = row["confirmed_difference"] is not None
     return {
         "key": row["finding_id"],
         "anchor": to_anchor("finding", row["finding_id"][:IDENTIFIER_CHARACTERS]),
@@ -459,12 +467,8 @@ def _show_finding(row: Row) -> Row:
         "severity": row["severity"] or "–",
         "owner": clean_label(row["owner"]) if row["owner"] else "no owner",
         "note": clean_text(row["note"], EXCERPT_CHARACTERS),
-        "difference": format_difference(
-            row["confirmed_difference"] if is_confirmed else row["difference"], measurement
-        ),
-        "interval": ""
-        if is_confirmed
-        else format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
+        "difference": format_difference(row["difference"], measurement),
+        "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
         "unit": "" if measurement == "mean_score" else " percentage points",
         "retest": RETESTS.get(row["retest_result"], row["retest_result"]),
         "first_seen": f"{row['first_seen_at']:%Y-%m-%d}",
@@ -502,7 +506,7 @@ def _describe_cells_to_read(source: Warehouse) -> list[Row]:
             "rest": format_value(row["rest_value"], row["measurement"]),
             "is_weak": row["is_weak"],
         }
-        for row in source.rows(LIST_CELLS_TO_READ, ["fct_cells_to_read"])
+        for row in source.rows(LIST_CELLS_TO_READ, [*TESTED, "fct_verdicts"])
     ]
 
 
@@ -538,7 +542,7 @@ def _describe_differences(cells: Sequence[Row], others: Sequence[Row]) -> dict[s
                     cell["difference"],
                     cell["difference_lower"],
                     cell["difference_upper"],
-                    bool(cell["is_confirmed"]),
+                    bool(cell["is_weak"]),
                     _describe_standing(cell),
                 )
                 for cell in chosen
@@ -573,12 +577,8 @@ def _describe_differences(cells: Sequence[Row], others: Sequence[Row]) -> dict[s
                     cell["difference_lower"], cell["difference_upper"], cell["measurement"]
                 ),
                 "q_value": format_number(cell["q_value"]),
-                "q_value_dependent": format_number(cell["q_value_dependent"]),
                 "severity": cell["severity"] or "–",
                 "standing": _describe_standing(cell, with_counts=False),
-                "confirmed": format_difference(cell["confirmed_difference"], cell["measurement"])
-                if cell["confirmed_difference"] is not None
-                else "",
                 "detectable": format_difference(cell["minimum_detectable_difference"], cell["measurement"]),
             }
             for cell in (*cells, *others)
@@ -597,18 +597,8 @@ def _name_cell(cell: Row) -> tuple[str, str]:
 
 
 def _describe_standing(cell: Row, with_counts: bool = True) -> str:
-    if not cell["is_weak"] and not cell["is_confirmed"]:
-        words = "not shown to be weak"
-    else:
-        words = CONFIRMATIONS.get(cell["confirmation_status"], "weak")
-        if cell["is_confirmed"] and _shares_documents(cell):
-            words = f"confirmed on other questions about the same {cell['count_documents']:,} documents"
-        words = words if cell["is_confirmed"] else f"weak, {words}"
+    words = "weak" if cell["is_weak"] else "not shown to be weak"
     return f"n {cell['count_scored']:,}, {cell['count_clusters']:,} clusters: {words}" if with_counts else words
-
-
-def _shares_documents(cell: Row) -> bool:
-    return cell["count_documents"] is not None and cell["count_documents"] < cell["count_clusters"]
 
 
 def _format_count(count: int | None) -> str:

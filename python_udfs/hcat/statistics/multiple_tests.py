@@ -46,25 +46,6 @@ def benjamini_hochberg(p_values: Floats) -> Floats:
     return _step_up(p_values[order] * count / np.arange(1, count + 1), order)
 
 
-def benjamini_yekutieli(p_values: Floats) -> Floats:
-    """Return q-values that hold under any dependence: those of Benjamini-Hochberg times sum 1 / i (2001).
-
-    Parameters
-    ----------
-    p_values : ndarray, shape (m,)
-        In [0, 1], none missing.
-
-    Examples
-    --------
-    >>> benjamini_yekutieli(np.array([0.5, 0.25])).tolist()  # (1 + 1 / 2) times 0.5 and 0.5
-    [0.75, 0.75]
-    """
-    count = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    ranks = np.arange(1, count + 1)
-    return _step_up(p_values[order] * count * (1 / ranks).sum() / ranks, order)
-
-
 def adjust_p_values(p_values: Floats) -> Floats:
     """Return Benjamini and Hochberg's (1995) q-values; NaN is no member of the family and stays NaN.
 

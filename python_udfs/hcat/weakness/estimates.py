@@ -23,147 +23,125 @@ SUMS: Final = {
     "share_failing": ("count_decided", "count_failing"),
     "share_failing_of_all": ("count_decided_of_all", "count_failing_of_all"),
 }
-#: Half of the clusters -> column of the cells that counts those with an interaction.
-HALVES: Final = {"all": "count_clusters", "first": "count_clusters_first", "second": "count_clusters_second"}
 #: Figures in the unit of the measurement.
 _IN_UNITS: Final = ("value", "standard_error", "rest_value", "difference", "difference_standard_error")
 _KEYS: Final = ("cell_id", "metric_name", "first_dimension", "first_segment", "second_dimension", "second_segment")
 
 
-def estimate_cells(cells: pa.Table, sums: pa.Table, groups: pa.Table) -> pa.Table:
-    """Return one row per (cell, measurement, half of the clusters).
+def estimate_cells(cells: pa.Table, sums: pa.Table) -> pa.Table:
+    """Return one row per (cell, measurement).
 
     Parameters
     ----------
     cells : Table
         int_metric_cells: cell_id, metric_name, first_dimension, first_segment, second_dimension, second_segment,
-        metric_number, cell_number, partition_number, scores_per_unit, count_interactions, count_clusters,
-        count_clusters_first, count_clusters_second.
+        cell_key, count_interactions, count_clusters.
     sums : Table
-        int_cell_sums: metric_number, cell_number, jackknife_group, sum_squared_scores and the columns of :data:`SUMS`,
-        whole numbers. A cell without a score has no row.
-    groups : Table
-        jackknife_group, half (`first` or `second`).
+        int_cell_sums: metric_name, cell_key, jackknife_group, scores_per_unit, sum_squared_scores and the columns of
+        :data:`SUMS`, whole numbers. A cell without a score has no row.
 
     Returns
     -------
     Table
-        The key columns of the cells, measurement, half, count_interactions (of the whole cell), count_clusters (of the
-        half), the fields of :class:`hcat.statistics.clusters.JackknifeEstimates` and standard_deviation. Figures are
-        null where there is nothing to estimate from. Cells keep their order.
+        The key columns of the cells, measurement, count_interactions, count_clusters, the fields of
+        :class:`hcat.statistics.clusters.JackknifeEstimates` and standard_deviation. Figures are null where there is
+        nothing to estimate from. Cells keep their order.
 
     Examples
     --------
     Two clusters of one answer each: one fails in the cell, none in the rest.
 
     >>> cells = {"cell_id": ["a", "b"], "metric_name": ["m"] * 2, "first_dimension": ["topic"] * 2}
-    >>> cells |= {"first_segment": ["cards", "loans"], "metric_number": [1, 1], "cell_number": [1, 2]}
+    >>> cells |= {"first_segment": ["cards", "loans"], "cell_key": [1, 2], "count_interactions": [1, 1]}
     >>> cells |= {name: pa.nulls(2, pa.string()) for name in ("second_dimension", "second_segment")}
-    >>> cells |= {"partition_number": [1, 1], "scores_per_unit": [1.0, 1.0], "count_interactions": [1, 1]}
-    >>> cells |= {name: [1, 1] for name in HALVES.values()}
-    >>> sums = {"metric_number": [1, 1], "cell_number": [1, 2], "jackknife_group": [1, 2]}
-    >>> sums |= {name: [1, 1] for names in SUMS.values() for name in names} | {"sum_squared_scores": [1, 1]}
+    >>> sums = {"metric_name": ["m"] * 2, "cell_key": [1, 2], "jackknife_group": ["s", "t"]}
+    >>> sums |= {"scores_per_unit": [1.0, 1.0], "sum_squared_scores": [1, 1]}
+    >>> sums |= {name: [1, 1] for names in SUMS.values() for name in names}
     >>> sums["count_failing"] = [1, 0]
-    >>> groups = pa.table({"jackknife_group": [1, 2], "half": ["first", "second"]})
-    >>> found = estimate_cells(pa.table(cells), pa.table(sums), groups).to_pylist()
-    >>> [row["difference"] for row in found if row["measurement"] == "share_failing" and row["half"] == "all"]
+    >>> found = estimate_cells(pa.table(cells | {"count_clusters": [1, 1]}), pa.table(sums)).to_pylist()
+    >>> [row["difference"] for row in found if row["measurement"] == "share_failing"]
     [1.0, -1.0]
     """
     located = _locate(cells, sums)
-    half_of = np.zeros(1 + max(groups["jackknife_group"].to_pylist(), default=0), dtype="U6")
-    half_of[groups["jackknife_group"].to_numpy()] = groups["half"].to_pylist()
-    estimates = _make_estimates(cells.num_rows)
-    positions, numbers = located["position"].to_numpy(), located["jackknife_group"].to_numpy()
-    columns = {name: located[name].to_numpy().astype(np.float64) for names in SUMS.values() for name in names}
+    positions, groups = located["position"].to_numpy(), _encode(located, ["jackknife_group"])
+    columns = {name: pc.cast(located[name], pa.float64()).to_numpy() for names in SUMS.values() for name in names}
+    estimates = {
+        measurement: {name: np.full(cells.num_rows, np.nan) for name in JackknifeEstimates._fields}
+        for measurement in SUMS
+    }
     for members, rows in _partitions(cells, positions):
         places = np.searchsorted(members, positions[rows])
-        present, group_codes = np.unique(numbers[rows], return_inverse=True)
+        present, group_codes = np.unique(groups[rows], return_inverse=True)
         for measurement, names in SUMS.items():
             counts, values = np.zeros((2, len(present), len(members)))
             for spread, name in zip((counts, values), names, strict=True):
                 spread[group_codes, places] = columns[name][rows]
-            for half in HALVES:
-                chosen = np.ones(len(present), dtype=bool) if half == "all" else half_of[present] == half
-                of_half = counts[chosen], values[chosen]
-                found = jackknife_cells(*of_half, of_half[0].sum(axis=1), of_half[1].sum(axis=1))
-                for name, column in found._asdict().items():
-                    estimates[measurement, half][name][members] = column
-    deviations = _deviations(located, half_of, cells.num_rows)
+            found = jackknife_cells(counts, values, counts.sum(axis=1), values.sum(axis=1))
+            for name, column in found._asdict().items():
+                estimates[measurement][name][members] = column
+    unit_of = dict(zip(sums["metric_name"].to_pylist(), sums["scores_per_unit"].to_pylist(), strict=True))
+    units = np.asarray([unit_of.get(metric, 1.0) for metric in cells["metric_name"].to_pylist()], dtype=np.float64)
+    deviations = _deviations(located, cells.num_rows)
     return pa.concat_tables(
-        _to_table(cells, measurement, half, found, deviations[half] if measurement == "mean_score" else None)
-        for (measurement, half), found in estimates.items()
+        _to_table(cells, measurement, found, units, deviations) for measurement, found in estimates.items()
     )
 
 
 def _locate(cells: pa.Table, sums: pa.Table) -> pa.Table:
     """Return the sums with the position of their cell, ordered by position and group."""
-    keys = ["metric_number", "cell_number"]
+    keys = ["metric_name", "cell_key"]
     positions = cells.select(keys).append_column("position", pa.array(np.arange(cells.num_rows)))
-    typed = [(name, sums.schema.field(name).type) for name in keys]
-    positions = positions.select([*keys, "position"]).cast(pa.schema([*typed, ("position", pa.int64())]))
     joined = sums.join(positions, keys, join_type="inner")
     return joined.sort_by([("position", "ascending"), ("jackknife_group", "ascending")]).combine_chunks()
 
 
+def _encode(table: pa.Table, names: list[str]) -> Integers:
+    """Return whole numbers for the distinct tuples of some text columns, shape (n,)."""
+    codes = np.zeros(table.num_rows, dtype=np.int64)
+    for name in names:
+        texts = pc.fill_null(table[name].combine_chunks().dictionary_encode("encode").indices, 0).to_numpy()
+        codes = np.unique(codes * (texts.max(initial=0) + 1) + texts, return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
 def _partitions(cells: pa.Table, positions: Integers) -> Iterator[tuple[Integers, Integers]]:
-    """Yield for each metric and partition the positions of its cells, ascending, and the rows of their sums."""
-    metrics, partitions = (cells[name].to_numpy() for name in ("metric_number", "partition_number"))
-    order = np.lexsort((np.arange(cells.num_rows), partitions, metrics))
-    is_new = (np.diff(metrics[order]) != 0) | (np.diff(partitions[order]) != 0)
+    """Yield for each metric and pair of dimensions the positions of its cells, ascending, and their rows of sums."""
+    codes = _encode(cells, ["metric_name", "first_dimension", "second_dimension"])
+    order = np.argsort(codes, kind="stable")
     first_rows = np.searchsorted(positions, np.arange(cells.num_rows + 1))
-    for members in np.split(order, np.flatnonzero(is_new) + 1):
+    for members in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
         if len(members):
             yield members, np.concatenate([np.arange(first_rows[cell], first_rows[cell + 1]) for cell in members])
 
 
-def _make_estimates(count_cells: int) -> dict[tuple[str, str], dict[str, Floats]]:
-    """Return room for the estimates of each measurement and half."""
-    return {
-        (measurement, half): {name: np.full(count_cells, np.nan) for name in JackknifeEstimates._fields}
-        for measurement in SUMS
-        for half in HALVES
-    }
-
-
-def _deviations(located: pa.Table, half_of: np.ndarray, count_cells: int) -> dict[str, Floats]:
-    """Return the standard deviation of whole scores of each cell and half; NaN with fewer than two.
+def _deviations(located: pa.Table, count_cells: int) -> Floats:
+    """Return the standard deviation of whole scores of each cell; NaN with fewer than two.
 
     Of whole numbers: scores that are all equal have exactly none.
     """
-    halves = pa.array(half_of[located["jackknife_group"].to_numpy()].tolist(), type=pa.string())
     names = ("count_scored", "sum_scores", "sum_squared_scores")
-    exact = pa.table(
-        {"position": located["position"], "half": halves}
-        | {name: pc.cast(located[name], pa.decimal128(38, 0)) for name in names}
-    )
-    totals = exact.group_by(["position", "half"]).aggregate([(name, "sum") for name in names])
-    by_half: dict[str, dict[int, list[int]]] = {half: {} for half in HALVES}
-    for row in totals.to_pylist():
-        for half in ("all", row["half"]):
-            own = by_half[half].setdefault(row["position"], [0, 0, 0])
-            for place, name in enumerate(names):
-                own[place] += int(row[f"{name}_sum"])
-    found = {half: np.full(count_cells, np.nan) for half in HALVES}
-    for half, cells in by_half.items():
-        for position, (count, total, squares) in cells.items():
-            if count > 1:
-                found[half][position] = math.sqrt((count * squares - total * total) / (count * (count - 1)))
+    exact = {name: pc.cast(located[name], pa.decimal128(38, 0)) for name in names}
+    totals = pa.table({"position": located["position"]} | exact).group_by("position")
+    found = np.full(count_cells, np.nan)
+    for row in totals.aggregate([(name, "sum") for name in names]).to_pylist():
+        count, total, squares = (int(row[f"{name}_sum"]) for name in names)
+        if count > 1:
+            found[row["position"]] = math.sqrt((count * squares - total * total) / (count * (count - 1)))
     return found
 
 
 def _to_table(
-    cells: pa.Table, measurement: str, half: str, found: dict[str, Floats], deviations: Floats | None
+    cells: pa.Table, measurement: str, found: dict[str, Floats], units: Floats, deviations: Floats
 ) -> pa.Table:
-    """Return the rows of one measurement and half."""
-    units = cells["scores_per_unit"].to_numpy() if measurement == "mean_score" else np.ones(cells.num_rows)
-    figures = {name: column / units if name in _IN_UNITS else column for name, column in found.items()}
+    """Return the rows of one measurement."""
+    is_mean = measurement == "mean_score"
+    figures = {name: column / units if is_mean and name in _IN_UNITS else column for name, column in found.items()}
     for name in ("count_scored", "jackknife_groups", "count_scored_rest", "jackknife_groups_rest"):
         figures[name] = np.nan_to_num(figures[name])
-    if measurement == "mean_score":
+    if is_mean:
         figures["clusters_carrying"] = np.full(cells.num_rows, np.nan)
-    figures["standard_deviation"] = np.full(cells.num_rows, np.nan) if deviations is None else deviations / units
-    columns = {name: cells[name] for name in _KEYS}
-    columns |= {name: pa.repeat(text, cells.num_rows) for name, text in (("measurement", measurement), ("half", half))}
-    columns |= {"count_interactions": cells["count_interactions"], "count_clusters": cells[HALVES[half]]}
+    figures["standard_deviation"] = deviations / units if is_mean else np.full(cells.num_rows, np.nan)
+    columns = {name: cells[name] for name in _KEYS} | {"measurement": pa.repeat(measurement, cells.num_rows)}
+    columns |= {name: cells[name] for name in ("count_interactions", "count_clusters")}
     columns |= {name: pa.array(column, from_pandas=True) for name, column in figures.items()}
     return pa.table(columns)

@@ -19,6 +19,10 @@ REPRESENTATIVENESS_SCHEMA: Final = pa.schema(
         ("dimension", pa.string()),
         ("segment", pa.string()),
         ("status", pa.string()),
+        ("count_test_set", pa.int64()),
+        ("count_production", pa.int64()),
+        ("count_clusters_test_set", pa.int64()),
+        ("count_clusters_production", pa.int64()),
         ("share_test_set", pa.float64()),
         ("share_production", pa.float64()),
         ("difference", pa.float64()),
@@ -47,9 +51,10 @@ def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: in
     Parameters
     ----------
     counts : Table
-        dimension, segment, count_test_set, count_production, and of the whole dimension total_test_set,
-        total_production, total_clusters_test_set, total_clusters_production, effective_test_set, effective_production
-        (Kish over clusters; null without any). Ordered by dimension; one row per pair.
+        dimension, segment, count_test_set, count_production, count_clusters_test_set, count_clusters_production (which
+        are only passed on), and of the whole dimension total_test_set, total_production, total_clusters_test_set,
+        total_clusters_production, effective_test_set, effective_production (Kish over clusters; null without any).
+        Ordered by dimension; one row per pair.
     confidence : float
         Of the intervals and of the verdicts, in (0, 1); the verdicts hold together over all compared dimensions
         (Bonferroni).
@@ -79,6 +84,7 @@ def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: in
 
     >>> total = dict(total_test_set=10, total_production=10, total_clusters_test_set=10, total_clusters_production=10)
     >>> total |= dict(dimension="task", effective_test_set=10.0, effective_production=10.0)
+    >>> total |= dict(count_clusters_test_set=5, count_clusters_production=5)
     >>> rows = [total | dict(segment="question", count_test_set=5, count_production=2)]
     >>> rows += [total | dict(segment="summary", count_test_set=5, count_production=8)]
     >>> found = compare_origins(pa.Table.from_pylist(rows), confidence=0.95, minimum_clusters=2).to_pylist()
@@ -137,9 +143,8 @@ def _compare_dimension(
 
 
 def _compare_segment(segment: Mapping[str, Any], status: str, confidence: float) -> dict[str, Any]:
-    row = {
-        "dimension": segment["dimension"],
-        "segment": segment["segment"],
+    shown = ("dimension", "segment", "count_test_set", "count_production", "count_clusters_test_set")
+    row = {name: segment[name] for name in (*shown, "count_clusters_production")} | {
         "status": status,
         "share_test_set": _share(segment["count_test_set"], segment["total_test_set"]),
         "share_production": _share(segment["count_production"], segment["total_production"]),

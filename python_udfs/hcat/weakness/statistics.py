@@ -26,8 +26,8 @@ sees.
 Test. t = d / max(s_J, s_0) against Student's distribution with min(k, k_rest) - 1 degrees of freedom, one-sided. The
 cells of the headline family have a test and a level of their own (:mod:`hcat.weakness.headline`). All other P-values of
 a build, those of all metrics with a rule and all their cells, are a second family: q-values are those of Benjamini and
-Hochberg (1995), beside those of Benjamini and Yekutieli (2001), which hold under any dependence. A cell is weak when q
-is at most the level of its family and the one-sided lower bound of d lies above the margin of the metric's rule.
+Hochberg (1995). A cell is weak when q is at most the level of its family and the one-sided lower bound of d lies above
+the margin of the metric's rule.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
+from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clustered import (
     DOMINANT_SHARE,
     degrees_of_rates,
@@ -48,7 +48,7 @@ from hcat.statistics.clustered import (
     rate_bounds,
 )
 from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
-from hcat.statistics.multiple_tests import benjamini_hochberg, benjamini_yekutieli, holm
+from hcat.statistics.multiple_tests import benjamini_hochberg
 from hcat.weakness.headline import HeadlineTests
 
 #: What a rule may test -> what it is.
@@ -58,14 +58,6 @@ MEASUREMENTS: Final = {
     "share_failing_of_all": "the same, refusals and empty answers where an answer was due counted as failures",
 }
 SHARES: Final = ("share_failing", "share_failing_of_all")
-
-#: What the two halves of the clusters say.
-CONFIRMATION_STATUSES: Final = {
-    "confirmed": "weak in the first half, and worse in the second",
-    "not_confirmed": "weak in the first half, not shown to be worse in the second",
-    "not_selected": "not weak in the first half, or not tested",
-    "not_confirmable": "a half has fewer clusters than the least",
-}
 
 #: Halvings of an interval that is searched for a root: below the last bit of a double.
 _HALVINGS = 60
@@ -88,7 +80,7 @@ class WeaknessSettings:
     power : float
         With which the minimum detectable difference would be flagged, in (0, 1).
     minimum_clusters : int
-        Clusters that a cell, its rest and each of their halves need for a test, at least 2.
+        Clusters that a cell and its rest need for a test, at least 2.
     """
 
     error_rate: float
@@ -196,8 +188,8 @@ class Judgement(NamedTuple):
 
     Attributes
     ----------
-    p_value, q_value, q_value_dependent : ndarray
-        One-sided P, Benjamini-Hochberg, Benjamini-Yekutieli, in [0, 1].
+    p_value, q_value : ndarray
+        One-sided P, and Benjamini-Hochberg's q, in [0, 1].
     difference_bound : ndarray
         One-sided lower bound of the difference.
     is_weak : ndarray of bool
@@ -209,27 +201,10 @@ class Judgement(NamedTuple):
 
     p_value: Floats
     q_value: Floats
-    q_value_dependent: Floats
     difference_bound: Floats
     is_weak: Flags
     cut_off: Floats
     critical: Floats
-
-
-class Confirmation(NamedTuple):
-    """What the halves say: statuses of :data:`CONFIRMATION_STATUSES`, and figures of the second half.
-
-    Attributes
-    ----------
-    status : ndarray of str, shape (n_cells,)
-    difference, lower, p_value : ndarray, shape (n_cells,)
-        Of the second half: difference, one-sided lower bound, Holm's adjusted P-value; NaN for cells not selected.
-    """
-
-    status: Texts
-    difference: Floats
-    lower: Floats
-    p_value: Floats
 
 
 def count_siblings(count: Floats, clusters: Floats, groups: Floats, effective: Floats) -> Floats:
@@ -305,10 +280,9 @@ def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: Weakn
     """
     count = int(is_tested.sum())
     error, degrees = cells.test_error, cells.degrees_of_freedom
-    p_value, q_value, q_dependent = (np.full(len(is_tested), np.nan) for _ in range(3))
+    p_value, q_value = (np.full(len(is_tested), np.nan) for _ in range(2))
     p_value[is_tested] = t_tail(ratio(cells.difference, error)[is_tested], degrees[is_tested])
     q_value[is_tested] = benjamini_hochberg(p_value[is_tested])
-    q_dependent[is_tested] = benjamini_yekutieli(p_value[is_tested])
     bound = np.full(len(is_tested), np.nan)
     quantile = t_quantile(settings.confidence, degrees[is_tested])
     bound[is_tested] = cells.difference[is_tested] - quantile * error[is_tested]
@@ -320,7 +294,7 @@ def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: Weakn
     cut_off = np.where(is_tested, settings.error_rate * ranks / max(count, 1), np.nan)
     critical = np.full(len(is_tested), np.nan)
     critical[is_tested] = -t_quantile(cut_off[is_tested], degrees[is_tested])
-    return Judgement(p_value, q_value, q_dependent, bound, is_weak, cut_off, critical)
+    return Judgement(p_value, q_value, bound, is_weak, cut_off, critical)
 
 
 def add_headline(
@@ -351,7 +325,7 @@ def add_headline(
     merged = judged._replace(**{name: column.copy() for name, column in judged._asdict().items()})
     merged.p_value[positions] = tests.p_value
     # the step-down holds under any dependence
-    merged.q_value[positions] = merged.q_value_dependent[positions] = tests.adjusted_p_value
+    merged.q_value[positions] = tests.adjusted_p_value
     bound = tests.bound(cells.difference[positions], cells.test_error[positions], settings.confidence)
     merged.difference_bound[positions] = bound
     with np.errstate(invalid="ignore"):
@@ -377,44 +351,6 @@ def can_be_tested(cells: Cells, minimum_clusters: int) -> Flags:
 def turn(cells: Cells, signs: Floats) -> Cells:
     """Return the cells with differences times `signs` (1 = higher is worse, -1 = lower is worse)."""
     return replace(cells, difference=cells.difference * signs)
-
-
-def confirm_cells(
-    first: Cells, second: Cells, in_family: Flags, margins: Floats, settings: WeaknessSettings
-) -> Confirmation:
-    """Return which cells are weak by one half of the clusters and worse by the other.
-
-    Selected on the first half by the rule of the whole within that half, tested one-sided on the second with Holm's
-    adjustment over the selected cells: what is seen there was not chosen for being large.
-
-    Parameters
-    ----------
-    first, second : Cells
-        The cells within each half, turned; rows as in the whole.
-    in_family : ndarray of bool, shape (n_cells,)
-        Cells of the declared family, whether or not they have clusters enough.
-    margins : ndarray, shape (n_cells,)
-    settings : WeaknessSettings
-    """
-    can_select = in_family & can_be_tested(first, settings.minimum_clusters)
-    can_confirm = in_family & can_be_tested(second, settings.minimum_clusters)
-    selected = judge_cells(first, can_select, margins, settings).is_weak
-    retested = selected & can_confirm
-    error, degrees = second.test_error, second.degrees_of_freedom
-    difference, lower, p_value = (np.full(len(in_family), np.nan) for _ in range(3))
-    difference[retested] = second.difference[retested]
-    lower[retested] = difference[retested] - t_quantile(settings.confidence, degrees[retested]) * error[retested]
-    p_value[retested] = holm(t_tail(difference[retested] / error[retested], degrees[retested]).tolist())
-    least = settings.minimum_clusters
-    with np.errstate(invalid="ignore"):
-        is_small = ~((first.jackknife_groups >= least) & (second.jackknife_groups >= least))
-        is_confirmed = p_value <= settings.error_rate
-    status = np.full(len(in_family), "not_selected", dtype="U15")
-    status[in_family & is_small] = "not_confirmable"
-    status[selected & ~can_confirm] = "not_confirmable"
-    status[retested] = "not_confirmed"
-    status[retested & is_confirmed] = "confirmed"
-    return Confirmation(status, difference, lower, p_value)
 
 
 def detectable_difference(

@@ -26,7 +26,6 @@ from hcat.weakness.statistics import (
     can_be_tested,
     cell_mean_bounds,
     cell_share_bounds,
-    confirm_cells,
     detectable_difference,
     interactions_needed,
     judge_cells,
@@ -63,7 +62,6 @@ WEAKNESS_SCHEMA: Final = pa.schema(
         ("measurement", pa.string()),
         ("test_status", pa.string()),
         ("family", pa.string()),
-        ("confirmation_status", pa.string()),
         ("severity", pa.string()),
         *((name, pa.int64()) for name in ("count_interactions", "count_scored", "count_clusters", "count_failing")),
         *(
@@ -91,21 +89,16 @@ WEAKNESS_SCHEMA: Final = pa.schema(
                 "degrees_of_freedom",
                 "p_value",
                 "q_value",
-                "q_value_dependent",
                 "cut_off",
                 "margin",
                 "minimum_detectable_difference",
                 "count_needed_to_flag",
                 "count_needed_to_confirm",
                 "largest_cluster_share",
-                "confirmed_difference",
-                "confirmed_lower",
-                "confirmed_p_value",
             )
         ),
         ("is_dominated", pa.bool_()),
         ("is_weak", pa.bool_()),
-        ("is_confirmed", pa.bool_()),
     ]
 )
 
@@ -126,19 +119,25 @@ class Headline(NamedTuple):
 
     Attributes
     ----------
-    cells : Table
-        int_headline_cells: cell_id, metric_name, cell_number, partition_number. All of one metric.
     pieces : Table
-        int_headline_pieces: cluster_number, jackknife_group, cells (numbers of headline cells, and partitions with a
-        minus, joined by commas), count_rows, sum_values (higher = worse), sum_squares.
+        int_headline_pieces: metric_name (the same everywhere), cluster_id, jackknife_group, cells (keys of declared
+        cells, joined by commas), count_rows, sum_values (higher = worse), sum_squares.
+    cells : Table
+        int_metric_cells: cell_id, cell_key, metric_name.
+    least_groups : int
+        Jackknife groups that a headline cell and its rest need.
+    count_cells : int
+        Cells of the family at most, those with most clusters first. No score has a say in the choice.
     level : float
         Probability that any cell is flagged although none is worse, in (0, 1).
     count_draws, random_seed : int
         Of the bootstrap.
     """
 
-    cells: pa.Table
     pieces: pa.Table
+    cells: pa.Table
+    least_groups: int
+    count_cells: int
     level: float
     count_draws: int
     random_seed: int
@@ -187,7 +186,7 @@ def judge_weaknesses(
 
     >>> cells = {"cell_id": ["w", "a"], "first_dimension": ["all", "channel"], "first_segment": ["all", "app"]}
     >>> cells |= {name: pa.nulls(2, pa.string()) for name in ("second_dimension", "second_segment")}
-    >>> cells |= {"metric_name": ["groundedness"] * 2, "measurement": ["mean_score"] * 2, "half": ["all"] * 2}
+    >>> cells |= {"metric_name": ["groundedness"] * 2, "measurement": ["mean_score"] * 2}
     >>> counts = ("count_interactions", "count_scored", "count_clusters", "jackknife_groups", "clusters_effective")
     >>> cells |= {name: [100.0, 50.0] for name in counts}
     >>> cells |= {name: [0.0, 50.0] for name in ("count_scored_rest", "jackknife_groups_rest")}
@@ -205,29 +204,29 @@ def judge_weaknesses(
     """
     _check_seeds(rules, severities)
     keys = _read_cells(estimates)
-    parts = {half: _read_half(estimates, keys, half) for half in ("all", "first", "second")}
+    parts = {
+        measurement: _read_measurement(
+            estimates.filter(pc.equal(estimates["measurement"], measurement)), keys, measurement
+        )
+        for measurement in MEASUREMENTS
+    }
     rule_of = {row["metric_name"]: row for row in rules.to_pylist()}
     direction_of = dict(zip(catalog["metric_name"].to_pylist(), catalog["direction"].to_pylist(), strict=True))
     measurements, margins, in_family, signs = _apply_rules(keys, rule_of, direction_of)
-    whole, first, second = (turn(_choose(parts[half], measurements), signs) for half in ("all", "first", "second"))
+    whole = turn(_choose(parts, measurements), signs)
     is_share = np.isin(measurements, SHARES)
-    status = _test_statuses(keys, parts["all"], whole, measurements, in_family, settings)
-    members = _find_headline(keys, headline, in_family)
+    status = _test_statuses(keys, parts, whole, measurements, in_family, settings)
+    family = None if headline is None else choose_cells(headline)
+    members = _find_headline(keys, family, in_family)
     is_headline = np.isin(np.arange(len(status)), members)
     # the draws know how little few clusters say, so the fewest clusters of the other family do not bind
     status[is_headline] = "tested"
     judged = judge_cells(whole, (status == "tested") & ~is_headline, margins, settings)
-    if headline is not None and len(members):
-        tests = judge_headline(
-            _read_pieces(headline, is_share=bool(is_share[members[0]])),
-            headline.level,
-            headline.count_draws,
-            headline.random_seed,
-        )
+    if headline is not None and family is not None and len(members):
+        pieces = family.pieces(is_share=bool(is_share[members[0]]))
+        tests = judge_headline(pieces, headline.level, headline.count_draws, headline.random_seed)
         judged = add_headline(judged, tests, members, whole, margins, settings, headline.level)
-    is_candidate = np.isin(status, ("tested", "too_few_clusters"))
-    confirmed = confirm_cells(first, second, is_candidate, margins, settings)
-    means, shares = parts["all"]["mean_score"], parts["all"]["share_failing"]
+    means, shares = parts["mean_score"], parts["share_failing"]
     described = _described(estimates, keys)
     limits = _ranges(keys, catalog)
     mean_low, mean_high = np.clip(cell_mean_bounds(means, settings.confidence), *limits)
@@ -248,7 +247,6 @@ def judge_weaknesses(
         "measurement": measurements,
         "test_status": status,
         "family": [_family(*of_cell) for of_cell in zip(status.tolist(), is_headline.tolist(), strict=True)],
-        "confirmation_status": confirmed.status,
         "severity": _severities(whole.difference, judged.is_weak, measurements, severities),
         "count_interactions": described["count_interactions"],
         "count_scored": means.count_scored,
@@ -262,7 +260,7 @@ def judge_weaknesses(
         "share_failing": shares.value,
         "share_failing_lower": share_low,
         "share_failing_upper": share_high,
-        "share_failing_of_all": parts["all"]["share_failing_of_all"].value,
+        "share_failing_of_all": parts["share_failing_of_all"].value,
         "value": whole.value,
         "value_lower": low,
         "value_upper": high,
@@ -276,19 +274,14 @@ def judge_weaknesses(
         "degrees_of_freedom": degrees,
         "p_value": judged.p_value,
         "q_value": judged.q_value,
-        "q_value_dependent": judged.q_value_dependent,
         "cut_off": judged.cut_off,
         "margin": margins,
         "minimum_detectable_difference": detectable_difference(whole, is_share, margins, judged.critical, settings),
         "count_needed_to_flag": needed_to_flag,
         "count_needed_to_confirm": needed_to_confirm,
         "largest_cluster_share": whole.largest_share,
-        "confirmed_difference": confirmed.difference,
-        "confirmed_lower": confirmed.lower,
-        "confirmed_p_value": confirmed.p_value,
         "is_dominated": whole.is_dominated,
         "is_weak": judged.is_weak,
-        "is_confirmed": confirmed.status == "confirmed",
     }
     return pa.table([_to_arrow(columns[entry.name], entry.type) for entry in WEAKNESS_SCHEMA], schema=WEAKNESS_SCHEMA)
 
@@ -325,14 +318,14 @@ class _Keys(NamedTuple):
 
 
 def _read_cells(estimates: pa.Table) -> _Keys:
-    is_key = pc.and_(pc.equal(estimates["half"], _WHOLE), pc.equal(estimates["measurement"], "mean_score"))
+    is_key = pc.equal(estimates["measurement"], "mean_score")
     ordering = [(name, "ascending") for name in (*_KEY_COLUMNS[1:], "cell_id")]
     cells = estimates.filter(is_key).select(list(_KEY_COLUMNS)).sort_by(ordering).combine_chunks()
     columns = {name: cells[name].combine_chunks() if cells.num_rows else cells[name] for name in _KEY_COLUMNS}
     positions = {cell: position for position, cell in enumerate(cells["cell_id"].to_pylist())}
     if len(positions) != cells.num_rows:
         raise ValueError(
-            f"a cell must have one row per measurement and half, got {cells.num_rows} rows for {len(positions)} cells"
+            f"a cell must have one row per measurement, got {cells.num_rows} rows for {len(positions)} cells"
         )
     metrics = np.asarray(cells["metric_name"].to_pylist(), dtype=object)
     is_whole = np.asarray([dimension == _WHOLE for dimension in cells["first_dimension"].to_pylist()], dtype=bool)
@@ -360,24 +353,12 @@ def _codes(table: pa.Table, names: tuple[str, ...]) -> Integers:
     return np.asarray([known.setdefault(row, len(known)) for row in rows], dtype=np.int64)
 
 
-def _read_half(estimates: pa.Table, keys: _Keys, half: str) -> dict[str, Cells]:
-    """Return the cells of one half of the clusters, by measurement."""
-    of_half = estimates.filter(pc.equal(estimates["half"], half))
-    return {
-        measurement: _read_measurement(of_half.filter(pc.equal(of_half["measurement"], measurement)), keys, measurement)
-        for measurement in MEASUREMENTS
-    }
-
-
 def _read_measurement(rows: pa.Table, keys: _Keys, measurement: str) -> Cells:
-    # cells that a half does not meet have no row in it
-    positions = [keys.positions.get(cell, -1) for cell in rows["cell_id"].to_pylist()]
-    is_known = np.asarray(positions, dtype=np.int64) >= 0
-    targets = np.asarray(positions, dtype=np.int64)[is_known]
+    targets = np.asarray([keys.positions[cell] for cell in rows["cell_id"].to_pylist()], dtype=np.int64)
 
     def column(name: str, missing: float) -> Floats:
         values = np.full(len(keys.metrics), missing)
-        found = rows[name].cast(pa.float64()).to_numpy()[is_known]
+        found = rows[name].cast(pa.float64()).to_numpy()
         values[targets] = np.where(np.isnan(found), missing, found)
         return values
 
@@ -394,8 +375,7 @@ def _read_measurement(rows: pa.Table, keys: _Keys, measurement: str) -> Cells:
 
 def _described(estimates: pa.Table, keys: _Keys) -> dict[str, Floats]:
     """Return what describes a cell and has no part in its tests: its interactions, and the deviation of its scores."""
-    is_mean = pc.and_(pc.equal(estimates["half"], _WHOLE), pc.equal(estimates["measurement"], "mean_score"))
-    rows = estimates.filter(is_mean)
+    rows = estimates.filter(pc.equal(estimates["measurement"], "mean_score"))
     positions = [keys.positions[cell] for cell in rows["cell_id"].to_pylist()]
     found = {}
     for name in ("count_interactions", "standard_deviation"):
@@ -408,42 +388,83 @@ def _family(status: str, is_headline: bool) -> str | None:
     return None if status != "tested" else "headline" if is_headline else "other"
 
 
-def _find_headline(keys: _Keys, headline: Headline | None, in_family: Flags) -> Integers:
-    """Return the positions of the headline cells, in their order."""
-    if headline is None:
-        return np.zeros(0, dtype=np.int64)
-    metrics = sorted(set(headline.cells["metric_name"].to_pylist()))
-    if len(metrics) > 1:
-        raise ValueError(f"the headline must have one metric, got {', '.join(metrics)}")
-    found = np.asarray([keys.positions[cell] for cell in headline.cells["cell_id"].to_pylist()], dtype=np.int64)
-    if not in_family[found].all():
-        raise ValueError(f"every headline cell must be tested by weakness_rules, {metrics[0]} has one that is not")
-    return found
+class _Family(NamedTuple):
+    """The chosen cells of the headline, and where the rows of its pieces lie.
+
+    Attributes
+    ----------
+    metrics : list of str
+        Metrics of the pieces.
+    cell_ids : list of str
+        Those with most clusters first; equal ones in the order of their ids.
+    rows : Table
+        The pieces.
+    members, partitions : ndarray of bool, shape (n_pieces, n_cells)
+        As in :class:`hcat.weakness.headline.Pieces`.
+    """
+
+    metrics: list[str]
+    cell_ids: list[str]
+    rows: pa.Table
+    members: Flags
+    partitions: Flags
+
+    def pieces(self, *, is_share: bool) -> Pieces:
+        """Return the pieces, in the order of their clusters and of the chosen cells in which they lie."""
+        # rows of one cluster that lie in the same chosen cells and rests are one piece
+        places, codes = np.unique(np.hstack([self.members, self.partitions]), axis=0, return_inverse=True)
+        names = ("count_rows", "sum_values", "sum_squares")
+        table = self.rows.select(["cluster_id", "jackknife_group", *names]).append_column("place", pa.array(codes))
+        merged = table.group_by(["cluster_id", "jackknife_group", "place"]).aggregate([(name, "sum") for name in names])
+        merged = merged.sort_by([("cluster_id", "ascending"), ("place", "ascending")])
+        counts, sums, squares = (merged[f"{name}_sum"].to_numpy().astype(np.float64) for name in names)
+        count = counts.sum()
+        spread = None if is_share else float(np.sqrt(max(squares.sum() / count - (sums.sum() / count) ** 2, 0)))
+        members, partitions = np.hsplit(places[merged["place"].to_numpy()], 2)
+        clusters, groups = (_codes(merged, (name,)) for name in ("cluster_id", "jackknife_group"))
+        return Pieces(clusters, groups, counts, sums, members, partitions, spread)
 
 
-def _read_pieces(headline: Headline, is_share: bool) -> Pieces:
-    """Return the pieces in the order of their clusters."""
-    rows = headline.pieces.sort_by([("cluster_number", "ascending"), ("cells", "ascending")])
-    numbers = headline.cells["cell_number"].to_pylist()
-    partitions = headline.cells["partition_number"].to_pylist()
-    partition_of = dict(zip(numbers, partitions, strict=True))
+def choose_cells(headline: Headline) -> _Family:
+    """Return the cells that have groups enough, and whose rest has them: those with most clusters first."""
+    rows = headline.pieces
     texts, codes = np.unique(np.asarray(rows["cells"].to_pylist(), dtype=np.str_), return_inverse=True)
-    places = [{int(place) for place in text.split(",") if place} for text in texts.tolist()]
-    reached = [{partition_of[place] if place > 0 else -place for place in of_text} for of_text in places]
-    members = np.asarray([[number in of_text for number in numbers] for of_text in places], dtype=bool)
-    in_partition = np.asarray([[partition in of_text for partition in partitions] for of_text in reached], dtype=bool)
-    counts, sums, squares = (rows[name].to_numpy() for name in ("count_rows", "sum_values", "sum_squares"))
-    count = counts.sum()
-    spread = None if is_share else float(np.sqrt(max(squares.sum() / count - (sums.sum() / count) ** 2, 0)))
-    return Pieces(
-        _codes(rows, ("cluster_number",)),
-        _codes(rows, ("jackknife_group",)),
-        counts.astype(np.float64),
-        sums.astype(np.float64),
-        members[codes],
-        in_partition[codes],
-        spread,
-    )
+    listed = [text.split(",") if text else [] for text in texts.tolist()]
+    metrics = sorted(set(rows["metric_name"].to_pylist()))
+    keys = sorted({key for of_text in listed for key in of_text})
+    is_own = pc.is_in(headline.cells["metric_name"], pa.array(metrics, pa.string()))
+    named = {str(row["cell_key"]): row for row in headline.cells.filter(is_own).to_pylist()}
+    dimensions = [(named[key]["first_dimension"], named[key]["second_dimension"]) for key in keys]
+    is_in = np.asarray([[key in of_text for key in keys] for of_text in listed], dtype=bool)
+    is_in = is_in.reshape(len(listed), len(keys))
+    is_alike = np.asarray([[one == other for one in dimensions] for other in dimensions], dtype=bool)
+    members = is_in[codes]
+    partitions = (is_in @ is_alike.reshape(len(keys), len(keys)))[codes]
+    clusters, groups = (_codes(rows, (name,)) for name in ("cluster_id", "jackknife_group"))
+    has_rest = partitions & ~members
+    chosen = []
+    for place, key in enumerate(keys):
+        count_clusters = len(np.unique(clusters[members[:, place]]))
+        count_groups = len(np.unique(groups[members[:, place]]))
+        # a group that lies wholly in the cell says nothing of its rest
+        count_rest = len(np.unique(groups[has_rest[:, place]]))
+        if min(count_groups, count_rest) >= headline.least_groups:
+            chosen.append((-count_clusters, named[key]["cell_id"], place))
+    chosen = sorted(chosen)[: headline.count_cells]
+    places = [place for _, _, place in chosen]
+    return _Family(metrics, [cell for _, cell, _ in chosen], rows, members[:, places], partitions[:, places])
+
+
+def _find_headline(keys: _Keys, family: _Family | None, in_family: Flags) -> Integers:
+    """Return the positions of the headline cells, in their order."""
+    if family is None:
+        return np.zeros(0, dtype=np.int64)
+    if len(family.metrics) > 1:
+        raise ValueError(f"the headline must have one metric, got {', '.join(family.metrics)}")
+    found = np.asarray([keys.positions[cell] for cell in family.cell_ids], dtype=np.int64)
+    if not in_family[found].all():
+        raise ValueError(f"weakness_rules must test every headline cell, {family.metrics[0]} has one that it does not")
+    return found
 
 
 def _choose(parts: Mapping[str, Cells], measurements: Texts) -> Cells:

@@ -47,15 +47,15 @@ from (values
 ) as rows (interaction_id, metric_name, is_failing, raw_score);
 create table fct_marginal_weaknesses as
 from (values
-    ('groundedness', 'topic', 'mortgages', 40, 0.2, 0.05, true, false, null),
-    ('groundedness', 'topic', 'fees', 30, 0.1, -0.05, false, false, 250)
-) as rows (metric_name, dimension, segment, count_scored, difference, difference_lower, is_weak, is_confirmed,
+    ('groundedness', 'topic', 'mortgages', 40, 0.2, 0.05, true, null),
+    ('groundedness', 'topic', 'fees', 30, 0.1, -0.05, false, 250)
+) as rows (metric_name, dimension, segment, count_scored, difference, difference_lower, is_weak,
     count_needed_to_flag);
 create table fct_bivariate_weaknesses as
 from (values
-    ('groundedness', 'system', 'assistant 1.1', 'topic', 'mortgages', 20, 0.4, 0.2, true, true, null)
+    ('groundedness', 'system', 'assistant 1.1', 'topic', 'mortgages', 20, 0.4, 0.2, true, null)
 ) as rows (metric_name, first_dimension, first_segment, second_dimension, second_segment, count_scored, difference,
-    difference_lower, is_weak, is_confirmed, count_needed_to_flag);
+    difference_lower, is_weak, count_needed_to_flag);
 create table fct_findings as
 from (values
     ('groundedness', 'topic', 'mortgages', null, null, 'severe', 'suspected', 0.2, 'open'),

@@ -19,11 +19,9 @@ def test_a_design_has_clusters_cells_and_a_plant() -> None:
     assert_array_equal(design.members[:, 0], 1.0)
     assert design.members[:, 1].sum() == 60
     assert_array_equal(design.counts.sum(axis=0), design.members.sum(axis=0))
-    # 800 clusters leave one by one, 2,000 in groups; halves are halves of the clusters
+    # 800 clusters leave one by one, 2,000 in groups
     assert len(np.unique(design.groups)) == 800
     assert 100 < len(np.unique(deal(2_000, 1, np.random.default_rng(1)).groups)) <= weaknesses.COUNT_GROUPS
-    assert 340 < design.is_first.sum() < 460
-    assert not set(design.groups[design.is_first]) & set(design.groups[~design.is_first])
     assert 280 < design.members.shape[1] < 330
 
 
@@ -41,7 +39,7 @@ def test_scores_have_the_declared_likeness() -> None:
     within = ((scores[:, 0] - means[design.clusters]) ** 2).sum() / (20_000 - 4_000)
     assert_allclose([within, scores[:, 0].var()], [0.7, 1.0], atol=0.04)
     assert_allclose(np.corrcoef(scores.T)[0, 1], weaknesses.CORRELATION, atol=0.03)
-    cells = estimate_metric(design, scores[:, 0], False)[0]
+    cells = estimate_metric(design, scores[:, 0], False)
     # uneven clusters in few groups: rough, and rather too high
     assert 0.2 < cells.whole_likeness[0] < 0.5
 
@@ -80,8 +78,7 @@ def test_nothing_but_the_null_error_holds_where_most_fail() -> None:
 
 def test_a_disaster_is_found_and_nothing_else() -> None:
     found = weaknesses.measure_plant(Plant(120, 0.5, by_cluster=False), 2_000, 1.0, 0.0, 8)
-    assert (found.flagged, found.not_confirmable) == (1.0, 0.0)
-    assert found.confirmed >= 0.75
+    assert found.flagged == 1.0
     assert found.false_flagged <= 0.1
     assert abs(found.excess) < 0.05
     nothing = weaknesses.measure_plant(Plant(120, 0.0, by_cluster=False), 2_000, 1.0, 0.0, 4)

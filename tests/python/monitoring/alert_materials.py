@@ -42,7 +42,7 @@ create or replace table fct_findings (
     finding_id varchar, kind varchar, metric_name varchar, first_dimension varchar, first_segment varchar,
     second_dimension varchar, second_segment varchar, first_seen_run varchar, first_seen_at timestamp,
     last_seen_run varchar, last_seen_at timestamp, status varchar, owner varchar, severity varchar,
-    measurement varchar, difference double, confirmed_difference double
+    measurement varchar, difference double, new_difference double
 )
 """
 
@@ -115,7 +115,7 @@ def finding(**changes: Any) -> dict[str, Any]:
         "severity": "high",
         "measurement": "share_failing",
         "difference": 0.5,
-        "confirmed_difference": 0.25,
+        "new_difference": 0.25,
     } | changes
 
 

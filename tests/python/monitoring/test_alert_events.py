@@ -119,11 +119,9 @@ def test_series_that_drift_in_one_week_share_a_message(tmp_path: Path, server: S
 
 
 def test_a_finding_says_where_and_how_much(tmp_path: Path, server: Server) -> None:
-    marginal = finding(
-        finding_id="beef", second_dimension=None, second_segment=None, severity=None, confirmed_difference=None
-    )
+    marginal = finding(finding_id="beef", second_dimension=None, second_segment=None, severity=None)
     suspected = [
-        finding(finding_id=name, kind="suspected", confirmed_difference=None, severity=severity, **changes)
+        finding(finding_id=name, kind="suspected", new_difference=None, severity=severity, **changes)
         for name, severity, changes in (
             ("cafe", "minor", {}),
             ("0123456789", "severe", {}),
@@ -140,16 +138,15 @@ def test_a_finding_says_where_and_how_much(tmp_path: Path, server: Server) -> No
         "2 severe weaknesses that are not yet confirmed",
     }
     assert texts["Confirmed weakness in support_words (info)"][1] == (
-        "`support_words` where `topic` is `mortgages`: 50 more answers in a hundred fail than elsewhere; "
-        "on all clusters, confirmed by an earlier build (finding beef)"
+        "`support_words` where `topic` is `mortgages`: 25 more answers in a hundred fail than elsewhere; "
+        "on clusters newer than the finding (finding beef)"
     )
     cell = "`support_words` where `topic` is `mortgages` and `system` is `assistant 2`"
     assert texts["Confirmed weakness in support_words (high)"][1] == (
-        f"{cell}: 25 more answers in a hundred fail than elsewhere; "
-        "on clusters held back from the search (finding f00d)"
+        f"{cell}: 25 more answers in a hundred fail than elsewhere; on clusters newer than the finding (finding f00d)"
     )
     # a minor one is no alert, and an id of digits is no number of a person
-    not_confirmed = "suspected on all clusters, not yet confirmed on new ones"
+    not_confirmed = "suspected, not yet confirmed on new clusters"
     assert texts["2 severe weaknesses that are not yet confirmed"][1:3] == [
         f"{cell}: 50 more answers in a hundred fail than elsewhere; {not_confirmed} (finding 0123456789)",
         f"{cell}: the mean is worse by 0.125 than elsewhere; {not_confirmed} (finding bead)",

@@ -29,17 +29,11 @@ TESTED_COLUMNS = {
     "difference_upper": "double",
     "p_value": "double",
     "q_value": "double",
-    "q_value_dependent": "double",
     "margin": "double",
     "minimum_detectable_difference": "double",
     "severity": "varchar",
     "test_status": "varchar",
     "is_weak": "boolean",
-    "confirmation_status": "varchar",
-    "is_confirmed": "boolean",
-    "confirmed_difference": "double",
-    "confirmed_lower": "double",
-    "confirmed_p_value": "double",
 }
 
 SEEDS = """
@@ -65,7 +59,7 @@ create table if not exists fct_weakness_examples (
 );
 """
 
-# Cells alternate: confirmed, weak, not shown weak, too small to test; differences fall with the number.
+# Cells alternate: weak, not shown weak, too small to test; differences fall with the number.
 TEST_CELLS = """
 update {mart} as marts
 set
@@ -77,17 +71,11 @@ set
     difference_upper = 0.3 / cells.number + 0.1,
     p_value = 0.001 * cells.number,
     q_value = least(0.004 * cells.number, 1),
-    q_value_dependent = least(0.02 * cells.number, 1),
     margin = 0.02,
     minimum_detectable_difference = 0.15,
     severity = case when cells.number < 3 then 'high' end,
     test_status = case when marts.is_small then 'too_few_clusters' else 'tested' end,
-    is_weak = cells.number < 3 and not marts.is_small,
-    confirmation_status = case cells.number when 1 then 'confirmed' when 2 then 'not_confirmed' else 'not_selected' end,
-    is_confirmed = cells.number = 1 and not marts.is_small,
-    confirmed_difference = case when cells.number = 1 then 0.25 end,
-    confirmed_lower = case when cells.number = 1 then 0.05 end,
-    confirmed_p_value = case when cells.number = 1 then 0.01 end
+    is_weak = cells.number < 3 and not marts.is_small
 from (
     select {key}, row_number() over (order by metric_name <> '{metric}', is_small, share_failing desc nulls last, {key})
         as number
@@ -160,9 +148,9 @@ def add_findings(connection: Any, text: str) -> None:
     waiting = {"confirmation_status": "waiting", "count_needed_to_confirm": 1234}
     again = {"confirmation_status": "confirmed", "count_new_interactions": 41, "new_difference": 0.2}
     rows = [
-        ("f1", "confirmed", "open", "weak", 0.25, again),
-        ("f2", "suspected", "in_progress", "not_shown", None, waiting),
-        ("f3", "confirmed", "closed_by_data", "no_longer_weak", 0.2, waiting),
+        ("f1", "confirmed", "open", "weak", again),
+        ("f2", "suspected", "in_progress", "not_shown", waiting),
+        ("f3", "suspected", "closed_by_data", "no_longer_weak", waiting),
     ]
     insert(
         connection,
@@ -183,10 +171,9 @@ def add_findings(connection: Any, text: str) -> None:
                 "difference": 0.3,
                 "difference_lower": 0.1,
                 "difference_upper": 0.5,
-                "confirmed_difference": confirmed,
                 "last_seen_at": "2026-06-01",
             }
-            for name, kind, status, retest, confirmed, confirmation in rows
+            for name, kind, status, retest, confirmation in rows
         ],
     )
     cause = {"interaction_id": "i00001", "metric_name": METRIC}

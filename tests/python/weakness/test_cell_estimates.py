@@ -22,23 +22,7 @@ from hcat.weakness.statistics import WeaknessSettings
 from hcat.weakness.tables import judge_weaknesses
 
 ROOT = Path(__file__).resolve().parents[3]
-MODELS = (
-    "int_clusters_bucketed",
-    "int_interactions_numbered",
-    "int_cell_segments",
-    "int_cell_dimensions",
-    "int_segments_numbered",
-    "int_metrics_numbered",
-    "int_evaluations_numbered",
-    "int_interactions_celled",
-    "int_cells",
-    "int_metric_cells",
-    "int_cell_sums",
-    "int_marginal_cell_quantiles",
-    "int_bivariate_cell_quantiles",
-    "int_cell_quantiles",
-    "int_cell_descriptions",
-)
+MODELS = ("int_clusters_bucketed", "int_cell_segments", "int_interaction_cells", "int_metric_cells", "int_cell_sums")
 #: Models that read the tested cells.
 MODELS_OF_TESTED = ("fct_score_distributions",)
 #: measurement -> column of an evaluation
@@ -77,22 +61,20 @@ def run_models(
     connection.execute("create table analysis_dimension_pairs as from given_pairs")
     declared = ("metric_name", "first_dimension", "second_dimension", "third_dimension")
     connection.execute(f"create table headline_cells ({', '.join(f'{name} varchar' for name in declared)})")
-    connection.execute("create table int_cell_documents (cell_number bigint, count_documents bigint)")
+    connection.execute("create table fct_interactions (interaction_id varchar, query_id varchar)")
+    connection.execute("create table dim_queries (query_id varchar, source_chunk_ids varchar[])")
+    connection.execute("create table stg_chunks (chunk_id varchar, document_id varchar)")
     variables = {
         "hcat_jackknife_clusters": groups,
         "hcat_jackknife_groups": groups,
     }
     for name in MODELS:
         connection.execute(f"create table {name} as {render_model(name, variables)}")
-    cells, sums, clusters = (
+    cells, sums = (
         connection.execute(statement).to_arrow_table()
-        for statement in (
-            "from int_metric_cells order by metric_number, partition_number, cell_number",
-            "from int_cell_sums",
-            "from int_clusters_bucketed",
-        )
+        for statement in ("from int_metric_cells order by cell_id", "from int_cell_sums")
     )
-    estimates = estimate_cells(cells, sums, clusters)
+    estimates = estimate_cells(cells, sums)
     connection.register("given_estimates", estimates)
     connection.execute("create table int_cell_estimates as from given_estimates")
     rules = pa.table({name: pa.nulls(0, pa.string()) for name in ("metric_name", "measurement", "margin")})
@@ -191,10 +173,7 @@ def leave_each_out(values: np.ndarray, is_in_cell: np.ndarray, groups: np.ndarra
 
 def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1e-12) -> int:
     """Compare every row of int_cell_estimates with :func:`leave_each_out`; return the number of rows."""
-    group_of = {
-        row["cluster_id"]: (row["jackknife_group"], row["half"])
-        for row in rows_of(connection, "from int_clusters_bucketed")
-    }
+    group_of = {row["cluster_id"]: row["jackknife_group"] for row in rows_of(connection, "from int_clusters_bucketed")}
     segment_of: dict[tuple[str, str], str] = {}
     source_of: dict[str, str] = {}
     for row in rows_of(connection, "from int_interaction_segments"):
@@ -211,8 +190,7 @@ def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1
         for evaluation in evaluations:
             interaction = evaluation["interaction_id"]
             places = [segment_of.get((interaction, dimension)) for dimension in dimensions]
-            group, half = group_of[source_of[interaction]]
-            if evaluation["metric_name"] != row["metric_name"] or None in places or row["half"] not in ("all", half):
+            if evaluation["metric_name"] != row["metric_name"] or None in places:
                 continue
             if places == segments:
                 applicable.add(source_of[interaction])
@@ -221,9 +199,9 @@ def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1
             if value is not None:
                 values.append(float(value))
                 is_in_cell.append(places == segments)
-                groups.append(group)
-        expected = leave_each_out(np.array(values), np.array(is_in_cell, dtype=bool), np.array(groups, dtype=int))
-        assert row["half"] != "all" or row["count_interactions"] == count_interactions
+                groups.append(group_of[source_of[interaction]])
+        expected = leave_each_out(np.array(values), np.array(is_in_cell, dtype=bool), np.array(groups, dtype=str))
+        assert row["count_interactions"] == count_interactions
         if row["measurement"] != "mean_score":
             # that of a share follows from the share
             expected["standard_deviation"] = None
@@ -241,22 +219,16 @@ def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1
 @settings(max_examples=10, deadline=None)
 def test_estimates_equal_leaving_out_one_cluster_at_a_time(seed: int, count_clusters: int, count: int) -> None:
     connection = run_models(*draw(seed, count, count_clusters))
-    count_groups = connection.execute("select max(jackknife_group) from int_clusters_bucketed").fetchall()[0][0]
-    count_found = connection.execute("select count(*) from int_clusters_bucketed").fetchall()[0][0]
-    assert count_groups == count_found
+    counts = connection.execute("select count(*), count(distinct jackknife_group) from int_clusters_bucketed")
+    assert len(set(counts.fetchall()[0])) == 1
     assert expect_estimates(connection) > 0
 
 
 @pytest.mark.parametrize("groups", [2, 7, 16])
 def test_estimates_equal_leaving_out_one_bucket_at_a_time(groups: int) -> None:
     connection = run_models(*draw(3, 200, 60), groups=groups)
-    halves = rows_of(
-        connection,
-        "select jackknife_group, count(distinct half) as halves from int_clusters_bucketed group by all",
-    )
-    # an odd number of buckets splits the middle one between the halves
-    assert 2 <= len(halves) <= groups + groups % 2
-    assert {row["halves"] for row in halves} == {1}
+    found = rows_of(connection, "select distinct jackknife_group from int_clusters_bucketed")
+    assert 2 <= len(found) <= groups
     assert expect_estimates(connection) > 0
 
 
@@ -267,22 +239,22 @@ def test_clusters_with_a_failure_are_counted_as_the_package_does() -> None:
         """
         select cells.first_segment, sums.jackknife_group, sums.count_decided, sums.count_failing
         from int_cell_sums as sums
-        inner join int_metrics_numbered as metrics using (metric_number)
-        inner join int_cells as cells using (cell_number)
-        where metrics.metric_name = 'decided' and cells.first_dimension = 'topic' and cells.second_dimension is null
+        inner join int_metric_cells as cells using (metric_name, cell_key)
+        where metric_name = 'decided' and cells.first_dimension = 'topic' and cells.second_dimension is null
         """,
     )
     segments = sorted({row["first_segment"] for row in sums})
-    counts, failing = np.zeros((2, max(row["jackknife_group"] for row in sums), len(segments)))
+    groups = sorted({row["jackknife_group"] for row in sums})
+    counts, failing = np.zeros((2, len(groups), len(segments)))
     for row in sums:
-        place = row["jackknife_group"] - 1, segments.index(row["first_segment"])
+        place = groups.index(row["jackknife_group"]), segments.index(row["first_segment"])
         counts[place], failing[place] = row["count_decided"], row["count_failing"]
     expected = jackknife_cells(counts, failing, counts.sum(axis=1), failing.sum(axis=1))
     found = rows_of(
         connection,
         """
         from int_cell_estimates
-        where metric_name = 'decided' and measurement = 'share_failing' and half = 'all'
+        where metric_name = 'decided' and measurement = 'share_failing'
             and first_dimension = 'topic' and second_dimension is null
         order by first_segment
         """,
@@ -296,7 +268,7 @@ def test_neither_order_nor_threads_change_a_bit() -> None:
     order = np.random.default_rng(1).permutation(len(evaluations))
     first = run_models(evaluations, segments, groups=32)
     other = run_models([evaluations[place] for place in order], segments[::-1], groups=32, threads=4)
-    for table in ("int_cell_estimates", "int_cell_descriptions", "fct_score_distributions"):
+    for table in ("int_cell_estimates", "int_metric_cells", "fct_score_distributions"):
         statement = f"select * from {table} order by all"
         assert rows_of(first, statement) == rows_of(other, statement), table
 
@@ -306,7 +278,7 @@ def test_any_unit_of_a_score_fits(unit: float) -> None:
     one, other = run_models(*draw(7)), run_models(*draw(7, unit=unit))
     statement = """
         select value, standard_error, standard_deviation, difference_standard_error from int_cell_estimates
-        where measurement = 'mean_score' order by metric_name, cell_id, half
+        where measurement = 'mean_score' order by metric_name, cell_id
     """
     for row, scaled in zip(rows_of(one, statement), rows_of(other, statement), strict=True):
         for name, figure in row.items():
@@ -343,37 +315,15 @@ def test_a_constant_score_has_no_spread_and_no_error() -> None:
 
 def test_no_evaluations_no_cells() -> None:
     connection = run_models([], [])
-    # the pairs of dimensions are declared, not found
-    for table in {*MODELS, *MODELS_OF_TESTED, "int_weaknesses_tested"} - {"int_cell_dimensions"}:
+    for table in {*MODELS, *MODELS_OF_TESTED, "int_weaknesses_tested"}:
         assert connection.execute(f"select count(*) from {table}").fetchall() == [(0,)], table
 
 
-def test_every_cell_has_nine_estimates() -> None:
+def test_every_cell_has_three_estimates() -> None:
     connection = run_models(*draw(29, 60, 3))
     rows = rows_of(connection, "select count(*) as rows from int_cell_estimates group by cell_id")
-    assert len(rows) == connection.execute("select count(*) from int_cell_descriptions").fetchall()[0][0]
-    assert {row["rows"] for row in rows} == {9}
-
-
-def test_halves_are_those_of_the_package_and_add_up() -> None:
-    from hcat.statistics.clusters import fold_of_cluster
-
-    connection = run_models(*draw(13, 200, 60), groups=16)
-    for row in rows_of(connection, "from int_clusters_bucketed"):
-        assert row["half"] == fold_of_cluster(row["cluster_id"], {"first": 0.5, "second": 0.5}, "hcat half")
-    rows = rows_of(
-        connection,
-        """
-        select
-            sum(count_scored) filter (where half = 'all') as whole,
-            sum(count_scored) filter (where half <> 'all') as halves,
-            sum(count_clusters) filter (where half = 'all') as clusters,
-            sum(count_clusters) filter (where half <> 'all') as half_clusters
-        from int_cell_estimates
-        group by cell_id, measurement
-        """,
-    )
-    assert all(row["whole"] == row["halves"] and row["clusters"] == row["half_clusters"] for row in rows)
+    assert len(rows) == connection.execute("select count(*) from int_metric_cells").fetchall()[0][0]
+    assert {row["rows"] for row in rows} == {3}
 
 
 def test_descriptions_are_those_of_the_scores() -> None:
@@ -382,8 +332,9 @@ def test_descriptions_are_those_of_the_scores() -> None:
     topic_of = {row["interaction_id"]: row["segment"] for row in segments if row["dimension"] == "topic"}
     rows = rows_of(
         connection,
-        "from int_weaknesses_tested inner join int_cell_descriptions using (cell_id)"
-        " where first_dimension = 'topic' and second_dimension is null",
+        "select tested.*, cells.threshold, columns('quantile_..')"
+        " from int_weaknesses_tested as tested inner join int_metric_cells as cells using (cell_id)"
+        " where tested.first_dimension = 'topic' and tested.second_dimension is null",
     )
     assert len(rows) == 2 * len(set(topic_of.values()))
     for row in rows:
@@ -417,8 +368,9 @@ def test_a_cell_shows_its_own_threshold_where_a_metric_has_several() -> None:
     ]
     rows = rows_of(
         run_models(changed, segments),
-        "from int_weaknesses_tested inner join int_cell_descriptions using (cell_id)"
-        " where first_dimension = 'topic' and second_dimension is null",
+        "select tested.*, cells.threshold, columns('quantile_..')"
+        " from int_weaknesses_tested as tested inner join int_metric_cells as cells using (cell_id)"
+        " where tested.first_dimension = 'topic' and tested.second_dimension is null",
     )
     assert {row["first_segment"]: row["threshold"] for row in rows if row["metric_name"] == "decided"} == {
         "topic 0": 0.25,
@@ -452,7 +404,5 @@ def test_bars_and_quotes_in_segments_make_no_two_cells_alike() -> None:
         segments += [own | {"dimension": "language", "segment": "b"}]
         evaluations.append({"interaction_id": f"i{number}", "metric_name": "decided", "raw_score": 0.5})
     connection = run_models(evaluations, segments)
-    count, distinct = connection.execute(
-        "select count(*), count(distinct cell_id) from int_cell_descriptions"
-    ).fetchall()[0]
+    count, distinct = connection.execute("select count(*), count(distinct cell_id) from int_metric_cells").fetchall()[0]
     assert count == distinct == 1 + len(hostile) + 1 + len(hostile)

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.headline import Pieces, judge_headline, step_down
-from hcat.weakness.tables import Headline, _read_pieces
+from hcat.weakness.tables import Headline, choose_cells
 
 DRAWS = 399
 
@@ -107,25 +107,24 @@ def test_bounds_are_those_of_the_draws() -> None:
     assert_allclose(found.bound(np.array([1.0, 1.0]), np.array([0.01, 0.01]), 0.95), [0.06, 1.0])
 
 
-def test_pieces_are_read_from_the_places_of_their_rows() -> None:
-    cells = pa.table(
-        {"cell_id": ["a", "b"], "metric_name": ["m", "m"], "cell_number": [7, 9], "partition_number": [1, 2]}
-    )
-    pieces = pa.table(
-        {
-            "cluster_number": [2, 1, 1],
-            "jackknife_group": [5, 4, 4],
-            "cells": ["", "-2,7", "9"],
-            "count_rows": [1, 2, 3],
-            "sum_values": [1.0, 0.0, 2.0],
-            "sum_squares": [1.0, 0.0, 2.0],
-        }
-    )
-    found = _read_pieces(Headline(cells, pieces, 0.05, 9, 1), is_share=False)
-    assert found.members.tolist() == [[True, False], [False, True], [False, False]]
-    assert found.partitions.tolist() == [[True, True], [False, True], [False, False]]
-    assert found.counts.tolist() == [2.0, 3.0, 1.0]
-    assert found.spread == pytest.approx(0.5)
+def test_cells_with_groups_enough_are_chosen_and_those_with_most_clusters_come_first() -> None:
+    # loans (2) has three clusters, and cards (1) two; tiny (3) has one; s4 has no value in the dimension
+    cells = {"cell_id": ["c", "l", "t", "other"], "metric_name": ["m", "m", "m", "n"], "cell_key": [1, 2, 3, 1]}
+    cells |= {"first_dimension": ["topic"] * 4, "second_dimension": pa.nulls(4, pa.string())}
+    rows = [("s1", "1"), ("s1", "2"), ("s2", "1"), ("s2", "2"), ("s3", "2"), ("s3", "3"), ("s3", "3"), ("s4", "")]
+    pieces = {"metric_name": ["m"] * 8, "cluster_id": [cluster for cluster, _ in rows]}
+    pieces |= {"jackknife_group": pieces["cluster_id"], "cells": [key for _, key in rows], "count_rows": [1] * 8}
+    pieces |= {"sum_values": [2.0] + [0.0] * 7, "sum_squares": [4.0] + [0.0] * 7}
+    family = choose_cells(Headline(pa.table(pieces), pa.table(cells), 2, 2, 0.05, 9, 1))
+    assert (family.metrics, family.cell_ids) == (["m"], ["l", "c"])
+    found = family.pieces(is_share=False)
+    loans, cards, rest = [True, False], [False, True], [False, False]
+    assert found.clusters.tolist() == [0, 0, 1, 1, 2, 2, 3]
+    assert found.members.tolist() == [cards, loans, cards, loans, rest, loans, rest]
+    assert found.partitions.tolist() == [[True, True]] * 6 + [[False, False]]
+    assert found.counts.tolist() == [1.0] * 4 + [2.0, 1.0, 1.0]
+    assert found.spread == pytest.approx(np.std([2.0] + [0.0] * 7))
+    assert choose_cells(Headline(pa.table(pieces), pa.table(cells), 4, 2, 0.05, 9, 1)).cell_ids == []
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ COUNTS = pa.schema(
             for name in (
                 "count_test_set",
                 "count_production",
+                "count_clusters_test_set",
+                "count_clusters_production",
                 "total_test_set",
                 "total_production",
                 "total_clusters_test_set",
@@ -42,6 +44,8 @@ def make_dimension(
             "segment": f"s{number}",
             "count_test_set": own,
             "count_production": other,
+            "count_clusters_test_set": own // siblings,
+            "count_clusters_production": other // siblings,
             "total_test_set": totals[0],
             "total_production": totals[1],
             "total_clusters_test_set": totals[0] // siblings,

@@ -12,20 +12,17 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 from statsmodels.stats.meta_analysis import combine_effects
-from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from hcat.statistics.arrays import Floats
 from hcat.statistics.clustered import rate_interval
 from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.statistics import (
-    CONFIRMATION_STATUSES,
     Cells,
     WeaknessSettings,
     can_be_tested,
     cell_mean_bounds,
     cell_share_bounds,
-    confirm_cells,
     count_siblings,
     detectable_difference,
     estimate_likeness,
@@ -236,35 +233,6 @@ def test_rows_that_are_siblings_do_not_count_as_many() -> None:
     tested = np.array([False, True])
     first, second = (judge_cells(cells, tested, np.zeros(2), SETTINGS) for cells in (once, copied))
     assert_allclose(first.p_value[1], second.p_value[1], rtol=0.05)
-
-
-# --- confirmation -----------------------------------------------------------------------------------------------------
-
-
-def test_halves_confirm_or_do_not() -> None:
-    # strong in both; strong in the first only; weak in neither; too few in the second; too few in the first
-    first = make_cells(5, difference=[0.5, 0.5, 0.0, 0.5, 0.5], jackknife_groups=[40.0, 40.0, 40.0, 40.0, 9.0])
-    second = make_cells(5, difference=[0.3, 0.0, 0.5, 0.5, 0.5], jackknife_groups=[40.0, 40.0, 40.0, 9.0, 40.0])
-    found = confirm_cells(first, second, np.ones(5, dtype=bool), np.full(5, 0.03), SETTINGS)
-    assert found.status.tolist() == [
-        "confirmed",
-        "not_confirmed",
-        "not_selected",
-        "not_confirmable",
-        "not_confirmable",
-    ]
-    assert set(found.status.tolist()) == set(CONFIRMATION_STATUSES)
-    # what is shown is the second half's, Holm over the two retested
-    assert_allclose(found.difference, [0.3, 0.0, np.nan, np.nan, np.nan])
-    p_values = stats.t.sf(np.array([0.3, 0.0]) / 0.08, 39)
-    assert_allclose(found.p_value[:2], multipletests(p_values, method="holm")[1])
-    assert_allclose(found.lower[0], 0.3 - stats.t.ppf(0.95, 39) * 0.08)
-
-
-def test_cells_outside_the_family_are_not_selected() -> None:
-    cells = make_cells(2, difference=0.5)
-    found = confirm_cells(cells, cells, np.array([True, False]), np.zeros(2), SETTINGS)
-    assert found.status.tolist() == ["confirmed", "not_selected"]
 
 
 # --- what could have been found ---------------------------------------------------------------------------------------

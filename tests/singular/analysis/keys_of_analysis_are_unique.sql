@@ -5,7 +5,6 @@
     'fct_bivariate_weaknesses': 'bivariate_weakness_id',
     'fct_calibration_bins': 'calibration_bin_id',
     'fct_calibration_quality': 'calibration_quality_id',
-    'fct_cells_to_read': 'weakness_id',
     'fct_failure_causes': 'failure_cause_id',
     'fct_failure_rates': 'failure_rate_id',
     'fct_findings': 'finding_id',
@@ -31,8 +30,6 @@
     'fct_version_regressions': 'version_regression_id',
     'fct_weakness_examples': 'weakness_example_id',
     'int_analysis_dimensions': 'dimension',
-    'int_cell_descriptions': 'cell_id',
-    'int_cells': 'cell_number',
     'int_metric_cells': 'cell_id',
     'int_weaknesses_tested': 'cell_id'
 } %}

@@ -35,7 +35,7 @@ order by q_value nulls last, metric_name, dimension, segment, test, window_weeks
 
 _LIST_FINDINGS = """
 select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, status,
-    measurement, difference, confirmed_difference, kind
+    measurement, difference, new_difference, kind
 from fct_findings
 where kind = 'confirmed' or severity = 'severe'
 order by kind, difference desc, finding_id
@@ -336,17 +336,10 @@ def _finding_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
         cell = [(row["first_dimension"], row["first_segment"]), (row["second_dimension"], row["second_segment"])]
         metric = escape(row["metric_name"])
         is_confirmed = row["kind"] == "confirmed"
-        # null when the last build that found it could not confirm it once more
-        confirmed = row["confirmed_difference"]
-        difference = row["difference"] if confirmed is None else confirmed
+        difference = row["new_difference"] if is_confirmed else row["difference"]
         words = _WORSE[row["measurement"]]
         worse = words.replace("{points}", f"{100 * difference:.3g}").replace("{number}", format_number(difference))
-        if not is_confirmed:
-            proof = "suspected on all clusters, not yet confirmed on new ones"
-        elif confirmed is None:
-            proof = "on all clusters, confirmed by an earlier build"
-        else:
-            proof = "on clusters held back from the search"
+        proof = "on clusters newer than the finding" if is_confirmed else "suspected, not yet confirmed on new clusters"
         kind = "Confirmed" if is_confirmed else "Suspected"
         fact = f"{as_code(row['metric_name'])} where {name.segments(cell)}"
         identifier = f"finding {escape_id(row['finding_id'])}"

@@ -4,8 +4,8 @@
 {% call promise(
     'weaknesses_are_complete', ['fct_marginal_weaknesses', 'fct_bivariate_weaknesses', 'fct_weakness_examples']
 ) %}
--- Every cell is in one of the marts, the q-values of cells outside the headline are those of one family, the headline
--- is the declared one, and a tested cell lists its worst interactions.
+-- Every cell is in one of the marts, the q-values of cells outside the headline are those of one family, and a tested
+-- cell lists its worst interactions.
 with weaknesses as (
     select
         marginal_weakness_id as weakness_id,
@@ -26,10 +26,6 @@ with weaknesses as (
         q_value,
         least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
     from {{ ref('hcat', 'fct_bivariate_weaknesses') }}
-),
-
-headline as (
-    select cell_id from {{ ref('hcat', 'int_headline_cells') }}
 ),
 
 descriptions as (
@@ -69,13 +65,6 @@ union all
 select weakness_id as id, 'tested without a P-value, or not tested with one' as problem
 from weaknesses
 where (test_status = 'tested') <> (p_value is not null) or (p_value is null) <> (q_value is null)
-union all
-select
-    coalesce(weaknesses.weakness_id, headline.cell_id) as id,
-    'a headline cell that is not, or no such cell' as problem
-from headline
-full outer join weaknesses on headline.cell_id = weaknesses.weakness_id
-where (headline.cell_id is not null) <> (coalesce(weaknesses.family, '') = 'headline')
 union all
 select weakness_id as id, 'a q-value of another family' as problem
 from family

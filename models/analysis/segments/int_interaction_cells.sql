@@ -1,0 +1,66 @@
+-- One row per (interaction, cell) that contains it: each of its segments and, for each pair of dimensions, its pair of
+-- segments. A triple is the pair of a segment and a joint segment. Sums are made by `cell_key`, a hash of the names.
+{{ config(materialized='table') }}
+
+with segments as (
+    select * from {{ ref('hcat', 'int_cell_segments') }}
+),
+
+clusters as (
+    select * from {{ ref('hcat', 'int_clusters_bucketed') }}
+),
+
+pairs as (
+    select first_dimension, second_dimension from {{ seed('analysis_dimension_pairs') }}
+    union
+    select
+        first_dimension,
+        case when third_dimension is null then second_dimension else second_dimension || ' x ' || third_dimension end
+            as second_dimension
+    from {{ seed('headline_cells') }}
+    where second_dimension is not null
+),
+
+located as (
+    select
+        interaction_id,
+        cluster_id,
+        dimension as first_dimension,
+        segment as first_segment,
+        null::string as second_dimension,
+        null::string as second_segment
+    from segments
+    where not is_joint
+    union all
+    select
+        first_segments.interaction_id,
+        first_segments.cluster_id,
+        first_segments.dimension as first_dimension,
+        first_segments.segment as first_segment,
+        second_segments.dimension as second_dimension,
+        second_segments.segment as second_segment
+    from segments as first_segments
+    inner join pairs on first_segments.dimension = pairs.first_dimension
+    inner join segments as second_segments
+        on
+            first_segments.interaction_id = second_segments.interaction_id
+            and pairs.second_dimension = second_segments.dimension
+),
+
+final as (
+    select
+        located.interaction_id,
+        located.cluster_id,
+        clusters.jackknife_group,
+        located.first_dimension,
+        located.first_segment,
+        located.second_dimension,
+        located.second_segment,
+        {{ hash_number(
+            'located.first_dimension, located.first_segment, located.second_dimension, located.second_segment'
+        ) }} as cell_key
+    from located
+    inner join clusters on located.cluster_id = clusters.cluster_id
+)
+
+select * from final
