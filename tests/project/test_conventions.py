@@ -519,7 +519,7 @@ def test_every_catalogued_metric_was_computed_by_its_own_family(warehouse: Path)
                 " (select metric_name from int_threshold_decisions where threshold is not null))"
                 # and without recognition of names none that needs it
                 " and (requires is null or requires not like '%tagger%'"
-                " or (select has_tagger from int_privacy_recognisers))"
+                " or (select bool_or(has_tagger) from int_models))"
             ).fetchall()
         )
         for family in sorted(set(catalogue.values())):
