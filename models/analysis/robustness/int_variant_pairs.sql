@@ -7,7 +7,7 @@ with queries as (
 ),
 
 queries_grouped as (
-    select query_id, variant_meaning from {{ ref('hcat', 'int_queries_grouped') }}
+    select query_id, variant_meaning from {{ ref('hcat', 'int_queries') }}
 ),
 
 averaged as (

@@ -1,5 +1,4 @@
 -- One row per distinct record of tags with its masked form (null where nothing needs masking).
-{{ config(materialized='view') }}
 with recognisable as (
     select text_id, reading_key from {{ ref('hcat', 'int_records_recognisable') }}
 ),
