@@ -29,10 +29,11 @@
             'int_findings_seen': 'built_at',
         },
         'removed': [
-            'fct_failure_rates_appendix', 'fct_risk_controls', 'int_audit_labels', 'int_audits_tested',
-            'int_calibrators_fitted', 'int_calibrators_measured', 'int_cell_clusters', 'int_cell_estimates',
-            'int_cell_totals', 'int_chunk_orders_measured', 'int_chunks_counted', 'int_classifier',
-            'int_conformal_coverage', 'int_conformal_limits_left_out', 'int_conformal_quantiles',
+            'fct_failure_rates_appendix', 'fct_risk_controls', 'int_answer_languages', 'int_answers',
+            'int_answers_classified_by_refusal', 'int_answers_without_language', 'int_audit_labels',
+            'int_audits_tested', 'int_calibrators_fitted', 'int_calibrators_measured', 'int_cell_clusters',
+            'int_cell_estimates', 'int_cell_totals', 'int_chunk_orders_measured', 'int_chunks_counted',
+            'int_classifier', 'int_conformal_coverage', 'int_conformal_limits_left_out', 'int_conformal_quantiles',
             'int_contexts_retrieved', 'int_conversation_turns', 'int_encoder', 'int_errors_attributed',
             'int_evaluations_decided', 'int_failure_rates_described', 'int_groups_typed',
             'int_interaction_origins', 'int_interaction_privacy_values', 'int_interaction_samples',
@@ -40,9 +41,10 @@
             'int_partition_sums', 'int_privacy_findings', 'int_privacy_recognisers', 'int_public_values',
             'int_queries_grouped', 'int_queries_masked', 'int_queries_rooted', 'int_query_relevance',
             'int_rater_agreement', 'int_rater_reports', 'int_ratings_modelled', 'int_records_masked',
-            'int_reliability_measured', 'int_risks_controlled', 'int_score_bands', 'int_sides_compared',
-            'int_tables_to_publish', 'int_text_classifiers', 'int_texts_masked', 'int_thresholds_fitted',
-            'int_topics_logged', 'int_variants_measured'
+            'int_records_recognisable', 'int_records_recognised', 'int_reliability_measured',
+            'int_risks_controlled', 'int_score_bands', 'int_sides_compared', 'int_tables_to_publish',
+            'int_text_classifiers', 'int_texts_masked', 'int_thresholds_fitted', 'int_topics_logged',
+            'int_variants_measured'
         ],
     }) }}
 {% endmacro %}

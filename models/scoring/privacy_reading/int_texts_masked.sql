@@ -2,6 +2,7 @@
 -- personal data in it. What a document of the knowledge base publishes is neither masked nor listed.
 with recognisable as (
     select text_id, reading_key, text, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
+    where not is_record
 ),
 
 recognised as (
