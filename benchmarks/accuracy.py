@@ -148,7 +148,8 @@ def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
             """
             select encoder_name || ' (SHA-256 ' || encoder_sha256[1:12] || '...), classifier ' || classifier_name
                 || ' revision ' || classifier_revision, classifier_name
-            from int_encoder cross join int_classifier
+            from (select encoder_name, encoder_sha256 from int_models where part = 'encoder')
+            cross join (select classifier_name, classifier_revision from int_models where part = 'classifier')
             """
         ).fetchall()[0]
     finally:

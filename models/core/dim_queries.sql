@@ -2,12 +2,8 @@ with queries as (
     select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
-queries_rooted as (
-    select * from {{ ref('hcat', 'int_queries_rooted') }}
-),
-
-queries_grouped as (
-    select query_id, query_group from {{ ref('hcat', 'int_queries_grouped') }}
+families as (
+    select query_id, root_query_id, query_group from {{ ref('hcat', 'int_queries') }}
 ),
 
 relevance as (
@@ -18,31 +14,38 @@ relevance as (
 ),
 
 masked as (
-    select * from {{ ref('hcat', 'int_queries_masked') }}
+    select text_id, masked_text from {{ ref('hcat', 'int_texts_masked') }}
+    where masked_text is not null
+),
+
+records as (
+    select text_id, masked_text from {{ ref('hcat', 'int_records_masked') }}
+    where masked_text is not null
 ),
 
 final as (
     select
         queries.query_id,
-        queries_rooted.root_query_id,
+        families.root_query_id,
         queries.parent_query_id,
-        queries_grouped.query_group,
-        masked.query_text,
-        masked.reference_answer,
+        families.query_group,
+        coalesce(masked_queries.masked_text, queries.query_text) as query_text,
+        coalesce(masked_references.masked_text, queries.reference_answer) as reference_answer,
         queries.query_type,
         queries.difficulty,
         queries.answer_type,
         queries.expected_behaviour,
         queries.variant_type,
-        masked.tags,
+        coalesce(records.masked_text, queries.tags) as tags,
         queries.source_chunk_ids,
         coalesce(relevance.count_relevant_chunks, 0)::integer as count_relevant_chunks,
         queries.sampling_weight
     from queries
-    inner join queries_rooted on queries.query_id = queries_rooted.query_id
-    inner join queries_grouped on queries.query_id = queries_grouped.query_id
-    inner join masked on queries.query_id = masked.query_id
+    inner join families on queries.query_id = families.query_id
     left join relevance on queries.query_id = relevance.query_id
+    left join masked as masked_queries on md5(queries.query_text) = masked_queries.text_id
+    left join masked as masked_references on md5(queries.reference_answer) = masked_references.text_id
+    left join records on md5(queries.tags) = records.text_id
 )
 
 select * from final

@@ -1,6 +1,5 @@
 -- One row per (interaction, metric) with its score, the threshold that is decided for it and the outcome. What people
 -- say changes no score and no threshold. Labels are not in it, so that analyses of scores need not wait for them.
-{{ config(materialized='view') }}
 with evaluations as (
     select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),

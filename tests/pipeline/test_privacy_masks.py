@@ -96,10 +96,6 @@ def test_values_are_found_with_where_they_come_from(planted: Build) -> None:
 def test_what_the_knowledge_base_publishes_is_shown_and_no_leak(planted: Build) -> None:
     shown = f"Call {HELP_LINE.replace(' ', '')} or +44 {HELP_LINE[1:]}, not ****12, and write to {HELP_DESK}."
     assert planted.query("select answer from fct_interactions where interaction_id = 'helps'") == [(shown,)]
-    assert planted.query("select entity_type, value from int_public_values order by all") == [
-        ("email", HELP_DESK),
-        ("phone", HELP_LINE.replace(" ", "")[-9:]),
-    ]
 
 
 def test_a_changed_document_decides_anew_about_the_texts_that_it_concerns(

@@ -29,7 +29,7 @@ VARIABLES = {"hcat_review_round": "spring", "hcat_review_budget": 40, "hcat_revi
 BUILD = (
     "build --exclude-resource-type test --select"
     " +int_interactions_sampled_for_review +int_target_evaluations +fct_labels_needed stg_rejected_records"
-    " +fct_rater_agreement +fct_rater_reports int_texts_masked"
+    " +fct_rater_agreement +fct_rater_reports"
 )
 #: Interactions that are rated at the desk.
 COUNT_AT_THE_DESK = 20

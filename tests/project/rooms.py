@@ -44,7 +44,7 @@ ROOMS: tuple[Room, ...] = (
             "scoring/judging",
             "scoring/metrics",
         ),
-        ("language_models", "encoders", "metrics", "privacy", "topics"),
+        ("language_models", "privacy", "encoders", "metrics", "topics"),
     ),
     Room(
         "labels",

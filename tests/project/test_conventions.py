@@ -499,7 +499,7 @@ def test_every_catalogued_metric_was_computed(warehouse: Path) -> None:
             " (select metric_name from int_threshold_decisions where threshold is not null))"
             # and without recognition of names none that needs it
             " and (requires is null or requires not like '%tagger%'"
-            " or (select has_tagger from int_privacy_recognisers))"
+            " or (select bool_or(has_tagger) from int_models))"
             # and nobody answers a judge here
             " and family <> 'judged'"
         ).fetchall()

@@ -16,6 +16,8 @@ DEMO = ROOT / "demo" / "logs"
 SELECTED = "+int_sentence_matches"
 #: Entities whose records belong to an interaction.
 OF_INTERACTIONS = ("interactions", "retrievals", "ratings")
+#: The place of each interaction in its conversation.
+_TURNS = "select interaction_id, conversation_key, turn_index, count_turns from {schema}.int_interactions_joined"
 
 
 def write_logs(folder: Path, count_interactions: int) -> None:
@@ -93,8 +95,8 @@ def test_a_rerun_resumes_and_both_engines_give_the_same_scores(build_on_duckdb, 
         ).fetchall()[0][0]
         here = connection.sql(f"select * from {schema}.int_sentence_matches").to_arrow_table().to_pylist()
         embeddings = dict(connection.sql(f"select text_id, embedding from {schema}.int_texts_embedded").fetchall())
-        turns = connection.sql(f"select * from {schema}.int_conversation_turns").to_arrow_table().to_pylist()
-    read = spark.table("smoke.int_conversation_turns").toArrow().to_pylist()
+        turns = connection.sql(_TURNS.format(schema=schema)).to_arrow_table().to_pylist()
+    read = spark.sql(_TURNS.format(schema="smoke")).toArrow().to_pylist()
     assert {row["count_turns"] for row in turns} == {8}
     assert sorted(map(str, read)) == sorted(map(str, turns))
     assert {text_id: list(vector) for text_id, vector in after} == {

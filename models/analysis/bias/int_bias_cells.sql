@@ -4,7 +4,7 @@ with interactions as (
 ),
 
 masked as (
-    select interaction_id, customer_group from {{ ref('hcat', 'int_interactions_masked') }}
+    select interaction_id, customer_group from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 systems as (

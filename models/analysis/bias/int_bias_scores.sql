@@ -8,7 +8,7 @@ interactions as (
 ),
 
 masked as (
-    select interaction_id, customer_group from {{ ref('hcat', 'int_interactions_masked') }}
+    select interaction_id, customer_group from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 bias_metrics as (

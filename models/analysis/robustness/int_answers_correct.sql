@@ -7,7 +7,7 @@ with interactions as (
 ),
 
 queries_grouped as (
-    select * from {{ ref('hcat', 'int_queries_grouped') }}
+    select * from {{ ref('hcat', 'int_queries') }}
 ),
 
 verdicts as (

@@ -13,7 +13,7 @@ interactions as (
 ),
 
 queries as (
-    select query_id, tags from {{ ref('hcat', 'int_queries_masked') }}
+    select query_id, tags from {{ ref('hcat', 'dim_queries') }}
 ),
 
 hypotheses as (

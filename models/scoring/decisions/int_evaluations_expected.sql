@@ -7,6 +7,7 @@
 -- Texts in which names were searched, among them the answers.
 with texts_read as (
     select text_id, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
+    where is_tagged
 ),
 
 samples as (

@@ -1,5 +1,4 @@
 -- One row per chunk, with the number of interactions that retrieved it and of queries that need it.
-{{ config(materialized='view') }}
 with chunks as (
     select * from {{ ref('hcat', 'stg_chunks') }}
 ),

@@ -1,7 +1,5 @@
 -- One row per interaction that belongs to a conversation, with the number of its turn. The logged numbers count where
 -- every record of the conversation has one, else the order of time and id.
-{{ config(materialized='table') }}
-
 with interactions as (
     select
         interaction_id,

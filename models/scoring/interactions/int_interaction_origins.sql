@@ -1,6 +1,5 @@
 -- One row per interaction with the origin of its query. The origin is test_set when somebody declared a reference
 -- answer, source chunk, kind, expectation, family or variant for the query, else production.
-{{ config(materialized='view') }}
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_joined') }}
 ),

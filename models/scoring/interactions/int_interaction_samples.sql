@@ -1,6 +1,5 @@
 -- One row per (interaction, other answer that the same run of the application gave to the same query). SelfCheck
 -- compares an answer with these.
-{{ config(materialized='table') }}
 {%- set most = var('hcat_selfcheck_samples') | int -%}
 {%- if most < 1 -%}
     {{ exceptions.raise_compiler_error("hcat_selfcheck_samples must be at least 1, got " ~ most) }}

@@ -9,23 +9,25 @@ passages as (
     select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
-answers_classified as (
-    select * from {{ ref('hcat', 'int_answers_classified_by_refusal') }}
+answers_described as (
+    select
+        passage_id,
+        refusal_rule,
+        is_refusal,
+        -- an answer tells its language if it is long enough
+        case
+            when
+                language_probability >= {{ var('hcat_language_probability') }}
+                and count_letters >= {{ var('hcat_language_letters') }}
+                then language
+        end as language
+    from {{ ref('hcat', 'int_answers_described') }}
 ),
 
 answer_passages as (
     select interaction_id, passage_id
     from passages
     where role = 'answer'
-),
-
--- an answer tells its language if it is long enough
-languages_detected as (
-    select passage_id, language
-    from {{ ref('hcat', 'int_answer_languages') }}
-    where
-        language_probability >= {{ var('hcat_language_probability') }}
-        and count_letters >= {{ var('hcat_language_letters') }}
 ),
 
 retrievals_graded as (
@@ -50,11 +52,11 @@ passages_unread as (
 final as (
     select
         interactions.*,
-        answers_classified.refusal_rule,
-        coalesce(interactions.logged_language, languages_detected.language) as answer_language,
+        answers_described.refusal_rule,
+        coalesce(interactions.logged_language, answers_described.language) as answer_language,
         case
             when interactions.logged_language is not null then 'logged'
-            when languages_detected.language is not null then 'detected'
+            when answers_described.language is not null then 'detected'
             else 'undecided'
         end as language_source,
         coalesce(context_counts.count_contexts, 0) as count_contexts,
@@ -66,11 +68,10 @@ final as (
         retrievals_graded.is_source_retrieved,
         coalesce(passages_unread.has_rejected_passage, false) as has_rejected_passage,
         coalesce(passages_unread.has_unknown_text, false) as has_unknown_text,
-        coalesce(answers_classified.is_refusal, false) as is_refusal
+        coalesce(answers_described.is_refusal, false) as is_refusal
     from interactions
     left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
-    left join answers_classified on answer_passages.passage_id = answers_classified.passage_id
-    left join languages_detected on answer_passages.passage_id = languages_detected.passage_id
+    left join answers_described on answer_passages.passage_id = answers_described.passage_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
     left join passages_unread on interactions.interaction_id = passages_unread.interaction_id

@@ -10,8 +10,8 @@ queries as (
     select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
-queries_rooted as (
-    select * from {{ ref('hcat', 'int_queries_rooted') }}
+families as (
+    select query_id, root_query_id, is_in_family from {{ ref('hcat', 'int_queries') }}
 ),
 
 turns as (
@@ -71,17 +71,17 @@ joined as (
         coalesce(queries.expected_behaviour, 'answer') as expected_behaviour,
         queries.cluster_id as declared_cluster_id,
         -- Queries for the same fact and their variants are siblings.
-        case when queries_rooted.is_in_family then roots.query_group else queries.query_group end
+        case when families.is_in_family then roots.query_group else queries.query_group end
             as declared_query_group,
-        case when queries_rooted.is_in_family then queries_rooted.root_query_id end as family_query_id,
+        case when families.is_in_family then families.root_query_id end as family_query_id,
         documents.document_id as source_document_id
     from interactions
     left join turns on interactions.interaction_id = turns.interaction_id
     left join queries on interactions.query_id = queries.query_id
-    left join queries_rooted on interactions.query_id = queries_rooted.query_id
-    left join queries as roots on queries_rooted.root_query_id = roots.query_id
+    left join families on interactions.query_id = families.query_id
+    left join queries as roots on families.root_query_id = roots.query_id
     left join documents_of_queries as documents
-        on coalesce(queries_rooted.root_query_id, interactions.query_id) = documents.query_id
+        on coalesce(families.root_query_id, interactions.query_id) = documents.query_id
 ),
 
 final as (

@@ -7,5 +7,5 @@ def model(dbt, session):
     batch_tokens = dbt.config.meta_get("batch_tokens")
     requests = read_rows(dbt.ref("hcat", "int_judge_requests").filter("request_status = 'wanted'"))
     calls = read_rows(dbt.ref("hcat", "int_judge_calls"))
-    encoder = EncoderIdentity.from_row(read_one(dbt.ref("hcat", "int_encoder")))
+    encoder = EncoderIdentity.from_row(read_one(dbt.ref("hcat", "int_models").filter("part = 'encoder'")))
     return read_verdicts(requests, calls, embed_texts(encoder, batch_tokens))

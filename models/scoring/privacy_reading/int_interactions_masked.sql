@@ -1,6 +1,4 @@
 -- One row per interaction with its texts, in which personal data is masked.
-{{ config(materialized='table') }}
-
 with interactions as (
     select interaction_id, query_text, answer, reference_answer, customer_group, tags
     from {{ ref('hcat', 'int_interactions_joined') }}

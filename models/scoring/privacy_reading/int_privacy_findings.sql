@@ -1,5 +1,4 @@
 -- One row per (interaction, distinct value of personal data in its answer), masked, for the answers of this build.
-{{ config(materialized='view') }}
 with spans as (
     select * from {{ ref('hcat', 'int_privacy_spans') }}
 ),

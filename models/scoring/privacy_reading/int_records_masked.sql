@@ -1,11 +1,11 @@
 -- One row per distinct record of tags with its masked form (null where nothing needs masking).
-{{ config(materialized='view') }}
 with recognisable as (
-    select text_id, reading_key from {{ ref('hcat', 'int_records_recognisable') }}
+    select text_id, reading_key from {{ ref('hcat', 'int_texts_recognisable') }}
+    where is_record
 ),
 
 recognised as (
-    select * from {{ ref('hcat', 'int_records_recognised') }}
+    select * from {{ ref('hcat', 'int_texts_recognised') }}
 ),
 
 final as (

@@ -1,5 +1,5 @@
--- One row per distinct text that is shown to readers, compared with an answer, or in the knowledge base, and how it is
--- read for personal data.
+-- One row per distinct text that is shown to readers, compared with an answer, or in the knowledge base, and one per
+-- distinct record of tags, and how it is read for personal data.
 -- This is a table, because the recognisers, the masks and the exposures all need its grouping of all texts.
 {{ config(materialized='table') }}
 
@@ -8,11 +8,11 @@ with interaction_passages as (
 ),
 
 interactions as (
-    select interaction_id, logged_language, customer_group from {{ ref('hcat', 'int_interactions_joined') }}
+    select interaction_id, logged_language, customer_group, tags from {{ ref('hcat', 'int_interactions_joined') }}
 ),
 
 queries as (
-    select query_text, reference_answer from {{ ref('hcat', 'stg_queries') }}
+    select query_text, reference_answer, tags from {{ ref('hcat', 'stg_queries') }}
 ),
 
 documents as (
@@ -85,14 +85,33 @@ read_by as (
     group by md5(text)
 ),
 
+records as (
+    select tags as text from interactions
+    where tags is not null
+    union distinct
+    select tags as text from queries
+    where tags is not null
+),
+
 final as (
     select
         read_by.text_id,
         md5(concat_ws('|', recognisers.recogniser_key, read_by.is_in_known_language)) as reading_key,
         read_by.text,
         read_by.is_in_known_language and recognisers.has_tagger as is_tagged,
-        read_by.is_public
+        read_by.is_public,
+        false as is_record
     from read_by
+    cross join recognisers
+    union all
+    select
+        md5(records.text) as text_id,
+        md5(concat_ws('|', recognisers.recogniser_key, 'record')) as reading_key,
+        records.text,
+        false as is_tagged,
+        false as is_public,
+        true as is_record
+    from records
     cross join recognisers
 )
 

@@ -7,4 +7,5 @@ def model(dbt, session):
     texts = dbt.ref("hcat", "int_embeddings").filter("scoring_key is not null")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(texts, done, ["text_id", "scoring_key"]), "text_id")
-    return map_batches(pending, TextScores(dbt.ref("hcat", "int_text_classifiers")), CLASSIFIED_SCHEMA, batch_rows)
+    classifiers = dbt.ref("hcat", "int_models").filter("part = 'text classifier'")
+    return map_batches(pending, TextScores(classifiers), CLASSIFIED_SCHEMA, batch_rows)

@@ -6,7 +6,7 @@ def model(dbt, session):
     batch_tokens = dbt.config.meta_get("batch_tokens")
     slice_texts = dbt.config.meta_get("slice_texts")
     folder = dbt.config.meta_get("warehouse")
-    encoder = EncoderIdentity.from_row(read_one(dbt.ref("hcat", "int_encoder")))
+    encoder = EncoderIdentity.from_row(read_one(dbt.ref("hcat", "int_models").filter("part = 'encoder'")))
     texts = dbt.ref("hcat", "int_texts")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(texts, done, ["text_id", "encoder_key"])

@@ -41,7 +41,7 @@ class ClassifierIdentity:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> ClassifierIdentity:
-        """Return the identity that a row of the model int_classifier holds."""
+        """Return the identity that a row of the model int_models holds."""
         return cls(**{name: row[name] for name in CLASSIFIER_COLUMNS})
 
 

@@ -100,7 +100,7 @@ class EncoderIdentity:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> EncoderIdentity:
-        """Return the identity that a row of the model int_encoder holds."""
+        """Return the identity that a row of the model int_models holds."""
         return cls(**{name: row[name] for name in ENCODER_COLUMNS})
 
 
@@ -173,7 +173,7 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
 def describe_encoder(name: str, revision: str, device: str, dtype: str) -> pa.Table:
     """Return the identity of the configured encoder as one row; the column ``problem`` has an error, if any.
 
-    The model int_encoder turns the problem into an error message of one line without a stack trace.
+    The model int_models turns the problem into an error message of one line without a stack trace.
 
     Parameters
     ----------

@@ -127,7 +127,7 @@ def resolve_text_classifier(
     revision : str
         Commit of a Hub model; required for a Hub id.
     encoder : mapping
-        Row of int_encoder, which tells whether the stored vectors fit the packaged head.
+        Row of the encoder, which tells whether the stored vectors fit the packaged head.
     device, dtype : str
         As for :func:`hcat.encoders.embedding.resolve_encoder`.
 
@@ -183,7 +183,7 @@ def describe_text_classifiers(
     Parameters
     ----------
     encoder : mapping
-        Row of int_encoder.
+        Row of the encoder.
     toxicity, sentiment : pair of str
         Name and revision, as configured.
     device, dtype : str
@@ -205,7 +205,7 @@ class TextScores:
     """Score the toxicity and the sentiment of texts in batches, with the classifiers of the build."""
 
     def __init__(self, classifiers: Any) -> None:
-        """Read the rows of int_text_classifiers."""
+        """Read the rows of int_models for texts."""
         rows = read_rows(classifiers).to_pylist()
         self._identities = {
             row["purpose"]: TextClassifierIdentity(**{name: row[name] for name in COLUMNS}) for row in rows

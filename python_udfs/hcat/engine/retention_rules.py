@@ -68,7 +68,7 @@ _REMEMBER: Final = (
     # queries from tables of the bank
     "int_grammar_calls",
     # what the last build ran with and published: commands read it
-    "int_encoder", "int_classifier", "int_privacy_recognisers", "int_text_classifiers",
+    "int_models",
     "published_candidate", "published_passing", "published_tables",
 )  # fmt: skip
 

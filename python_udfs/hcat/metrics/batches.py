@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from hcat.engine.keys import hash_text
 from hcat.language.claims import claims_nothing, is_bare_polarity
 from hcat.language.features import TextFeatures, extract_features
+from hcat.language.identification import LANGUAGE_SCHEMA, identify_languages
 from hcat.language.text import count_content_words
 from hcat.language.verbalisation import verbalise_sentences
 from hcat.metrics.placement import Placed, Places, find_displaced, place_mentions
@@ -71,7 +72,7 @@ OVERLAP_SCHEMA = pa.schema(
     ]
 )
 
-CLASSIFIED_SCHEMA = pa.schema([("passage_id", pa.string()), ("refusal_rule", pa.string()), ("is_refusal", pa.bool_())])
+DESCRIBED_SCHEMA = pa.schema([*LANGUAGE_SCHEMA, ("refusal_rule", pa.string()), ("is_refusal", pa.bool_())])
 
 #: Distinct texts of contexts and queries that are kept in memory between batches, 1 kB each for a short sentence. Many
 #: interactions share them.
@@ -282,8 +283,8 @@ def _read_features(text: str) -> list[TextFeatures]:
     return [extract_features(unit.text) for unit in verbalise_sentences(text)]
 
 
-def classify_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return for each answer whether it is a refusal, and by which rule (schema :data:`CLASSIFIED_SCHEMA`).
+def describe_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return the language of each answer, whether it is a refusal, and by which rule (schema :data:`DESCRIBED_SCHEMA`).
 
     Parameters
     ----------
@@ -291,11 +292,5 @@ def classify_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
         Columns passage_id, passage_text.
     """
     rules = [explain_refusal(text) for text in batch.column("passage_text").to_pylist()]
-    return pa.RecordBatch.from_arrays(
-        [
-            batch.column("passage_id").cast(pa.string()),
-            pa.array(rules, pa.string()),
-            pa.array([rule is not None for rule in rules], pa.bool_()),
-        ],
-        schema=CLASSIFIED_SCHEMA,
-    )
+    refusals = [pa.array(rules, pa.string()), pa.array([rule is not None for rule in rules], pa.bool_())]
+    return pa.RecordBatch.from_arrays([*identify_languages(batch).columns, *refusals], schema=DESCRIBED_SCHEMA)

@@ -16,6 +16,7 @@ from importlib.resources.abc import Traversable
 from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hcat.engine.devices import LANGUAGES, MINILM, NAMES, TAGGER, ModelError, check_package
 from hcat.engine.relations import map_batches
@@ -75,12 +76,8 @@ RECOGNISED_SCHEMA: Final = pa.schema(
         ("spans", pa.list_(SPAN_TYPE)),
     ]
 )
-"""One row per (distinct text, reading); `masked_text` is null where nothing is to be masked."""
-
-MASKED_RECORDS_SCHEMA: Final = pa.schema(
-    [("text_id", pa.string()), ("reading_key", pa.string()), ("masked_text", pa.string())]
-)
-"""One row per (distinct record, reading); `masked_text` is null where nothing is to be masked."""
+"""One row per (distinct text or record, reading); `masked_text` is null where nothing is to be masked, and `spans` is
+null for a record."""
 
 EXPOSED_SCHEMA: Final = pa.schema([("interaction_id", pa.string()), ("exposure_key", pa.string()), *FINDING_TYPE])
 """One row per (interaction, distinct value of its answer), masked."""
@@ -248,24 +245,32 @@ def _describe(text: str, spans: Sequence[Span], hidden: frozenset[str]) -> dict[
 
 
 def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int) -> pa.RecordBatchReader:
-    """Return the findings of texts that were not read yet, streamed (schema :data:`RECOGNISED_SCHEMA`).
+    """Return the findings of texts and records that were not read yet, streamed (schema :data:`RECOGNISED_SCHEMA`).
 
     Parameters
     ----------
     texts : relation
-        As the batch of :func:`recognise_texts`.
+        As the batch of :func:`recognise_texts`, and is_record (bool), which :func:`mask_records` reads instead.
     masked_types : sequence of str
         Types that are hidden wherever the text is shown.
     batch_texts : int
         Texts per batch; findings do not depend on it.
     """
-    return map_batches(
-        texts, partial(recognise_texts, masked_types=masked_types), RECOGNISED_SCHEMA, batch_texts, in_processes=True
-    )
+    read = partial(_recognise, masked_types=masked_types)
+    return map_batches(texts, read, RECOGNISED_SCHEMA, batch_texts, in_processes=True)
+
+
+def _recognise(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.RecordBatch:
+    """Return what is found in the texts of a batch, then in its records."""
+    is_record = batch.column("is_record")
+    texts = recognise_texts(batch.filter(pc.invert(is_record)), masked_types=masked_types)
+    records = mask_records(batch.filter(is_record), masked_types=masked_types)
+    both = [pa.concat_arrays([texts.column(name), records.column(name)]) for name in RECOGNISED_SCHEMA.names]
+    return pa.RecordBatch.from_arrays(both, schema=RECOGNISED_SCHEMA)
 
 
 def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.RecordBatch:
-    """Return JSON objects with their personal data masked, still as JSON (schema :data:`MASKED_RECORDS_SCHEMA`).
+    """Return JSON objects with their personal data masked, still as JSON (schema :data:`RECOGNISED_SCHEMA`).
 
     Each field is read by rules only: its value after its name, as a person would read it ("account: 12345678"), and
     the name itself. The tagger is not used, because it takes labels such as a product or a channel for people. A field
@@ -306,8 +311,9 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
         None if text is None or json.loads(text) == record else text
         for text, record in zip(masked, records, strict=True)
     ]
-    columns = [batch.column("text_id"), batch.column("reading_key"), pa.array(shown, pa.string())]
-    return pa.RecordBatch.from_arrays(columns, schema=MASKED_RECORDS_SCHEMA)
+    spans = pa.nulls(batch.num_rows, RECOGNISED_SCHEMA.field("spans").type)
+    columns = [batch.column("text_id"), batch.column("reading_key"), pa.array(shown, pa.string()), spans]
+    return pa.RecordBatch.from_arrays(columns, schema=RECOGNISED_SCHEMA)
 
 
 def _read_line(line: str, spans: Sequence[Span]) -> Sequence[Span]:
@@ -348,23 +354,6 @@ def _mask(value: Any, name: str, found: Mapping[str, Sequence[Span]]) -> Any:
     # a span that begins in the name of the field may reach into the value
     inside = [span._replace(start=max(span.start, opening)) for span in spans if span.end > opening]
     return apply_masks(line, inside)[opening:] if inside else value
-
-
-def mask_pending_records(records: Any, masked_types: Sequence[str], batch_texts: int) -> pa.RecordBatchReader:
-    """Return the masked form of records that were not read yet, streamed (schema :data:`MASKED_RECORDS_SCHEMA`).
-
-    Parameters
-    ----------
-    records : relation
-        As the batch of :func:`mask_records`.
-    masked_types : sequence of str
-        Types that are hidden wherever the record is shown.
-    batch_texts : int
-        Records per batch; findings do not depend on it.
-    """
-    return map_batches(
-        records, partial(mask_records, masked_types=masked_types), MASKED_RECORDS_SCHEMA, batch_texts, in_processes=True
-    )
 
 
 def expose_answers(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from hcat.engine.keys import hash_text
 from hcat.metrics import batches as lexical
-from hcat.metrics.batches import SupportMeasure, classify_answers, overlap_answers, split_passages
+from hcat.metrics.batches import SupportMeasure, describe_answers, overlap_answers, split_passages
 
 
 def test_sentences_of_a_passage_keep_order_and_offsets():
@@ -128,7 +128,7 @@ def test_refusals_are_named_by_rule():
     batch = pa.RecordBatch.from_pydict(
         {"passage_id": ["a", "b"], "passage_text": ["I'm sorry, but I cannot help with that.", "The fee is 5 euros."]}
     )
-    refusal, answer = classify_answers(batch).to_pylist()
+    refusal, answer = describe_answers(batch).to_pylist()
     assert refusal["is_refusal"]
     assert refusal["refusal_rule"]
-    assert (answer["is_refusal"], answer["refusal_rule"]) == (False, None)
+    assert (answer["is_refusal"], answer["refusal_rule"], answer["language"]) == (False, None, "en")

@@ -145,7 +145,7 @@ def records(*texts: str) -> pa.RecordBatch:
 
 def mask(*texts: str) -> list[str | None]:
     masked = privacy_tables.mask_records(records(*texts), masked_types=["card", "email", "reference", "phone"])
-    assert masked.schema == privacy_tables.MASKED_RECORDS_SCHEMA
+    assert masked.schema == privacy_tables.RECOGNISED_SCHEMA
     return masked.column("masked_text").to_pylist()
 
 

@@ -72,7 +72,8 @@ final as (
         end as reading_key,
         distinct_texts.text,
         distinct_texts.is_shown and recognisers.has_tagger as is_tagged,
-        distinct_texts.is_public
+        distinct_texts.is_public,
+        false as is_record
     from distinct_texts
     cross join recognisers
 )

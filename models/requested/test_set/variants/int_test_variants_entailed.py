@@ -7,7 +7,7 @@ def model(dbt, session):
     batch_tokens = dbt.config.meta_get("batch_tokens")
     slice_pairs = dbt.config.meta_get("slice_texts")
     folder = dbt.config.meta_get("warehouse")
-    classifier = ClassifierIdentity.from_row(read_one(dbt.ref("hcat", "int_classifier")))
+    classifier = ClassifierIdentity.from_row(read_one(dbt.ref("hcat", "int_models").filter("part = 'classifier'")))
     pairs = dbt.ref("hcat", "int_test_variant_pairs")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(pairs, done, ["pair_id", "classifier_key"])
