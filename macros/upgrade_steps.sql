@@ -19,9 +19,7 @@
 
     {% set kept = {'hcat_builds': true, 'hcat_deletions': true, 'hcat_deletion_log': true} %}
     {% for node in graph.nodes.values() if node.package_name == 'hcat' and node.resource_type in ('model', 'seed') %}
-        {# a model that keeps rows in nights alone (is_changed) is made anew by any other build #}
-        {% set is_kept = node.config.materialized == 'incremental' and not node.config.full_refresh %}
-        {% do kept.update({node.alias: is_kept}) %}
+        {% do kept.update({node.alias: node.config.materialized == 'incremental'}) %}
     {% endfor %}
     {% for name in changes.removed %}
         {% do kept.update({name: false}) %}

@@ -3,11 +3,8 @@
     unique_key='evaluation_id',
     incremental_strategy='delete+insert',
     on_schema_change='append_new_columns',
-    post_hook=["{{ delete_evaluations_outside_index() }}"]
+    post_hook="{{ delete_evaluations_outside_index() }}"
 ) }}
-{#- A label changes rows of the metrics that it calibrates, and nothing but its interaction changes any other row. #}
-{%- set is_compared = is_changed('interaction_id') ~ ' or metric_name in (select targets.metric_name from targets)' %}
-{%- if writes_all_interactions() %}{% set is_compared = 'true' %}{% endif %}
 {#- All that an input, decision or label can change, so that only changed rows are written again. #}
 {%- set compared = [
     'score_status', 'raw_score', 'threshold', 'is_failing', 'human_label', 'label_rater_kind', 'scored_count', 'detail',
@@ -20,7 +17,6 @@ with targets as (
 
 evaluations as (
     select * from {{ ref('hcat', 'int_evaluations_decided') }}
-    where {{ is_compared }}
 ),
 
 labels as (
@@ -96,7 +92,6 @@ hashed as (
 
 written as (
     select evaluation_id, {{ hash_row(compared) }} as content_hash from {{ this }}
-    where {{ is_compared }}
 ),
 
 {%- else %}

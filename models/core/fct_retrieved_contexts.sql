@@ -1,14 +1,7 @@
-{{ config(
-    materialized='incremental',
-    incremental_strategy='append',
-    full_refresh=writes_all_interactions(),
-    on_schema_change='append_new_columns',
-    pre_hook="{{ delete_changed() }}"
-) }}
+{{ config(materialized='table') }}
 
 with retrievals as (
     select * from {{ ref('hcat', 'stg_retrievals') }}
-    where {{ is_changed('interaction_id') }}
 ),
 
 interactions as (

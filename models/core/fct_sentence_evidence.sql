@@ -1,9 +1,6 @@
 {{ config(
-    materialized='incremental',
-    incremental_strategy='append',
-    full_refresh=writes_all_interactions(),
-    on_schema_change='append_new_columns',
-    pre_hook=["{{ delete_changed() }}", "{{ cut_into_buckets(only_changed=true) }}"],
+    materialized='table',
+    pre_hook="{{ cut_into_buckets() }}",
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 
@@ -13,32 +10,32 @@ with matches as (
     from {{ ref('hcat', 'int_sentence_matches') }}
     where
         comparison = 'answer_to_context'
-        and {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+        and {{ is_in_bucket('interaction_id') }}
 ),
 
 units as (
     select * from {{ ref('hcat', 'int_interaction_units') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 answer_sentences as (
     select * from {{ ref('hcat', 'int_answer_sentences') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 supported as (
     select * from {{ ref('hcat', 'int_sentences_supported') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 entailed as (
     select * from {{ ref('hcat', 'int_sentences_entailed') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 fused as (
     select * from {{ ref('hcat', 'int_sentences_fused') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 decisions as (
@@ -54,13 +51,13 @@ texts as (
 
 private_values as (
     select * from {{ ref('hcat', 'int_interaction_privacy_values') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 retrievals as (
     select interaction_id, rank, min(chunk_id) as chunk_id
     from {{ ref('hcat', 'stg_retrievals') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
     group by interaction_id, rank
 ),
 

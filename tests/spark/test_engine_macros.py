@@ -255,12 +255,10 @@ def test_every_macro_between_engines_is_tested():
     # hooks and operations run statements and read files and tables: builds, upgrades and deletions test them
     hooks = {
         "begin_buckets",
-        "delete_changed",
         "delete_rows",
         "deletion_log",
         "drop_columns",
         "insert_other_buckets",
-        "is_changed",
         "move_table",
         "raise_when",
         "rows_of_csv",

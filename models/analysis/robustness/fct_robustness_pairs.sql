@@ -5,8 +5,8 @@ with queries as (
     where parent_query_id is not null and parent_query_id <> query_id
 ),
 
-queries_grouped as (
-    select query_id, variant_meaning from {{ ref('hcat', 'int_queries_grouped') }}
+grouped_queries as (
+    select query_id, variant_meaning from {{ ref('hcat', 'int_queries') }}
 ),
 
 -- pairs need no other query
@@ -77,7 +77,7 @@ final as (
         -- strings
         variants.system,
         queries.variant_type,
-        queries_grouped.variant_meaning,
+        grouped_queries.variant_meaning,
         variants.metric_name,
         case
             when parents.is_right is null or variants.is_right is null then 'undecided'
@@ -100,7 +100,7 @@ final as (
         parents.is_right as is_parent_right,
         variants.is_right as is_variant_right
     from queries
-    inner join queries_grouped on queries.query_id = queries_grouped.query_id
+    inner join grouped_queries on queries.query_id = grouped_queries.query_id
     inner join averaged as variants on queries.query_id = variants.query_id
     inner join averaged as parents
         on

@@ -1,16 +1,11 @@
 -- One row per (interaction, primary metric) for each metric that applies to the interaction, with the outcome against
--- the decision. If only interactions changed, all others keep their rows.
-{{ config(
-    materialized='incremental',
-    incremental_strategy='append',
-    full_refresh=writes_all_interactions(),
-    pre_hook="{{ delete_changed() }}"
-) }}
+-- the decision.
+{{ config(materialized='table') }}
 
 with evaluations as (
     select *
     from {{ ref('hcat', 'int_evaluations_decided') }}
-    where score_status <> 'not_applicable' and {{ is_changed('interaction_id') }}
+    where score_status <> 'not_applicable'
 ),
 
 metrics as (

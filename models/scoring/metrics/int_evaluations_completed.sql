@@ -3,21 +3,19 @@
 -- the rows, takes it for the small side of a join and holds all of it in memory. It is written bucket by bucket,
 -- because the aggregates of all families exceed the memory together at scale.
 {{ config(
-    materialized='incremental',
-    incremental_strategy='append',
-    full_refresh=writes_all_interactions(),
-    pre_hook=["{{ delete_changed() }}", "{{ cut_into_buckets(only_changed=true) }}"],
+    materialized='table',
+    pre_hook="{{ cut_into_buckets() }}",
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 
 with expected as (
     select * from {{ ref('hcat', 'int_evaluations_expected') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 metrics_unioned as (
     select * from {{ ref('hcat', 'int_metrics_unioned') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 final as (

@@ -1,15 +1,11 @@
 -- One row per interaction whose answer holds personal data, with the query and contexts in which these values are
 -- searched.
-{{ config(
-    materialized='incremental',
-    incremental_strategy='append',
-    full_refresh=writes_all_interactions()
-) }}
+{{ config(materialized='table') }}
 
 with passages as (
     -- The contexts of all interactions at once exceed the memory at scale.
     select * from {{ ref('hcat', 'int_interaction_passages') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 texts as (

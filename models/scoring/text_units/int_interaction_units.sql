@@ -1,10 +1,8 @@
 -- One row per interaction with the ids of its sentences by role, in order, and the content keys of what is computed from
--- these sentences: scores and windows of evidence. If only interactions changed, all others keep their rows.
+-- these sentences: scores and windows of evidence.
 {{ config(
-    materialized='incremental',
-    incremental_strategy='append',
-    full_refresh=writes_all_interactions(),
-    pre_hook=["{{ delete_changed() }}", "{{ cut_into_buckets(only_changed=true) }}"],
+    materialized='table',
+    pre_hook="{{ cut_into_buckets() }}",
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 {%- set roles = ['query', 'answer', 'context', 'statement'] %}
@@ -12,7 +10,7 @@
 with interaction_passages as (
     -- The lists of all interactions at once exceed the memory at scale.
     select * from {{ ref('hcat', 'int_interaction_passages') }}
-    where {{ is_in_bucket('interaction_id') }} and {{ is_changed('interaction_id') }}
+    where {{ is_in_bucket('interaction_id') }}
 ),
 
 passages_split as (

@@ -1,12 +1,6 @@
 -- One row per (interaction, comparison, sentence) with its best match in the other role and its weight in the weighted
--- mean. This is a table, because three models read it: a view would explode the lists of all interactions for each. If
--- only interactions changed, all others keep their rows.
-{{ config(
-    materialized='incremental',
-    incremental_strategy='append',
-    full_refresh=writes_all_interactions(),
-    pre_hook="{{ delete_changed() }}"
-) }}
+-- mean. This is a table, because three models read it: a view would explode the lists of all interactions for each.
+{{ config(materialized='table') }}
 {%- set comparisons = [
     ('query', 'context'), ('context', 'query'), ('answer', 'context'),
     ('context', 'answer'), ('answer', 'query'), ('query', 'answer')
@@ -18,12 +12,11 @@ with compared as (
 
 units as (
     select * from {{ ref('hcat', 'int_interaction_units') }}
-    where {{ is_changed('interaction_id') }}
 ),
 
 sentence_weights as (
     select * from {{ ref('hcat', 'int_sentence_weights') }}
-    where is_usable and {{ is_changed('interaction_id') }}
+    where is_usable
 ),
 
 current_rows as (
