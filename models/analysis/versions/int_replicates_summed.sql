@@ -25,7 +25,7 @@ evaluations as (
 segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
     -- the system is part of the key
-    where second_dimension is null and first_dimension <> 'system'
+    where dimension <> 'system'
 ),
 
 final as (
