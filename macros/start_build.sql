@@ -51,7 +51,7 @@
     {% endif %}
 {% endmacro %}
 
-{# Stops a build whose hcat_profile or hcat_modules says something that does not exist. #}
+{# Stops a build whose hcat_profile, hcat_modules or hcat_own_seeds says something that does not exist. #}
 {% macro raise_when_modules_are_unknown() %}
     {% set known = hcat_modules() | sort %}
     {% if var('hcat_profile') not in ['minimal', 'standard', 'full'] %}
@@ -69,6 +69,12 @@
                 "hcat_modules: " ~ module ~ " must be true or false, got '" ~ is_wanted ~ "'"
             )) %}
         {% endif %}
+    {% endfor %}
+    {# without this, what somebody decided in it would count no more, and nobody would notice #}
+    {% for seed in var('hcat_own_seeds') if seed in warehouse_changes().removed %}
+        {% do exceptions.raise_compiler_error(clean_line(
+            "hcat_own_seeds names '" ~ seed ~ "', which hcat no longer reads: docs/upgrade.md says where its rows went"
+        )) %}
     {% endfor %}
 {% endmacro %}
 
