@@ -99,7 +99,7 @@ def test_a_weakness_is_registered_and_closed_by_the_data(
 ) -> None:
     assert len(register_of_first) == 1
     finding_id, kind, status, retest, first_run, last_run, difference = register_of_first[0]
-    assert (kind, status, retest) == ("confirmed", "open", "weak")
+    assert (kind, status, retest) == ("suspected", "open", "weak")
     assert first_run == last_run
     assert difference == pytest.approx(COUNT_SILENT_LOANS / COUNT_LOANS)
     # by then 36 of 480 answers about loans are silent, and 30 of 400 about cards

@@ -3,9 +3,9 @@
 {{ config(
     materialized='table',
     pre_hook="{{ begin_buckets(
-        '(select greatest(1, ceil(count(*) * 8 / ' ~ var('hcat_bucket_characters') ~ '))::integer from '
-        ~ ref('hcat', 'int_interaction_cells') ~ ' inner join ' ~ ref('hcat', 'int_primary_evaluations')
-        ~ ' using (interaction_id))'
+        '(select greatest(1, ceil(8 * count(*) * (select count(distinct metric_name) from '
+        ~ ref('hcat', 'int_primary_evaluations') ~ ') / ' ~ var('hcat_bucket_characters') ~ '))::integer from '
+        ~ ref('hcat', 'int_interaction_cells') ~ ')'
     ) }}",
     post_hook="{{ insert_other_buckets() }}"
 ) }}

@@ -29,7 +29,6 @@
     'fct_version_comparisons': 'version_comparison_id',
     'fct_version_regressions': 'version_regression_id',
     'fct_weakness_examples': 'weakness_example_id',
-    'int_analysis_dimensions': 'dimension',
     'int_metric_cells': 'cell_id',
     'int_weaknesses_tested': 'cell_id'
 } %}
