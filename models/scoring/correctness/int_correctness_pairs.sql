@@ -1,5 +1,5 @@
 -- One row per (interaction, direction) that neither rules nor facts decide, with the answer and the true answer as
--- premise and hypothesis. Each follows the query, so that it reads as a statement. The table is empty unless the seed
+-- premise and hypothesis. Each follows the query, so that it reads as a statement. It is empty unless the seed
 -- correctness_sources names the source 'entailment'.
 
 with interactions as (
