@@ -8,7 +8,8 @@
     dropped_columns   table -> columns that it has no more. The rows stay.
     numbered          histories that had no build numbers -> the column whose times were the order of builds. Old rows are
                       numbered in that order, once.
-    removed           tables that no model makes any more. They are dropped.
+    gathered          table -> the start of the names of tables whose rows are in it now; the rest of a name is their entity.
+    removed           tables that no model makes any more. They are dropped, after their rows were gathered.
 #}
 {% macro warehouse_changes() %}
     {{ return({
@@ -28,9 +29,10 @@
             'int_findings_confirmed': 'built_at',
             'int_findings_seen': 'built_at',
         },
+        'gathered': {'landed_records': 'landed_'},
         'removed': [
             'base_folded_chunks', 'base_folded_documents', 'base_folded_queries', 'base_folded_ratings',
-            'base_folded_retrievals', 'base_span_paths', 'fct_failure_rates_appendix', 'fct_risk_controls',
+            'base_folded_retrievals', 'base_span_paths', 'base_traces', 'fct_failure_rates_appendix', 'fct_risk_controls',
             'int_audit_labels', 'int_audits_tested', 'int_calibrators_fitted', 'int_calibrators_measured',
             'int_cell_clusters', 'int_cell_estimates', 'int_cell_totals', 'int_chunk_orders_measured',
             'int_conformal_coverage', 'int_conformal_limits_left_out', 'int_conformal_quantiles',
@@ -38,7 +40,9 @@
             'int_labels_cross_fitted', 'int_labels_needed', 'int_partition_sums', 'int_rater_agreement',
             'int_rater_reports', 'int_ratings_modelled', 'int_reliability_measured', 'int_risks_controlled',
             'int_score_bands', 'int_sides_compared', 'int_tables_to_publish', 'int_thresholds_fitted',
-            'int_variants_measured', 'stg_chunks', 'stg_chunks__rejected', 'stg_documents',
+            'int_variants_measured', 'landed_chunks', 'landed_documents', 'landed_interactions',
+            'landed_queries', 'landed_ratings', 'landed_relevance_judgements', 'landed_retrievals',
+            'landed_spans', 'stg_chunks', 'stg_chunks__rejected', 'stg_documents',
             'stg_documents__rejected', 'stg_interactions', 'stg_interactions__rejected', 'stg_queries',
             'stg_queries__rejected', 'stg_ratings', 'stg_ratings__cannot_judge', 'stg_ratings__rejected',
             'stg_relevance_judgements', 'stg_relevance_judgements__rejected', 'stg_retrievals',

@@ -119,7 +119,7 @@ def test_nothing_of_the_demo_is_in_the_results(project):
         for seed in {path.stem for path in demo.glob("*.csv")} & tables - {"threshold_gates"}:
             assert warehouse.sql(f"select count(*) from {seed}").fetchall() == [(0,)], seed
         assert {"applications", "risks", "scope_examples"} <= tables
-        assert warehouse.sql("select count(*) from landed_documents").fetchall() == [(0,)]
+        assert warehouse.sql("select count(*) from landed_records where entity = 'documents'").fetchall() == [(0,)]
 
 
 def test_report_and_summary_run_in_the_own_project(project):
@@ -148,7 +148,7 @@ def test_a_second_build_with_nothing_new_ends_at_once_and_a_changed_gate_builds_
     built = json.loads((project / "target" / "run_results.json").read_text())["results"]
     names = {result["unique_id"].split(".")[2] for result in built}
     assert {"threshold_gates", "fct_threshold_gates", "dim_runs", "fct_run_metrics", "published_passing"} <= names
-    assert not {"landed_interactions", "fct_evaluations", "fct_marginal_weaknesses"} & names
+    assert not {"landed_records", "fct_evaluations", "fct_marginal_weaknesses"} & names
     with connect(project) as warehouse:
         last = "select gate_name from fct_threshold_gates join dim_runs using (run_id) order by started_at desc limit 5"
         assert ("answers_are_there",) in warehouse.sql(last).fetchall()

@@ -22,6 +22,7 @@ from hcat.engine.inputs import Digests, find_starts, is_change_of_logs, name_cha
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.publication import publish_again
 from hcat.engine.retention import finish_deletion
+from hcat.engine.retention_rules import LANDED
 from hcat.engine.warehouse import CLOCK_SKEW, Place, read_last_event
 
 #: Tables that get a row for each build -> what a repeated row has of its own.
@@ -238,6 +239,9 @@ def _describe_news(before: Digests, now: Digests) -> str:
 def _select(starts: Sequence[str] | None, *, is_own: bool, is_cut: bool) -> list[str]:
     """Return the arguments by which dbt builds from these nodes on, or everything of hcat and what it reads."""
     nodes = [] if starts is None else [f"{name}+" for name in (*starts, *_EACH_BUILD)]
+    if any(name.startswith("base_") for name in starts or ()):
+        # new records of one entity land, and only what reads this entity is built
+        nodes.insert(0, LANDED)
     if not is_own:
         # nothing is left out: dbt finds the tests that a project has for models of hcat by the nodes it builds
         return ["--select", *([f"{node},+package:hcat" for node in nodes] or ["+package:hcat"])]

@@ -168,7 +168,7 @@ def find_starts(
     >>> def entities_of(path):
     ...     return (path.stem,)
     >>> find_starts(Path("."), before, before | {("raw logs", "ratings.csv"): "c"}, entities_of)
-    ['landed_ratings']
+    ['base_ratings']
     >>> find_starts(Path("."), before, before | {("settings", "HCAT_ENCODER"): "c"}, entities_of) is None
     True
     """
@@ -179,7 +179,7 @@ def find_starts(
             path = Path(name)
             entities = entities_of(path) if part == "raw logs" else ()
             if entities:
-                starts |= {f"landed_{entity}" for entity in entities}
+                starts |= {f"base_{entity}" for entity in entities}
             # a seed that comes or goes changes the models that dbt knows
             elif (
                 part == "project"

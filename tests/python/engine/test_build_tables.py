@@ -93,9 +93,11 @@ def test_new_logs_start_where_they_are_read_and_leave_views_and_seeds(
 ) -> None:
     (project / "logs" / "ratings.csv").write_text("a,b\n")
     said, command, environment = build(project, monkeypatch, entities_of=lambda path: (path.stem,))
-    assert said == "new: raw logs (ratings.csv); from landed_ratings on"
+    assert said == "new: raw logs (ratings.csv); from base_ratings on"
     assert command is not None
-    assert {"landed_ratings+", "fqn:hcat.gates+", "package:hcat,config.materialized:view"} <= set(command)
+    assert {"landed_records", "base_ratings+", "fqn:hcat.gates+", "package:hcat,config.materialized:view"} <= set(
+        command
+    )
     # a model that is built writes all its rows: Parquet knows no delete
     assert environment["HCAT_ONLY_CHANGED"] == ""
 

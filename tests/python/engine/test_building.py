@@ -194,9 +194,9 @@ def test_settings_make_a_build_due(project: Path) -> None:
     ("names", "starts"),
     [
         (["seeds/risks.csv"], "risks"),
-        (["logs/ratings_may.csv"], "landed_ratings"),
-        (["seeds/risks.csv", "logs/ratings_may.csv"], "landed_ratings, risks"),
-        (["logs/calls.jsonl"], "landed_interactions, landed_queries, landed_relevance_judgements, landed_retrievals"),
+        (["logs/ratings_may.csv"], "base_ratings"),
+        (["seeds/risks.csv", "logs/ratings_may.csv"], "base_ratings, risks"),
+        (["logs/calls.jsonl"], "base_interactions, base_queries, base_relevance_judgements, base_retrievals"),
         # a new seed changes the models that dbt knows, and no model reads a file of this name
         (["seeds/new.csv"], None),
         (["seeds/risks.csv", "logs/notes.jsonl"], None),
@@ -225,7 +225,9 @@ def test_a_build_starts_where_something_changed(
         assert selected == ["+package:hcat"]
         assert "; from" not in said[0]
     else:
-        assert selected == [f"{name}+,+package:hcat" for name in [*starts.split(", "), "fqn:hcat.gates"]]
+        landing = ["landed_records,+package:hcat"] if "base_" in starts else []
+        built = [f"{name}+,+package:hcat" for name in [*starts.split(", "), "fqn:hcat.gates"]]
+        assert selected == [*landing, *built]
         assert said[0].endswith(f"; from {starts} on")
 
 
