@@ -6,7 +6,8 @@
 select
     record_id, source_file, {{ columns | join(', ') }},
     record_hash, read_error, unread_record, read_note, source_row, landing_number
-from {{ ref('hcat', 'landed_' ~ entity) }}
+from {{ ref('hcat', 'landed_records') }}
+where entity = '{{ entity }}'
 union all
 select
     record_id, source_file,

@@ -124,9 +124,9 @@
     line, after a hundred models that need no logs. Relations of the project are known only when they are built.
 #}
 {% macro raise_when_there_are_no_logs() %}
-    {% set landing = graph.nodes.get('model.hcat.landed_interactions') if execute else none %}
+    {% set landing = graph.nodes.get('model.hcat.landed_records') if execute else none %}
     {% set named = var('hcat_raw_relations') %}
-    {% if is_writing_hcat() and landing.unique_id in selected_resources
+    {% if is_writing_hcat() and 'model.hcat.base_interactions' in selected_resources
         and 'interactions' not in named and 'spans' not in named %}
         {% set folder = landing.config.meta.raw_logs %}
         {% if not folder %}
@@ -143,7 +143,9 @@
                 database=landing.database, schema=landing.schema, identifier=landing.alias
             )) %}
             {% set is_landed = not flags.FULL_REFRESH and landed is not none
-                and run_query('select 1 from ' ~ landed ~ ' where source_row > 0 limit 1').rows | length > 0 %}
+                and run_query(
+                    'select 1 from ' ~ landed ~ " where entity = 'interactions' and source_row > 0 limit 1"
+                ).rows | length > 0 %}
             {{ raise_when(
                 "problem <> ''",
                 "'hcat raw logs: ' || problem",

@@ -40,6 +40,18 @@
         {% do steps.append({'kind': 'number', 'relation': found, 'numbered': numbered}) %}
     {% endfor %}
 
+    {% for name, start in changes.gathered.items() %}
+        {% set parts = [] %}
+        {% for part in changes.removed if part.startswith(start) %}
+            {% set found = adapter.get_relation(place.database, place.schema, part) %}
+            {% do parts.append({'entity': part[start | length:], 'relation': found}) if found is not none %}
+        {% endfor %}
+        {% set to = made.incorporate(path={'identifier': name}) %}
+        {% if parts and adapter.get_relation(to.database, to.schema, name) is none %}
+            {% do steps.append({'kind': 'gather', 'relation': to, 'parts': parts}) %}
+        {% endif %}
+    {% endfor %}
+
     {% for name, is_kept in kept | dictsort if place.schema ~ '.' ~ name not in others %}
         {% set needed, dropped = changes.recomputed.get(name), changes.dropped_columns.get(name, []) %}
         {% set is_removed = name in changes.removed %}

@@ -25,11 +25,15 @@
             {% do say('drop columns of ' ~ name ~ ': ' ~ step.columns | join(', ')) %}
         {% elif step.kind == 'number' %}
             {% do say('number the builds of ' ~ name) %}
+        {% elif step.kind == 'gather' %}
+            {% do say('gather the rows of ' ~ step.parts | map(attribute='relation.identifier') | join(', ') ~ ' in ' ~ name) %}
         {% elif step.kind == 'move' %}
             {% set count = run_query('select count(*) from ' ~ step.relation).rows[0][0] %}
             {% do say('move ' ~ name ~ ' with ' ~ count ~ ' rows to ' ~ step.to.schema) %}
         {% endif %}
         {% if dry_run %}
+        {% elif step.kind == 'gather' %}
+            {% do gather_tables(step.relation, step.parts) %}
         {% elif step.kind == 'drop' %}
             {% do adapter.drop_relation(step.relation) %}
         {% elif step.kind == 'drop columns' %}

@@ -8,7 +8,8 @@
     dropped_columns   table -> columns that it has no more. The rows stay.
     numbered          histories that had no build numbers -> the column whose times were the order of builds. Old rows are
                       numbered in that order, once.
-    removed           tables that no model makes any more. They are dropped.
+    gathered          table -> the start of the names of tables whose rows are in it now; the rest of a name is their entity.
+    removed           tables that no model makes any more. They are dropped, after their rows were gathered.
 #}
 {% macro warehouse_changes() %}
     {{ return({
@@ -32,9 +33,10 @@
             'int_findings_confirmed': 'built_at',
             'int_findings_seen': 'built_at',
         },
+        'gathered': {'landed_records': 'landed_'},
         'removed': [
             'adjudication_rules', 'base_folded_chunks', 'base_folded_documents', 'base_folded_queries',
-            'base_folded_ratings', 'base_folded_retrievals', 'base_span_paths', 'canaries',
+            'base_folded_ratings', 'base_folded_retrievals', 'base_span_paths', 'base_traces', 'canaries',
             'correctness_criteria', 'fct_adversarial_behaviour', 'fct_cells_to_read',
             'fct_failure_rates_appendix', 'fct_finding_sensitivity', 'fct_query_flag_rates',
             'fct_refusal_errors', 'fct_risk_controls', 'fct_threshold_methods', 'hcat_inputs',
@@ -83,7 +85,9 @@
             'int_texts_to_classify_by_tone', 'int_texts_with_embeddings', 'int_thresholds_fitted',
             'int_topics_logged', 'int_variant_answers_averaged', 'int_variant_pairs', 'int_variants_keyed',
             'int_variants_measured', 'int_version_pairs_listed', 'int_version_queries_keyed',
-            'int_version_segments_shared', 'int_weeks_keyed', 'logged_variant_types', 'restricted_topics',
+            'int_version_segments_shared', 'int_weeks_keyed', 'landed_chunks', 'landed_documents',
+            'landed_interactions', 'landed_queries', 'landed_ratings', 'landed_relevance_judgements',
+            'landed_retrievals', 'landed_spans', 'logged_variant_types', 'restricted_topics',
             'scope_examples', 'stg_chunks', 'stg_chunks__rejected', 'stg_documents',
             'stg_documents__rejected', 'stg_interactions', 'stg_interactions__rejected', 'stg_queries',
             'stg_queries__rejected', 'stg_ratings', 'stg_ratings__cannot_judge', 'stg_ratings__rejected',

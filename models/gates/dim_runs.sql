@@ -32,10 +32,13 @@ inputs as (
     -- the order of landing does not matter, the content does
     select md5(coalesce({{ joined_text('record_hash', "','", 'record_hash') }}, '')) as input_hash
     from (
-        {%- for entity in raw_entities() %}
-        select '{{ entity }}' || record_hash as record_hash from {{ ref('hcat', 'landed_' ~ entity) }}
-        {% if not loop.last %}union all{% endif %}
-        {%- endfor %}
+        select entity || record_hash as record_hash from {{ ref('hcat', 'landed_records') }}
+        where
+            entity in (
+                {%- for entity in raw_entities() %}
+                '{{ entity }}'{{ ',' if not loop.last }}
+                {%- endfor %}
+            )
     )
 ),
 

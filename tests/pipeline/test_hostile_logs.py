@@ -185,7 +185,7 @@ def test_unprintable_characters_become_spaces(built: Build, name: str) -> None:
     _, cleaned = hostile.CLEANED_TEXTS[name]
     rows = built.query(
         "select interactions.answer, landed.is_cleaned from stg_interactions as interactions"
-        " inner join landed_interactions as landed using (record_id) where interactions.interaction_id = ?",
+        " inner join landed_records as landed using (record_id) where interactions.interaction_id = ?",
         f"text_{name}",
     )
     assert rows == [(cleaned, True)]
@@ -329,9 +329,12 @@ def test_nested_calls_give_interactions_retrievals_and_queries(built: Build) -> 
 
 def test_second_build_lands_only_what_is_new(built: Build, rebuilt: Build) -> None:
     assert rebuilt.exit_code == 0, rebuilt.output
-    before, after = (build.query("select count(*) from landed_interactions")[0][0] for build in (built, rebuilt))
+    before, after = (
+        build.query("select count(*) from landed_records where entity = 'interactions'")[0][0]
+        for build in (built, rebuilt)
+    )
     assert after == before + 3
-    late = rebuilt.query("select source_file from landed_interactions where landing_number = 2")
+    late = rebuilt.query("select source_file from landed_records where entity = 'interactions' and landing_number = 2")
     assert late == [("interactions_0_later.jsonl",)] * 3
 
 

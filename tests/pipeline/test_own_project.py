@@ -118,7 +118,7 @@ def test_nothing_of_the_demo_is_in_the_results(project):
         for seed in {path.stem for path in demo.glob("*.csv")} & tables - {"threshold_gates"}:
             assert warehouse.sql(f"select count(*) from {seed}").fetchall() == [(0,)], seed
         assert {"applications", "risks", "safety_texts"} <= tables
-        assert warehouse.sql("select count(*) from landed_documents").fetchall() == [(0,)]
+        assert warehouse.sql("select count(*) from landed_records where entity = 'documents'").fetchall() == [(0,)]
 
 
 def test_report_and_summary_run_in_the_own_project(project):

@@ -95,7 +95,7 @@ def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
     assert differing_tables(demo_checksums, again) - TABLES_OF_BUILDS == set()
     # what does differ is one more build in the ledger and its gates
     assert query(demo.warehouse / "hcat.duckdb", "select count(*) from dim_runs") == [(2,)]
-    assert query(demo.warehouse / "hcat.duckdb", "select max(landing_number) from landed_interactions") == [(1,)]
+    assert query(demo.warehouse / "hcat.duckdb", "select max(landing_number) from landed_records") == [(1,)]
 
 
 #: Slice -> time of writing, keys of its rows.

@@ -28,7 +28,7 @@ from builds import (
 from hcat.landing.shapes import explain_no_files
 
 STAGING = "build --select +path:models/staging --exclude-resource-type test"
-LANDING = "build --select raw_relations landed_interactions"
+LANDING = "build --select +base_interactions"
 #: Where a record stood and the key made from it; everything else must agree between formats.
 PLACE_COLUMNS = ("record_id", "source_file")
 #: Keys that tell the copies of one content apart; the raw contract's source_group is staged as cluster_id.
@@ -164,13 +164,13 @@ def test_missing_files_and_columns_are_one_line_each_and_can_be_mended(
     (raw / "interactions_2.jsonl").unlink()
     mended = dbt(LANDING, raw, warehouse)
     assert mended.exit_code == 0, mended.output
-    assert mended.query("select interaction_id, is_file_problem from landed_interactions") == [("i1", False)]
+    assert mended.query("select interaction_id, is_file_problem from landed_records") == [("i1", False)]
 
     # what a warehouse remembers is evaluated again when the files are gone; without their folder something is wrong
     (raw / "interactions.csv").unlink()
     gone = dbt(LANDING, raw, warehouse)
     assert gone.exit_code == 0, gone.output
-    assert gone.query("select interaction_id from landed_interactions") == [("i1",)]
+    assert gone.query("select interaction_id from landed_records") == [("i1",)]
     assert "has no file interactions" in only_problem(dbt(f"{LANDING} --full-refresh", raw, warehouse))
     raw.rmdir()
     assert "does not exist" in only_problem(dbt(LANDING, raw, warehouse))

@@ -177,7 +177,8 @@ def test_no_span_and_no_trace_is_lost(built: Build) -> None:
         )
     }
     landed, staged, repeated, rejected = counted["spans"]
-    assert landed == staged + repeated + rejected == built.query("select count(*) from landed_spans")[0][0]
+    count = built.query("select count(*) from landed_records where entity = 'spans'")[0][0]
+    assert landed == staged + repeated + rejected == count
     traces = built.query("select count(distinct trace_id) from stg_spans")[0][0]
     assert counted["interactions"] == (traces + 1, len(EXPORTED) + 1, 0, traces - len(EXPORTED))
     assert built.query("select count(*) from stg_interactions where source_file = 'interactions.jsonl'") == [(1,)]

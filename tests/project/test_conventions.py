@@ -579,7 +579,7 @@ def test_no_view_depends_on_the_build(models: dict[str, dict[str, Any]], manifes
 def test_analyses_of_scores_wait_for_no_label(models: dict[str, dict[str, Any]], manifest: dict[str, Any]) -> None:
     # new labels recompute what comes after them (decision 54); ratings decide what a judge reads, and its scores follow
     children, after = manifest["child_map"] | {"model.hcat.int_metrics__judged": []}, set[str]()
-    coming = ["model.hcat.landed_ratings"]
+    coming = ["model.hcat.base_ratings"]
     while coming:
         found = set(children[coming.pop()]) - after
         after |= found

@@ -100,11 +100,11 @@ def test_files_are_landed_by_tasks_and_only_once(spark, tmp_path):
         lines = "".join(f'{{"chunk_id": "c{number}{row}", "text": "it\'s {row}"}}\n' for row in range(3))
         (tmp_path / f"chunks_{number}.jsonl").write_text(lines)
     inputs = spark.createDataFrame([], "entity string, relation_name string, relation string")
-    land("chunks", spark, str(tmp_path), inputs, "hcat", None).write.mode("overwrite").saveAsTable("hcat.landed")
+    land(spark, str(tmp_path), inputs, "hcat", None).write.mode("overwrite").saveAsTable("hcat.landed")
     assert sorted(row.chunk_id for row in spark.table("hcat.landed").collect())[:2] == ["c10", "c11"]
-    assert land("chunks", spark, str(tmp_path), inputs, "hcat", "hcat.landed").count() == 0
+    assert land(spark, str(tmp_path), inputs, "hcat", "hcat.landed").count() == 0
     (tmp_path / "chunks_3.jsonl").write_text('{"chunk_id": "new", "text": "more"}\n')
-    added = land("chunks", spark, str(tmp_path), inputs, "hcat", "hcat.landed").collect()
+    added = land(spark, str(tmp_path), inputs, "hcat", "hcat.landed").collect()
     assert [(row.chunk_id, row.landing_number) for row in added] == [("new", 2)]
 
 

@@ -1,7 +1,8 @@
 -- One row per landed relevance judgement, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 with source as (
-    select * from {{ ref('hcat', 'landed_relevance_judgements') }}
+    select * from {{ ref('hcat', 'landed_records') }}
+    where entity = 'relevance_judgements'
 ),
 
 renamed as (

@@ -5,7 +5,8 @@ with documents as (
 ),
 
 landed as (
-    select distinct chunk_id from {{ ref('hcat', 'landed_chunks') }}
+    select distinct chunk_id from {{ ref('hcat', 'landed_records') }}
+    where entity = 'chunks'
 ),
 
 numbered as (

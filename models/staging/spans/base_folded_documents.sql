@@ -5,7 +5,8 @@ with documents as (
 ),
 
 landed as (
-    select distinct document_id from {{ ref('hcat', 'landed_documents') }}
+    select distinct document_id from {{ ref('hcat', 'landed_records') }}
+    where entity = 'documents'
 ),
 
 numbered as (

@@ -52,7 +52,8 @@ retrievers as (
         bool_or(contains(landed.attributes, '[]')) as has_empty_list
     from {{ ref('hcat', 'base_spans_recognised') }} as recognised
     inner join {{ ref('hcat', 'base_spans') }} as spans on recognised.record_id = spans.record_id
-    inner join {{ ref('hcat', 'landed_spans') }} as landed on recognised.record_id = landed.record_id
+    inner join {{ ref('hcat', 'landed_records') }} as landed
+        on recognised.record_id = landed.record_id and landed.entity = 'spans'
     where recognised.role = 'retriever' and not coalesce(spans.status = '2' or contains(spans.status, 'error'), false)
     group by spans.trace_id, recognised.dialect
 ),

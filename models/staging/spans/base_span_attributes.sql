@@ -4,7 +4,8 @@ with landed as (
     select
         record_id,
         attributes
-    from {{ ref('hcat', 'landed_spans') }}
+    from {{ ref('hcat', 'landed_records') }}
+    where entity = 'spans'
 ),
 
 spans as (

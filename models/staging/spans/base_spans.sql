@@ -1,7 +1,8 @@
 -- One row per landed span, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 with source as (
-    select * from {{ ref('hcat', 'landed_spans') }}
+    select * from {{ ref('hcat', 'landed_records') }}
+    where entity = 'spans'
 ),
 
 renamed as (

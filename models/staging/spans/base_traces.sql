@@ -1,5 +1,4 @@
 -- One row per trace with its root: the span that gives query and answer, or the reason why there is none.
-{{ config(materialized='table') }}
 with spans as (
     select * from {{ ref('hcat', 'base_spans') }}
     where record_status = 'staged'

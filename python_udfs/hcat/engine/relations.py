@@ -20,6 +20,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, Final
 
@@ -280,31 +281,14 @@ def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
 
 
 def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[tuple[str, str]]:
-    """Return the distinct pairs of two text columns of a table (files and their hashes); empty without a table.
-
-    Parameters
-    ----------
-    session : engine session
-    table : str or None
-        Quoted name.
-    first, second : str
-        Columns.
-    """
+    """Return the distinct pairs of two text columns of a table (files and their hashes); empty without a table."""
     if table is None:
         return set()
     return set(_fetch(session, f"select distinct {first}, {second} from {table}"))
 
 
 def read_maximum(session: Any, table: str | None, column: str) -> int:
-    """Return the largest value of an integer column of a table; 0 without a table or without rows.
-
-    Parameters
-    ----------
-    session : engine session
-    table : str or None
-        Quoted name.
-    column : str
-    """
+    """Return the largest value of an integer column of a table; 0 without a table or without rows."""
     if table is None:
         return 0
     return int(_fetch(session, f"select coalesce(max({column}), 0) from {table}")[0][0])
@@ -324,6 +308,13 @@ def read_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatc
     if is_distributed(session):
         return _distribute_parts(session, parts, schema)
     return stream(schema, (batch for part in parts for batch in part()))
+
+
+def chain(session: Any, streams: Sequence[Streamed], schema: pa.Schema) -> Streamed:
+    """Return the rows of several streams of one schema, one stream after the other."""
+    if is_distributed(session):
+        return reduce(lambda first, second: first.union(second), streams)
+    return stream(schema, (batch for each in streams for batch in each))
 
 
 def convert_rows(

@@ -26,6 +26,8 @@ from hcat.engine.retention_rules import (
     CONTENT_KEYS,
     CONTENT_LISTS,
     DELETED,
+    LANDED,
+    LANDED_IDS,
     LANDED_KEPT,
     TOMBSTONES,
     Rule,
@@ -230,6 +232,8 @@ def _open(project: Path, profiles: Path | None, target: str | None, is_dry_run: 
         deletion = _Deletion(connection, place, schema, tables, is_dry_run)
         if not all(map(deletion.has, _LEDGER)):
             raise WarehouseError(f"{place.database} knows no deletions yet: build once with this version of hcat")
+        if not deletion.has(LANDED):
+            raise WarehouseError(f"{place.database} was made by an earlier version: run `hcat upgrade` and build")
         yield deletion
 
 
@@ -341,7 +345,8 @@ class _Deletion:
         """Return the query of all interactions that were sent, with their query, conversation and trace."""
         landed = (
             f"select {_trimmed('interaction_id')} as interaction_id, {_trimmed('query_id')} as query_id, query_text,"
-            f" {_trimmed('conversation_id')} as conversation_id, null::varchar as trace_id from landed_interactions"
+            f" {_trimmed('conversation_id')} as conversation_id, null::varchar as trace_id from {LANDED}"
+            " where entity = 'interactions'"
         )
         if not self.has("base_folded_interactions"):
             return landed
@@ -353,8 +358,7 @@ class _Deletion:
     def _name_gone(self, is_of_people: bool) -> None:
         """Write the table of ids that go: kind and hash."""
         self.connection.execute("create temp table hcat_gone_queries (query_id varchar)")
-        if self.has("landed_queries"):
-            self.connection.execute(_FIND_QUERIES.format(id=_trimmed("query_id"), parent=_trimmed("parent_query_id")))
+        self.connection.execute(_FIND_QUERIES.format(id=_trimmed("query_id"), parent=_trimmed("parent_query_id")))
         kinds = {
             "interaction": "select interaction_id from hcat_wanted",
             "trace": "select trace_id from hcat_asked where is_wanted",
@@ -495,12 +499,14 @@ class _Deletion:
         return f"{listed} (texts and queries that nothing else uses){unknown}"
 
     def _count_records(self) -> list[tuple[str, int]]:
-        counted = [
-            (table.name.removeprefix("landed_"), self.count(f"select count(*) from {table.name} where not {stays}"))
+        return [
+            (entity, count)
             for table in self._own("blank")
-            for stays in [keep_condition(table.rule, "hcat_gone")]
+            for entity, count in self.rows(
+                f"select entity, count(*) from {table.name} where not {keep_condition(table.rule, 'hcat_gone')}"
+                " group by entity order by entity"
+            )
         ]
-        return [(name, count) for name, count in counted if count]
 
     def _foreign(self) -> list[tuple[str, int]]:
         """Return tables that are none of hcat's and name one of the interactions, with their rows."""
@@ -555,8 +561,8 @@ class _Deletion:
     def _list_records_of_queries(self) -> str:
         parts = [
             f"select record_id from {table.name} where not {keep_condition(table.rule, 'hcat_gone')}"
+            f" and entity in {tuple(entity for entity, (_, kind) in LANDED_IDS.items() if kind == 'query')}"
             for table in self._own("blank")
-            if table.rule.ids[0][1] == "query"
         ]
         return " union ".join(parts) or "select null::varchar as record_id where false"
 
@@ -574,7 +580,7 @@ with recursive candidates as (
     select query_id from hcat_asked where not is_wanted
 ),
 queries as (
-    select {id} as query_id, {parent} as parent_query_id from landed_queries
+    select {id} as query_id, {parent} as parent_query_id from landed_records where entity = 'queries'
 ),
 staying as (
     select query_id, parent_query_id from queries anti join candidates using (query_id)

@@ -29,11 +29,11 @@ LANDED_IDS: Final[Mapping[str, tuple[str, str]]] = {
     "relevance_judgements": ("query_id", "query"),
     "spans": ("trace_id", "trace"),
 }
-#: Landed entities without an id of an interaction. Only a record that cannot be read may name one.
-_LANDED_CORPUS: Final = ("chunks", "documents")
+#: Table of all landed records. Documents and chunks have no id of an interaction, unless they cannot be read.
+LANDED: Final = "landed_records"
 #: Columns of a landed row that stay: that a record was sent is counted. Neither its text nor a digest of it stays.
 LANDED_KEPT: Final = frozenset(
-    ("record_id", "source_file", "source_file_hash", "source_row", "landing_number", "is_file_problem")
+    ("record_id", "entity", "source_file", "source_file_hash", "source_row", "landing_number", "is_file_problem")
 )
 
 #: Keys of results that depend on texts alone. A row goes if no interaction that stays leads to its key.
@@ -144,11 +144,9 @@ def choose_rule(table: str, columns: Mapping[str, str], *, is_model: bool = True
     >>> choose_rule("int_cells", {"first_segment": "VARCHAR"}).action, choose_rule("dim_runs", {}).action
     ('empty', 'keep')
     """
-    entity = table.removeprefix("landed_")
-    if entity != table and entity in LANDED_IDS:
-        return Rule("blank", ((*LANDED_IDS[entity], False), _UNREAD))
-    if entity != table and entity in _LANDED_CORPUS:
-        return Rule("blank", (_UNREAD,))
+    if table == LANDED:
+        # an interaction that stays asks no query that goes: the column of the one entity does not touch the other
+        return Rule("blank", (*((*each, False) for each in dict.fromkeys(LANDED_IDS.values())), _UNREAD))
     if is_seed or table in _REMEMBER or table in _SUMS:
         return Rule("keep")
     if table in _EMPTIED:

@@ -21,7 +21,7 @@ from hcat.engine.warehouse import open_warehouse
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.files import ROWS_PER_BATCH
 from hcat.landing.raw_contract import ENTITIES
-from hcat.landing.reading import landed_schema, read_folder, read_table
+from hcat.landing.reading import RECORDS, as_records, read_folder, read_table
 from hcat.landing.shapes import find_files, find_unread_files
 from hcat.language.display import clean_label
 
@@ -81,7 +81,7 @@ with interactions as (select * from base_interactions where record_status = 'sta
 queries as (select * from base_queries where record_status = 'staged'),
 graded as (
     select query_id from queries where len(source_chunk_ids) > 0
-    union select query_id from landed_relevance_judgements
+    union select query_id from landed_records where entity = 'relevance_judgements'
 ),
 found as (
     select interaction_id, bool_or(chunk_id is not null) as has_ids from base_retrievals
@@ -108,7 +108,7 @@ select
         as queries,
     count(queries.parent_query_id) as variants,
     (select count(*) from base_ratings where record_status = 'staged') as ratings,
-    (select count(*) from landed_spans) as spans
+    (select count(*) from landed_records where entity = 'spans') as spans
 from interactions
 left join queries on interactions.query_id = queries.query_id
 left join (select distinct query_id from graded) as graded on interactions.query_id = graded.query_id
@@ -209,12 +209,11 @@ def check_logs(
     staging = Staging(project, read_variables(project, start))
     sources = _list_sources(folder, tables)
     problems: list[str] = []
-    for entity in ENTITIES:
-        staging.add(f"landed_{entity}", landed_schema(entity).empty_table())
+    staging.add("landed_records", RECORDS.empty_table())
     # unreadable records that are counted and not looked at
     dropped: Counter[tuple[str, str]] = Counter()
     for entity, batch in chain(_read_tables(tables, warehouse), read_folder(folder or "", tables, dropped)):
-        staging.append(f"landed_{entity}", batch)
+        staging.append("landed_records", as_records(entity, batch))
         if batch["is_file_problem"][0].as_py():
             problems += batch["read_error"].to_pylist()
     if problems:

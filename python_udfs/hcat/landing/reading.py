@@ -95,6 +95,31 @@ def landed_schema(entity_name: str) -> pa.Schema:
     return pa.schema([*_METADATA_FIELDS[:6], *[(name, pa.string()) for name in entity.columns], *_METADATA_FIELDS[6:]])
 
 
+#: Rows of the table of all landed records: what :func:`landed_schema` has, with the entity and the columns of all.
+RECORDS = pa.schema(
+    [
+        ("entity", pa.string()),
+        *_METADATA_FIELDS[:6],
+        *dict.fromkeys((name, pa.string()) for entity in ENTITIES.values() for name in entity.columns),
+        *_METADATA_FIELDS[6:],
+    ]
+)
+
+
+def as_records(entity_name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Return landed rows of an entity as rows of :data:`RECORDS`; columns of other entities are null."""
+    entity = pa.array([entity_name] * batch.num_rows, pa.string())
+    arrays = [
+        batch.column(field.name)
+        if field.name in batch.schema.names
+        else entity
+        if field.name == "entity"
+        else pa.nulls(batch.num_rows, field.type)
+        for field in RECORDS
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=RECORDS)
+
+
 def _is_new(source_file: str, source_file_hash: str) -> bool:
     """Return that no file has landed."""
     return False
@@ -313,16 +338,7 @@ def read_table(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of a warehouse table that stands in for the files of an entity.
 
-    Parameters
-    ----------
-    entity_name : str
-        Key of :data:`hcat.landing.raw_contract.ENTITIES`.
-    table_name : str
-        Name of the table, shown as the source of every row.
-    column_names : sequence of str
-        Columns of the table; a required one that is missing is a row with ``is_file_problem``.
-    batches : iterable of RecordBatch
-        Rows of the table.
+    A required column that is missing from its names is a row with ``is_file_problem``.
     """
     entity = ENTITIES[entity_name]
     records = expand_records(read_batches(batches), entity_name, entity_name)
@@ -337,15 +353,11 @@ def read_table(
     yield from _to_batches(entity, table_name, table_name, records)
 
 
-def land(
-    entity_name: str, session: Any, folder: str, inputs: Any, schema_name: str, landed: str | None
-) -> relations.Streamed:
-    """Return the records of an entity that are not landed yet, from its files or from a warehouse table.
+def land(session: Any, folder: str, inputs: Any, schema_name: str, landed: str | None) -> relations.Streamed:
+    """Return the records of all entities that are not landed yet, from their files or from tables of the warehouse.
 
     Parameters
     ----------
-    entity_name : str
-        Key of :data:`hcat.landing.raw_contract.ENTITIES`.
     session : engine session
         The connection of the dbt model.
     folder : str
@@ -357,46 +369,63 @@ def land(
         Schema of hcat's tables. On DuckDB its table hcat_deletions names the ids that were deleted on request. A record
         of such an id lands blank.
     landed : str or None
-        Name of the landed table of earlier builds; None on a first build.
+        Name of the table of landed records of earlier builds; None on a first build.
+
+    Returns
+    -------
+    stream
+        Rows of :data:`RECORDS`.
     """
-    schema = landed_schema(entity_name)
     named = {str(row["entity"]): row for row in relations.read_rows(inputs).to_pylist()}
-    # which build landed a row decides which of two conflicting records came first
-    landing_number = relations.read_maximum(session, landed, "landing_number") + 1
     unknown = sorted(set(named) - set(ENTITIES))
     if unknown:
         message = f"hcat_raw_relations names '{unknown[0]}', which is none of {', '.join(ENTITIES)}"
-        streamed = _stream_problem(session, entity_name, "hcat_raw_relations", message, landing_number)
-    elif entity_name in named:
+        number = relations.read_maximum(session, landed, "landing_number") + 1
+        return _stream_problem(session, "interactions", "hcat_raw_relations", message, number)
+    deletions = None
+    if not relations.is_distributed(session):
+        # `hcat forget` does not write on Spark yet
+        deletions = relations.read_rows(relations.from_name(session, f"{quote(schema_name)}.{TOMBSTONES}"))
+    _say_unread_files(folder)
+    streams = [_land_entity(entity, session, folder, named, deletions, landed) for entity in ENTITIES]
+    return relations.chain(session, streams, RECORDS)
+
+
+def _land_entity(
+    entity_name: str,
+    session: Any,
+    folder: str,
+    named: Mapping[str, Mapping[str, Any]],
+    deletions: pa.Table | None,
+    landed: str | None,
+) -> relations.Streamed:
+    """Return the records of an entity that are not landed yet."""
+    done = None if landed is None else f"(select * from {landed} where entity = '{entity_name}')"
+    # which build landed a row decides which of two conflicting records came first
+    number = relations.read_maximum(session, done, "landing_number") + 1
+    if entity_name in named:
         relation_name = str(named[entity_name]["relation_name"])
         try:
             relation = relations.from_name(session, named[entity_name]["relation"])
         except LookupError:
             message = f"hcat_raw_relations: {entity_name} is '{relation_name}', which is no table of the warehouse"
-            streamed = _stream_problem(session, entity_name, relation_name, message, landing_number)
-        else:
-            convert = partial(_number_table, entity_name, relation_name, list(relation.columns), landing_number)
-            streamed = relations.convert_rows(relation, convert, schema, ROWS_PER_BATCH)
+            return _stream_problem(session, entity_name, relation_name, message, number)
+        convert = partial(_number_table, entity_name, relation_name, list(relation.columns), number)
+        streamed = relations.convert_rows(relation, convert, RECORDS, ROWS_PER_BATCH)
     else:
-        problem = None
-        if entity_name == "interactions":
-            _say_unread_files(folder)
-            has_landed = relations.read_maximum(session, landed, "source_row") > 0
-            problem = None if SPANS in named else explain_no_logs(folder, has_landed)
-        if problem:
-            streamed = _stream_problem(session, entity_name, folder or "hcat_raw_logs", problem, landing_number)
-        else:
-            done = relations.read_pairs(session, landed, "source_file", "source_file_hash")
-            files = find_files(folder, entity_name)
-            parts = [partial(_number_files, entity_name, folder, done, landing_number, [path]) for path in files]
-            streamed = relations.read_parts(session, parts, schema)
-    pending = relations.stream_pending(session, streamed, landed, "record_id")
-    if relations.is_distributed(session):
-        # `hcat forget` does not write there yet
+        if entity_name == "interactions" and SPANS not in named:
+            problem = explain_no_logs(folder, relations.read_maximum(session, done, "source_row") > 0)
+            if problem:
+                return _stream_problem(session, entity_name, folder or "hcat_raw_logs", problem, number)
+        known = relations.read_pairs(session, done, "source_file", "source_file_hash")
+        files = find_files(folder, entity_name)
+        parts = [partial(_number_files, entity_name, folder, known, number, [path]) for path in files]
+        streamed = relations.read_parts(session, parts, RECORDS)
+    pending = relations.stream_pending(session, streamed, done, "record_id")
+    if deletions is None:
         return pending
-    tombstones = relations.from_name(session, f"{quote(schema_name)}.{TOMBSTONES}")
-    deleted = find_deleted(relations.read_rows(tombstones), entity_name)
-    return relations.stream(schema, (withhold(batch, entity_name, deleted) for batch in pending))
+    deleted = find_deleted(deletions, entity_name)
+    return relations.stream(RECORDS, (withhold(batch, entity_name, deleted) for batch in pending))
 
 
 def _number_files(
@@ -404,7 +433,7 @@ def _number_files(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of some files; a function of the module, since it is sent to other processes."""
     for batch in read_entity(entity_name, folder, lambda name, file_hash: (name, file_hash) in done, files):
-        yield _with_landing_number(batch, landing_number)
+        yield as_records(entity_name, _with_landing_number(batch, landing_number))
 
 
 def _number_table(
@@ -416,7 +445,7 @@ def _number_table(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of a warehouse table with their landing number."""
     for batch in read_table(entity_name, table_name, column_names, batches):
-        yield _with_landing_number(batch, landing_number)
+        yield as_records(entity_name, _with_landing_number(batch, landing_number))
 
 
 def _stream_problem(
@@ -424,7 +453,7 @@ def _stream_problem(
 ) -> relations.Streamed:
     """Return one landed row that says why nothing of an entity can be read."""
     problem = _with_landing_number(_file_problem(ENTITIES[entity_name], source, message), landing_number)
-    return relations.read_parts(session, [partial(iter, [problem])], landed_schema(entity_name))
+    return relations.read_parts(session, [partial(iter, [as_records(entity_name, problem)])], RECORDS)
 
 
 def _with_landing_number(batch: pa.RecordBatch, landing_number: int) -> pa.RecordBatch:

@@ -33,31 +33,33 @@ create table hcat_deletion_log (
     count_interactions bigint, count_queries bigint, count_texts bigint, count_evaluations bigint, weeks_before date,
     deleted_at timestamp, finished_at timestamp, after_build_number bigint
 );
-create table landed_interactions as
-    select 'r' || i as record_id, 'calls.jsonl' as source_file, 'f' as source_file_hash, 'h' || i as record_hash,
-        null::varchar as read_error, null::varchar as unread_record, 'i' || i as interaction_id,
-        'q' || i // 2 as query_id, 'Q' || i // 2 as query_text, if(i = 1, '{SECRET}', 'Answer ' || i) as answer,
-        if(i < 4, 'talk', null) as conversation_id, i as source_row, 1 as landing_number, false as is_file_problem,
-        false as is_cleaned
-    from range(6) as numbers(i);
-insert into landed_interactions values
-    ('r9', 'calls.jsonl', 'f', 'h9', 'malformed JSON', '{{"id": "i1", "answer": "{SECRET}', null, null, null, null,
-    null, 9, 1, false, false);
+create table landed_records as
+    select 'r' || i as record_id, 'interactions' as entity, 'calls.jsonl' as source_file, 'f' as source_file_hash,
+        'h' || i as record_hash, null::varchar as read_error, null::varchar as unread_record,
+        'i' || i as interaction_id, 'q' || i // 2 as query_id, 'Q' || i // 2 as query_text,
+        if(i = 1, '{SECRET}', 'Answer ' || i) as answer, if(i < 4, 'talk', null) as conversation_id,
+        null::varchar as trace_id, i as source_row, 1 as landing_number, false as is_file_problem, false as is_cleaned
+    from range(6) as numbers(i)
+    union all by name
+    select 'r9' as record_id, 'interactions' as entity, 'calls.jsonl' as source_file, 'f' as source_file_hash,
+        'h9' as record_hash, 'malformed JSON' as read_error, '{{"id": "i1", "answer": "{SECRET}' as unread_record,
+        9 as source_row, 1 as landing_number, false as is_file_problem, false as is_cleaned
+    union all by name
+    select 'd' || i as record_id, 'documents' as entity, 'documents.jsonl' as source_file, 'h' || i as record_hash,
+        if(i = 1, 'malformed JSON', null) as read_error, if(i = 1, '{{"text": "{SECRET} (i1)', null) as unread_record,
+        if(i = 1, null, 'Fees') as text, i as source_row
+    from range(2) as numbers(i)
+    union all by name
+    select 's' || i as record_id, 'queries' as entity, 'calls.jsonl' as source_file, 'h' || i as record_hash,
+        'q' || i as query_id, if(i = 2, 'q0', null) as parent_query_id, 'Q' || i as text
+    from range(3) as numbers(i);
 create table base_interactions as
     select record_id, interaction_id, answer, unread_record, read_error as reject_reason,
         if(read_error is null, 'staged', 'rejected') as record_status,
         timestamp '2026-06-01' + to_days(7 * source_row::integer) as asked_at
-    from landed_interactions;
-create table landed_documents as
-    select 'd' || i as record_id, 'documents.jsonl' as source_file, 'h' || i as record_hash,
-        if(i = 1, 'malformed JSON', null) as read_error, if(i = 1, '{{"text": "{SECRET} (i1)', null) as unread_record,
-        if(i = 1, null, 'Fees') as text, i as source_row
-    from range(2) as numbers(i);
-create table base_documents as select record_id, text, unread_record from landed_documents;
-create table landed_queries as
-    select 's' || i as record_id, 'calls.jsonl' as source_file, 'h' || i as record_hash, null::varchar as read_error,
-        null::varchar as unread_record, 'q' || i as query_id, if(i = 2, 'q0', null) as parent_query_id, 'Q' || i as text
-    from range(3) as numbers(i);
+    from landed_records where entity = 'interactions';
+create table base_documents as
+    select record_id, text, unread_record from landed_records where entity = 'documents';
 create view staged as from base_interactions where record_status = 'staged';
 create table int_interaction_passages as
     select interaction_id, 'answer' as role, md5(answer) as passage_id, answer as passage_text from staged
@@ -122,11 +124,13 @@ def test_rows_texts_and_copies_of_a_forgotten_interaction_go_and_nothing_else(pr
     assert said["not hcat's"] == "main.notes: rows 1, delete them there"
     columns = "interaction_id, query_id, answer, record_hash, read_error, unread_record, is_cleaned"
     blank = (None, None, None, None, "deleted on request", None, False)
-    landed = read(project, f"select {columns} from landed_interactions order by record_id")
+    landed = read(project, f"select {columns} from landed_records where entity = 'interactions' order by record_id")
     # an unreadable record that names the id goes too
     assert [row == blank for row in landed] == [True, True, False, False, False, False, True]
     assert read_column(project, "select record_id from base_interactions order by 1") == ["r2", "r3", "r4", "r5"]
-    documents = "select record_id, read_error, unread_record, text from landed_documents order by 1"
+    documents = (
+        "select record_id, read_error, unread_record, text from landed_records where entity = 'documents' order by 1"
+    )
     assert read(project, documents) == [("d0", None, None, "Fees"), ("d1", "deleted on request", None, None)]
     assert read_column(project, "select record_id from base_documents") == ["d0"]
     left = ["i2", "i3", "i4", "i5"]
@@ -144,7 +148,11 @@ def test_rows_texts_and_copies_of_a_forgotten_interaction_go_and_nothing_else(pr
     assert read_column(project, "select cluster_id from int_clusters_seen order by 1") == [f"c{name}" for name in left]
     assert read_column(project, "from all_answers order by 1") == ["Answer 2", "Answer 4", "Answer 5"]
     # q0 is asked by both, but q2 is made of it and stays
-    assert read_column(project, "select query_id from landed_queries order by 1") == ["q0", "q1", "q2"]
+    assert read_column(project, "select query_id from landed_records where entity = 'queries' order by 1") == [
+        "q0",
+        "q1",
+        "q2",
+    ]
     comment = "select comment from duckdb_tables() where table_name = 'fct_interactions'"
     for file in ("hcat.duckdb", "published/candidate/hcat.duckdb"):
         assert read_column(project, comment, file) == ["One row per interaction."]
@@ -197,8 +205,8 @@ def test_a_record_that_only_an_unreadable_text_names_is_deleted_and_counted(
     values = {"id": "u1", "text": written}
     with duckdb.connect(str(project / "warehouse" / "hcat.duckdb")) as connection:
         connection.execute(
-            "insert into landed_interactions by name select $id as record_id, 'malformed JSON' as read_error,"
-            " $text as unread_record",
+            "insert into landed_records by name select $id as record_id, 'interactions' as entity,"
+            " 'malformed JSON' as read_error, $text as unread_record",
             values,
         )
         connection.execute(
@@ -208,7 +216,7 @@ def test_a_record_that_only_an_unreadable_text_names_is_deleted_and_counted(
     said = dict(forget_interactions(project, project / "ids.txt"))
     assert said["deleted"].endswith("; 1 of 2 ids are in no landed record")
     assert said["records"] == "interactions 1"
-    for table in ("base_interactions", "landed_interactions"):
+    for table in ("base_interactions", "landed_records"):
         assert read(
             project, f"select count(*) from {table} where unread_record like '%Quen%' and record_id = 'u1'"
         ) == [(0,)]
@@ -245,7 +253,8 @@ def test_files_that_are_not_written_anew_are_named(project: Path) -> None:
 def test_a_query_goes_with_the_last_interaction_that_asks_it(project: Path) -> None:
     (project / "ids.txt").write_text("i2\ni3\n")
     assert "queries 1 " in dict(forget_interactions(project, project / "ids.txt"))["deleted"]
-    assert read_column(project, "select query_id from landed_queries order by 1 nulls last") == ["q0", "q2", None]
+    queries = "select query_id from landed_records where entity = 'queries' order by 1 nulls last"
+    assert read_column(project, queries) == ["q0", "q2", None]
 
 
 def test_spans_go_with_the_interaction_that_they_give(project: Path) -> None:
@@ -256,18 +265,21 @@ def test_spans_go_with_the_interaction_that_they_give(project: Path) -> None:
             select 'i' || i as interaction_id, 't' || i as trace_id, null::varchar as query_id,
                 'Why ' || i || '?' as query_text, null::varchar as conversation_id
             from range(7, 9) as numbers(i);
-        create table landed_spans as
-            select 's' || i as record_id, 'spans.jsonl' as source_file, 'h' || i as record_hash,
-                null::varchar as read_error, null::varchar as unread_record, 't' || (i // 2) as trace_id,
-                '{"input": "Why?"}' as attributes
+        alter table landed_records add column attributes varchar;
+        insert into landed_records by name
+            select 'x' || i as record_id, 'spans' as entity, 'spans.jsonl' as source_file, 'h' || i as record_hash,
+                't' || (i // 2) as trace_id, '{"input": "Why?"}' as attributes
             from range(14, 18) as numbers(i);
-        create table base_spans as select record_id, trace_id, attributes from landed_spans;
-        create table base_span_attributes as select record_id, 'Why?' as value from landed_spans;
+        create table base_spans as
+            select record_id, trace_id, attributes from landed_records where entity = 'spans';
+        create table base_span_attributes as select record_id, 'Why?' as value from base_spans;
         """,
     )
     (project / "ids.txt").write_text("i7\n")
     assert dict(forget_interactions(project, project / "ids.txt"))["records"] == "spans 2"
-    spans = read(project, "select trace_id, attributes is null from landed_spans order by record_id")
+    spans = read(
+        project, "select trace_id, attributes is null from landed_records where entity = 'spans' order by record_id"
+    )
     assert spans == [(None, True), (None, True), ("t8", False), ("t8", False)]
     assert read_column(project, "select distinct trace_id from base_spans") == ["t8"]
     assert read(project, "select count(*) from base_span_attributes") == [(0,)]

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from hcat.engine.retention_rules import LANDED_KEPT, hash_id
 from hcat.landing import files
 from hcat.landing.raw_contract import ENTITIES
-from hcat.landing.reading import land, landed_schema, read_entity, read_folder
+from hcat.landing.reading import RECORDS, land, landed_schema, read_entity, read_folder
 from hcat.landing.shapes import find_files, find_unread_files
 
 any_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -119,7 +119,7 @@ def test_folders_that_name_nothing_are_said_and_not_read(tmp_path: Path, capsys:
     }
     connection = duckdb.connect()
     connection.execute("create table hcat_deletions (id_kind varchar, hashed_id varchar)")
-    assert land("interactions", connection, str(tmp_path), inputs({}), "main", None).read_all().num_rows == 1
+    assert land(connection, str(tmp_path), inputs({}), "main", None).read_all().num_rows == 1
     said = capsys.readouterr().err
     assert said.startswith("hcat: not read: calls/notes.md, calls/part-0.json (did you mean calls/part-0.jsonl?), ")
     assert said.count("\n") == 1
@@ -670,8 +670,8 @@ def land_tables(
     connection.execute("create or replace table hcat_deletions (id_kind varchar, hashed_id varchar)")
     for kind, found in hashed.items():
         connection.execute("insert into hcat_deletions values (?, ?)", [kind, found])
-    streamed = land("interactions", connection, "no folder", inputs(raw_relations), "main", landed)
-    return streamed.read_all().to_pylist()
+    rows = land(connection, "no folder", inputs(raw_relations), "main", landed).read_all().to_pylist()
+    return [row for row in rows if row["entity"] == "interactions"]
 
 
 def test_a_warehouse_table_is_landed_and_landed_once() -> None:
@@ -688,7 +688,7 @@ def test_a_warehouse_table_is_landed_and_landed_once() -> None:
     assert {(row["asked_at"], row["source_file"], row["landing_number"]) for row in rows} == {
         ("2026-05-01T08:00:00+00:00", "logs", 1)
     }
-    connection.register("arrow_rows", pa.Table.from_pylist(rows, schema=landed_schema("interactions")))
+    connection.register("arrow_rows", pa.Table.from_pylist(rows, schema=RECORDS))
     connection.execute("create table landed as select * from arrow_rows")
     connection.execute("insert into logs select 'new', 9, null, null")
     (row,) = land_tables(connection, {"interactions": "logs"}, "landed")
