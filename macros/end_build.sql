@@ -32,11 +32,13 @@
     kept; the most frequent first. Nobody has to mend what was deleted on request. Row 0 is the file as a whole.
 #}
 {% macro log_rejections(results) %}
-    {% set rejections = relation_of_run(results, 'int_rejections_counted') %}
-    {% if rejections is not none %}
+    {% set rejected = relation_of_run(results, 'stg_rejected_records') %}
+    {% if rejected is not none %}
+        {# the reason of a whole file names columns and no values #}
+        {% set reason = "case when source_row = 0 then reject_reason else " ~ reason_without_value('reject_reason') ~ " end" %}
         {% set rows = run_query(
-            "select source_file, entity, kind, reason, count_records, first_row from " ~ rejections
-            ~ " where reason <> 'deleted on request' order by count_records desc, source_file, entity, kind, reason"
+            "select source_file, entity, kind, " ~ reason ~ " as reason, count(*), min(source_row) from " ~ rejected
+            ~ " where reject_reason <> 'deleted on request' group by 1, 2, 3, 4 order by 5 desc, 1, 2, 3, 4"
         ).rows | list %}
         {% set maximum = 20 %}
         {% for file, entity, kind, reason, count, row in rows[:maximum] %}

@@ -27,7 +27,7 @@ NAMES = (
 OPTIONAL = ("sample_index", "turn_index", "tags", "answer_sentence_weights")
 #: Landing and staging, and what is said of rejected records.
 SAID = (
-    "build --select +int_rejections_counted +stg_interactions --exclude-resource-type test"
+    "build --select +stg_rejected_records +stg_interactions --exclude-resource-type test"
     " --log-level-file debug --no-use-colors-file"
 )
 

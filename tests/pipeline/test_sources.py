@@ -194,7 +194,7 @@ def test_a_broken_file_is_rejected_and_read_once_it_is_whole(dbt: Dbt, tmp_path:
     parquet.write_table(table, raw / "interactions.parquet")
     whole = (raw / "interactions.parquet").read_bytes()
     (raw / "interactions.parquet").write_bytes(whole[: len(whole) // 2])
-    things = "stg_interactions +int_records_counted +int_rejections_counted"
+    things = "stg_interactions +int_records_counted +stg_rejected_records"
     command = f"build --exclude-resource-type test --select {things}"
     night = dbt(command, raw, warehouse)
     assert night.exit_code == 0, night.output
