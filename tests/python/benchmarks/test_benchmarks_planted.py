@@ -125,7 +125,7 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
     assert rows["mortgages of 1.1"] == (
         "yes",
         "fct_bivariate_weaknesses: groundedness",
-        "+0.40, at least +0.20, n = 20, confirmed",
+        "+0.40, at least +0.20, n = 20",
         "",
     )
     assert rows["fees"][0] == "NO"
