@@ -1,4 +1,4 @@
-from hcat.engine.relations import map_batches, select_distinct, select_pending
+from hcat.engine.relations import map_batches, select_pending
 from hcat.metrics.batches import OVERLAP_SCHEMA, overlap_answers
 
 
@@ -7,6 +7,6 @@ def model(dbt, session):
     compared = units.filter("reference_window_ids is not null and answer_window_ids is not null")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(compared, done, ["interaction_id", "input_key"])
-    keys = select_distinct(pending, ["interaction_id", "input_key"])
+    keys = pending.select("interaction_id", "input_key")
     answers = keys.join(dbt.ref("hcat", "int_interactions_joined"), "interaction_id")
     return map_batches(answers, overlap_answers, OVERLAP_SCHEMA, 4096, in_processes=True)

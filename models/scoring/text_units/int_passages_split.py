@@ -1,4 +1,4 @@
-from hcat.engine.relations import map_batches, select_distinct, select_pending
+from hcat.engine.relations import map_batches, select_pending
 from hcat.metrics.batches import SPLIT_SCHEMA, split_passages
 
 
@@ -6,5 +6,5 @@ def model(dbt, session):
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(dbt.ref("hcat", "int_interaction_passages"), done, ["passage_id"])
     # contexts repeat across interactions, and each passage is split once
-    passages = select_distinct(pending, ["passage_id", "passage_text"])
+    passages = pending.select("passage_id", "passage_text").distinct()
     return map_batches(passages, split_passages, SPLIT_SCHEMA, 4096, in_processes=True)

@@ -186,26 +186,6 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
     return relation.set_alias("hcat_work").filter(unfinished)
 
 
-def select_distinct(relation: Any, columns: Sequence[str]) -> Any:
-    """Return the distinct rows of some columns of ``relation``.
-
-    Parameters
-    ----------
-    relation : relation
-    columns : sequence of str
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> work = duckdb.sql("select * from (values ('a', 1), ('a', 2)) as work (text_id, position)")
-    >>> select_distinct(work, ["text_id"]).fetchall()
-    [('a',)]
-    """
-    if is_distributed(relation):
-        return relation.select(*columns).distinct()
-    return relation.project(", ".join(columns)).distinct()
-
-
 def from_name(session: Any, name: str) -> Any:
     """Return the relation of a table name from the project's settings (never from the data).
 
