@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -181,8 +182,8 @@ def test_bad_input_is_named(call: object, message: str) -> None:
         call()  # type: ignore[operator]
 
 
-def sums(name: str, first: list[float], second: list[float], **others: object) -> list[dict[str, object]]:
-    gap: dict[str, object] = {"bias_gap_id": name, "system": "s", "design": "counterfactual"}
+def sums(name: str, first: list[float], second: list[float], **others: object) -> list[dict[str, Any]]:
+    gap: dict[str, Any] = {"bias_gap_id": name, "system": "s", "design": "counterfactual"}
     gap |= {"margin": 0.2, "span": 1.0, "is_indicator": False} | others
     return [
         gap
@@ -197,7 +198,7 @@ def sums(name: str, first: list[float], second: list[float], **others: object) -
     ]
 
 
-def measure(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+def measure(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return bias_tables.measure_gaps(pa.Table.from_pylist(rows), SETTINGS).to_pylist()
 
 
