@@ -8,7 +8,7 @@ def model(dbt, session):
     target = dbt.config.meta_get("target")
     confidence = dbt.config.meta_get("confidence")
     seed = dbt.config.meta_get("random_seed")
-    rows = order_by(dbt.ref("hcat", "int_target_evaluations"), "metric_name, interaction_id", in_groups_of="metric_name")
+    rows = order_by(dbt.ref("hcat", "int_target_evaluations"), "metric_name,interaction_id", in_groups_of="metric_name")
     interactions = dbt.ref("hcat", "fct_interactions")
     ids = read_rows(interactions.select("interaction_id"))["interaction_id"].combine_chunks()
     segments = read_batches(dbt.ref("hcat", "int_interaction_segments"), BATCH_ROWS)
