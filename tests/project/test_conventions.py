@@ -68,6 +68,7 @@ PLAIN_NUMBERS = {"0", "1", "0.0", "1.0", "100"}
 #: Numbers that belong to one file, each with its reason.
 NUMBERS_OF_FILES = {
     "clean_line": ({"4"}, "least digits of a code point, as people write it"),
+    "end_build": ({"20"}, "lines on rejected records that a build prints"),
     "start_build": ({"60"}, "seconds by which the clocks of two machines may differ"),
     "int_retrieval_quality": ({"3", "5", "10"}, "the cut-off ranks that the catalogue names"),
     "int_metric_cells": (
