@@ -6,33 +6,9 @@
     pre_hook="{{ delete_changed() }}"
 ) }}
 
-with retrievals as (
-    select * from {{ ref('hcat', 'stg_retrievals') }}
+with contexts as (
+    select * from {{ ref('hcat', 'int_contexts_retrieved') }}
     where {{ is_changed('interaction_id') }}
-),
-
-interactions as (
-    select interaction_id, query_id from {{ ref('hcat', 'int_interactions_joined') }}
-),
-
-chunks as (
-    select chunk_id, document_id from {{ ref('hcat', 'stg_chunks') }}
-),
-
-relevance as (
-    select * from {{ ref('hcat', 'int_query_relevance') }}
-),
-
-judged_queries as (
-    select query_id
-    from relevance
-    group by query_id
-    having max(grade) > 0
-),
-
-passages as (
-    select interaction_id, position, passage_text from {{ ref('hcat', 'int_interaction_passages') }}
-    where role = 'context'
 ),
 
 masked as (
@@ -40,47 +16,26 @@ masked as (
     where masked_text is not null
 ),
 
-contexts as (
-    select
-        retrievals.interaction_id,
-        retrievals.chunk_id,
-        chunks.document_id,
-        retrievals.rank,
-        retrievals.retrieval_score,
-        -- the text that the application saw
-        coalesce(masked.masked_text, passages.passage_text) as context_text,
-        case
-            when judged_queries.query_id is not null and retrievals.chunk_id is not null
-                then coalesce(relevance.grade, 0.0)
-        end as grade
-    from retrievals
-    inner join interactions on retrievals.interaction_id = interactions.interaction_id
-    left join chunks on retrievals.chunk_id = chunks.chunk_id
-    left join judged_queries on interactions.query_id = judged_queries.query_id
-    left join relevance on interactions.query_id = relevance.query_id and retrievals.chunk_id = relevance.chunk_id
-    left join passages on retrievals.interaction_id = passages.interaction_id and retrievals.rank = passages.position
-    left join masked on md5(passages.passage_text) = masked.text_id
-),
-
 final as (
     select
         -- ids
-        md5(concat_ws('|', interaction_id, rank)) as retrieved_context_id,
-        interaction_id,
-        chunk_id,
-        document_id,
+        md5(concat_ws('|', contexts.interaction_id, contexts.rank)) as retrieved_context_id,
+        contexts.interaction_id,
+        contexts.chunk_id,
+        contexts.document_id,
 
         -- strings
-        context_text,
+        coalesce(masked.masked_text, contexts.passage_text) as context_text,
 
         -- numerics
-        rank::integer as rank,
-        retrieval_score,
-        grade,
+        contexts.rank::integer as rank,
+        contexts.retrieval_score,
+        contexts.grade,
 
         -- booleans
-        grade > 0 as is_relevant
+        contexts.grade > 0 as is_relevant
     from contexts
+    left join masked on md5(contexts.passage_text) = masked.text_id
 )
 
 select * from final

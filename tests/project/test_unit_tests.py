@@ -25,7 +25,7 @@ MODELS_WITH_LOGIC = {
     "int_interaction_passages",
     "fct_conversations",
     "fct_verdicts",
-    "fct_retrieved_contexts",
+    "int_contexts_retrieved",
     "int_chunks_counted",
     "dim_chunks",
     "int_ratings_labelled",
