@@ -1,0 +1,67 @@
+{#
+    The rows that break a promise about models: its name, the row as `id`, and the `problem`. The body of the call
+    selects the last two. A file of promises begins with promises().
+#}
+{% macro promise(name, about) %}
+    {% if is_tested(about) %}
+    union all
+    select
+        '{{ name }}' as promise,
+        cast({{ name }}.id as string) as id,
+        cast({{ name }}.problem as string) as problem
+    from (
+        {{ caller() }}
+    ) as {{ name }}
+    {% endif %}
+{% endmacro %}
+
+{# The columns of broken promises, without a row. #}
+{% macro promises() %}
+    select
+        cast(null as string) as promise,
+        cast(null as string) as id,
+        cast(null as string) as problem
+    where false
+{% endmacro %}
+
+{# The keys that are null or stand in several rows: `keys` has the key of each model. #}
+{% macro keys_that_repeat(keys) %}
+    select
+        cast(null as string) as model,
+        cast(null as string) as key,
+        cast(null as bigint) as count_rows
+    where false
+    {% for model, key in keys.items() if is_tested([model]) %}
+    union all
+    select
+        '{{ model }}' as model,
+        cast({{ key }} as string) as key,
+        count(*) as count_rows
+    from {{ ref('hcat', model) }}
+    group by {{ key }}
+    having count(*) > 1 or {{ key }} is null
+    {% endfor %}
+{% endmacro %}
+
+{#
+    Whether to test models and seeds together: no module that is switched off has one of them, and this build makes them
+    all. So a build of some models tests no table that it leaves as it was. `dbt test` makes none and tests all.
+#}
+{% macro is_tested(names) %}
+    {% for module, described in hcat_modules().items() %}
+        {% for name in names if name in described.marts and not is_on(module) %}
+            {{ return(false) }}
+        {% endfor %}
+    {% endfor %}
+    {% set made = [] %}
+    {% if execute %}
+        {% for id in selected_resources if id.split('.')[0] in ('model', 'seed') %}
+            {# a seed may be the project's own; a model of its own with the name of one of hcat is another one #}
+            {% do made.append(id.split('.')[2] if id.startswith(('model.hcat.', 'seed.')) else id) %}
+        {% endfor %}
+    {% endif %}
+    {% for name in names if made and name not in made %}
+        {{ return(false) }}
+    {% endfor %}
+    {{ return(true) }}
+{% endmacro %}

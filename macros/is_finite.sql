@@ -1,4 +1,0 @@
-{# True for a number that is neither infinite nor NaN. Both engines sort NaN above every number. #}
-{% macro is_finite(number) -%}
-    abs({{ number }}) < 'infinity'::double
-{%- endmacro %}

@@ -1,0 +1,57 @@
+{# The key of one score: one interaction and one metric. #}
+{% macro evaluation_id(interaction_id, metric_name) %}
+    md5({{ interaction_id }} || '|' || {{ metric_name }})
+{%- endmacro %}
+
+{#
+    MD5 of a metric and a cell. Segments are texts of the logs, so a bar inside a segment is doubled. No two
+    cells then share an id.
+#}
+{% macro cell_id(metric_name, cells) %}
+    md5(
+        concat_ws(
+            '|', {{ metric_name }}, {{ cells }}.first_dimension, replace({{ cells }}.first_segment, '|', '||'),
+            {{ cells }}.second_dimension, replace({{ cells }}.second_segment, '|', '||')
+        )
+    )
+{%- endmacro %}
+
+{#- The content of a query: its text in lower case, with single blanks. Queries with the same content are equal. -#}
+{% macro hash_of_query(query_text) -%}
+    md5(lower({{ replace_pattern('trim(' ~ query_text ~ ')', '\\s+', ' ') }}))
+{%- endmacro %}
+
+{#- The key that pairs interactions with the same query: its id, else its content. `table` ends in a dot. -#}
+{% macro query_key(table='') -%}
+    coalesce({{ table }}query_id, 'text_' || {{ hash_of_query(table ~ 'query_text') }})
+{%- endmacro %}
+
+{# Id of a pair of texts that a classifier reads, premise first. #}
+{% macro text_pair_id(premise, hypothesis) %}
+    md5(md5({{ premise }}) || '|' || md5({{ hypothesis }}))
+{%- endmacro %}
+
+{# A number in [0, 1) for an interaction, used to draw a review round: a hash of purpose, seed, round and identifier. #}
+{% macro review_number(purpose, review_round) %}
+    {{ number_of_hex(
+        "left(md5('" ~ purpose ~ '|' ~ var('hcat_random_seed') ~ '|' ~ review_round ~ "|' || interaction_id), 8)"
+    ) }} / 4294967296::double
+{%- endmacro %}
+
+{# A number in [0, 1) for a text, used to sample the test set: a hash of purpose, seed and text, never random(). #}
+{% macro sampling_number(purpose, text) %}
+    {{ share_of_hash("'" ~ purpose ~ '|' ~ var('hcat_random_seed') ~ "|' || " ~ text) }}
+{%- endmacro %}
+
+{#
+    A number in [0, 1) from the MD5 of a text. It is the same in every build, and in Python it is the same in
+    hcat.calibration.calibrators.fold_of_cluster. The first 13 hexadecimal digits are 52 bits, which a double holds exactly.
+#}
+{% macro share_of_hash(text) %}
+    ({{ number_of_hex('substr(md5(' ~ text ~ '), 1, 13)') }} / 4503599627370496)
+{%- endmacro %}
+
+{#- A value by which rows are grouped and shown; 'unnamed' where it is null. -#}
+{% macro named(value) -%}
+    coalesce({{ value }}, 'unnamed')
+{%- endmacro %}

@@ -1,0 +1,149 @@
+{#
+    CTEs `numbered` and `{{ into }}` of a base model, which give every record of the CTE `checked` its record_status.
+    The first readable record of a key is staged. A later record with the same content is repeated and ignored. A later
+    record with other content is rejected, because evidence is never overwritten, unless the condition `unless` says
+    that it is another record of the same key. `field_faults` are texts that say why an optional field of a record is
+    null; the record itself is kept.
+#}
+{% macro number_records(key_columns, field_faults=['null::string'], unless=none, into='final') %}
+    {%- set keys = key_columns | join(', ') -%}
+    numbered as (
+        select
+            *,
+            row_number() over record_order as occurrence,
+            {% if unless %}
+                row_number() over (
+                    partition by {{ keys }}, check_failure is null, record_hash
+                    order by landing_number, source_file, source_row, record_id
+                ) as copy_number,
+                first_value(source_file) over record_order as first_source_file,
+                first_value(landing_number) over record_order as first_landing_number,
+            {% endif %}
+            first_value(record_hash) over record_order as first_record_hash
+        from checked
+        window record_order as (
+            partition by {{ keys }}, check_failure is null
+            order by landing_number, source_file, source_row, record_id
+            rows between unbounded preceding and current row
+        )
+    ),
+
+    {{ into }} as (
+        select
+            *,
+            case
+                when check_failure is not null then 'rejected'
+                when occurrence = 1 then 'staged'
+                {% if unless %}
+                    when copy_number > 1 then 'repeated'
+                    when {{ unless }} then 'staged'
+                {% endif %}
+                when record_hash = first_record_hash then 'repeated'
+                else 'rejected'
+            end as record_status,
+            case
+                when check_failure is not null then check_failure
+                when
+                    occurrence > 1
+                    and record_hash <> first_record_hash
+                    {% if unless %}and copy_number = 1 and not ({{ unless }}){% endif %}
+                    then '{{ keys }} was sent before with other content'
+            end as reject_reason,
+            {{ array_compact(array_of(field_faults)) }} as field_faults
+        from numbered
+    )
+{%- endmacro %}
+
+{# Says that an optional field could not be read: its text is there, and its value is not. #}
+{% macro field_fault(column, what, is_missing=none) -%}
+    case
+        when {{ column }}_text is not null and {{ is_missing or column ~ ' is null' }}
+            then '{{ column }} is not {{ what }}: ' || left({{ column }}_text, 80)
+    end
+{%- endmacro %}
+
+{# Says that weights of sentences could not be read: the macro sentence_weights left an empty list. #}
+{% macro weights_fault(column) -%}
+    {{ field_fault(column, 'a JSON list of finite numbers of at least 0', array_length(column) ~ ' = 0') }}
+{%- endmacro %}
+
+{#
+    Why the logged time of a column cannot be used; null where it can, or where there is none. The base model has the
+    time as <column> and its text as <column>_text. A plausible time lies between the first logs that anybody evaluates
+    and the build, for one zero time would stretch every series over two thousand years.
+#}
+{% macro time_fault(column) %}
+    case
+        when {{ column }}_text is null then null
+        when {{ column }} is null and {{ matches_pattern(column ~ '_text', '^[0-9]{4}-?[0-9]{2}-?[0-9]{2}[^-+]*[A-Z][A-Za-z]{2}') }}
+            then '{{ column }} names a time zone and gives no offset such as +02:00: '
+        when {{ column }} is null then '{{ column }} is not an ISO 8601 timestamp: '
+        when {{ column }} < timestamp '{{ var("hcat_earliest_time") }}'
+            then '{{ column }} lies before {{ var("hcat_earliest_time") }}: '
+        when {{ column }} > timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}'
+            + interval '{{ var("hcat_future_tolerance_hours") }} hours'
+            then '{{ column }} lies in the future: '
+    end || left({{ column }}_text, 80)
+{%- endmacro %}
+
+{#
+    Why a record was rejected, without the value that the reason ends with, line breaks included. The value is raw text
+    that may name a person, and what a build prints goes to log files.
+#}
+{% macro reason_without_value(column) %}
+    {{- replace_pattern(column, '(?s): .*$', '') -}}
+{% endmacro %}
+
+{#
+    The records of an entity: those of its own files, and those folded from spans, where that module is on. Spans give
+    some of the columns; the others are null.
+#}
+{% macro landed_and_folded(entity, columns, folded) -%}
+select
+    record_id, source_file, {{ columns | join(', ') }},
+    record_hash, read_error, unread_record, read_note, source_row, landing_number
+from {{ ref('hcat', 'landed_records') }}
+where entity = '{{ entity }}'
+union all
+select
+    record_id, source_file,
+    {% for column in columns %}{{ column if column in folded else 'null as ' ~ column }}, {% endfor -%}
+    record_hash, read_error, null as unread_record, null as read_note, source_row, landing_number
+from {{ ref_if_on(
+    'spans', 'base_folded_' ~ entity,
+    'record_id string, source_file string, record_hash string, read_error string, source_row bigint,'
+    ~ ' landing_number bigint, ' ~ folded | join(' string, ') ~ ' string'
+) }}
+{%- endmacro %}
+
+{#- Rows of a table that keeps results of earlier builds, limited to the rows with a key of this build. -#}
+{% macro current_rows(kept, current, key) -%}
+select kept.*
+from {{ kept }} as kept
+inner join (select distinct {{ key }} from {{ current }}) as this_build on kept.{{ key }} = this_build.{{ key }}
+{%- endmacro %}
+
+{# The raw entities that this project reads, in the order in which they are shown. #}
+{% macro raw_entities() %}
+    {% set entities = ['interactions', 'retrievals', 'queries', 'documents', 'chunks'] %}
+    {% for entity, module in [
+        ('ratings', 'calibration'), ('relevance_judgements', 'retrieval'), ('spans', 'spans')
+    ] if is_on(module) %}
+        {% do entities.append(entity) %}
+    {% endfor %}
+    {{ return(entities) }}
+{% endmacro %}
+
+{#
+    The name for people and the relation of an input that hcat_raw_relations names: {ref: my_model},
+    {source: [my_source, my_table]} or the name of a table. Quotes are doubled, because both stand in SQL texts.
+#}
+{% macro raw_relation(named) %}
+    {% if named is mapping and 'ref' in named %}
+        {{ return([named.ref, ref(named.ref)]) }}
+    {% elif named is mapping and 'source' in named %}
+        {{ return([named.source | join('.'), source(named.source[0], named.source[1])]) }}
+    {% endif %}
+    {% set name = named | string | replace("'", "''") %}
+    {{ return([name, name]) }}
+{% endmacro %}
