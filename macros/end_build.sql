@@ -35,7 +35,8 @@
     {% set rejected = relation_of_run(results, 'stg_rejected_records') %}
     {% if rejected is not none %}
         {# the reason of a whole file names columns and no values #}
-        {% set reason = "case when source_row = 0 then reject_reason else " ~ reason_without_value('reject_reason') ~ " end" %}
+        {% set named = reason_without_value('reject_reason') %}
+        {% set reason = "case when source_row = 0 then reject_reason else " ~ named ~ " end" %}
         {% set rows = run_query(
             "select source_file, entity, kind, " ~ reason ~ " as reason, count(*), min(source_row) from " ~ rejected
             ~ " where reject_reason <> 'deleted on request' group by 1, 2, 3, 4 order by 5 desc, 1, 2, 3, 4"

@@ -244,42 +244,7 @@ def percent_agreement(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> Agreement:
-    """Return the share of agreeing pairs of ratings of a unit, in [0, 1]; not corrected for chance.
-
-    Parameters
-    ----------
-    ratings : ndarray of float, shape (n_units, n_raters)
-        Scale points, NaN where a rater did not rate.
-    clusters : ndarray of int, shape (n_units,)
-        What is resampled as a whole.
-    count_draws, confidence, seed
-        Of the bootstrap: draws, coverage in (0, 1), random seed.
-
-    Returns
-    -------
-    Agreement
-        Status `no_pairable_values` when no unit has two ratings. Without variation the figure is 1, which is true and
-        says little: read it beside alpha, which is then `no_variation`.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, a rating is infinite, or there are more than 101 scale points.
-
-    Notes
-    -----
-    With n_uk ratings k of unit u and m_u = sum_k n_uk >= 2, P_u = sum_k n_uk (n_uk - 1) / (m_u (m_u - 1)) (Fleiss
-    1971, P_i). Units are weighted by their pairable values m_u, as in the coincidence matrix of Krippendorff (2011):
-    sum_u m_u P_u / sum_u m_u = 1 - D_o of the nominal alpha. With equal m_u this is the plain mean of P_u.
-
-    Examples
-    --------
-    Two raters agree on one of two units; two clusters are too few for an interval.
-
-    >>> found = percent_agreement(np.array([[1.0, 1.0], [1.0, 0.0]]), np.array([0, 1]))
-    >>> found.value, found.interval_status
-    (0.5, 'too_few_clusters')
-    """
+    """Return the share of agreeing pairs of ratings of a unit, in [0, 1]; not corrected for chance."""
     _check_bootstrap(count_draws, confidence)
     units = _pairable(ratings, clusters)
     if units is None:
@@ -301,28 +266,7 @@ def cohen_kappa(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> Agreement:
-    """Return Cohen's kappa of two raters on the units that both rated, in [-1, 1].
-
-    Parameters
-    ----------
-    weighting : {"unweighted", "quadratic"}
-        Disagreement of categories i and j: 1 unless equal (Cohen 1960), or (v_i - v_j)^2 of their values (Cohen 1968;
-        Fleiss and Cohen 1973). The distance is that of the values, so that a scale point that nobody used moves
-        nothing; on equally spaced points it is the usual squared difference of positions.
-    ratings, clusters, count_draws, confidence, seed
-        As in :func:`percent_agreement`; columns without any rating are passed over.
-
-    Returns
-    -------
-    Agreement
-        Status `more_than_two_raters`; `no_pairable_values` when no unit has both ratings; `no_variation` when both
-        gave one and the same value throughout. When only one of them never varied, kappa is 0 by its definition.
-
-    Notes
-    -----
-    kappa = 1 - sum d_ij o_ij / sum d_ij e_ij, with e_ij = row_i column_j / n of the cross table o (Cohen 1968, with
-    weights of disagreement).
-    """
+    """Return Cohen's kappa of two raters on the units that both rated, in [-1, 1]."""
     if weighting not in get_args(Weighting):
         raise ValueError(f"weighting must be one of {', '.join(get_args(Weighting))}, got {weighting}")
     _check_bootstrap(count_draws, confidence)
@@ -358,20 +302,7 @@ def fleiss_kappa(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> Agreement:
-    """Return Fleiss' kappa of units that all have the same number m >= 2 of ratings, by whichever raters.
-
-    Parameters as in :func:`percent_agreement`; units without any rating are left out.
-
-    Returns
-    -------
-    Agreement
-        Status `unequal_ratings_per_unit` (alpha is then the figure to use); `no_pairable_values` when units have one
-        rating or none; `no_variation` when one value was given throughout.
-
-    Notes
-    -----
-    kappa = (P - P_e) / (1 - P_e), P = mean of P_u, P_e = sum_k p_k^2, p_k = share of all ratings (Fleiss 1971).
-    """
+    """Return Fleiss' kappa of units that all have the same number m >= 2 of ratings, by whichever raters."""
     _check_bootstrap(count_draws, confidence)
     ratings, clusters = _checked(ratings, clusters)
     units = _pairable(ratings, clusters)
@@ -400,28 +331,7 @@ def krippendorff_alpha(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> Agreement:
-    """Return Krippendorff's alpha; any number of raters, gaps allowed.
-
-    Parameters
-    ----------
-    level : {"nominal", "ordinal", "interval"}
-        Level of measurement of the scale: `nominal` ignores the order, `ordinal` uses the ranks that the ratings
-        themselves define, `interval` takes differences of the values at their word.
-    ratings, clusters, count_draws, confidence, seed
-        As in :func:`percent_agreement`.
-
-    Returns
-    -------
-    Agreement
-        Status `no_pairable_values` when no unit has two ratings; `no_variation` when all pairable values are equal.
-
-    Notes
-    -----
-    alpha = 1 - D_o / D_e = 1 - (n - 1) sum o_ck d_ck / sum n_c n_k d_ck (Krippendorff 2011, section D). o_ck counts
-    ordered pairs of a unit with weight 1 / (m_u - 1). The ordinal distance (sum_{g=c..k} n_g - (n_c + n_k) / 2)^2 is
-    the squared difference of the mid-ranks of c and k, so that ordinal alpha is interval alpha of mid-ranks; a
-    bootstrap draw has its own.
-    """
+    """Return Krippendorff's alpha; any number of raters, gaps allowed."""
     if level not in get_args(Level):
         raise ValueError(f"level must be one of {', '.join(get_args(Level))}, got {level}")
     _check_bootstrap(count_draws, confidence)
@@ -466,10 +376,7 @@ def agreement_statistics(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> tuple[Agreement, ...]:
-    """Return every statistic between raters once, in the order of :data:`Statistic`, each with its own status.
-
-    Parameters as in :func:`percent_agreement`.
-    """
+    """Return every statistic between raters once, in the order of :data:`Statistic`, each with its own status."""
     bootstrap = (count_draws, confidence, seed)
     return (
         percent_agreement(ratings, clusters, *bootstrap),
@@ -490,19 +397,7 @@ def intra_rater_agreement(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> IntraRaterAgreement:
-    """Return how well one rater's second pass over the same units repeats the first (test and retest).
-
-    Parameters
-    ----------
-    first_pass, second_pass : ndarray of float, shape (n_units,)
-        Ratings of the same person, NaN where a pass lacks the unit; only units of both passes count.
-    clusters, count_draws, confidence, seed
-        As in :func:`percent_agreement`.
-
-    Notes
-    -----
-    It bounds what may be asked of two people and never replaces them: a rater may repeat an error perfectly.
-    """
+    """Return how well one rater's second pass over the same units repeats the first (test and retest)."""
     first_pass, second_pass = np.asarray(first_pass, dtype=np.float64), np.asarray(second_pass, dtype=np.float64)
     if first_pass.ndim != 1 or first_pass.shape != second_pass.shape:
         raise ValueError(f"both passes must have one shape (n_units,), got {first_pass.shape} and {second_pass.shape}")
@@ -522,27 +417,7 @@ def rater_reports(
     confidence: float = CONFIDENCE,
     seed: int = SEED,
 ) -> tuple[RaterReport, ...]:
-    """Return one report per rater, in the order of the columns.
-
-    Parameters as in :func:`percent_agreement`.
-
-    Notes
-    -----
-    A shared unit of rater r is one that r rated, that at least two others rated, and on which one value is the most
-    frequent of the others' ratings; ties are left out, and one other person is no majority. `agreement` is the share
-    of shared units on which r gives that value, with its interval by cluster (:mod:`hcat.statistics.clustered`).
-    `agreement_of_others` is the percent agreement (:func:`percent_agreement`) of the others with each other on all
-    units that r rated, ties among them included, because dropping those would leave only what the others agree on;
-    `agreement_of_others_everywhere` is the same on every unit.
-
-    Rule: `disagrees_with_everyone` = the upper interval limit of `agreement` lies below both. The first comparison is
-    fair to a rater who got the hard units, the second keeps out the luck of others who rated few of the same units.
-    The rule leans towards the rater, for a typical rater meets a majority more often than two raters meet each other;
-    it finds raters who follow another scale or none, not those who are slightly stricter. A rater with fewer than 20
-    shared units has status `too_few_shared_units`; with fewer than 3 raters who rated anything, all have
-    `fewer_than_three_raters`. A rater in conflict with the majority may be the one who is right: the report is a
-    reason to look, and none to drop ratings.
-    """
+    """Return one report per rater, in the order of the columns."""
     ratings, clusters = _checked(ratings, clusters)
     _check_bootstrap(count_draws, confidence)
     categories, counts = _value_counts(ratings)
@@ -579,41 +454,7 @@ def rater_reports(
 def dawid_skene(
     ratings: Floats, pseudo_count: float = 0.5, maximum_iterations: int = 2_000, tolerance: float = 1e-8
 ) -> DawidSkene:
-    """Return classes of units and confusion matrices of raters by maximum a posteriori EM.
-
-    Parameters
-    ----------
-    ratings : ndarray of float, shape (n_units, n_raters)
-        NaN where a rater did not rate. Raters are taken to err independently given the class.
-    pseudo_count : float
-        Added to each expected count: a symmetric Dirichlet prior of 1 + pseudo_count on the class prior and on each
-        row of each confusion matrix. Above 0, so that no probability is 0 and one odd rating settles no unit.
-    maximum_iterations, tolerance : int, float
-        The iteration stops when no posterior moves by more than `tolerance`; else the status is `not_converged`.
-
-    Returns
-    -------
-    DawidSkene
-        Status `insufficient` with fewer than 3 raters or fewer than 2 ratings per rated unit on average (two raters
-        cannot outvote each other: their confusion matrices are not identified); `no_variation` when one value was
-        given throughout; `not_converged`.
-
-    Raises
-    ------
-    ValueError
-        If ratings are malformed, or a setting is out of range.
-
-    Notes
-    -----
-    Dawid and Skene (1979): eq. 2.3 and 2.4 estimate confusion and class shares from class probabilities (here with the
-    prior), eq. 2.5 gives class probabilities from them; eq. 3.1 starts from the shares of votes, so that the fit is
-    deterministic and its classes are those of the majority, not a permutation. EM climbs the log posterior (Dempster,
-    Laird and Rubin 1977) to a local maximum.
-
-    A rater costs n_categories (n_categories - 1) parameters. In simulation (binary, 3 ratings per unit, accuracies of
-    .5 to .95) the labels were better than the majority's from about 50 ratings per rater and worse at 20: look at
-    `count_ratings`, and prefer the majority in a large crowd.
-    """
+    """Return classes of units and confusion matrices of raters by maximum a posteriori EM."""
     if not pseudo_count > 0:
         raise ValueError(f"pseudo_count must be greater than 0, got {pseudo_count}")
     if maximum_iterations < 1 or not tolerance > 0:
@@ -730,11 +571,7 @@ def _estimate(
     confidence: float,
     seed: int,
 ) -> Agreement:
-    """Return the figure and its percentile interval (Efron 1979).
-
-    `value` takes how often each cluster is drawn, shape (n_draws, n_clusters), and returns the statistic of each draw
-    from sums by cluster, NaN where it does not exist; no draw ever builds a table of ratings.
-    """
+    """Return the figure and its percentile interval (Efron 1979)."""
     basis = (len(units.counts), int(units.counts.sum()), units.count_clusters)
     point = float(value(np.ones((1, units.count_clusters)))[0])
     if np.isnan(point):

@@ -116,35 +116,7 @@ def measure_raters(ratings: pa.Table, rules: pa.Table, count_draws: int, random_
 
 
 def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
-    """Return the agreement between raters of one kind, between kinds, and of every rater with an own second pass.
-
-    Parameters
-    ----------
-    ratings : Table
-        interaction_id, cluster_id, criterion, rater, rater_kind, rating_pass (1 = first look), scale_point; one row per
-        look.
-    count_draws, random_seed : int
-        Bootstrap over whole clusters.
-
-    Returns
-    -------
-    Table
-        Schema :data:`AGREEMENT_SCHEMA`, ordered; ``rater`` is null for figures between raters, ``other_rater_kind`` is
-        null within a kind, and numbers are null where the status says that there is none. Between two kinds, each has
-        the point that most of its raters gave (the lower one of equally frequent points).
-
-    Examples
-    --------
-    >>> looks = [("i1", "anna", 1), ("i1", "ben", 1), ("i2", "anna", 1), ("i2", "ben", 0)]
-    >>> rows = [
-    ...     dict(interaction_id=i, cluster_id=i, criterion="correct", rater=rater, rating_pass=1, scale_point=point)
-    ...     | dict(rater_kind="person")
-    ...     for i, rater, point in looks
-    ... ]
-    >>> found = measure_agreement(pa.Table.from_pylist(rows), count_draws=10, random_seed=1).to_pylist()
-    >>> {row["statistic"]: row["value"] for row in found}["percent_agreement"]
-    0.5
-    """
+    """Return the agreement between raters of one kind, between kinds, and of every rater with an own second pass."""
     rows: list[dict[str, Any]] = []
     criteria = list(_read_criteria(ratings))
     for criterion in criteria:
@@ -172,10 +144,7 @@ def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> 
 
 
 def report_raters(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
-    """Return one row per (criterion, rater) that compares the rater with the majority of the others of this kind.
-
-    Parameters as in :func:`measure_agreement`; schema :data:`RATER_SCHEMA`. First looks only.
-    """
+    """Return one row per (criterion, rater) that compares the rater with the majority of the others of this kind."""
     rows: list[dict[str, Any]] = []
     for criterion in _read_criteria(ratings):
         reports = rater_reports(criterion.first, criterion.clusters, count_draws, seed=random_seed)
@@ -188,25 +157,7 @@ def report_raters(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.T
 
 
 def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
-    """Return the labels of the criteria whose rule is `dawid_skene`, one row per (interaction, criterion).
-
-    Parameters
-    ----------
-    ratings : Table
-        As in :func:`measure_agreement`, and gives_label. First looks only, of the ratings that give labels.
-    rules : Table
-        criterion, rule.
-
-    Returns
-    -------
-    Table
-        Schema :data:`MODELLED_SCHEMA`; scale_point is null unless label_status is `labelled`.
-
-    Raises
-    ------
-    ValueError
-        If a rule is none of :data:`RULES`.
-    """
+    """Return the labels of the criteria whose rule is `dawid_skene`, one row per (interaction, criterion)."""
     by_criterion = {row["criterion"]: row["rule"] for row in rules.select(["criterion", "rule"]).to_pylist()}
     unknown = sorted({str(rule) for rule in by_criterion.values()}.difference(RULES))
     if unknown:

@@ -52,35 +52,7 @@ COVERAGE, OVERCONFIDENCE = "coverage", "overconfidence"
 def check_audits(
     labels: pa.Table, targets: pa.Table, predictions: pa.Table, alpha: float, level: float, minimum_clusters: int
 ) -> pa.Table:
-    """Return the one-sided tests of every month's audit labels, adjusted over all of them.
-
-    Parameters
-    ----------
-    labels : Table
-        Labels of a plain random sample: the columns of :func:`hcat.calibration.conformal_tables.fit_quantiles` and
-        rated_month (`YYYY-MM`).
-    targets, predictions : Table
-        As in :func:`hcat.calibration.conformal_tables.fit_quantiles`.
-    alpha : float
-        Miscoverage of the sets in force, in (0, 1).
-    level : float
-        A P-value below it, after Holm's adjustment over all tests of the build, fails; in (0, 1).
-    minimum_clusters : int
-        Clusters of a month below which probabilities are not tested, at least 2.
-
-    Returns
-    -------
-    Table
-        Schema :data:`AUDIT_SCHEMA`, one row per (metric, month, test, stratum, label), ordered. Of `coverage`, value is
-        the share of clusters that sets made of the other months cover, and expected what these promise, a row per class
-        and stratum with a quantile of its own; of `overconfidence`, value is the mean label and expected the mean
-        out-of-fold probability. A metric without any label has one row with the status `no_labels`.
-
-    Raises
-    ------
-    ValueError
-        If level or minimum_clusters lies outside its range.
-    """
+    """Return the one-sided tests of every month's audit labels, adjusted over all of them."""
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1), got {level}")
     if minimum_clusters < 2:
@@ -119,31 +91,7 @@ def check_audits(
 def overconfidence(
     probabilities: npt.NDArray[np.float64], labels: npt.NDArray[np.float64], clusters: npt.NDArray[Any]
 ) -> float:
-    """Return the one-sided P-value that probabilities lie above the shares of labels, whole clusters varying together.
-
-    The mean of probability - label over rows, its variance linearised by cluster (Cochran 1977, section 11.8; CR1), and
-    Student's t with clusters - 1 degrees of freedom.
-
-    Parameters
-    ----------
-    probabilities, labels : ndarray, shape (n,)
-        Probability that people accept, in [0, 1], and 1 where they did.
-    clusters : ndarray, shape (n,)
-        At least two distinct.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 where nothing varies and the mean is not above 0, 0 where it is above.
-
-    Examples
-    --------
-    Predictions exceed the labels by 0.5 on average, by 0 and 1 in the two clusters: t = 1 with one degree of freedom.
-
-    >>> p_value = overconfidence(np.array([1.0, 1.0]), np.array([1.0, 0.0]), np.array(["a", "b"]))
-    >>> round(float(p_value), 12)
-    0.25
-    """
+    """Return the one-sided P-value that probabilities lie above the shares of labels, whole clusters varying together."""
     excess = probabilities - labels
     mean = float(excess.mean())
     names, codes = np.unique(clusters, return_inverse=True)

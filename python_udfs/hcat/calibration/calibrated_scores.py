@@ -56,13 +56,7 @@ class ScoreCalibration:
             self._limits[name] = _Limits(cells.filter(is_own), left_out.filter(is_own))
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows that have a probability (schema :data:`CALIBRATED_SCHEMA`).
-
-        Parameters
-        ----------
-        batch : RecordBatch
-            interaction_id, metric_name, cluster_id, version_class, stratum, segment and raw_score (not null).
-        """
+        """Return the rows that have a probability (schema :data:`CALIBRATED_SCHEMA`)."""
         nothing = pa.RecordBatch.from_pylist([], schema=CALIBRATED_SCHEMA)
         return pa.concat_batches([nothing, *self._calibrate(batch)])
 

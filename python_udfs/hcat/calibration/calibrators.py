@@ -144,32 +144,7 @@ def label_scores(
     count_scale_points: int = 2,
     accept_from: int = 1,
 ) -> LabelledScores:
-    """Return scores and labels, checked.
-
-    Parameters
-    ----------
-    scores : array_like, shape (n,) or (n, n_features)
-        Finite. Of several features one may be missing (NaN), never all of a row.
-    labels : array_like of int, shape (n,)
-        0 = people do not accept, 1 = people accept; or scale points.
-    clusters : array_like, shape (n,)
-        Cluster group of each row.
-    weights : array_like, shape (n,), optional
-        1 / inclusion probability of each label, positive; 1 by default.
-    direction : str or sequence of str
-        `higher_is_better` or `lower_is_better`, as the metric catalogue says; one, or one per feature.
-    is_probability : bool
-        Scores lie in [0, 1] and their logit is calibrated.
-    count_scale_points : int
-        Points of the scale; 2 = accepted or not.
-    accept_from : int
-        Least scale point that people accept.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, a score is not finite, or lengths differ.
-    """
+    """Return scores and labels, checked."""
     if not 1 <= accept_from < count_scale_points:
         raise ValueError(f"accept_from must lie in 1 to {count_scale_points - 1}, got {accept_from}")
     table = np.asarray(scores, dtype=np.float64)
@@ -282,18 +257,7 @@ class Calibrator:
         return np.array([row.value for row in self.rows if row.parameter == parameter], dtype=np.float64)
 
     def apply(self, scores: npt.ArrayLike) -> Floats:
-        """Return P(y = 1), shape (n,).
-
-        Parameters
-        ----------
-        scores : array_like, shape (n,) or (n, n_features)
-            As in :func:`label_scores`.
-
-        Raises
-        ------
-        ValueError
-            If a score is not finite or, for the calibrator of a probability, outside [0, 1].
-        """
+        """Return P(y = 1), shape (n,)."""
         table = _checked_scores(np.asarray(scores, dtype=np.float64), len(self.values("direction")))
         if self.family == "isotonic":
             steps = [row for row in self.rows if row.parameter == "step"]
@@ -312,13 +276,7 @@ class Calibrator:
         return result
 
     def scale_point_probabilities(self, scores: npt.ArrayLike) -> Floats:
-        """Return P(label = k) of a graded scale, shape (n, count_scale_points); rows sum to 1.
-
-        Raises
-        ------
-        ValueError
-            If the family is not one of :data:`GRADED_FAMILIES`, or as :meth:`apply`.
-        """
+        """Return P(label = k) of a graded scale, shape (n, count_scale_points); rows sum to 1."""
         if self.family not in GRADED_FAMILIES:
             raise ValueError(f"scale points need a family out of {list(GRADED_FAMILIES)}, got {self.family!r}")
         inputs = self._inputs(_checked_scores(np.asarray(scores, dtype=np.float64), 1))
@@ -366,13 +324,7 @@ class Calibrator:
 
 
 def from_rows(rows: Iterable[CalibratorRow]) -> Calibrator:
-    """Return the calibrator of its rows, in whatever order they come.
-
-    Raises
-    ------
-    ValueError
-        If rows are missing, doubled, of several families, or make no calibrator.
-    """
+    """Return the calibrator of its rows, in whatever order they come."""
     ordered = tuple(sorted(rows, key=lambda row: (row.parameter, row.position)))
     families = sorted({row.family for row in ordered})
     if len(families) != 1 or families[0] not in FAMILIES:
@@ -461,36 +413,7 @@ class Fit:
 
 
 def fit_calibrator(data: LabelledScores, family: str, seed: int = SEED) -> Fit:
-    """Return a family fitted by (penalised) maximum likelihood, or a status.
-
-    Parameters
-    ----------
-    data : LabelledScores
-        The labels to fit on.
-    family : str
-        One of :data:`FAMILIES`; `ordinal` and `multinomial` need a scale of at least three points.
-    seed : int
-        Of the boosted learner, which uses it only to make bins of more than 200,000 rows.
-
-    Raises
-    ------
-    ValueError
-        If the family is unknown, or cannot take these data.
-
-    Notes
-    -----
-    At least 20 labels of each class from at least 10 clusters each, else `insufficient`; on a graded scale each scale
-    point is a class of ordinal and multinomial. Isotonic and trees of a single score need 1,000 labels.
-
-    Examples
-    --------
-    Twenty labels of either class, which all agree with the score, with 40 clusters:
-
-    >>> scores = np.linspace(-1, 1, 40)
-    >>> found = fit_calibrator(label_scores(scores, scores > 0, np.arange(40)), "logistic")
-    >>> found.status, bool(found.calibrator.apply([0.0]).round(6)[0] == 0.5)
-    ('fitted', True)
-    """
+    """Return a family fitted by (penalised) maximum likelihood, or a status."""
     _check_family(data, family)
     status = _status_of_labels(data, family)
     calibrator = None
@@ -586,11 +509,7 @@ def _fit_parametric(data: LabelledScores, family: str) -> tuple[str, list[Calibr
 def _maximise_multinomial(
     inputs: Floats, classes: Integers, weights: Floats, count_classes: int
 ) -> tuple[Floats, Floats, bool]:
-    """Return intercepts and slopes of classes 1 and up against class 0 (two classes: logistic regression), by Newton.
-
-    Inputs are standardised. Maximised is the sum of w ln P(class) - PENALTY / 2 x the sum of squared slopes (Agresti
-    2013, section 8.1).
-    """
+    """Return intercepts and slopes of classes 1 and up against class 0 (two classes: logistic regression), by Newton."""
     # einsum and sum rather than matrix products: their order of addition does not depend on the number of threads
     design = np.column_stack([np.ones(len(inputs)), inputs])
     targets = np.eye(count_classes)[classes][:, 1:]
@@ -635,11 +554,7 @@ def _maximise_multinomial(
 def _maximise_ordinal(
     inputs: Floats, classes: Integers, weights: Floats, count_classes: int
 ) -> tuple[Floats, Floats, bool]:
-    """Return cut points and slope of proportional odds: P(Y <= k) = F(cut_point[k + 1] - slope x) (McCullagh 1980).
-
-    Cut points stay in order, because the gaps between them are exponentials of the free parameters. With
-    l < u the two log odds around a class, F(u) - F(l) = F(u) (1 - F(l)) (1 - exp(l - u)), which loses no digits.
-    """
+    """Return cut points and slope of proportional odds: P(Y <= k) = F(cut_point[k + 1] - slope x) (McCullagh 1980)."""
     from scipy.optimize import minimize
 
     members = [np.flatnonzero(classes == label) for label in range(count_classes)]
@@ -684,11 +599,7 @@ def _maximise_ordinal(
 
 
 def _fit_isotonic(data: LabelledScores) -> tuple[str, list[CalibratorRow]]:
-    """Return the steps of isotonic regression by pool adjacent violators (Ayer et al. 1955; Zadrozny and Elkan 2002).
-
-    Rows of one score are one point. Blocks end half way to the next score, so that both directions are treated alike.
-    Probabilities are clipped to [1 / (n + 2), 1 - 1 / (n + 2)]: n labels cannot promise more (rule of succession).
-    """
+    """Return the steps of isotonic regression by pool adjacent violators (Ayer et al. 1955; Zadrozny and Elkan 2002)."""
     from sklearn.isotonic import IsotonicRegression
 
     values, inverse = np.unique(data.scores[:, 0], return_inverse=True)
@@ -819,11 +730,7 @@ class CrossFit:
     shares: Floats
 
     def apply(self, data: LabelledScores) -> Floats:
-        """Return the out-of-fold P(y = 1) of each row of the data of the fit, shape (n,).
-
-        Where the other folds allow no fit (wrong direction, constant score, one class), their share of accepted answers
-        is predicted: it is the likelihood's maximum under the sign, a slope of 0.
-        """
+        """Return the out-of-fold P(y = 1) of each row of the data of the fit, shape (n,)."""
         predicted = self.shares.copy()
         for fold, calibrator in enumerate(self.calibrators):
             own = self.folds == fold
@@ -843,35 +750,7 @@ class CrossFit:
 
 
 def cross_fit(data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED) -> CrossFit:
-    """Return one calibrator per fold of whole clusters, each fitted on the other folds.
-
-    Every label then has a probability to which neither it nor a sibling contributed, and none is spent on a fold that
-    only tests. The calibrator in force is another one, fitted on all labels.
-
-    Parameters
-    ----------
-    data : LabelledScores
-        All labels.
-    family : str
-        One of :data:`FAMILIES`.
-    count_folds : int
-        At least 2. Whole clusters get a fold by hash; a fold that gets none is left out.
-    seed : int
-        Salt of the folds.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than 2 folds, or as :func:`fit_calibrator`.
-
-    Examples
-    --------
-    >>> scores = np.linspace(0, 1, 100)
-    >>> data = label_scores(scores, scores > np.tile([0.3, 0.7], 50), np.arange(100))
-    >>> found = cross_fit(data, "logistic", 2).apply(data)
-    >>> bool(found[10] < 0.3), bool(found[90] > 0.7)
-    (True, True)
-    """
+    """Return one calibrator per fold of whole clusters, each fitted on the other folds."""
     _check_family(data, family)
     if count_folds < 2:
         raise ValueError(f"count_folds must be at least 2, got {count_folds}")
@@ -894,10 +773,7 @@ def cross_fit(data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS,
 def cross_validated_losses(
     data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED
 ) -> Floats:
-    """Return the log loss of each row under the family fitted on other clusters, shape (n,), nats.
-
-    Parameters and errors are those of :func:`cross_fit`.
-    """
+    """Return the log loss of each row under the family fitted on other clusters, shape (n,), nats."""
     predicted = cross_fit(data, family, count_folds, seed).apply(data)
     predicted = np.clip(predicted, LOG_LOSS_BOUND, 1 - LOG_LOSS_BOUND)
     result: Floats = -np.where(data.is_accepted, np.log(predicted), np.log1p(-predicted))
@@ -910,33 +786,7 @@ def choose_calibrator(
     count_folds: int = COUNT_FOLDS,
     seed: int = SEED,
 ) -> Choice:
-    """Return the simplest family whose cross-validated log loss is within one standard error of the best.
-
-    Parameters
-    ----------
-    data : LabelledScores
-        All labels.
-    families : sequence of str, optional
-        Candidates. By default all that these data can take: ordinal and multinomial for graded scales only, boosted
-        alone for several features.
-    count_folds, seed : int
-        As in :func:`cross_validated_losses`.
-
-    Raises
-    ------
-    ValueError
-        As :func:`cross_validated_losses`, or if there is no candidate.
-
-    Notes
-    -----
-    The one-standard-error rule of Breiman et al. (1984, section 3.4.3), with the standard error of the paired
-    difference to the best family: all families meet the same rows, and the standard error of one loss is mostly that of
-    the rows' difficulty. Measured 40 times on 1,500 labels: where the truth has three steps, the logistic stays in 19
-    by the standard error of the loss itself and in none by that of the difference; where the truth is logistic, it
-    stays in 40 and 39. Every family is judged by the event `accepted`, so that graded and binary ones compare.
-    Standard errors are linearised by cluster:
-    V = K / (K - 1) x sum over clusters of (sum of w (l - L))^2 / (sum of w)^2 (Cochran 1977, chapter 6).
-    """
+    """Return the simplest family whose cross-validated log loss is within one standard error of the best."""
     if families is None:
         is_single, is_graded = data.scores.shape[1] == 1, data.count_scale_points > 2
         families = [

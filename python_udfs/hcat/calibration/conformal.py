@@ -101,39 +101,7 @@ class Conformalizer:
     def predict(
         self, probabilities: Floats, groups: Keys | None = None, clusters: Keys | None = None
     ) -> PredictionSets:
-        """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q.
-
-        This is step 3 of Sudjianto et al. 2024, section 5.2.
-
-        Parameters
-        ----------
-        probabilities : ndarray, shape (n,) or (n, n_labels)
-            As in :func:`nonconformity`.
-        groups : ndarray, shape (n,), optional
-            Needed if the fit had groups; a group without a cell of its own is in :data:`OTHER_GROUP`.
-        clusters : ndarray, shape (n,), optional
-            Cluster of each row. A row of a cluster of the fit gets the quantile of the other clusters, so that the sets
-            of the fit's own rows have the same promise as those of new ones. By default no row is of such a cluster.
-
-        Raises
-        ------
-        ValueError
-            If the classes differ from those of the fit, groups are missing, or lengths differ.
-
-        Examples
-        --------
-        Three labels of two clusters at alpha = .5. Without cluster b there is one label left, and rank 1 of 1 is .2.
-
-        >>> found = fit_conformal(
-        ...     np.array([0.8, 0.6, 0.4]),
-        ...     np.ones(3, int),
-        ...     0.5,
-        ...     stratification="marginal",
-        ...     clusters=np.array(list("abb")),
-        ... )
-        >>> round(found.cells[0].quantile, 3), round(found.cells[0].left_out()["b"], 3)
-        (0.4, 0.2)
-        """
+        """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q."""
         scores = nonconformity(probabilities)
         if scores.shape[1] != self.count_labels:
             raise ValueError(f"probabilities must be of {self.count_labels} classes, got {scores.shape[1]}")
@@ -187,16 +155,7 @@ class CoverageCheck:
 
 
 def conformal_rank(count: int, alpha: float) -> int:
-    """Return k = ceil((n + 1)(1 - alpha)), 1 to n + 1; k = n + 1 stands for an infinite quantile.
-
-    The rank is that of Sudjianto et al. 2024, section 5.2. The product is taken in whole numbers: .1 is one
-    tenth, and 19 scores give 18, never 19 by rounding.
-
-    Raises
-    ------
-    ValueError
-        If alpha is not in (0, 1) or the count is negative.
-    """
+    """Return k = ceil((n + 1)(1 - alpha)), 1 to n + 1; k = n + 1 stands for an infinite quantile."""
     if count < 0:
         raise ValueError(f"count must be at least 0, got {count}")
     return math.ceil((count + 1) * (1 - exact_alpha(alpha)))
@@ -208,20 +167,7 @@ def clusters_needed(alpha: float) -> int:
 
 
 def nonconformity(probabilities: Floats) -> Floats:
-    """Return S = 1 - P(Y = y | x) of every label, shape (n, n_labels), in [0, 1].
-
-    This is step 1 of Sudjianto et al. 2024, section 5.2.
-
-    Parameters
-    ----------
-    probabilities : ndarray, shape (n,) or (n, n_labels)
-        P(Y = 1 | x), or a column per class 0, 1, ... that sum to 1.
-
-    Raises
-    ------
-    ValueError
-        If a probability is outside [0, 1] or not a number, a row does not sum to 1, or there are fewer than 2 classes.
-    """
+    """Return S = 1 - P(Y = y | x) of every label, shape (n, n_labels), in [0, 1]."""
     values = np.asarray(probabilities, dtype=np.float64)
     if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] < 2):
         raise ValueError(f"probabilities must have shape (n,) or (n, at least 2), got {values.shape}")
@@ -265,38 +211,7 @@ def _masses(clusters: Keys | None, weights: Floats | None, count: int) -> _Masse
 def conformal_quantile(
     scores: Floats, alpha: float, clusters: Keys | None = None, weights: Floats | None = None
 ) -> float:
-    """Return the conformal quantile of scores with siblings; infinite if there are too few clusters.
-
-    The smallest t with sum over rows with S <= t of 1 / ((K + 1) n_k) >= 1 - alpha: the (1 - alpha) quantile of the
-    scores' weighted distribution with mass 1 / (K + 1) at infinity (Lee, Barber and Willett 2023, hierarchical
-    conformal prediction).
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n,)
-        Nonconformity of observed labels.
-    alpha : float
-        Promised miscoverage, in (0, 1).
-    clusters : ndarray, shape (n,), optional
-        Cluster of each row; every row its own by default, and the result is the k-th smallest score.
-    weights : ndarray, shape (n,), optional
-        1 / inclusion probability over the largest one of the sample, in (0, 1]; the new row may have the largest. Rows
-        weigh the same by default.
-
-    Raises
-    ------
-    ValueError
-        If alpha is not in (0, 1), scores hold NaN, or the lengths differ.
-
-    Examples
-    --------
-    Nine scores at alpha = .2: the rank is ceil(10 x .8) = 8. Three scores are too few.
-
-    >>> conformal_quantile(np.arange(1.0, 10.0), 0.2)
-    8.0
-    >>> conformal_quantile(np.arange(3.0), 0.2)
-    inf
-    """
+    """Return the conformal quantile of scores with siblings; infinite if there are too few clusters."""
     target = 1 - exact_alpha(alpha)
     scores = np.asarray(scores, dtype=np.float64)
     if np.isnan(scores).any():
@@ -310,16 +225,7 @@ def conformal_quantile(
 def leave_out_quantiles(
     scores: Floats, alpha: float, clusters: Keys | None = None, weights: Floats | None = None
 ) -> dict[Any, float]:
-    """Return the conformal quantile without each cluster, by cluster: what :func:`conformal_quantile` gives without it.
-
-    Parameters as in :func:`conformal_quantile`. One cluster moves at most its own mass, so that each quantile is found
-    within that mass of the place where the running sum reaches its target.
-
-    Examples
-    --------
-    >>> leave_out_quantiles(np.array([1.0, 2.0, 3.0]), 0.5, np.array(["a", "b", "c"]))
-    {'a': 3.0, 'b': 3.0, 'c': 2.0}
-    """
+    """Return the conformal quantile without each cluster, by cluster: what :func:`conformal_quantile` gives without it."""
     share = float(1 - exact_alpha(alpha))
     scores = np.asarray(scores, dtype=np.float64)
     masses = _masses(clusters, weights, len(scores))
@@ -346,34 +252,7 @@ def leave_out_quantiles(
 def groups_with_cells(
     groups: Keys, alpha: float, clusters: Keys | None = None, least_class_share: float = 1.0
 ) -> tuple[str, ...]:
-    """Return the groups that get cells of their own, sorted; every other group is merged into one `other` cell.
-
-    A group needs (ceil(1 / alpha) - 1) / least_class_share clusters. The rule counts clusters of the group whatever
-    their labels. Were it to count those of a class, the labels would choose which scores are pooled, and
-    the pooled scores would no longer be exchangeable with that of a new row, whose label is not known. The price: a
-    group can pass and still hold too few clusters of a rare class; its sets are then all labels. A least class share
-    for instance that of all labels, prevents that.
-
-    Quantiles of kept groups are exact in any case. That of `other` is exact if the groups were counted on other data
-    (unlabelled traffic), and nearly so if counted on the labels themselves, as then its small groups are rarer among
-    them than among new rows.
-
-    Parameters
-    ----------
-    groups : ndarray, shape (n,)
-        Group of each row, as text.
-    alpha : float
-        Promised miscoverage, in (0, 1).
-    clusters : ndarray, shape (n,), optional
-        Cluster of each row; every row its own by default.
-    least_class_share : float
-        Share of the rarest class that cells must be able to hold, in (0, 1]; 1 for quantiles that classes share.
-
-    Raises
-    ------
-    ValueError
-        If alpha is not in (0, 1), the least class share is not in (0, 1], or the lengths differ.
-    """
+    """Return the groups that get cells of their own, sorted; every other group is merged into one `other` cell."""
     if not 0 < least_class_share <= 1:
         raise ValueError(f"least_class_share must lie in (0, 1], got {least_class_share}")
     needed = math.ceil(clusters_needed(alpha) / least_class_share - _TOLERANCE)
@@ -395,37 +274,7 @@ def fit_conformal(
     least_class_share: float = 1.0,
     weights: Floats | None = None,
 ) -> Conformalizer:
-    """Return the conformal quantiles of labels whose probabilities do not depend on them.
-
-    Probabilities of a calibrator that saw none of the labels will do, and so will standings of raw scores
-    (:func:`hcat.calibration.decidable.standings`).
-
-    Parameters
-    ----------
-    probabilities : ndarray, shape (n,) or (n, n_labels)
-        Of stage 1, as in :func:`nonconformity`.
-    labels : ndarray of int, shape (n,)
-        What people said, 0 to n_labels - 1.
-    alpha : float
-        Promised miscoverage, in (0, 1).
-    stratification : str
-        `label_conditional`: a quantile per class and group, P(Y in set | Y = y, group) >= 1 - alpha, because coverage
-        over all rows can hide a class that is missed (Vovk 2012, label conditional validity; Sadinle, Lei and Wasserman
-        2019). `marginal`: the one quantile of Sudjianto et al. 2024, section 5.2, without groups.
-    groups, clusters : ndarray, shape (n,), optional
-        Group and cluster of each row; one group, and every row its own cluster, by default.
-    own_groups : sequence of str, optional
-        Groups with cells of their own, declared beforehand; by default :func:`groups_with_cells` of the fold.
-    least_class_share : float
-        For :func:`groups_with_cells`.
-    weights : ndarray, shape (n,), optional
-        As in :func:`conformal_quantile`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, lengths differ, or `own_groups` come without groups.
-    """
+    """Return the conformal quantiles of labels whose probabilities do not depend on them."""
     if stratification not in STRATIFICATIONS:
         raise ValueError(f"stratification must be one of {', '.join(STRATIFICATIONS)}, got {stratification!r}")
     if groups is None and own_groups is not None:
@@ -459,22 +308,7 @@ def fit_conformal(
 def measure_coverage(
     sets: PredictionSets, labels: Integers, groups: Keys | None = None, clusters: Keys | None = None
 ) -> tuple[Coverage, ...]:
-    """Return the coverage over all rows, per true label, per group, and per label and group; none without rows.
-
-    Parameters
-    ----------
-    sets : PredictionSets
-        Of n rows.
-    labels : ndarray of int, shape (n,)
-        What people said.
-    groups, clusters : ndarray, shape (n,), optional
-        Group (for instance the task, whatever the fit's own groups) and cluster of each row.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ or a label is not one of the sets'.
-    """
+    """Return the coverage over all rows, per true label, per group, and per label and group; none without rows."""
     count, count_labels = sets.includes.shape
     labels = _check_labels(labels, count, count_labels)
     clusters = _check_keys(clusters, count, "clusters")
@@ -498,31 +332,7 @@ def measure_coverage(
 def check_coverage(
     count_covered: int, count_test: int, count_calibration: int, alpha: float, *, has_siblings: bool = False
 ) -> CoverageCheck:
-    """Return the one-sided test that new rows are covered as promised, against its exact law.
-
-    Of m new rows, independent and alike as the n of the fold, beta-binomial(m, k, n + 1 - k) are covered, k the rank of
-    the quantile: the coverage of a fitted quantile is Beta(k, n + 1 - k) (Vovk 2012; Angelopoulos and Bates 2023,
-    correctness of the coverage; Marques F. 2023). Ties only add coverage. P(X <= covered) below :data:`CHECK_LEVEL`
-    fails.
-
-    With siblings, counts are those of clusters and a cluster counts by its share of covered rows. The law is then a
-    conservative stand-in: a share varies no more than one row of the same mean, on both sides of the quantile, and the
-    rank is rounded down, because a weighted quantile can stop between two ranks.
-
-    Parameters
-    ----------
-    count_covered, count_test, count_calibration : int
-        Covered new rows, new rows, and rows of the fold in the cell; with siblings, clusters.
-    alpha : float
-        Promised miscoverage, in (0, 1).
-    has_siblings : bool
-        Do counts stand for clusters of several rows?
-
-    Raises
-    ------
-    ValueError
-        If alpha is not in (0, 1), or counts are negative or more are covered than there are.
-    """
+    """Return the one-sided test that new rows are covered as promised, against its exact law."""
     from scipy.stats import betabinom
 
     if not 0 <= count_covered <= count_test:
@@ -547,20 +357,7 @@ def check_sets(
     groups: Keys | None = None,
     clusters: Keys | None = None,
 ) -> tuple[CoverageCheck, ...]:
-    """Return a check of every promise of a fit on new labelled rows, failures judged after Holm's adjustment.
-
-    Parameters
-    ----------
-    conformalizer : Conformalizer
-        Each of its cells is one promise and one check.
-    probabilities, labels, groups, clusters : ndarray
-        Of the new rows, as in :func:`fit_conformal`; a cluster of the fit is ranked among the others.
-
-    Raises
-    ------
-    ValueError
-        As :meth:`Conformalizer.predict`, and if lengths differ or a label is unknown.
-    """
+    """Return a check of every promise of a fit on new labelled rows, failures judged after Holm's adjustment."""
     sets = conformalizer.predict(probabilities, groups, clusters)
     count, count_labels = sets.includes.shape
     labels = _check_labels(labels, count, count_labels)
@@ -587,13 +384,7 @@ def check_sets(
 
 
 def exact_alpha(alpha: float) -> Fraction:
-    """Return alpha as the fraction that was meant: .1 and 1 - .9 are both one tenth.
-
-    Raises
-    ------
-    ValueError
-        If alpha is not in (0, 1).
-    """
+    """Return alpha as the fraction that was meant: .1 and 1 - .9 are both one tenth."""
     exact = Fraction(float(alpha)).limit_denominator(10**9) if 0 < alpha < 1 else Fraction(0)
     if not 0 < exact < 1:
         raise ValueError(f"alpha must lie in (0, 1), got {alpha}")

@@ -133,49 +133,7 @@ class AuditSample(NamedTuple):
 def fit_quantiles(
     labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alphas: Sequence[float]
 ) -> pa.Table:
-    """Return the quantile of every cell.
-
-    Parameters
-    ----------
-    labels : Table
-        Labels of a plain random sample: interaction_id, metric_name, cluster_id, segment, stratum, label, scale_point,
-        raw_score.
-    targets, calibrators : Table
-        As in :func:`hcat.calibration.tables.fit_calibrators`, and what it returned.
-    predictions : Table
-        What :func:`hcat.calibration.tables.cross_fit_labels` returned.
-    alphas : sequence of float
-        Promised miscoverages, each in (0, 1).
-
-    Returns
-    -------
-    Table
-        Schema :data:`CELL_SCHEMA`, one row per (metric, alpha, stratification, stratum, label), ordered. quantile is
-        null where the status is not `conformalized`: every set then holds every label. Of the stratification in force,
-        score_limit is the worst raw score that still counts as accepted, or the best that still counts as failed, and
-        quantile is 1 - P(label) of that score by the calibrator for all. Small strata share one named `other`. label is
-        null where classes share a quantile, and a scale point where the stratification is :data:`SCALE_POINT`.
-
-    Examples
-    --------
-    Ninety-nine failed and 99 accepted labels, and a promise of 80 %: rank 80 of 99, since 80 = .8 x (99 + 1).
-
-    >>> from hcat.calibration.tables import cross_fit_labels, fit_calibrators
-    >>> target = dict(metric_name="groundedness", criterion="grounded", accept_from=1, count_scale_points=2)
-    >>> target |= dict(direction="higher_is_better", unit="score", range_low=0.0, range_high=200.0)
-    >>> label = dict(metric_name="groundedness", segment="all", stratum="all", system="s", inclusion_probability=1.0)
-    >>> rows = [
-    ...     label | dict(interaction_id=f"{n:03}", cluster_id=f"q{n}", raw_score=float(n), label=int(n > 99))
-    ...     for n in range(1, 199)
-    ... ]
-    >>> labels, targets = pa.Table.from_pylist(rows), pa.Table.from_pylist([target])
-    >>> labels = labels.append_column("scale_point", labels["label"])
-    >>> calibrators = fit_calibrators(labels, targets, 5, random_seed=1)
-    >>> predictions = cross_fit_labels(labels, targets, calibrators, 5, random_seed=1)
-    >>> cells = fit_quantiles(labels, targets, calibrators, predictions, [0.2]).to_pylist()
-    >>> [(cell["label"], cell["score_limit"]) for cell in cells if cell["stratum"] == "all" and cell["score_limit"]]
-    [(0, 80.0), (1, 119.0)]
-    """
+    """Return the quantile of every cell."""
     found = read_calibrators(calibrators)
     rows: list[dict[str, Any]] = []
     for head, sample in _read_promises(labels, targets, calibrators, predictions, alphas):
@@ -192,22 +150,7 @@ def fit_quantiles(
 def leave_out_limits(
     labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alpha: float
 ) -> pa.Table:
-    """Return the score limits in force for interactions of labelled clusters: those of the other clusters.
-
-    Parameters
-    ----------
-    labels, targets, calibrators, predictions : Table
-        As in :func:`fit_quantiles`.
-    alpha : float
-        Miscoverage of the sets in force, in (0, 1).
-
-    Returns
-    -------
-    Table
-        Schema :data:`LEFT_OUT_SCHEMA`, one row per (metric, stratum, label, cluster with such a label), ordered; the
-        limit is null where the other clusters are too few. A cluster without a row has the limit of
-        :func:`fit_quantiles`.
-    """
+    """Return the score limits in force for interactions of labelled clusters: those of the other clusters."""
     rows: list[dict[str, Any]] = []
     for head, sample in _read_promises(labels, targets, calibrators, predictions, [alpha]):
         if sample is None or head["stratification"] != IN_FORCE:
@@ -230,18 +173,7 @@ def leave_out_limits(
 def cover_labels(
     labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alphas: Sequence[float]
 ) -> pa.Table:
-    """Return which share of the audit labels their sets hold, over all, per true label and per stratum.
-
-    Each label's set is made of the other clusters. Parameters as in :func:`fit_quantiles`.
-
-    Returns
-    -------
-    Table
-        Schema :data:`COVERAGE_SCHEMA`, one row per (metric, alpha, stratification, scope, stratum, label), ordered;
-        shares of empty, single and all-label sets stand on every row and are of its rows. coverage counts clusters
-        alike. The stratum `other` stands for all small strata together. share_decidable is what the AUROC of the labels
-        allows, on the row of all labels of the sets in force. Status `measured`, `no_labels` or `not_calibrated`.
-    """
+    """Return which share of the audit labels their sets hold, over all, per true label and per stratum."""
     rows: list[dict[str, Any]] = []
     for head, sample in _read_promises(labels, targets, calibrators, predictions, alphas):
         if sample is None or not len(sample.labels):
@@ -272,15 +204,7 @@ def _read_metrics(
 
 
 def read_sample(own: pa.Table, target: Mapping[str, Any], predictions: pa.Table) -> AuditSample:
-    """Return the audit labels of one metric as arrays.
-
-    Parameters
-    ----------
-    own, predictions : Table
-        Labels and out-of-fold probabilities of the metric, as in :func:`fit_quantiles`.
-    target : mapping
-        Row of the targets.
-    """
+    """Return the audit labels of one metric as arrays."""
     ids = own["interaction_id"].to_pylist()
     in_force = _column_by_id(predictions.filter(predictions["is_chosen"]), "probability")
     ordinal = _column_by_id(predictions.filter(pc.equal(predictions["family"], "ordinal")), "scale_point_probabilities")
@@ -337,17 +261,7 @@ def _fit(sample: AuditSample, alpha: float, stratification: str) -> Conformalize
 
 
 def fit_in_force(sample: AuditSample, rows: Flags, alpha: float) -> Conformalizer:
-    """Return the quantiles in force of some audit labels; their strata are parted as those of the same labels alone.
-
-    Parameters
-    ----------
-    sample : AuditSample
-        What :func:`read_sample` returned.
-    rows : ndarray of bool, shape (n,)
-        Labels to rank.
-    alpha : float
-        In (0, 1).
-    """
+    """Return the quantiles in force of some audit labels; their strata are parted as those of the same labels alone."""
     return _fit(sample.take(rows), alpha, IN_FORCE)
 
 

@@ -28,23 +28,7 @@ _POINTS = 12
 
 
 def standings(scores: Floats, direction: str = "higher_is_better") -> Floats:
-    """Return where each score stands among all, mean rank / (n + 1) from worse to better, in (0, 1), shape (n,).
-
-    A map that rises with the score and sees no label. Label-conditional sets are the same as with any calibrator that
-    rises strictly, because they depend on ranks alone.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n,)
-        Finite; equal scores share their mean rank.
-    direction : str
-        `higher_is_better` or `lower_is_better`.
-
-    Examples
-    --------
-    >>> standings(np.array([0.2, 0.9, 0.9]), "lower_is_better").tolist()
-    [0.75, 0.375, 0.375]
-    """
+    """Return where each score stands among all, mean rank / (n + 1) from worse to better, in (0, 1), shape (n,)."""
     from scipy.stats import rankdata
 
     if not np.isfinite(scores).all():
@@ -54,24 +38,7 @@ def standings(scores: Floats, direction: str = "higher_is_better") -> Floats:
 
 
 def auroc(values: Floats, labels: Integers) -> float:
-    """Return the share of (accepted, failed) pairs in which the accepted row has the higher value, ties one half.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-    labels : ndarray of int, shape (n,)
-        1 where people accept, else 0.
-
-    Returns
-    -------
-    float
-        In [0, 1] (Hanley and McNeil 1982); .5 without one of the classes.
-
-    Examples
-    --------
-    >>> auroc(np.array([0.1, 0.4, 0.4, 0.9]), np.array([0, 0, 1, 1]))
-    0.875
-    """
+    """Return the share of (accepted, failed) pairs in which the accepted row has the higher value, ties one half."""
     from scipy.stats import rankdata
 
     is_accepted = labels == 1
@@ -83,25 +50,7 @@ def auroc(values: Floats, labels: Integers) -> float:
 
 
 def share_decidable(auroc: float, alpha: float) -> float:
-    """Return the largest share of answers that sets of one label can reach with a score of this AUROC.
-
-    With scores of failed and accepted answers N(0, 1) and N(d, 1), d = sqrt(2) z(AUROC), and as many labels as one
-    likes, both labels stay in the set between the 1 - alpha quantile of the failed and the alpha quantile of the
-    accepted. That is the same share of both classes, and 1 less it is alpha + F(d - z(1 - alpha)), at most 1. It says
-    what the score allows; more labels do not raise it.
-
-    Parameters
-    ----------
-    auroc : float
-        In [0, 1]; below .5 the score says nothing.
-    alpha : float
-        Promised miscoverage, in (0, 1).
-
-    Examples
-    --------
-    >>> round(share_decidable(0.80, 0.1), 2), round(share_decidable(0.86, 0.2), 2)
-    (0.56, 0.95)
-    """
+    """Return the largest share of answers that sets of one label can reach with a score of this AUROC."""
     exact_alpha(alpha)
     if not 0 <= auroc <= 1:
         raise ValueError(f"auroc must lie in [0, 1], got {auroc}")
@@ -112,28 +61,7 @@ def share_decidable(auroc: float, alpha: float) -> float:
 
 
 def expected_share_decided(auroc: float, alpha: float, failure_rate: float, count_clusters: int) -> float:
-    """Return the share of new answers that sets of one label are expected to reach with some labelled clusters.
-
-    The quantile of a class with n clusters is one order statistic, whose rank in the population follows
-    Beta(k, n + 1 - k), k = ceil((n + 1)(1 - alpha)). How many clusters fail is binomial. The share is averaged over all
-    three laws; a class with too few clusters for a quantile decides nothing.
-
-    Parameters
-    ----------
-    auroc : float
-        In [0, 1].
-    alpha : float
-        Promised miscoverage, in (0, 1).
-    failure_rate : float
-        Share of failed answers, in [0, 1].
-    count_clusters : int
-        Labelled clusters, drawn at random, at least 0.
-
-    Examples
-    --------
-    >>> round(expected_share_decided(0.86, 0.1, 0.3, 100), 2), round(expected_share_decided(0.86, 0.1, 0.01, 100), 2)
-    (0.63, 0.0)
-    """
+    """Return the share of new answers that sets of one label are expected to reach with some labelled clusters."""
     from scipy.special import ndtr, ndtri
     from scipy.stats import beta, binom
 
@@ -156,30 +84,7 @@ def expected_share_decided(auroc: float, alpha: float, failure_rate: float, coun
 def labels_until_decided(
     share: float, auroc: float, alpha: float, failure_rate: float, labels_per_cluster: float = 1.0
 ) -> int | None:
-    """Return how many audit labels are expected to decide a share of the answers; None where the score cannot do it.
-
-    Parameters
-    ----------
-    share : float
-        Share of answers to decide, in (0, 1).
-    auroc, alpha, failure_rate
-        As in :func:`expected_share_decided`.
-    labels_per_cluster : float
-        At least 1: siblings count once.
-
-    Returns
-    -------
-    int or None
-        Of numbers that differ by 5 %, the first of three that reach the share: a rank that falls well may reach it with
-        fewer. None beyond :data:`MOST_LABELS`.
-
-    Examples
-    --------
-    >>> labels_until_decided(0.8, 0.86, 0.2, 0.3)
-    31
-    >>> labels_until_decided(0.8, 0.86, 0.1, 0.3) is None
-    True
-    """
+    """Return how many audit labels are expected to decide a share of the answers; None where the score cannot do it."""
     if not 0 < share < 1:
         raise ValueError(f"share must lie in (0, 1), got {share}")
     if share >= share_decidable(auroc, alpha) or not 0 < failure_rate < 1:

@@ -216,32 +216,7 @@ def predict_failures(
     metric: TargetMetric,
     random_seed: int,
 ) -> tuple[str, Floats]:
-    """Return a status and the predicted probability of failure of each interaction, from labels of other clusters.
-
-    Parameters
-    ----------
-    scores, labels, weights : ndarray, shape (n,)
-        Raw scores (NaN = none), labels (1 = people accept, NaN = none), 1 / inclusion probability of the labels.
-    clusters : ndarray of int, shape (n,)
-        Positions in `cluster_names`.
-    cluster_names : sequence of str
-        Cluster groups; their hash gives the fold.
-    metric : TargetMetric
-        Direction, unit (the logit of a `probability` is calibrated) and range.
-    random_seed : int
-        Salt of the folds.
-
-    Returns
-    -------
-    tuple of str and ndarray, shape (n,)
-        One of :data:`PREDICTOR_STATUSES`; f in [0, 1], all 0 unless the status is `fitted`, NaN without a score.
-
-    Notes
-    -----
-    Clusters with labels are dealt to folds by hash, and one logistic calibrator per fold is fitted on the labels of the
-    other folds (Zrnic and Candès 2024, cross-prediction). Rows of a cluster with labels, labelled or not, take the
-    calibrator of their fold; rows of other clusters the mean over calibrators.
-    """
+    """Return a status and the predicted probability of failure of each interaction, from labels of other clusters."""
     is_scored = ~np.isnan(scores)
     is_labelled = is_scored & ~np.isnan(labels)
     nothing = np.where(is_scored, 0.0, np.nan)
@@ -349,19 +324,7 @@ def _explain(rate: FailureRate, predictor_status: str) -> str:
 
 
 def state_rate(rate: FailureRate) -> str | None:
-    """Return the rate in one line, or None without one.
-
-    Parameters
-    ----------
-    rate : FailureRate
-
-    Examples
-    --------
-    >>> state_rate(FailureRate("labels_only", 100, 12, 90, 500, estimate=0.12, low=0.07, high=0.2))
-    '12 of 100 failed, 7 % to 20 %'
-    >>> state_rate(FailureRate("labels_only", 100, 12, 90, 500, estimate=0.16, low=0.1, high=0.25))
-    '12 of 100 labelled answers failed; of all, 16 % (10 % to 25 %)'
-    """
+    """Return the rate in one line, or None without one."""
     if rate.estimate is None or rate.low is None or rate.high is None:
         return None
     counted = f"{rate.count_failures} of {rate.count_labels}"

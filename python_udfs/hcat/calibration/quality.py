@@ -236,41 +236,7 @@ def measure_quality(
     count_draws: int = COUNT_DRAWS,
     seed: int = SEED,
 ) -> Quality:
-    """Return every figure of quality of out-of-fold probabilities.
-
-    Parameters
-    ----------
-    probabilities : array_like, shape (n,)
-        P(y = 1) in [0, 1] of rows that the calibrator never saw.
-    labels : array_like, shape (n,)
-        1 where people accept, else 0.
-    clusters : array_like, shape (n,)
-        Cluster group of each row.
-    base_rate : float or ndarray, shape (n,)
-        Share accepted in (0, 1) among other labels: out of sample, as the probabilities are.
-    cut_off : float, optional
-        Answers pass at probability >= cut_off, in [0, 1]; without it both error rates are `no_threshold`.
-    weights : array_like, shape (n,), optional
-        1 / inclusion probability.
-    count_bins, count_draws : int
-        Bins of the calibration error; bootstrap and null draws. Both at least 1.
-    seed : int
-        Of the draws.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or lengths differ.
-
-    Notes
-    -----
-    Brier score: mean of (p - y)^2 (Brier 1950). Log loss: mean of -ln of the probability of what happened, p held
-    1e-12 from 0 and 1. AUROC: share of (accepted, failed) pairs in which the accepted has the higher p, ties one half
-    (Hanley and McNeil 1982). Slope: coefficient of logit(p) in a logistic regression of y; below 1 the probabilities
-    are too extreme. Intercept: its constant when the slope is held at 1 (offset logit(p)), which is
-    calibration-in-the-large on the log odds: below 0 the probabilities are too high (Cox 1958; Van Calster et al.
-    2016). With fewer than 10 clusters every figure is `insufficient`; with fewer than 10 of a class, those three are.
-    """
+    """Return every figure of quality of out-of-fold probabilities."""
     base_rates = np.broadcast_to(np.asarray(base_rate, dtype=np.float64), np.shape(probabilities))
     if not ((base_rates > 0) & (base_rates < 1)).all():
         raise ValueError(f"base_rate must lie in (0, 1), got {base_rate}")
@@ -308,36 +274,7 @@ def calibration_in_the_large(
     systems: npt.ArrayLike,
     weights: npt.ArrayLike | None = None,
 ) -> tuple[SystemCalibration, ...]:
-    """Return mean label - mean prediction of each system with an interval by cluster, in the order of the names.
-
-    Parameters
-    ----------
-    probabilities, labels, clusters, weights
-        As in :func:`measure_quality`.
-    systems : array_like, shape (n,)
-        System of each row. One constant gives the pooled figure, which can hide systems that err both ways.
-
-    Raises
-    ------
-    ValueError
-        As :func:`measure_quality`.
-
-    Notes
-    -----
-    V = K / (K - 1) x sum over K clusters of (sum of w (r - mean r))^2 / (sum of w)^2 with r = y - p (Cochran 1977,
-    chapter 6, linearised ratio), t with K - 1 degrees of freedom. With fewer than 10 accepted or failed labels: Wilson
-    of the share accepted on the Kish effective number of clusters, less the mean prediction. Under 10 clusters:
-    `insufficient`.
-
-    Examples
-    --------
-    Half of twenty answers are accepted, and each was predicted with 0.75.
-
-    >>> labels = np.tile([0, 1], 10)
-    >>> found = calibration_in_the_large(np.full(20, 0.75), labels, np.arange(20), np.full(20, "app"))
-    >>> found[0].difference, found[0].method
-    (-0.25, 'linearised')
-    """
+    """Return mean label - mean prediction of each system with an interval by cluster, in the order of the names."""
     rows = _check(probabilities, labels, clusters, weights)
     names = np.asarray(systems)
     if names.shape != rows.labels.shape:
@@ -495,10 +432,7 @@ def _log_odds(probabilities: Floats) -> Floats:
 
 
 def _regress(log_odds: Floats, labels: Floats, weights: Floats, start: Floats) -> Floats:
-    """Return intercept and slope of logistic regressions, shape (2, m), one per row of weights, shape (m, n).
-
-    Newton from start, shape (2, 1), with steps of bounded length; NaN where it does not converge.
-    """
+    """Return intercept and slope of logistic regressions, shape (2, m), one per row of weights, shape (m, n)."""
     found = np.tile(start, len(weights))
     step = np.full_like(found, np.inf)
     # products of standardised values are of one size
@@ -541,10 +475,7 @@ def _extremes(values: Floats, rows: _Rows) -> tuple[Floats, Floats]:
 
 
 def _is_separated(lows: Floats, highs: Floats, counts: Floats) -> Flags:
-    """Return per draw whether a cut parts the classes: no finite slope exists (Albert and Anderson 1984).
-
-    A draw without one of the classes counts as separated.
-    """
+    """Return per draw whether a cut parts the classes: no finite slope exists (Albert and Anderson 1984)."""
     low = [np.where(counts > 0, lows[label], np.inf).min(axis=1) for label in (0, 1)]
     high = [np.where(counts > 0, highs[label], -np.inf).max(axis=1) for label in (0, 1)]
     result: Flags = (high[0] <= low[1]) | (high[1] <= low[0])
@@ -557,20 +488,7 @@ def _is_separated(lows: Floats, highs: Floats, counts: Floats) -> Flags:
 def _calibration_error(
     rows: _Rows, count_bins: int, count_draws: int, seed: int
 ) -> tuple[CalibrationError, tuple[Bin, ...]]:
-    """Return the expected calibration error with its null, and the bins.
-
-    ECE = sum over bins of (W_b / W) |mean y - mean p| (Naeini et al. 2015). It has no bootstrap interval: it is bounded
-    by 0 and biased upwards, and resampling adds the noise of the bins once more. Its null is simulated instead:
-    labels redrawn from the predictions (consistency resampling, Bröcker and Smith 2007). Siblings that err together
-    make more noise than that, so that a second null flips the signs of whole clusters' deviations y - p (wild cluster
-    bootstrap with the null imposed, Cameron, Gelbach and Miller 2008). Measured on 400 calibrated samples of 100
-    clusters with 5 labels each: where siblings share a score and correlate at .6, 64 % exceed the first limit and 7 %
-    the second; where they are independent, 7 % and 6 %.
-
-    debiased = root of max(0, sum over bins of (W_b / W) ((mean y - mean p)^2 - V_b)) (Kumar, Liang and Ma 2019,
-    section 5), with V_b the variance of the gap by cluster in place of their binomial mean y (1 - mean y) /
-    (n_b - 1), which it equals when each row is a cluster and p is constant in the bin.
-    """
+    """Return the expected calibration error with its null, and the bins."""
     bins = _bins(rows.probabilities, count_bins)
     found = int(bins.max()) + 1 if len(bins) else 0
     table = tuple(_describe_bin(position, rows.take(bins == position)) for position in range(found))

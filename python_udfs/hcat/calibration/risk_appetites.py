@@ -50,13 +50,7 @@ class RiskAppetite:
 
 
 def order_appetites(appetites: Sequence[RiskAppetite]) -> list[RiskAppetite]:
-    """Return the appetites by rising confidence.
-
-    Raises
-    ------
-    ValueError
-        If there are none, names or confidences repeat, or a ratio of costs falls while the confidence rises.
-    """
+    """Return the appetites by rising confidence."""
     ordered = sorted(appetites, key=lambda appetite: appetite.confidence)
     if not ordered:
         raise ValueError("there must be at least one appetite, got 0")

@@ -32,24 +32,7 @@ BAND_SCHEMA: Final = pa.schema(
 
 
 def band_bounds(scores: Floats, count_bands: int, decimals: int) -> Floats:
-    """Return the lower bounds of bands of about equally many scores, rounded, the first one minus infinity.
-
-    The bounds see scores and no label. Bounds that rounding makes equal are one, and so there may be fewer bands.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n,)
-        Finite.
-    count_bands : int
-        At least 1.
-    decimals : int
-        Decimals of a bound.
-
-    Examples
-    --------
-    >>> band_bounds(np.arange(100) / 100, 4, 1).tolist()
-    [-inf, 0.2, 0.5, 0.7]
-    """
+    """Return the lower bounds of bands of about equally many scores, rounded, the first one minus infinity."""
     if count_bands < 1:
         raise ValueError(f"count_bands must be at least 1, got {count_bands}")
     if not len(scores):
@@ -65,34 +48,7 @@ def band_bounds(scores: Floats, count_bands: int, decimals: int) -> Floats:
 def measure_score_bands(
     labels: pa.Table, targets: pa.Table, count_bands: int, decimals: int, confidence: float
 ) -> pa.Table:
-    """Return the share of answers that people fail in each band of the score, with its interval by cluster.
-
-    Parameters
-    ----------
-    labels : Table
-        metric_name, cluster_id, label (1 = people accept), raw_score, inclusion_probability; one row per label.
-    targets : Table
-        metric_name, criterion, direction.
-    count_bands, decimals : int
-        As in :func:`band_bounds`.
-    confidence : float
-        Of each interval, in (0, 1).
-
-    Returns
-    -------
-    Table
-        Schema :data:`BAND_SCHEMA`, one row per (metric, band with labels), from the worst scores to the best. A score
-        at the lower bound is in the band; a null bound is open.
-
-    Examples
-    --------
-    >>> label = dict(metric_name="m", inclusion_probability=1.0)
-    >>> rows = [label | dict(cluster_id=f"c{n}", raw_score=n / 10, label=int(n > 2)) for n in range(10)]
-    >>> target = dict(metric_name="m", criterion="grounded", direction="higher_is_better")
-    >>> found = measure_score_bands(pa.Table.from_pylist(rows), pa.Table.from_pylist([target]), 2, 1, 0.95).to_pylist()
-    >>> [(row["lower_bound"], row["upper_bound"], row["count_failed"], row["count_labels"]) for row in found]
-    [(None, 0.4, 3, 4), (0.4, None, 0, 6)]
-    """
+    """Return the share of answers that people fail in each band of the score, with its interval by cluster."""
     rows: list[dict[str, Any]] = []
     for target in targets.sort_by("metric_name").to_pylist():
         own = labels.filter(pc.equal(labels["metric_name"], target["metric_name"]))

@@ -221,40 +221,7 @@ class Calibrators:
 
 
 def fit_calibrators(labels: pa.Table, targets: pa.Table, count_folds: int, random_seed: int) -> pa.Table:
-    """Return every family of every target, fitted on all labels, and which one is chosen.
-
-    Parameters
-    ----------
-    labels : Table
-        metric_name, segment, cluster_id, label, scale_point, raw_score, inclusion_probability.
-    targets : Table
-        metric_name, criterion, accept_from, count_scale_points, direction, unit, range_low, range_high.
-    count_folds, random_seed : int
-        Of the cross-validation that chooses (:func:`hcat.calibration.calibrators.choose_calibrator`).
-
-    Returns
-    -------
-    Table
-        Schema :data:`CALIBRATOR_SCHEMA`, one row per (metric, segment, family), ordered, segment
-        :data:`ALL_SEGMENTS` first; ``parameters`` is empty and figures are null where the status says that nothing
-        could be fitted.
-
-    Examples
-    --------
-    Fifty labels that agree with the score are enough for a line and too few for steps and trees.
-
-    >>> target = dict(metric_name="groundedness", criterion="grounded", accept_from=1, count_scale_points=2)
-    >>> target |= dict(direction="higher_is_better", unit="probability", range_low=0.0, range_high=1.0)
-    >>> label = dict(interaction_id="i", metric_name="groundedness", segment="all")
-    >>> label |= dict(inclusion_probability=1.0)
-    >>> labels = [
-    ...     label | dict(cluster_id=f"q{n}", raw_score=n / 50, label=int(n >= 25), scale_point=int(n >= 25))
-    ...     for n in range(50)
-    ... ]
-    >>> found = fit_calibrators(pa.Table.from_pylist(labels), pa.Table.from_pylist([target]), 5, random_seed=1)
-    >>> {row["family"]: row["status"] for row in found.to_pylist()}
-    {'logistic': 'fitted', 'isotonic': 'insufficient', 'boosted': 'insufficient'}
-    """
+    """Return every family of every target, fitted on all labels, and which one is chosen."""
     rows: list[dict[str, Any]] = []
     for target in _in_order(targets):
         of_metric = _of_metric(labels, target["metric_name"])
@@ -348,13 +315,7 @@ def _to_parameter(row: CalibratorRow) -> dict[str, Any]:
 
 
 def read_calibrators(calibrators: pa.Table) -> dict[str, Calibrators]:
-    """Return the calibrators of every metric that has one for all in force, by metric.
-
-    Parameters
-    ----------
-    calibrators : Table
-        Schema :data:`CALIBRATOR_SCHEMA`.
-    """
+    """Return the calibrators of every metric that has one for all in force, by metric."""
     fitted: dict[str, dict[str, Calibrator]] = {}
     in_force: dict[str, tuple[str, str]] = {}
     by_segment: dict[str, dict[str, tuple[str, Calibrator]]] = {}
@@ -378,24 +339,7 @@ def read_calibrators(calibrators: pa.Table) -> dict[str, Calibrators]:
 def cross_fit_labels(
     labels: pa.Table, targets: pa.Table, calibrators: pa.Table, count_folds: int, random_seed: int
 ) -> pa.Table:
-    """Return the out-of-fold probability of every label by every fitted family.
-
-    Parameters
-    ----------
-    labels, targets, count_folds, random_seed
-        As in :func:`fit_calibrators`, labels with `interaction_id` and `system`.
-    calibrators : Table
-        What it returned.
-
-    Returns
-    -------
-    Table
-        Schema :data:`CROSS_FITTED_SCHEMA`, one row per (metric, family, label), ordered; none for a metric without a
-        calibrator. A family :data:`UNCALIBRATED` stands for a score that is itself a probability, and
-        :data:`BY_SEGMENT` for the calibrators in force where segments have their own; is_chosen marks what is in force.
-        share_accepted is what the other folds predict without a score. scale_point_probabilities is null but for the
-        family `ordinal`.
-    """
+    """Return the out-of-fold probability of every label by every fitted family."""
     found = read_calibrators(calibrators)
     tables = [pa.Table.from_pylist([], schema=CROSS_FITTED_SCHEMA)]
     for target in _in_order(targets):
@@ -461,25 +405,7 @@ def measure_calibrators(
     count_draws: int,
     random_seed: int,
 ) -> pa.Table:
-    """Return the quality of every fitted family on out-of-fold probabilities, beside that of an uncalibrated score.
-
-    Parameters
-    ----------
-    predictions : Table
-        What :func:`cross_fit_labels` returned.
-    targets, calibrators : Table
-        As there.
-    cut_off : float
-        Answers pass at this probability, for the error rates.
-    count_bins, count_draws, random_seed : int
-        As in :func:`hcat.calibration.quality.measure_quality`.
-
-    Returns
-    -------
-    Table
-        Schema :data:`MEASURED_SCHEMA`, one row per (metric, family) of the predictions. Status `not_calibrated`:
-        nothing was fitted.
-    """
+    """Return the quality of every fitted family on out-of-fold probabilities, beside that of an uncalibrated score."""
     found = read_calibrators(calibrators)
     rows: list[dict[str, Any]] = []
     for target in _in_order(targets):

@@ -68,11 +68,7 @@ class Quote:
     share_failed: float | None
 
     def expected_cost(self, appetite: RiskAppetite) -> float | None:
-        """Return the cost of both errors per answer, in false rejects: p r FA + (1 - p) FR; None without both rates.
-
-        p is the share of failed answers and r what a false accept costs in false rejects. It compares methods that
-        promise different things.
-        """
+        """Return the cost of both errors per answer, in false rejects: p r FA + (1 - p) FR; None without both rates."""
         accept, reject = self.false_accept.rate, self.false_reject.rate
         if accept is None or reject is None or self.share_failed is None:
             return None
@@ -94,24 +90,7 @@ def accept_out_of_fold(
     count_folds: int = COUNT_FOLDS,
     seed: int = SEED,
 ) -> dict[tuple[str, str], Flags]:
-    """Return, per method and appetite, which labelled answers pass the threshold of the other folds, shape (n,).
-
-    Parameters and errors are those of :func:`hcat.calibration.thresholds.fit_all`; count_folds is that of the outer
-    folds. Where the other folds give no number, an acceptance method accepts nothing, unless it found every score good
-    enough, and a floor flags nothing.
-
-    Examples
-    --------
-    The answer that scores .5 is left out of its own fold, where the lowest accepted score is then .51.
-
-    >>> scores = np.arange(100) / 100
-    >>> appetite = RiskAppetite("high", 0.9, 0.1, 0.2)
-    >>> found = accept_out_of_fold(
-    ...     scores, scores >= 0.5, np.arange(100), [appetite], direction="higher_is_better", methods=["roc_cost"]
-    ... )
-    >>> int(found["roc_cost", "high"].sum())
-    49
-    """
+    """Return, per method and appetite, which labelled answers pass the threshold of the other folds, shape (n,)."""
     values, groups = np.asarray(scores, dtype=np.float64), np.asarray(clusters)
     count = len(values)
     passing = {(method, appetite.name): np.zeros(count, dtype=np.bool_) for method in methods for appetite in appetites}
@@ -151,33 +130,7 @@ def quote(
     confidence: float = 0.95,
     weights: npt.ArrayLike | None = None,
 ) -> Quote:
-    """Return false accept and false reject rate of answers that pass a threshold which their labels did not choose.
-
-    Parameters
-    ----------
-    is_passing : ndarray of bool, shape (n,), or None
-        Of :func:`accept_out_of_fold`; None gives status `no_threshold`.
-    labels : array_like of {0, 1}, shape (n,)
-        1 = people accept the answer.
-    clusters : array_like, shape (n,)
-    confidence : float
-        One-sided, in (.5, 1): each limit of an interval is wrong with probability 1 - confidence at most.
-    weights : array_like, shape (n,), optional
-        1 / inclusion probability.
-
-    Raises
-    ------
-    ValueError
-        If the confidence is out of its range, or lengths differ.
-
-    Examples
-    --------
-    One of two failed answers passes, and both good ones do.
-
-    >>> found = quote(np.array([False, True, True, True]), [0, 0, 1, 1], [1, 2, 3, 4])
-    >>> found.false_accept.rate, found.false_reject.rate
-    (0.5, 0.0)
-    """
+    """Return false accept and false reject rate of answers that pass a threshold which their labels did not choose."""
     if not 0.5 < confidence < 1:
         raise ValueError(f"confidence must lie in (0.5, 1), got {confidence}")
     is_good = np.asarray(labels) == 1

@@ -87,25 +87,7 @@ class TargetMetric:
 
 
 def read_target_metrics(targets: pa.Table) -> list[TargetMetric]:
-    """Return the metrics that people calibrate, ordered by name.
-
-    Parameters
-    ----------
-    targets : Table
-        metric_name, criterion, direction, unit, range_low, range_high; null bounds are open.
-
-    Raises
-    ------
-    ValueError
-        If a metric has several criteria.
-
-    Examples
-    --------
-    >>> row = {"metric_name": "groundedness", "criterion": "grounded", "direction": "higher_is_better"}
-    >>> targets = pa.Table.from_pylist([row | {"unit": "probability", "range_low": 0.0, "range_high": 1.0}])
-    >>> [(metric.name, metric.low, metric.high) for metric in read_target_metrics(targets)]
-    [('groundedness', 0.0, 1.0)]
-    """
+    """Return the metrics that people calibrate, ordered by name."""
     metrics: dict[str, TargetMetric] = {}
     for row in targets.to_pylist():
         name, criterion = row["metric_name"], row["criterion"]
@@ -142,34 +124,7 @@ def fit_thresholds(
     confidence: float,
     random_seed: int,
 ) -> pa.Table:
-    """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold.
-
-    Parameters
-    ----------
-    labels : Table
-        metric_name, cluster_id, label (0 or 1), raw_score, inclusion_probability; one row per (interaction, metric).
-    targets : Table
-        As in :func:`read_target_metrics`.
-    appetites : Table
-        Rows of the seed `risk_appetites`.
-    confidence : float
-        In (.5, 1): each limit of a quote holds with it, and so does the promise of `conformal`. At one appetite two
-        acceptance thresholds are shown (:data:`hcat.calibration.thresholds.SHOWN`), so that one of them is called
-        `within` wrongly with probability 2 (1 - confidence) at most. No such claim is made for the other methods.
-    random_seed : int
-        Of the assignment of clusters to inner folds.
-
-    Returns
-    -------
-    Table
-        Schema :data:`FITTED_SCHEMA`, ordered by metric, method and confidence: len(METHODS) rows per metric and
-        appetite, whatever the labels are.
-
-    Notes
-    -----
-    A floor promises to flag at most 1 - confidence of the good answers: that share, and not the appetite's, is what
-    its false rejects are held against. It promises nothing about failed answers; their verdict is `not_applicable`.
-    """
+    """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold."""
     levels = read_risk_appetites(appetites)
     rows: list[dict[str, Any]] = []
     for metric in read_target_metrics(targets):

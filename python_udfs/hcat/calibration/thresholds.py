@@ -183,56 +183,7 @@ def fit_all(
     count_folds: int = COUNT_FOLDS,
     seed: int = SEED,
 ) -> tuple[Threshold, ...]:
-    """Return one threshold per method and appetite for one metric.
-
-    Rows come in the order of :data:`METHODS`, then by rising confidence (falling appetite); the order of the arguments
-    and of the input rows does not matter.
-
-    Parameters
-    ----------
-    scores : array_like of float, shape (n,)
-        Finite scores of the metric; rows without a score are left out by the caller.
-    labels : array_like of bool or {0, 1}, shape (n,)
-        1 = people accept the answer.
-    clusters : array_like, shape (n,)
-        Cluster group of each row, of any sortable type.
-    appetites : sequence of RiskAppetite
-        Distinct names and confidences; the cost ratio must not fall while confidence rises.
-    direction : str
-        `higher_is_better` or `lower_is_better`.
-    bounds : tuple of float or None
-        Lowest and highest possible score; None = unbounded.
-    weights : array_like of float, shape (n,), optional
-        1 / inclusion probability of the label.
-    methods : sequence of str
-        Part of :data:`METHODS`.
-    is_probability : bool
-        Scores are probabilities, and `logistic` is a line in their log odds, as the calibrator in force is.
-    assurance : float, optional
-        Probability over samples of labels with which the promise of `conformal` holds, in (.5, 1); by default it holds
-        on average over samples.
-    count_folds : int
-        Cluster-grouped folds of the floors and of the choice of smoothing, at least 2.
-    seed : int
-        Of the assignment of clusters to folds.
-
-    Raises
-    ------
-    ValueError
-        If arguments contradict each other; what data cannot give is a status.
-
-    Examples
-    --------
-    Twenty failed answers score 0 to 0.19, and twenty accepted ones 0.2 to 0.39: the best cut is the worst accepted one.
-
-    >>> scores = np.arange(40) / 100
-    >>> appetite = RiskAppetite("moderate", 0.95, 0.05, 0.1)
-    >>> found = fit_all(
-    ...     scores, scores >= 0.2, np.arange(40), [appetite], direction="higher_is_better", methods=["roc_youden"]
-    ... )
-    >>> found[0].threshold, found[0].status
-    (0.2, 'ok')
-    """
+    """Return one threshold per method and appetite for one metric."""
     unknown = sorted(set(methods) - set(METHODS))
     if unknown:
         raise ValueError(f"methods must be among {', '.join(METHODS)}, got {', '.join(unknown)}")
@@ -286,11 +237,7 @@ def _fit_roc_cost(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list
 
 
 def _cheapest_cut(data: OrientedRows, cost_accept: float, cost_reject: float) -> _Cut:
-    """Minimise cost_accept x false accept rate + cost_reject x false reject rate over the observed scores.
-
-    The threshold is the worst observed score that is accepted, as in scikit-learn's `roc_curve`; among equal costs the
-    strictest wins.
-    """
+    """Minimise cost_accept x false accept rate + cost_reject x false reject rate over the observed scores."""
     levels, codes = np.unique(data.values, return_inverse=True)
     failed = sum_by_cluster(data.weights * ~data.is_accepted, codes)
     good = sum_by_cluster(data.weights * data.is_accepted, codes)
@@ -305,12 +252,7 @@ def _cheapest_cut(data: OrientedRows, cost_accept: float, cost_reject: float) ->
 
 
 def _fit_logistic(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Score at which the logistic calibrator's P(accept) reaches the confidence (Sarmah et al. 2024, other methods).
-
-    It is the fit of :mod:`hcat.calibration.calibrators`: the threshold and the calibrator in force say the same. The
-    text reads the probability threshold from the confidence level; the ratio of costs is the matter of `roc_cost`. The
-    worst accepted answer is good with that probability, the others with more.
-    """
+    """Score at which the logistic calibrator's P(accept) reaches the confidence (Sarmah et al. 2024, other methods)."""
     labelled = label_scores(
         data.sign * data.values,
         data.is_accepted.astype(np.int64),
@@ -348,10 +290,7 @@ def _fit_polynomial(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> li
 
 
 def _fit_gam(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """As `polynomial_logistic` with a penalised spline (P-spline, second differences: Eilers and Marx 1996).
-
-    The penalty is the one of least log loss on held-out clusters; the largest one gives a straight line.
-    """
+    """As `polynomial_logistic` with a penalised spline (P-spline, second differences: Eilers and Marx 1996)."""
     from sklearn.preprocessing import SplineTransformer
 
     knots = np.linspace(data.values.min(), data.values.max(), _COUNT_KNOTS)[:, None]
@@ -381,13 +320,7 @@ def _fit_gam(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut
 
 
 def _fit_kde(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Where the density of good answers overtakes that of failed ones, each times prevalence x cost.
-
-    The method is that of Sarmah et al. 2024.
-
-    Gaussian kernels, Silverman's bandwidth by class (Silverman 1986, eq. 3.31), reflected at the bounds of the metric
-    (ibid., section 2.10); searched between the class medians, which must be in order.
-    """
+    """Where the density of good answers overtakes that of failed ones, each times prevalence x cost."""
     from scipy.optimize import brentq
 
     failed, good = ~data.is_accepted, data.is_accepted
@@ -420,14 +353,7 @@ def _fit_kde(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut
 
 
 def _fit_conformal(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:
-    """Better than a limit that a new failed answer exceeds with probability at most 1 - confidence.
-
-    On average over samples of labels the limit is the conformal quantile of the failed scores: the k-th smallest,
-    k = ceil((n + 1) confidence), ties included (label-conditional: Vovk, Gammerman and Shafer 2005, section 4.5), with
-    siblings and weights as in :func:`hcat.calibration.conformal.conformal_quantile`. With an assurance see
-    :func:`_assured_limit`. The threshold is the next better observed score, and not the limit itself, because equality
-    accepts. Without a limit there is no threshold.
-    """
+    """Better than a limit that a new failed answer exceeds with probability at most 1 - confidence."""
     failed = ~data.is_accepted
     values, clusters, weights = data.values[failed], data.clusters[failed], data.weights[failed]
     levels = np.unique(data.values)
@@ -444,14 +370,7 @@ def _fit_conformal(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> lis
 
 
 def _assured_limit(values: Floats, clusters: Integers, weights: Floats, share: float, assurance: float) -> float:
-    """Return the lowest limit that at most a share of new failed answers exceeds, with probability assurance.
-
-    Limits are tested from the strictest on, in an order that no label decides: above the k-th best failed score for
-    k = 1, 2, ..., in steps of at most 1 / 16 of k. The first one that cannot be shown ends the sequence, so that no
-    correction is needed (fixed sequence, Learn then Test: Angelopoulos et al. 2021; training-conditional validity:
-    Vovk 2012). A limit is shown when the upper bound of :func:`hcat.statistics.clustered.rate_interval` is at most the
-    share. The new answer counts as one that passes, as it does in a conformal rank. Infinite when none is shown.
-    """
+    """Return the lowest limit that at most a share of new failed answers exceeds, with probability assurance."""
     distinct = np.unique(values)[::-1]
     new_cluster = np.append(clusters, clusters.max() + 1)
     new_weight = np.append(weights, weights.mean())
@@ -473,10 +392,7 @@ def _fit_normal_floor(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> 
 def _fit_fold_floors(
     join: Callable[[Floats], np.float64], data: OrientedRows, appetites: Sequence[RiskAppetite]
 ) -> list[_Cut]:
-    """Join the floors of K - 1 folds, each held against its held-out fold (Sarmah et al. 2024, steps 3 to 5).
-
-    The text takes "an average of the thresholds (or the largest value)"; inside, the largest is the strictest.
-    """
+    """Join the floors of K - 1 folds, each held against its held-out fold (Sarmah et al. 2024, steps 3 to 5)."""
     folds = np.where(data.is_accepted, deal_folds(data.clusters, data.is_accepted, data.count_folds, data.seed), -1)
     cuts = []
     for appetite in appetites:
@@ -534,11 +450,7 @@ def _reach(log_odds: Callable[[Floats], Floats], data: OrientedRows, appetites: 
 
 
 def _fit_log_odds(columns: Floats, data: OrientedRows, penalty: Floats, rows: Flags | None = None) -> Floats:
-    """Return coefficients of the penalised logistic likelihood by Newton's method, shape (n_columns,).
-
-    Targets are Platt's (1999, section 2.2): (N+ + 1) / (N+ + 2) and 1 / (N- + 2) instead of 1 and 0, so that classes
-    that do not overlap have a finite fit, and few labels cannot claim 99 %.
-    """
+    """Return coefficients of the penalised logistic likelihood by Newton's method, shape (n_columns,)."""
     from scipy.special import expit
 
     count_accepted = int(data.is_accepted.sum())
@@ -664,13 +576,7 @@ def _status_of_data(data: OrientedRows, method: str) -> str:
 
 
 def sign_of(direction: str) -> int:
-    """Return 1 where a higher score is better and -1 where a lower one is.
-
-    Raises
-    ------
-    ValueError
-        If the direction is not one of :data:`DIRECTIONS`.
-    """
+    """Return 1 where a higher score is better and -1 where a lower one is."""
     if direction not in DIRECTIONS:
         raise ValueError(f"direction must be one of {', '.join(DIRECTIONS)}, got {direction!r}")
     return 1 if direction == "higher_is_better" else -1

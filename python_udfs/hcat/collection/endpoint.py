@@ -154,20 +154,7 @@ class Endpoint:
 
 
 def read_endpoint(path: Path, environment: Mapping[str, str]) -> Endpoint:
-    """Return the endpoint that a YAML file describes.
-
-    Parameters
-    ----------
-    path : Path
-        The file; docs/collection.md has every key.
-    environment : mapping of str to str
-        Values of ``${NAME}``.
-
-    Raises
-    ------
-    EndpointError
-        If a key is missing, unknown, of the wrong type or out of range, or a variable is not set.
-    """
+    """Return the endpoint that a YAML file describes."""
     top = _Section(str(path), "", _load(path), environment)
     application = top.text("application")
     version = top.resolve("application_version", top.text("application_version"), "open")
@@ -194,20 +181,7 @@ def read_endpoint(path: Path, environment: Mapping[str, str]) -> Endpoint:
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
-    """Return a template with each placeholder replaced by its value; placeholders inside values stay as they are.
-
-    Parameters
-    ----------
-    template : JSON value
-        Texts that consist of a placeholder (``{{query}}``) are replaced; everything else stays.
-    values : mapping of str to JSON value
-        One value per name of :data:`PLACEHOLDERS`.
-
-    Examples
-    --------
-    >>> fill({"question": "{{query}}", "top": 4}, {"query": "What is {{query_id}}?"})
-    {'question': 'What is {{query_id}}?', 'top': 4}
-    """
+    """Return a template with each placeholder replaced by its value; placeholders inside values stay as they are."""
     if isinstance(template, str):
         match = _PLACEHOLDER.fullmatch(template)
         return values[match[1]] if match else template
@@ -219,17 +193,7 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def fill_resolved(shown: Mapping[str, Any], resolved: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return headers or parameters to send, with placeholders filled.
-
-    A value with parts from the environment is taken from ``resolved`` as it is.
-
-    Parameters
-    ----------
-    shown, resolved : mapping of str to value
-        As written, and with the values of the environment.
-    values : mapping of str to JSON value
-        One value per name of :data:`PLACEHOLDERS`.
-    """
+    """Return headers or parameters to send, with placeholders filled."""
     return {
         name: fill(template, values)
         if isinstance(template, str) and _PLACEHOLDER.fullmatch(template)
@@ -330,10 +294,7 @@ class _Section:
         return value
 
     def resolve(self, key: str, text: str, kind: str) -> str:
-        """Return a text with each ``${NAME}`` replaced by its value in the environment.
-
-        ``${NAME}`` inside such a value stays. ``kind`` says how secret the values are: secrets, hidden or open.
-        """
+        """Return a text with each ``${NAME}`` replaced by its value in the environment."""
 
         def look_up(match: re.Match[str]) -> str:
             name = match[1]
@@ -438,10 +399,7 @@ def _check_url(section: _Section, shown: str) -> str:
 
 
 def _find_secret(shown_url: str, values: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return where the request holds a value of the environment, other than in the name of its host; None if nowhere.
-
-    ``${NAME}`` at the start of the URL may hold the whole address, which is then none either.
-    """
+    """Return where the request holds a value of the environment, other than in the name of its host; None if nowhere."""
     path = shown_url.partition("://")[2] or shown_url
     if _VARIABLE.search(path.partition("/")[2]):
         return "the path of the URL"

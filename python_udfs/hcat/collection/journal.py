@@ -72,13 +72,7 @@ class Journal:
     _length: int = 0
 
     def append(self, record: Mapping[str, Any]) -> None:
-        """Add the line of a finished interaction; :meth:`sync` flushes it to the disk.
-
-        Raises
-        ------
-        OSError
-            If the line cannot be written completely; then no part of it stays in the file.
-        """
+        """Add the line of a finished interaction; :meth:`sync` flushes it to the disk."""
         line = to_line(record)
         try:
             written = 0
@@ -110,26 +104,7 @@ class Journal:
 
 @contextmanager
 def open_journal(folder: Path) -> Iterator[Journal]:
-    """Open the journal of a folder for writing and yield it; an incomplete last line is cut off.
-
-    Parameters
-    ----------
-    folder : Path
-        It is created if it does not exist.
-
-    Raises
-    ------
-    ValueError
-        If another process writes the journal, a line cannot be read, or the folder holds interactions that were not
-        collected into it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, open_journal(Path(folder)) as journal:
-    ...     len(journal.entries), write_files(journal)
-    (0, {'retrievals.jsonl': 0, 'interactions.jsonl': 0, 'collection_failures.jsonl': 0})
-    """
+    """Open the journal of a folder for writing and yield it; an incomplete last line is cut off."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / JOURNAL
     check_folder(folder)
@@ -151,13 +126,7 @@ def open_journal(folder: Path) -> Iterator[Journal]:
 
 
 def read_journal(folder: Path) -> Journal:
-    """Return the journal of a folder without opening it for writing; an empty journal if there is none.
-
-    Raises
-    ------
-    ValueError
-        If a line other than an incomplete last one cannot be read.
-    """
+    """Return the journal of a folder without opening it for writing; an empty journal if there is none."""
     journal = Journal(folder / JOURNAL)
     if not journal.path.exists():
         return journal
@@ -177,27 +146,14 @@ def read_journal(folder: Path) -> Journal:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise an error if a folder holds interactions that were not collected into it and would be replaced.
-
-    Raises
-    ------
-    ValueError
-        If the folder has interactions or retrievals and no journal.
-    """
+    """Raise an error if a folder holds interactions that were not collected into it and would be replaced."""
     for name in (INTERACTIONS, RETRIEVALS):
         if (folder / name).exists() and not (folder / JOURNAL).exists():
             raise ValueError(f"{folder} holds {name}, which was not collected into it: name another --output")
 
 
 def write_files(journal: Journal) -> dict[str, int]:
-    """Write interactions, retrievals and failures beside the journal, each file completely or not at all.
-
-    Returns
-    -------
-    dict of str to int
-        File name -> number of rows. Rows are sorted by application, version, query_id and sample_index, so that the
-        same answers give the same bytes in whichever order they arrived.
-    """
+    """Write interactions, retrievals and failures beside the journal, each file completely or not at all."""
     places = sorted(journal.entries.values(), key=lambda entry: entry.order)
     answered = [entry for entry in places if entry.status == ANSWERED]
     failed = [entry for entry in places if entry.status == FAILED]

@@ -50,28 +50,7 @@ class Query:
 
 
 def read_queries(path: Path) -> list[Query]:
-    """Return the queries of a JSON Lines or CSV file in the order of the file; a repeated record counts once.
-
-    Parameters
-    ----------
-    path : Path
-        A file in UTF-8 with the columns ``query_id`` and ``text`` or their other accepted names (docs/raw-contract.md).
-
-    Raises
-    ------
-    ValueError
-        If the file has another format or no query, if a row lacks its id or text, or if an id comes again with another
-        text. The message names the first invalid rows.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "queries.csv"
-    ...     _ = path.write_text("query_id,text\\nq1,What does it cost?\\n")
-    ...     read_queries(path)
-    [Query(query_id='q1', text='What does it cost?', carried={})]
-    """
+    """Return the queries of a JSON Lines or CSV file in the order of the file; a repeated record counts once."""
     if path.suffix not in QUERY_FILES:
         raise ValueError(f"queries must be a file {' or '.join(f'*{suffix}' for suffix in QUERY_FILES)}, got {path}")
     try:
@@ -83,20 +62,7 @@ def read_queries(path: Path) -> list[Query]:
 
 
 def read_warehouse(warehouse: Path | Place) -> list[Query]:
-    """Return the staged queries of a warehouse in the order of their ids; a published copy holds none.
-
-    Parameters
-    ----------
-    warehouse : Path
-        The DuckDB file.
-
-    Raises
-    ------
-    ValueError
-        If the warehouse has no queries.
-    WarehouseError
-        If the warehouse cannot be read.
-    """
+    """Return the staged queries of a warehouse in the order of their ids; a published copy holds none."""
     from hcat.engine.warehouse import open_warehouse
 
     with open_warehouse(warehouse) as opened:

@@ -75,28 +75,7 @@ class Reply:
 
 
 def read_reply(body: bytes, response: Response) -> Reply:
-    """Return the answer and the contexts that the body of a reply holds.
-
-    Parameters
-    ----------
-    body : bytes
-        The whole body.
-    response : Response
-        Where answer and contexts stand in it.
-
-    Raises
-    ------
-    ReplyError
-        If the body is not JSON, lacks a place, holds a value of another type there, or reports an error.
-
-    Examples
-    --------
-    >>> from hcat.collection.paths import parse_path
-    >>> response = Response(answer=parse_path("$.answer"), contexts=parse_path("$.contexts[*]"))
-    >>> reply = read_reply(b'{"answer": "Yes.", "contexts": ["The fee is 5 euros."]}', response)
-    >>> reply.answer, [retrieval.text for retrieval in reply.retrievals]
-    ('Yes.', ['The fee is 5 euros.'])
-    """
+    """Return the answer and the contexts that the body of a reply holds."""
     document = _parse(body)
     if response.error is not None:
         error = _read_optional(response.error, document)

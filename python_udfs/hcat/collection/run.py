@@ -117,40 +117,13 @@ class Collected:
 
 
 def identify(query_id: str, application: str, application_version: str, sample_index: int) -> str:
-    """Return the interaction_id, which depends on query, application, version and sample only.
-
-    Parameters
-    ----------
-    query_id, application, application_version : str
-    sample_index : int
-        Which answer to the query, from 0.
-
-    Examples
-    --------
-    >>> identify("q1", "app", "1.0", 0)
-    '05da1d531ab2e8f11dc09ff6c4458004'
-    """
+    """Return the interaction_id, which depends on query, application, version and sample only."""
     key = json.dumps([query_id, application, application_version, sample_index], ensure_ascii=False)
     return hash_text("interaction", key)
 
 
 def plan(endpoint: Endpoint, queries: Sequence[Query], samples: int) -> list[Planned]:
-    """Return the interactions of a test set, ordered by sample and then as in the test set.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The application that is asked.
-    queries : sequence of Query
-        The test set, with distinct query ids.
-    samples : int
-        Answers per query, 1 to :data:`MAXIMUM_SAMPLES`.
-
-    Raises
-    ------
-    ValueError
-        If ``samples`` lies outside its range.
-    """
+    """Return the interactions of a test set, ordered by sample and then as in the test set."""
     if not 1 <= samples <= MAXIMUM_SAMPLES:
         raise ValueError(f"samples must lie in 1 to {MAXIMUM_SAMPLES}, got {samples}")
     return [
@@ -174,29 +147,7 @@ def collect(
     sender: Sender | None = None,
     show_progress: bool = False,
 ) -> Collected:
-    """Return the summary of a run that sends all queries without an answer and writes the raw logs of a folder.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The application that is asked.
-    queries : sequence of Query
-        The test set.
-    folder : Path
-        Where journal and raw logs lie; it is created if it does not exist.
-    samples : int
-        Answers per query, 1 to :data:`MAXIMUM_SAMPLES`.
-    sender : Sender, optional
-        Replaces the sender of the endpoint in tests.
-    show_progress : bool
-        Whether to draw a bar on standard error if that is a terminal.
-
-    Raises
-    ------
-    ValueError
-        If another process writes the folder, or the folder holds interactions that were not collected. Also if it holds
-        answers to another text of a query, or answers of the same version under another description.
-    """
+    """Return the summary of a run that sends all queries without an answer and writes the raw logs of a folder."""
     planned = plan(endpoint, queries, samples)
     sender = sender or Sender(endpoint)
     with open_journal(folder) as journal:
@@ -224,22 +175,7 @@ def collect(
 
 
 def find_pending(endpoint: Endpoint, planned: Sequence[Planned], journal: Journal) -> list[Planned]:
-    """Return the planned interactions without an answer; failures of earlier runs are sent again.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The application that is asked.
-    planned : sequence of Planned
-        Result of :func:`plan`.
-    journal : Journal
-        Journal of the folder.
-
-    Raises
-    ------
-    ValueError
-        If an answer in the journal belongs to another text of the query, or was asked or read in another way.
-    """
+    """Return the planned interactions without an answer; failures of earlier runs are sent again."""
     version = (endpoint.application, endpoint.application_version)
     for entry in journal.entries.values():
         if entry.status == ANSWERED and entry.order[:2] == version and entry.endpoint_hash != endpoint.endpoint_hash:
@@ -263,26 +199,7 @@ def find_pending(endpoint: Endpoint, planned: Sequence[Planned], journal: Journa
 def describe_first_request(
     endpoint: Endpoint, queries: Sequence[Query], folder: Path, samples: int = 1
 ) -> list[tuple[str, str]]:
-    """Return the first request as pairs of label and text, without sending or writing anything.
-
-    Values of the environment are shown as ``${NAME}``.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The application that is asked.
-    queries : sequence of Query
-        The test set.
-    folder : Path
-        Where journal and raw logs lie.
-    samples : int
-        Answers per query, 1 to :data:`MAXIMUM_SAMPLES`.
-
-    Raises
-    ------
-    ValueError
-        As :func:`collect` does.
-    """
+    """Return the first request as pairs of label and text, without sending or writing anything."""
     planned = plan(endpoint, queries, samples)
     check_folder(folder)
     pending = find_pending(endpoint, planned, read_journal(folder))

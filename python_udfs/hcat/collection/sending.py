@@ -129,13 +129,7 @@ class Pacer:
         self._next = 0.0
 
     def reserve(self, now: float) -> float:
-        """Return how many seconds the next request must wait.
-
-        Parameters
-        ----------
-        now : float
-            Seconds of a clock that never goes back, at least 0.
-        """
+        """Return how many seconds the next request must wait."""
         start = max(now, self._next)
         self._next = start + self._distance
         return start - now
@@ -177,18 +171,7 @@ class Sender:
         return self.count_failures_in_a_row >= self._endpoint.limits.stop_after_failures
 
     async def send(self, calls: Sequence[Call], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
-        """Send calls in order, up to ``concurrency`` at once, and pass each result to ``on_done``.
-
-        A call that waits (Retry-After, back-off) counts as one of those at once. A service that asks for patience
-        therefore receives fewer requests, and finally none.
-
-        Parameters
-        ----------
-        calls : sequence of Call
-            Each is passed to ``on_done`` once, unless the run stops before it is sent.
-        on_done : callable
-            Keeps the result; an exception that it raises ends the run.
-        """
+        """Send calls in order, up to ``concurrency`` at once, and pass each result to ``on_done``."""
         with silent_http_client():
             await self._send(calls, on_done)
 
@@ -253,13 +236,7 @@ class Sender:
         return max(asked or 0.0, back_off(self._endpoint.limits, state.attempt_number))
 
     async def _ask(self, client: httpx.AsyncClient, call: Call) -> Answered:
-        """Return the answer to one request.
-
-        Raises
-        ------
-        AttemptError
-            If the request fails or its reply is not an answer.
-        """
+        """Return the answer to one request."""
         request, limits = self._endpoint.request, self._endpoint.limits
         delay = self._pacer.reserve(self._clock())
         if delay > 0:

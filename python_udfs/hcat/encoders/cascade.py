@@ -38,22 +38,7 @@ _NEGATION = re.compile(r"\b(?:no|not|never|none|neither|nor|cannot|without)\b|n[
 
 
 def find_unsettled(premises: Sequence[str], hypotheses: Sequence[str], first: Distances) -> npt.NDArray[np.bool_]:
-    """Return which pairs the second classifier reads, shape (n,).
-
-    Parameters
-    ----------
-    premises, hypotheses : sequence of str, length n
-        The pairs.
-    first : Distances
-        What the first classifier says of them.
-
-    Examples
-    --------
-    >>> from hcat.encoders.distances import Head, measure_distances
-    >>> first = measure_distances(np.array([[9.0, 0.0, 0.0], [9.0, 0.0, 0.0]]), Head(0, 2, np.eye(3)))
-    >>> find_unsettled(["It is free."] * 2, ["It is free.", "It is not free."], first).tolist()
-    [False, True]
-    """
+    """Return which pairs the second classifier reads, shape (n,)."""
     low, high = UNSETTLED_ENTAILMENT
     entailment = first.probability_entailment
     unsettled: npt.NDArray[np.bool_] = (entailment > low) & (entailment < high)
@@ -63,15 +48,7 @@ def find_unsettled(premises: Sequence[str], hypotheses: Sequence[str], first: Di
 
 
 def differs_in_detail(premise: str, hypothesis: str) -> bool:
-    """Return whether a sentence has other negations, or a number more, than the premise sentence nearest in words.
-
-    Examples
-    --------
-    >>> differs_in_detail("A card is not free. The fee is 5 euros.", "The fee is 5 euros.")
-    False
-    >>> differs_in_detail("A card is not free. The fee is 5 euros.", "The fee is 7 euros.")
-    True
-    """
+    """Return whether a sentence has other negations, or a number more, than the premise sentence nearest in words."""
     words = _words(hypothesis)
     sentences = [premise[start:end] for start, end in split_sentences(premise)] or [premise]
     nearest = max(sentences, key=lambda sentence: len(words & _words(sentence)))

@@ -59,13 +59,7 @@ class Head:
     intercept: float
 
     def score(self, embeddings: npt.NDArray[np.floating]) -> Floats:
-        """Return the probability of the positive class for each embedding, shape (n,), 0 to 1.
-
-        Raises
-        ------
-        ValueError
-            If the embeddings do not have as many dimensions as the head.
-        """
+        """Return the probability of the positive class for each embedding, shape (n,), 0 to 1."""
         vectors = np.asarray(embeddings, dtype=np.float64)
         if vectors.ndim != 2 or vectors.shape[1] != len(self.weights):
             raise ValueError(f"embeddings must have shape (n, {len(self.weights)}), got {vectors.shape}")
@@ -74,13 +68,7 @@ class Head:
 
 
 def logistic(values: Floats) -> Floats:
-    """Return 1 / (1 + exp(-values)) without overflow, in the same shape.
-
-    Examples
-    --------
-    >>> logistic(np.array([-1000.0, 0.0, 1000.0])).tolist()
-    [0.0, 0.5, 1.0]
-    """
+    """Return 1 / (1 + exp(-values)) without overflow, in the same shape."""
     return np.asarray(0.5 * (1.0 + np.tanh(0.5 * np.asarray(values, dtype=np.float64))))
 
 
@@ -90,33 +78,7 @@ def fit_head(
     weights: npt.NDArray[np.floating],
     penalty: Floats,
 ) -> tuple[Floats, float]:
-    """Return (coefficients, intercept) that minimise the weighted log loss plus ``w' penalty w / 2``.
-
-    Newton's method starts from zero, so that the same input gives the same bits.
-
-    Parameters
-    ----------
-    embeddings : ndarray, shape (n, d)
-    labels : ndarray, shape (n,)
-        0 to 1; a value in between is a soft label.
-    weights : ndarray, shape (n,)
-        At least 0; they are scaled to a sum of 1.
-    penalty : ndarray, shape (d, d)
-        Positive definite; the intercept is free.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, a label is outside [0, 1], a weight is negative, or no weight is positive.
-
-    Examples
-    --------
-    Three of four labels are 1 and the embeddings are equal to zero: the intercept is log(3 / 1).
-
-    >>> coefficients, intercept = fit_head(np.zeros((4, 1)), np.array([1, 1, 1, 0]), np.ones(4), np.eye(1))
-    >>> coefficients.tolist(), round(intercept, 6)
-    ([0.0], 1.098612)
-    """
+    """Return (coefficients, intercept) that minimise the weighted log loss plus ``w' penalty w / 2``."""
     vectors = np.column_stack([np.asarray(embeddings, dtype=np.float64), np.ones(len(embeddings))])
     targets, shares = np.asarray(labels, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     dimensions = vectors.shape[1] - 1
@@ -146,19 +108,7 @@ def fit_head(
 
 
 def swap_directions(embeddings: npt.NDArray[np.floating], groups: npt.NDArray[np.int64]) -> Floats:
-    """Return D'D / n, shape (d, d): how embeddings move within groups that differ only in the swapped words.
-
-    Parameters
-    ----------
-    embeddings : ndarray, shape (n, d)
-    groups : ndarray of int, shape (n,)
-        Number of the frame that each sentence was made of.
-
-    Examples
-    --------
-    >>> swap_directions(np.array([[1.0, 0.0], [3.0, 0.0]]), np.array([7, 7])).tolist()
-    [[1.0, 0.0], [0.0, 0.0]]
-    """
+    """Return D'D / n, shape (d, d): how embeddings move within groups that differ only in the swapped words."""
     vectors = np.asarray(embeddings, dtype=np.float64)
     _, index = np.unique(groups, return_inverse=True)
     sums = np.zeros((int(index.max()) + 1, vectors.shape[1]))
@@ -168,24 +118,7 @@ def swap_directions(embeddings: npt.NDArray[np.floating], groups: npt.NDArray[np
 
 
 def balance(labels: npt.NDArray[np.floating], total: float, negative_share: float) -> Floats:
-    """Return weights of sum ``total``, shape (n,), of which class 0 has ``negative_share``.
-
-    If there is only one class, it has the whole total.
-
-    Parameters
-    ----------
-    labels : ndarray, shape (n,)
-        Class 1 from 0.5 on, else class 0.
-    total : float
-        Sum of all weights.
-    negative_share : float
-        Share of class 0, 0 to 1.
-
-    Examples
-    --------
-    >>> balance(np.array([1, 0, 0]), 1.0, 0.5).tolist()
-    [0.5, 0.25, 0.25]
-    """
+    """Return weights of sum ``total``, shape (n,), of which class 0 has ``negative_share``."""
     positive = np.asarray(labels) >= 0.5
     if positive.all() or not positive.any():
         return np.full(len(positive), total / len(positive))
@@ -194,17 +127,7 @@ def balance(labels: npt.NDArray[np.floating], total: float, negative_share: floa
 
 
 def save_head(folder: Path, coefficients: Floats, intercept: float, card: dict[str, object]) -> None:
-    """Write ``head.npy`` and ``card.json``; the card gets the SHA-256 of the weights.
-
-    Parameters
-    ----------
-    folder : Path
-        Created if it is missing.
-    coefficients : ndarray, shape (d,)
-    intercept : float
-    card : dict
-        Other fields of the card.
-    """
+    """Write ``head.npy`` and ``card.json``; the card gets the SHA-256 of the weights."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "head.npy"
     np.save(path, np.append(coefficients, intercept).astype(np.float32))
@@ -213,13 +136,7 @@ def save_head(folder: Path, coefficients: Floats, intercept: float, card: dict[s
 
 
 def load_head(name: str) -> Head:
-    """Return a shipped head, loaded once per process from its folder in ``hcat/encoders/weights``.
-
-    Raises
-    ------
-    ModelError
-        If the weights do not have the SHA-256 on their card.
-    """
+    """Return a shipped head, loaded once per process from its folder in ``hcat/encoders/weights``."""
     with _lock:
         if name not in _loaded:
             folder = FOLDER / name

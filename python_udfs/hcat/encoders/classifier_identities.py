@@ -91,23 +91,7 @@ SETTINGS = (CASCADE, *SHIPPED, "none")
 
 
 def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> ClassifierIdentity:
-    """Return the identity of the configured classifier without loading it.
-
-    Parameters
-    ----------
-    name : str
-        ``cascade``, ``compact``, ``accurate``, ``none``, ``hashing``, a local folder or a Hub id.
-    revision : str
-        Commit of a Hub model; required for a Hub id, because the weights behind a name may change.
-    device, dtype : str
-        As for :func:`hcat.encoders.embedding.resolve_encoder`.
-
-    Raises
-    ------
-    ModelError
-        If shipped weights are not installed or do not have the pinned SHA-256, a Hub id comes without revision, or a
-        folder has no weights.
-    """
+    """Return the identity of the configured classifier without loading it."""
     device = choose_device(device)
     dtype = choose_dtype(dtype, device)
     files: tuple[str, ...] = ()
@@ -144,24 +128,12 @@ def resolve_classifier(name: str, revision: str, device: str, dtype: str) -> Cla
 
 @cache
 def resolve_part(identity: ClassifierIdentity, part: str) -> ClassifierIdentity:
-    """Return the identity of one classifier of a cascade, on its device and in its number format.
-
-    Parameters
-    ----------
-    identity : ClassifierIdentity
-        The cascade.
-    part : str
-        Setting of a shipped classifier.
-    """
+    """Return the identity of one classifier of a cascade, on its device and in its number format."""
     return resolve_classifier(part, "", identity.device, identity.dtype)
 
 
 def describe_classifier(name: str, revision: str, device: str, dtype: str) -> pa.Table:
-    """Return the identity of the configured classifier as one row; the column ``problem`` has an error, if any.
-
-    A cascade whose accurate base is not installed becomes the compact classifier alone. One line on stderr says so, and
-    the row names the classifier that reads.
-    """
+    """Return the identity of the configured classifier as one row; the column ``problem`` has an error, if any."""
     try:
         if name == CASCADE and not mpnet.is_installed():
             say(
@@ -178,13 +150,7 @@ def describe_classifier(name: str, revision: str, device: str, dtype: str) -> pa
 
 
 def read_card(shipped: Shipped) -> dict[str, Any]:
-    """Return the card of a shipped classifier: labels, SHA-256 digests, recipe, digests of its training sources.
-
-    Raises
-    ------
-    ModelError
-        If the package has no card.
-    """
+    """Return the card of a shipped classifier: labels, SHA-256 digests, recipe, digests of its training sources."""
     path = shipped.folder / "card.json"
     if not path.exists():
         raise ModelError(f"{shipped.name}: {path.name} is missing from the package")

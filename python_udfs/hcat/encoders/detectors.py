@@ -55,13 +55,7 @@ _TINY = 1e-6
 
 
 def open_detector(identity: ClassifierIdentity) -> Classifier:
-    """Return the classifier of a local folder, or of a Hub id at a pinned revision, by the head that its config names.
-
-    Raises
-    ------
-    ModelError
-        If the model cannot be loaded, has no fast tokenizer, or has another head.
-    """
+    """Return the classifier of a local folder, or of a Hub id at a pinned revision, by the head that its config names."""
     is_local = Path(identity.location).is_dir()
     if is_local:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -104,20 +98,7 @@ def _kind_of(location: str, config: Any) -> str:
 
 
 def find_unsupported(labels: Mapping[int, str]) -> int:
-    """Return the class of a token classifier that means unsupported.
-
-    Without telling names (``LABEL_0``, ``LABEL_1``) it is class 1 of two, as LettuceDetect has it.
-
-    Raises
-    ------
-    ModelError
-        If the labels do not tell; the message lists them.
-
-    Examples
-    --------
-    >>> find_unsupported({0: "hallucinated", 1: "supported"}), find_unsupported({0: "LABEL_0", 1: "LABEL_1"})
-    (0, 1)
-    """
+    """Return the class of a token classifier that means unsupported."""
     found = [index for index, name in labels.items() if str(name).lower().startswith(UNSUPPORTED_LABELS)]
     if len(found) == 1:
         return found[0]

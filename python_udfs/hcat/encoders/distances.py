@@ -49,27 +49,7 @@ class Distances(NamedTuple):
 
 
 def measure_distances(logits: Floats, head: Head) -> Distances:
-    """Return probabilities, margin and signed distance of each pair.
-
-    Parameters
-    ----------
-    logits : ndarray, shape (n, n_classes)
-        Outputs of the last linear layer; n_classes = 1 for a single-logit head.
-    head : Head
-        Weights of that layer.
-
-    Returns
-    -------
-    Distances
-        ``margin`` = z_entailment - largest other logit (z itself for one logit); ``weight_norm`` = norm that divides
-        the deciding difference.
-
-    Examples
-    --------
-    >>> found = measure_distances(np.array([[6.0]]), Head(0, None, np.array([[0.0, 2.0]])))
-    >>> found.distance.tolist(), found.weight_norm.tolist()
-    ([3.0], [2.0])
-    """
+    """Return probabilities, margin and signed distance of each pair."""
     entailed = logits[:, head.entailment]
     if logits.shape[1] == 1:
         norm = np.full(len(logits), np.linalg.norm(head.weight[0]))
@@ -97,28 +77,14 @@ def measure_distances(logits: Floats, head: Head) -> Distances:
 
 
 def find_label(labels: Mapping[int, str], wanted: str) -> int | None:
-    """Return the one class whose label starts like ``wanted`` in any case (ENTAILMENT, entail), else None.
-
-    ``not_entailment`` is no entailment.
-
-    Examples
-    --------
-    >>> find_label({0: "CONTRADICTION", 1: "Entail"}, "entailment")
-    1
-    """
+    """Return the one class whose label starts like ``wanted`` in any case (ENTAILMENT, entail), else None."""
     stem = wanted.lower()[:6]
     found = [index for index, label in labels.items() if str(label).lower().strip().startswith(stem)]
     return found[0] if len(found) == 1 else None
 
 
 def find_entailment(labels: Mapping[int, str]) -> int:
-    """Return the entailment class by the label names of a model; no order of classes is assumed.
-
-    Raises
-    ------
-    ModelError
-        If not exactly one label means entailment; the message lists the labels.
-    """
+    """Return the entailment class by the label names of a model; no order of classes is assumed."""
     index = find_label(labels, "entailment")
     if index is None:
         listed = ", ".join(str(label) for label in labels.values())

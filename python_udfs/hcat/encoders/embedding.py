@@ -171,15 +171,7 @@ def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> Encode
 
 
 def describe_encoder(name: str, revision: str, device: str, dtype: str) -> pa.Table:
-    """Return the identity of the configured encoder as one row; the column ``problem`` has an error, if any.
-
-    The model int_models turns the problem into an error message of one line without a stack trace.
-
-    Parameters
-    ----------
-    name, revision, device, dtype : str
-        As for :func:`resolve_encoder`.
-    """
+    """Return the identity of the configured encoder as one row; the column ``problem`` has an error, if any."""
     try:
         row = asdict(resolve_encoder(name, revision, device, dtype)) | {"problem": None}
     except ModelError as error:
@@ -331,21 +323,7 @@ class HashingEncoder:
 
 
 def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> tuple[Vectors, npt.NDArray[np.int64]]:
-    """Return unit vectors, shape (n, dimensions), in the order of ``texts``, and token counts, shape (n,).
-
-    Parameters
-    ----------
-    encoder : Encoder
-    texts : sequence of str, length n
-    batch_tokens : int
-        Padded tokens per batch.
-
-    Examples
-    --------
-    >>> vectors, counts = encode_texts(HashingEncoder(8), ["a monthly fee", "fee"], 16)
-    >>> vectors.shape, counts.tolist()
-    ((2, 8), [3, 1])
-    """
+    """Return unit vectors, shape (n, dimensions), in the order of ``texts``, and token counts, shape (n,)."""
     return start_encoding(encoder, texts, batch_tokens)()
 
 

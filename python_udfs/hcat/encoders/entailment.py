@@ -139,19 +139,7 @@ class Reading(NamedTuple):
 def start_reading(
     identity: ClassifierIdentity, premises: Sequence[str], hypotheses: Sequence[str], budget: int
 ) -> Callable[[], Reading]:
-    """Return a function that waits for what the classifier of the build says of the pairs.
-
-    A cascade reads unsettled pairs a second time, once the first reading is there.
-
-    Parameters
-    ----------
-    identity : ClassifierIdentity
-        Classifier, or the cascade.
-    premises, hypotheses : sequence of str, length n
-        The pairs.
-    budget : int
-        Padded tokens per batch.
-    """
+    """Return a function that waits for what the classifier of the build says of the pairs."""
     if identity.location != CASCADE:
         return _start_once(identity, premises, hypotheses, budget)
     wait = _start_once(resolve_part(identity, cascade.FIRST), premises, hypotheses, budget)

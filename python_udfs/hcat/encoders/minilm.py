@@ -73,13 +73,7 @@ class MiniLM(nn.Module):
     def forward(
         self, tokens: torch.Tensor, segments: torch.Tensor, is_padding: torch.Tensor, has_padding: bool
     ) -> torch.Tensor:
-        """Return the states of the last layer, shape (n, tokens, features).
-
-        Parameters
-        ----------
-        tokens, segments, is_padding, has_padding
-            Batch as in :class:`hcat.encoders.tokens.Padded`.
-        """
+        """Return the states of the last layer, shape (n, tokens, features)."""
         places = torch.arange(tokens.shape[1], device=tokens.device)
         states = self.words(tokens) + self.positions(places) + self.segments(segments)
         # No mask at all is faster than a mask without effect.

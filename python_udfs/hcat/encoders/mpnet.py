@@ -66,15 +66,7 @@ class JoinedFiles(io.RawIOBase):
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Move to ``offset`` from the start, the current position or the end, and return the new position.
-
-        Parameters
-        ----------
-        offset : int
-            Bytes; may be negative.
-        whence : int
-            ``io.SEEK_SET``, ``io.SEEK_CUR`` or ``io.SEEK_END``.
-        """
+        """Move to ``offset`` from the start, the current position or the end, and return the new position."""
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._ends[-1]}[whence]
         self._position = max(start + offset, 0)
         return self._position
@@ -98,13 +90,7 @@ def is_installed() -> bool:
 
 
 def find_parts() -> list[Path]:
-    """Return the parts of the archive in their order.
-
-    Raises
-    ------
-    ModelError
-        If a package is not installed; the message has the command that installs all of them.
-    """
+    """Return the parts of the archive in their order."""
     found = []
     for package in PACKAGES:
         try:
@@ -121,13 +107,7 @@ def find_parts() -> list[Path]:
 
 
 def check_archive() -> str:
-    """Return the pinned SHA-256 of the weights, after a check of the five parts.
-
-    Raises
-    ------
-    ModelError
-        If parts are missing, or do not have the pinned SHA-256.
-    """
+    """Return the pinned SHA-256 of the weights, after a check of the five parts."""
     digest = hashlib.sha256()
     for part in find_parts():
         with part.open("rb") as handle:
@@ -148,13 +128,7 @@ def read_member(name: str) -> bytes:
 
 
 def read_weights() -> dict[str, Any]:
-    """Return the weights under the names of an MPNet checkpoint, without those of its pooler.
-
-    Raises
-    ------
-    ModelError
-        If the weights do not have the pinned SHA-256.
-    """
+    """Return the weights under the names of an MPNet checkpoint, without those of its pooler."""
     from safetensors.torch import load
 
     content = read_member("model.safetensors")
@@ -165,15 +139,7 @@ def read_weights() -> dict[str, Any]:
 
 
 def make_config(labels: Sequence[str], dropout: float = 0.0) -> Any:
-    """Return the configuration of a sequence classifier on this base.
-
-    Parameters
-    ----------
-    labels : sequence of str
-        Names of the classes in order.
-    dropout : float
-        Dropout of hidden states and attention, 0 to 1.
-    """
+    """Return the configuration of a sequence classifier on this base."""
     from transformers import MPNetConfig
 
     settings = json.loads(read_member("config.json"))

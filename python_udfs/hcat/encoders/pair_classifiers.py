@@ -45,13 +45,7 @@ class Classifier(Protocol):
 
 
 def find_last_linear(model: Any, count_classes: int) -> Any:
-    """Return the linear layer that gives the logits, for BERT, RoBERTa, DeBERTa, MPNet and similar models.
-
-    Raises
-    ------
-    ModelError
-        If there is not exactly one linear layer with an output per class outside the base model.
-    """
+    """Return the linear layer that gives the logits, for BERT, RoBERTa, DeBERTa, MPNet and similar models."""
     import torch
 
     base = getattr(model, model.base_model_prefix, None)
@@ -214,16 +208,7 @@ class HashingClassifier:
 
 
 def merge_delta(weights: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return the base weights with a low-rank delta added, plus the new head.
-
-    Parameters
-    ----------
-    weights : dict of str to Tensor
-        Base weights under the names of a BERT or MPNet checkpoint.
-    path : Path
-        Safetensors under the names of a sequence classifier: ``<name>.first`` (rank, in) and ``<name>.second``
-        (out, rank) are added as second @ first to the weight of that name; every other tensor replaces its namesake.
-    """
+    """Return the base weights with a low-rank delta added, plus the new head."""
     from safetensors.torch import load_file
 
     # The names of the base model, without the prefix that a classifier adds.
@@ -243,17 +228,7 @@ def merge_delta(weights: dict[str, Any], path: Path) -> dict[str, Any]:
 def classify_pairs(
     classifier: Classifier, premises: Sequence[str], hypotheses: Sequence[str], batch_tokens: int
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,), in the order of the pairs.
-
-    A pair that is too long is cut by :func:`hcat.encoders.tokens.truncate_pair`.
-
-    Parameters
-    ----------
-    classifier : Classifier
-    premises, hypotheses : sequence of str, length n
-    batch_tokens : int
-        Padded tokens per batch.
-    """
+    """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,), in the order of the pairs."""
     return start_classifying(classifier, premises, hypotheses, batch_tokens)()
 
 

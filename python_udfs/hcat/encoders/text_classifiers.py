@@ -100,48 +100,14 @@ class SentenceScorer(Protocol):
     """Interface of a classifier: scores texts and may use their stored vectors."""
 
     def score(self, texts: Sequence[str], embeddings: npt.NDArray[np.float32]) -> Floats:
-        """Return one score per text, shape (n,).
-
-        Parameters
-        ----------
-        texts : sequence of str, length n
-        embeddings : ndarray, shape (n, dimensions)
-            Stored unit vectors of the texts.
-        """
+        """Return one score per text, shape (n,)."""
         ...
 
 
 def resolve_text_classifier(
     purpose: str, name: str, revision: str, encoder: Mapping[str, Any], device: str, dtype: str
 ) -> TextClassifierIdentity:
-    """Return the identity of one configured classifier without loading it.
-
-    Its ``scoring_key`` covers this classifier only.
-
-    Parameters
-    ----------
-    purpose : str
-        One of :data:`PURPOSES`.
-    name : str
-        ``packaged``, ``none``, a folder or a Hub id.
-    revision : str
-        Commit of a Hub model; required for a Hub id.
-    encoder : mapping
-        Row of the encoder, which tells whether the stored vectors fit the packaged head.
-    device, dtype : str
-        As for :func:`hcat.encoders.embedding.resolve_encoder`.
-
-    Raises
-    ------
-    ModelError
-        If the purpose is unknown, weights or lists do not have the pinned SHA-256, or a Hub id comes without revision.
-
-    Examples
-    --------
-    >>> encoder = {"location": "hashing:8", "encoder_sha256": ""}
-    >>> resolve_text_classifier("toxicity", "packaged", "", encoder, "cpu", "float32").location
-    'hashing'
-    """
+    """Return the identity of one configured classifier without loading it."""
     if purpose not in PURPOSES:
         raise ModelError(f"purpose must be one of {', '.join(PURPOSES)}, got {purpose!r}")
     device = choose_device(device)
@@ -178,17 +144,7 @@ def resolve_text_classifier(
 def describe_text_classifiers(
     encoder: Mapping[str, Any], toxicity: Sequence[str], sentiment: Sequence[str], device: str, dtype: str
 ) -> pa.Table:
-    """Return one row per purpose with the identity of its classifier; the column ``problem`` has an error, if any.
-
-    Parameters
-    ----------
-    encoder : mapping
-        Row of the encoder.
-    toxicity, sentiment : pair of str
-        Name and revision, as configured.
-    device, dtype : str
-        As for :func:`hcat.encoders.embedding.resolve_encoder`.
-    """
+    """Return one row per purpose with the identity of its classifier; the column ``problem`` has an error, if any."""
     rows: list[dict[str, Any]] = []
     for purpose, (name, revision) in zip(PURPOSES, (toxicity, sentiment), strict=True):
         try:
@@ -212,13 +168,7 @@ class TextScores:
         }
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return one row per text (schema :data:`CLASSIFIED_SCHEMA`); the score of a purpose switched off is null.
-
-        Parameters
-        ----------
-        batch : RecordBatch
-            Columns text_id, scoring_key, encoded_text, embedding.
-        """
+        """Return one row per text (schema :data:`CLASSIFIED_SCHEMA`); the score of a purpose switched off is null."""
         texts = batch.column("encoded_text").to_pylist()
         vectors = batch.column("embedding")
         embeddings = np.asarray(vectors.flatten(), dtype=np.float32).reshape(len(texts), -1)
@@ -247,29 +197,12 @@ def load_scorer(identity: TextClassifierIdentity) -> SentenceScorer:
 
 
 def neutralise(text: str) -> str:
-    """Return a text as the packaged sentiment head reads it: one name in place of each name of a person.
-
-    A name that is recognised then has no effect on the score, whatever the head has learned. A name that is not
-    recognised stays; the penalty of the head limits its effect (docs/safety.md has both figures).
-    """
+    """Return a text as the packaged sentiment head reads it: one name in place of each name of a person."""
     return replace_names(text, STAND_IN)
 
 
 def to_scale(purpose: str, probabilities: Floats) -> Floats:
-    """Return probabilities on the scale of a purpose: unchanged for toxicity, 2 p - 1 for sentiment.
-
-    Parameters
-    ----------
-    purpose : str
-        One of :data:`PURPOSES`.
-    probabilities : ndarray
-        0 to 1.
-
-    Examples
-    --------
-    >>> to_scale("sentiment", np.array([0.0, 0.75])).tolist()
-    [-1.0, 0.5]
-    """
+    """Return probabilities on the scale of a purpose: unchanged for toxicity, 2 p - 1 for sentiment."""
     return 2 * probabilities - 1 if purpose == "sentiment" else probabilities
 
 
@@ -354,25 +287,7 @@ class _SequenceScorer:
 
 
 def find_signs(purpose: str, labels: Mapping[int, str]) -> Floats:
-    """Return for each class 1 (toxic, positive), -1 (negative sentiment) or 0 (anything else), shape (n_classes,).
-
-    Parameters
-    ----------
-    purpose : str
-        One of :data:`PURPOSES`.
-    labels : mapping of int to str
-        Class -> label.
-
-    Raises
-    ------
-    ModelError
-        If the labels do not have what the purpose needs; the message lists the labels.
-
-    Examples
-    --------
-    >>> find_signs("sentiment", {0: "NEGATIVE", 1: "neutral", 2: "positive"}).tolist()
-    [-1.0, 0.0, 1.0]
-    """
+    """Return for each class 1 (toxic, positive), -1 (negative sentiment) or 0 (anything else), shape (n_classes,)."""
     words = [str(labels[index]).lower().strip() for index in sorted(labels)]
     if purpose == "toxicity":
         signs = np.array([float(word.startswith(TOXIC_STEMS)) for word in words])
@@ -388,26 +303,7 @@ def find_signs(purpose: str, labels: Mapping[int, str]) -> Floats:
 
 
 def combine_shares(purpose: str, shares: Floats, signs: Floats, is_multi_label: bool) -> Floats:
-    """Return one score per text, shape (n,).
-
-    It is the largest toxic share for toxicity with independent labels, else the signed sum of shares.
-
-    Parameters
-    ----------
-    purpose : str
-        One of :data:`PURPOSES`.
-    shares : ndarray, shape (n, n_classes)
-        Probabilities.
-    signs : ndarray, shape (n_classes,)
-        Result of :func:`find_signs`.
-    is_multi_label : bool
-        Whether the labels are independent.
-
-    Examples
-    --------
-    >>> combine_shares("sentiment", np.array([[0.25, 0.0, 0.75]]), np.array([-1.0, 0.0, 1.0]), False).tolist()
-    [0.5]
-    """
+    """Return one score per text, shape (n,)."""
     if purpose == "toxicity" and is_multi_label:
         return np.asarray(shares[:, signs > 0].max(axis=1))
     return np.asarray(shares @ signs)

@@ -82,10 +82,7 @@ class Tokens:
 
     @classmethod
     def join(cls, counts: Rows, ids: Iterable[list[int]], segments: Iterable[list[int]] | None = None) -> Tokens:
-        """Return the tokens of rows given as lists with ``counts`` tokens each; no segments: all are of the first text.
-
-        The lists are read one at a time and may be made when they are asked for.
-        """
+        """Return the tokens of rows given as lists with ``counts`` tokens each; no segments: all are of the first text."""
         starts = np.concatenate([[0], np.cumsum(counts)])
         flat = np.fromiter(chain.from_iterable(ids), np.int64, starts[-1])
         # a list of small numbers becomes bytes in one call
@@ -127,18 +124,7 @@ class Prepared(NamedTuple):
 
 
 def start_prepared(prepared: Prepared, maximum_tokens: int, budget: int) -> Callable[[], npt.NDArray[Any] | None]:
-    """Start all batches, and return a function that waits for the outputs of all rows in their order.
-
-    They have the shape (n, outputs); where there is no row they are None.
-
-    Parameters
-    ----------
-    prepared : Prepared
-    maximum_tokens : int
-        Longest input of the model; longer ones were cut to it.
-    budget : int
-        Padded tokens per batch.
-    """
+    """Start all batches, and return a function that waits for the outputs of all rows in their order."""
 
     def start(rows: Rows) -> Callable[[], npt.NDArray[Any]]:
         return start_fetch(prepared.run(prepared.load(rows)))
@@ -169,10 +155,7 @@ def copy_to(padded: Padded, device: Any) -> Padded:
 
 
 def keep_whole(tokenizer: Any) -> None:
-    """Switch off for good what a saved fast tokenizer of transformers cuts and pads.
-
-    A model does so when it is loaded: threads may read a tokenizer at once, and fail if one of them changes it.
-    """
+    """Switch off for good what a saved fast tokenizer of transformers cuts and pads."""
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
 
@@ -184,15 +167,7 @@ def name_inputs(batch: Padded, uses_segments: bool) -> dict[str, Any]:
 
 
 def start_fetch(outputs: Any) -> Callable[[], npt.NDArray[Any]]:
-    """Return a function that waits for outputs and returns them as an array; their copy from a GPU is started at once.
-
-    Outputs that are in the memory of the host are there already.
-
-    Examples
-    --------
-    >>> start_fetch(np.array([1.0, 2.0]))().tolist()
-    [1.0, 2.0]
-    """
+    """Return a function that waits for outputs and returns them as an array; their copy from a GPU is started at once."""
     if not getattr(outputs, "is_cuda", False):
         return lambda: np.asarray(outputs)
     import torch
@@ -228,11 +203,7 @@ def join_pairs(pairs: Sequence[TokenizedPair], maximum: int) -> tuple[Tokens, Ro
 
 
 def truncate_pair(pair: TokenizedPair, maximum: int) -> TokenizedPair:
-    """Return the pair cut to at most ``maximum`` tokens.
-
-    The end of the premise is cut first, down to half of ``maximum``, and then the end of the hypothesis. The last token
-    of the hypothesis, the closing separator, stays. A text alone is a premise and keeps the special tokens behind it.
-    """
+    """Return the pair cut to at most ``maximum`` tokens."""
     excess = len(pair.ids) - maximum
     if excess <= 0:
         return pair
@@ -254,12 +225,6 @@ def to_pair(encoding: Any) -> TokenizedPair:
 
 
 def to_text(ids: list[int], is_special: Sequence[int]) -> TokenizedPair:
-    """Return a text as a premise without hypothesis, given which of its tokens are special (1) and which are not (0).
-
-    Examples
-    --------
-    >>> to_text([101, 7, 8, 102], [1, 0, 0, 1])[2:]
-    (1, 3)
-    """
+    """Return a text as a premise without hypothesis, given which of its tokens are special (1) and which are not (0)."""
     own = [place for place, special in enumerate(is_special) if not special]
     return TokenizedPair(ids, [0] * len(ids), own[0] if own else 0, own[-1] + 1 if own else 0)

@@ -27,27 +27,7 @@ SLICES_AHEAD = {"cpu": 0, "cuda": 2}
 
 
 def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield index arrays of batches over texts sorted by length, each within a padded-token budget.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n,)
-        Tokens of each text after truncation.
-    budget : int
-        Upper limit of ``longest x count`` per batch; a single text above it makes a batch of its own.
-
-    Raises
-    ------
-    ValueError
-        If ``budget`` is not positive.
-
-    Examples
-    --------
-    Texts of 5, 2 and 3 tokens: the two short ones are padded to 2 x 3 tokens, the long one goes alone.
-
-    >>> [batch.tolist() for batch in plan_batches(np.array([5, 2, 3]), budget=8)]
-    [[1, 2], [0]]
-    """
+    """Yield index arrays of batches over texts sorted by length, each within a padded-token budget."""
     if budget < 1:
         raise ValueError(f"budget must be positive, got {budget}")
     order = np.argsort(counts, kind="stable")
@@ -65,29 +45,7 @@ def plan_batches(counts: npt.NDArray[np.int64], budget: int) -> Iterator[npt.NDA
 def start_batches(
     counts: npt.NDArray[np.int64], budget: int, start: Callable[[npt.NDArray[np.int64]], Fetch]
 ) -> Iterator[tuple[npt.NDArray[np.int64], Fetch]]:
-    """Yield (indices, ``start(indices)``) for every batch of :func:`plan_batches`.
-
-    When the GPU runs out of memory, the batch is halved and tried again; a single text that does not fit raises.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n,)
-        Tokens of each text after truncation.
-    budget : int
-        As for :func:`plan_batches`.
-    start : callable
-        Indices of a batch -> what stands for its result.
-
-    Raises
-    ------
-    RuntimeError
-        If ``start`` raises one that is not about memory, or a single text does not fit.
-
-    Examples
-    --------
-    >>> [(indices.tolist(), result) for indices, result in start_batches(np.array([5, 2, 3]), 8, len)]
-    [([1, 2], 2), ([0], 1)]
-    """
+    """Yield (indices, ``start(indices)``) for every batch of :func:`plan_batches`."""
     queue = deque(plan_batches(counts, budget))
     while queue:
         indices = queue.popleft()
@@ -105,25 +63,7 @@ def start_batches(
 def fetch_late(
     items: Iterable[Item], start: Callable[[Item], Callable[[], Result]], ahead: int
 ) -> Iterator[tuple[Item, Result]]:
-    """Yield (item, result) in the order of the items, each result after ``ahead`` more items were given to threads.
-
-    A GPU then never waits for the next piece of work to be tokenized, and tokenizing never waits for a GPU that takes
-    no more work. With ``ahead`` 0 there is no thread: each item is started when it is asked for.
-
-    Parameters
-    ----------
-    items : iterable
-        Read by the thread that asks for the results.
-    start : callable
-        Item -> function that waits for its result. As many threads as ``ahead`` call both.
-    ahead : int
-        Items started and not yet asked for.
-
-    Examples
-    --------
-    >>> list(fetch_late(["fee", "rates", "loan"], lambda name: lambda: len(name), ahead=1))
-    [('fee', 3), ('rates', 5), ('loan', 4)]
-    """
+    """Yield (item, result) in the order of the items, each result after ``ahead`` more items were given to threads."""
     if not ahead:
         for item in items:
             yield item, start(item)()
@@ -153,30 +93,7 @@ def map_slices(
     label: str,
     ahead: int,
 ) -> Streamed:
-    """Return ``score`` applied to all pending rows, streamed slice by slice.
-
-    On Spark, tasks take the place of slices on disk: a task that dies is tried again, and its rows are counted once.
-
-    Parameters
-    ----------
-    pending : relation
-        Rows to score, sorted by length, so that the texts of a slice have similar lengths.
-    key : str
-        Column that identifies a row, in ``pending`` and in ``schema``.
-    schema : Schema
-        Of the result.
-    slice_rows : int
-        Rows per slice. A finished slice is written to ``folder`` at once, so that a killed build repeats only
-        the slices in work. The next build deletes the slices of a finished one.
-    folder : Path
-        Folder of the slices; each model has its own, named by the model's key.
-    score : callable
-        Batch -> a function that waits for the batch of ``schema`` with one row per row.
-    label : str
-        Word of the progress lines.
-    ahead : int
-        Slices started before the result of one is asked for, as for :func:`fetch_late`; threads call ``score``.
-    """
+    """Return ``score`` applied to all pending rows, streamed slice by slice."""
     if is_distributed(pending):
         return map_batches(pending, lambda batch: score(batch)(), schema, slice_rows)
     total = count_rows(pending)

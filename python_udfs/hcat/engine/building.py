@@ -20,30 +20,7 @@ def build(
     environment: Mapping[str, str],
     say: Callable[[str], None],
 ) -> int:
-    """Build a project and return the exit code of dbt.
-
-    Parameters
-    ----------
-    project : Path
-        Folder of the dbt project. One that has hcat as a package builds hcat and what it reads.
-    profiles : Path or None
-        Folder of ``profiles.yml``; by default as dbt finds it.
-    target : str or None
-        Target of the profile.
-    variables : str or None
-        Vars for dbt, YAML.
-    arguments : sequence of str
-        Further arguments of ``dbt build``, for instance ``--quiet``.
-    environment : mapping of str to str
-        Environment variables.
-    say : callable
-        Gets each line for the user.
-
-    Raises
-    ------
-    WarehouseError
-        If the project or its warehouse cannot be opened.
-    """
+    """Build a project and return the exit code of dbt."""
     if finish_deletion(find_place(project, target, profiles)):
         say("hcat build: finished a deletion that was killed")
     command = [*DBT, "build", "--project-dir", str(project)]

@@ -27,22 +27,7 @@ _IDS_OF_FILES: Final[Mapping[str, str]] = {"interaction_id": "derived", "query_i
 
 
 def delete_from_files(connection: Any, place: Place, pending: str) -> list[str]:
-    """Delete what ``pending`` names from all files of the folder of a warehouse; a second call changes nothing.
-
-    Parameters
-    ----------
-    connection : DuckDBPyConnection
-        Open on the database, from which the deletion is done already.
-    place : Place
-        Where the warehouse lies.
-    pending : str
-        Table of the ids that go: id_kind, hashed_id.
-
-    Returns
-    -------
-    list of str
-        Names of the pages that were removed.
-    """
+    """Delete what ``pending`` names from all files of the folder of a warehouse; a second call changes nothing."""
     for copy in sorted(path.parent for path in (place.folder / "published").rglob(DATABASE_FILE)):
         _delete_from_copy(connection, copy, pending)
     # slices are the results of builds that were killed: the next build computes them again
@@ -62,17 +47,7 @@ def delete_from_files(connection: Any, place: Place, pending: str) -> list[str]:
 
 
 def find_left(place: Place, spellings: Collection[bytes], *, is_done: bool) -> tuple[list[str], list[str]]:
-    """Return the files of the folder that a deletion leaves as they are: those that name an id, and those not searched.
-
-    Parameters
-    ----------
-    place : Place
-        Where the warehouse lies.
-    spellings : collection of bytes
-        The ids, in each way in which a file may write them.
-    is_done : bool
-        Whether the deletion has been done. Before it, files that it will write anew are left out.
-    """
+    """Return the files of the folder that a deletion leaves as they are: those that name an id, and those not searched."""
     database = place.database.resolve()
     folders = [path.parent for path in (place.folder / "published").rglob(DATABASE_FILE)]
     rewritten = {database, database.with_name(f"{database.name}.wal")}
@@ -145,13 +120,7 @@ def _read_comments(connection: Any, database: Path, columns: Mapping[str, Mappin
 
 
 def _rewrite_csv(text: str, gone: Mapping[str, set[str]]) -> str | None:
-    """Return a CSV file without the rows that name a deleted id; None if it names none.
-
-    Examples
-    --------
-    >>> _rewrite_csv("interaction_id;answer\\ncall-1;Two weeks.\\n", {"derived": {hash_id("call-1")}})
-    'interaction_id;answer\\n'
-    """
+    """Return a CSV file without the rows that name a deleted id; None if it names none."""
     header = text.removeprefix("\ufeff").partition("\n")[0]
     separator = max(",;\t", key=header.count)
     rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), delimiter=separator))

@@ -65,16 +65,7 @@ class ModelError(RuntimeError):
 
 
 def choose_device(device: str) -> str:
-    """Return ``cpu`` or ``cuda`` for ``auto``; any other value as it is.
-
-    Reads the driver's files and torch's version instead of importing torch, which costs seconds in builds that have
-    nothing to score.
-
-    Examples
-    --------
-    >>> choose_device("cpu")
-    'cpu'
-    """
+    """Return ``cpu`` or ``cuda`` for ``auto``; any other value as it is."""
     if device != "auto":
         return device
     has_driver = Path("/proc/driver/nvidia/version").exists()
@@ -82,23 +73,7 @@ def choose_device(device: str) -> str:
 
 
 def choose_dtype(dtype: str, device: str) -> str:
-    """Return ``bfloat16`` on a GPU and ``float32`` elsewhere for ``auto``; any other known value as it is.
-
-    Parameters
-    ----------
-    dtype : {"auto", "float32", "bfloat16"}
-    device : {"cpu", "cuda"}
-
-    Raises
-    ------
-    ModelError
-        If ``dtype`` is not one of these.
-
-    Examples
-    --------
-    >>> choose_dtype("auto", "cpu"), choose_dtype("auto", "cuda")
-    ('float32', 'bfloat16')
-    """
+    """Return ``bfloat16`` on a GPU and ``float32`` elsewhere for ``auto``; any other known value as it is."""
     if dtype == "auto":
         return "bfloat16" if device == "cuda" else "float32"
     if dtype not in _DTYPES:
@@ -107,20 +82,7 @@ def choose_dtype(dtype: str, device: str) -> str:
 
 
 def require_gpu(device: str, torch: Any) -> None:
-    """Check that a GPU is there if one was asked for.
-
-    Parameters
-    ----------
-    device : str
-        ``cuda`` asks for one.
-    torch : module
-        The imported library.
-
-    Raises
-    ------
-    ModelError
-        If a GPU was asked for and torch finds none.
-    """
+    """Check that a GPU is there if one was asked for."""
     if device == "cuda" and not torch.cuda.is_available():
         raise ModelError("HCAT_DEVICE is cuda, and torch finds no usable GPU; set cpu or auto")
 
@@ -134,15 +96,7 @@ def silence_transformers() -> None:
 
 
 def weight_options() -> dict[str, bool]:
-    """Return the options with which the weights of a model of transformers are read: no pickle, which can run code.
-
-    They come from safetensors alone, unless :data:`PICKLES_VARIABLE` is 1.
-
-    Examples
-    --------
-    >>> weight_options()
-    {'use_safetensors': True}
-    """
+    """Return the options with which the weights of a model of transformers are read: no pickle, which can run code."""
     return {} if allows_pickles() else {"use_safetensors": True}
 
 
@@ -152,13 +106,7 @@ def allows_pickles() -> bool:
 
 
 def is_installed(distribution: str) -> bool:
-    """Return whether a package is installed, by the name under which it is installed.
-
-    Examples
-    --------
-    >>> is_installed("numpy"), is_installed("no-such-package")
-    (True, False)
-    """
+    """Return whether a package is installed, by the name under which it is installed."""
     try:
         metadata.version(distribution)
     except metadata.PackageNotFoundError:
@@ -167,20 +115,7 @@ def is_installed(distribution: str) -> bool:
 
 
 def check_package(package: PinnedPackage) -> Path:
-    """Return the folder of the model in a package, all of whose files are the pinned ones.
-
-    No code of the package runs: only its place is looked up. The files are hashed once per process.
-
-    Raises
-    ------
-    ModelError
-        If the package is not installed, or one of its files is another one, is missing or was added.
-
-    Examples
-    --------
-    >>> check_package(NAMES).name
-    'names'
-    """
+    """Return the folder of the model in a package, all of whose files are the pinned ones."""
     spec = util.find_spec(package.module)
     if spec is None or not spec.submodule_search_locations:
         raise ModelError(f"no folder of the Python package {package.module} was found: install hcat again")
@@ -209,13 +144,7 @@ def check_packaged_weights() -> str:
 
 
 def hash_model(folder: Path) -> str:
-    """Return the SHA-256 of a local model: of all files of its folder, because each may decide a score.
-
-    Raises
-    ------
-    ModelError
-        If the folder holds no weights, or pickles alone and the environment does not allow them.
-    """
+    """Return the SHA-256 of a local model: of all files of its folder, because each may decide a score."""
     weights = sorted(folder.rglob("*.safetensors")) or sorted(folder.rglob("pytorch_model*.bin"))
     if not weights:
         raise ModelError(f"model folder {str(folder)!r} holds no *.safetensors or pytorch_model*.bin file")

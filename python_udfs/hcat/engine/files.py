@@ -29,25 +29,7 @@ _OF_DUCKDB: Final = ("IOException", "OutOfMemoryException")
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield the name under which a file is written before it takes the place of ``path``.
-
-    A reader sees the old file or the new one, never half of either. After an error nothing of the new one is left.
-
-    Raises
-    ------
-    OSError
-        With the name of the file, also where the system gives none, as for a full disk.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page = Path(folder, "page.html")
-    ...     with replacing(page) as unfinished:
-    ...         _ = unfinished.write_text("whole")
-    ...     page.read_text()
-    'whole'
-    """
+    """Yield the name under which a file is written before it takes the place of ``path``."""
     temporary = path.with_name(f".{path.name}.writing")
     # a link that a killed process left would be written through
     temporary.unlink(missing_ok=True)
@@ -64,15 +46,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def explain_failure(error: BaseException | None) -> str | None:
-    """Return in one line what a machine could not do, for instance write to a full disk; None for any other error.
-
-    Examples
-    --------
-    >>> explain_failure(OSError(errno.ENOSPC, "No space left on device", "page.html"))
-    'cannot use page.html: No space left on device'
-    >>> explain_failure(KeyError("answer")) is None
-    True
-    """
+    """Return in one line what a machine could not do, for instance write to a full disk; None for any other error."""
     while error is not None:
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             name = error.filename2 or error.filename

@@ -80,25 +80,7 @@ class AttemptError(Exception):
 
 
 def keeps_secrets(url: str) -> bool:
-    """Return whether nobody on the way can read what is sent to an address: https, or http on this machine.
-
-    Parameters
-    ----------
-    url : str
-        Address of a request. A name that only a resolver can place, such as ``0x7f.1``, is not this machine.
-
-    Raises
-    ------
-    ValueError
-        If it is no address.
-
-    Examples
-    --------
-    >>> [keeps_secrets(url) for url in ("https://rag.example.com/ask", "http://127.0.0.1:8080/ask", "http://[::1]/")]
-    [True, True, True]
-    >>> [keeps_secrets(url) for url in ("http://rag.example.com/ask", "http://localhost.example.com/")]
-    [False, False]
-    """
+    """Return whether nobody on the way can read what is sent to an address: https, or http on this machine."""
     return urlsplit(url).scheme == "https" or is_plain_on_this_machine(url)
 
 
@@ -114,24 +96,7 @@ def is_plain_on_this_machine(url: str) -> bool:
 
 
 def read_retry_after(value: str | None, date: str | None = None, now: datetime | None = None) -> float | None:
-    """Return the seconds that a Retry-After header asks for; None when it is missing or says nothing.
-
-    Parameters
-    ----------
-    value : str or None
-        Seconds, or an HTTP date (RFC 9110 section 10.2.3).
-    date : str or None
-        The reply's Date header: with it a date does not depend on two clocks that differ.
-    now : datetime, optional
-        Time of this machine, used without a Date header; default: now.
-
-    Examples
-    --------
-    >>> read_retry_after("120")
-    120.0
-    >>> read_retry_after("Fri, 20 Nov 2026 02:30:10 GMT", date="Fri, 20 Nov 2026 02:30:00 GMT")
-    10.0
-    """
+    """Return the seconds that a Retry-After header asks for; None when it is missing or says nothing."""
     if value is None:
         return None
     text = value.strip()
@@ -143,19 +108,7 @@ def read_retry_after(value: str | None, date: str | None = None, now: datetime |
 
 
 def back_off(limits: Limits, attempt: int) -> float:
-    """Return the seconds to wait after attempt 1, 2, ...: doubled each time up to a limit.
-
-    Parameters
-    ----------
-    limits : Limits
-    attempt : int
-        Number of the attempt that failed, from 1.
-
-    Examples
-    --------
-    >>> [back_off(Limits(backoff_seconds=1.0, backoff_maximum_seconds=5.0), attempt) for attempt in (1, 2, 3, 4)]
-    [1.0, 2.0, 4.0, 5.0]
-    """
+    """Return the seconds to wait after attempt 1, 2, ...: doubled each time up to a limit."""
     return min(limits.backoff_seconds * 2.0 ** (attempt - 1), limits.backoff_maximum_seconds)
 
 

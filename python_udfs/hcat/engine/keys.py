@@ -9,15 +9,7 @@ from pathlib import Path
 
 
 def hash_text(*parts: str) -> str:
-    """Return the MD5 of ``parts`` joined by a unit separator, 32 hexadecimal digits (a content key, not a secret).
-
-    Examples
-    --------
-    >>> hash_text("a")
-    '0cc175b9c0f1b6a831c399e269772661'
-    >>> hash_text("a", "b") == hash_text("ab")
-    False
-    """
+    """Return the MD5 of ``parts`` joined by a unit separator, 32 hexadecimal digits (a content key, not a secret)."""
     return hashlib.md5("\x1f".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
 
 
@@ -34,26 +26,7 @@ def hash_files(folder: Path, paths: Iterable[Path]) -> str:
 
 
 def hash_folder(folder: Path) -> str:
-    """Return one SHA-256 of all files of a folder, linked ones included.
-
-    Bytecode and hidden files are left out: no model is read from them, and each machine has its own.
-
-    Parameters
-    ----------
-    folder : Path
-        Another name, another content, a file more or a file less gives another digest.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as name:
-    ...     digests = []
-    ...     for file in ("config.json", ".gitattributes", "added_tokens.json"):
-    ...         _ = Path(name, file).write_text("{}")
-    ...         digests.append(hash_folder(Path(name)))
-    >>> digests[0] == digests[1], digests[1] == digests[2]
-    (True, False)
-    """
+    """Return one SHA-256 of all files of a folder, linked ones included."""
     paths = []
     for parent, folders, files in os.walk(folder, followlinks=True):
         folders[:] = [name for name in folders if name != "__pycache__" and not name.startswith(".")]

@@ -52,13 +52,7 @@ def hash_code() -> str:
 
 
 def describe_environment() -> pa.Table:
-    """Return one row: code_version, code_hash, library_versions (JSON), platform.
-
-    Examples
-    --------
-    >>> describe_environment().column_names
-    ['code_version', 'code_hash', 'library_versions', 'platform']
-    """
+    """Return one row: code_version, code_hash, library_versions (JSON), platform."""
     versions = {name: metadata.version(name) for name in _LIBRARIES}
     # the base of the accurate classifier is installed on request
     versions |= {name: metadata.version(name) for name in MPNET_PACKAGES if is_installed(name)}

@@ -13,39 +13,19 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def keep_private() -> None:
-    """Let what this process makes from now on belong to its account alone: files 0600, folders 0700.
-
-    What is there keeps its mode. A folder with a default access list passes that on instead (docs/operations.md).
-    """
+    """Let what this process makes from now on belong to its account alone: files 0600, folders 0700."""
     os.umask(os.umask(_OTHERS) | _OTHERS)
 
 
 def keep_dbt_private(log_folder: str | None, target_folder: str | None) -> None:
-    """Do so in a process of dbt, and close the log and the artefacts that it has begun to write.
-
-    Parameters
-    ----------
-    log_folder, target_folder : str or None
-        As the flags of dbt have them; None stands for its defaults.
-    """
+    """Do so in a process of dbt, and close the log and the artefacts that it has begun to write."""
     keep_private()
     logs, target = Path(log_folder or "logs"), Path(target_folder or "target")
     close_files([*logs.glob("dbt.log*"), *(path for path in target.glob("*") if path.is_file())])
 
 
 def close_files(paths: Iterable[Path]) -> None:
-    """Take files that are there from everybody but the account that owns them, where that is this one.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "dbt.log")
-    ...     path.touch(mode=0o644)
-    ...     close_files([path])
-    ...     oct(path.stat().st_mode & 0o777)
-    '0o600'
-    """
+    """Take files that are there from everybody but the account that owns them, where that is this one."""
     for path in paths:
         with suppress(PermissionError):
             path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)

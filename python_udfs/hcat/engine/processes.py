@@ -38,18 +38,7 @@ class ProcessError(RuntimeError):
 
 
 def count_processes() -> int:
-    """Return the number of processes that divide the work: HCAT_PROCESSES, or one per core and at most 8.
-
-    Raises
-    ------
-    ProcessError
-        If the variable is neither ``auto`` nor a whole number from 1.
-
-    Examples
-    --------
-    >>> 1 <= count_processes()
-    True
-    """
+    """Return the number of processes that divide the work: HCAT_PROCESSES, or one per core and at most 8."""
     setting = os.environ.get(PROCESSES_VARIABLE, "auto")
     if setting == "auto":
         if current_process().daemon:  # of a scheduler's pool: it may start none
@@ -68,23 +57,7 @@ def _count_cores() -> int:
 def map_in_processes(
     function: Callable[..., Result], calls: Iterator[tuple[Any, ...]], processes: int
 ) -> Iterator[Result]:
-    """Yield ``function(*call)`` for each call, in the order of the calls.
-
-    Parameters
-    ----------
-    function : callable
-        Must be picklable. Each process uses one copy for all of its calls, which may keep what it read. A result must
-        not depend on what was kept.
-    calls : iterator of tuple
-        Arguments; read a few ahead of the results, never all.
-    processes : int
-        Processes to start, at least 1.
-
-    Raises
-    ------
-    ProcessError
-        If a process dies without an answer; an error of the function itself is raised as it is.
-    """
+    """Yield ``function(*call)`` for each call, in the order of the calls."""
     # spawned, not forked: the build has threads, and a fork may wait for a lock that no thread holds any more
     pool = ProcessPoolExecutor(processes, get_context("spawn"), _start_process, (function,))
     waiting: deque[Future[Result]] = deque()

@@ -33,33 +33,7 @@ DBT: Final = (
 
 
 def find_place(project: Path, target: str | None = None, profiles: Path | None = None) -> Place:
-    """Return where the build of a project lies.
-
-    Parameters
-    ----------
-    project : Path
-        Folder that holds ``dbt_project.yml``.
-    target : str or None
-        Target of the profile; by default the one that the profile names.
-    profiles : Path or None
-        Folder that holds ``profiles.yml``; by default that of ``DBT_PROFILES_DIR``, of the project, or of the user.
-
-    Raises
-    ------
-    WarehouseError
-        If the project, its profile or the target is not found, or if hcat does not build on its type.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> profile = "own: {target: dev, outputs: {dev: {type: duckdb, path: data/own.duckdb, schema: rag}}}"
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "dbt_project.yml").write_text("name: own")
-    ...     _ = Path(folder, "profiles.yml").write_text(profile)
-    ...     place = find_place(Path(folder), profiles=Path(folder))
-    ...     place.database.relative_to(folder).as_posix(), place.target_schema, place.named
-    ('data/own.duckdb', 'rag', 'target dev of profile own')
-    """
+    """Return where the build of a project lies."""
     settings = read_project(project)
     profile_name = str(render_setting(settings.get("profile") or settings.get("name")))
     path = _find_profiles(project, profiles)
@@ -86,23 +60,7 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
 
 
 def find_raw_logs(project: Path, variables: Mapping[str, Any] | None = None) -> Path | None:
-    """Return the folder of raw logs that vars name, as a build reads them; None if they name none.
-
-    Parameters
-    ----------
-    project : Path
-        Folder of the dbt project.
-    variables : mapping or None
-        Vars of the build; by default those of the project.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "dbt_project.yml").write_text("vars: {hcat: {hcat_raw_logs: raw_logs}}")
-    ...     find_raw_logs(Path(folder)) == Path(folder, "raw_logs")
-    True
-    """
+    """Return the folder of raw logs that vars name, as a build reads them; None if they name none."""
     given = read_variables(project, project) if variables is None else variables
     named = str(render_setting(given.get("hcat_raw_logs") or ""))
     return project / named if named else None

@@ -160,10 +160,7 @@ def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, Comments
 def _write_copy(
     marts: Mapping[str, Any], comments: Mapping[str, Comments], folder: Path, copies: ExitStack
 ) -> tuple[list[dict[str, Any]], dict[str, Path]]:
-    """Write each mart as Parquet and all of them as one database into a folder; return what was written, and where.
-
-    The files take their places when `copies` closes.
-    """
+    """Write each mart as Parquet and all of them as one database into a folder; return what was written, and where."""
     folder.mkdir(parents=True, exist_ok=True)
     rows, files = [], {}
     for name, relation in sorted(marts.items()):

@@ -101,14 +101,7 @@ def read_batches(relation: Any, batch_rows: int = ROWS_GATHERED) -> Iterator[pa.
 
 
 def rebatch(batches: Iterator[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Yield batches of exactly ``rows`` rows (the last one may be shorter), whatever their sizes were.
-
-    Examples
-    --------
-    >>> parts = iter([pa.record_batch({"number": [1]}), pa.record_batch({"number": [2, 3]})])
-    >>> [batch.column(0).to_pylist() for batch in rebatch(parts, 2)]
-    [[1, 2], [3]]
-    """
+    """Yield batches of exactly ``rows`` rows (the last one may be shorter), whatever their sizes were."""
     held: list[pa.RecordBatch] = []
     count = 0
     for batch in batches:
@@ -275,16 +268,7 @@ def read_maximum(session: Any, table: str | None, column: str) -> int:
 
 
 def read_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Streamed:
-    """Return the rows of all parts, streamed; on Spark a task reads each part.
-
-    Parameters
-    ----------
-    session : engine session
-    parts : sequence of callable
-        Each returns the batches of one part (of a file, for instance).
-    schema : Schema
-        Of all batches.
-    """
+    """Return the rows of all parts, streamed; on Spark a task reads each part."""
     if is_distributed(session):
         return _distribute_parts(session, parts, schema)
     return stream(schema, (batch for part in parts for batch in part()))
@@ -303,17 +287,7 @@ def convert_rows(
     schema: pa.Schema,
     rows: int,
 ) -> Streamed:
-    """Return what a function makes of all batches of a relation, one after the other, streamed.
-
-    Parameters
-    ----------
-    relation : relation
-    function : callable
-        Batches -> batches of `schema`; it may carry a state from one batch to the next.
-    schema : Schema
-    rows : int
-        Rows of a batch at most.
-    """
+    """Return what a function makes of all batches of a relation, one after the other, streamed."""
     if is_distributed(relation):
         # one task: the function numbers the rows
         return relation.coalesce(1).mapInArrow(function, _spark_schema(schema))
@@ -321,18 +295,7 @@ def convert_rows(
 
 
 def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str) -> Streamed:
-    """Return streamed rows without those whose key is in a table.
-
-    Parameters
-    ----------
-    session : engine session
-    streamed : stream
-        As :func:`read_parts` returns it.
-    done : str or None
-        Quoted name of the table that holds finished rows; None on a first build.
-    key : str
-        Column of the key, present in both.
-    """
+    """Return streamed rows without those whose key is in a table."""
     if done is None:
         return streamed
     if is_distributed(session):
@@ -488,10 +451,7 @@ class _SortedRows:
 
 
 def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa.Table]:
-    """Return what gives the rows of some keys: from memory where the rows that all work names fit there.
-
-    Little work, as that of a night, names few rows. Of much work the names are not collected, and all rows are held.
-    """
+    """Return what gives the rows of some keys: from memory where the rows that all work names fit there."""
     # a cursor of its own: the stream of work stays open on the session meanwhile
     cursor = session.cursor()
     source, key = lookup.relation.sql_query(), lookup.key
@@ -528,15 +488,7 @@ def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Arr
 
 
 def write_parquet(relation: Any, path: Path, columns: str | None = None) -> int:
-    """Write ``relation`` to a Parquet file, streamed, and return its number of rows.
-
-    Parameters
-    ----------
-    relation : relation
-    path : Path
-    columns : str, optional
-        Names, separated by commas: the order of the rows. By default they keep theirs.
-    """
+    """Write ``relation`` to a Parquet file, streamed, and return its number of rows."""
     ordered = order_by(relation, columns) if columns else relation
     if is_distributed(relation):
         import duckdb
@@ -564,23 +516,7 @@ group by columns.table_name, columns.database_oid, columns.schema_oid, columns.t
 
 
 def read_comments(session: Any, tables: Mapping[str, Sequence[str]]) -> dict[str, Comments]:
-    """Return the comments that the warehouse keeps of some tables; none on Spark, whose files have no place for them.
-
-    Parameters
-    ----------
-    session : engine session
-    tables : mapping of str to sequence of str
-        Name of a table without its schema -> its columns in order. They tell it from a user's own table of that name.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> with duckdb.connect() as connection:
-    ...     _ = connection.execute("create table scores as select 1 as score")
-    ...     _ = connection.execute("comment on column scores.score is 'From 0 to 1.'")
-    ...     read_comments(connection, {"scores": ["score"]})
-    {'scores': {'score': 'From 0 to 1.'}}
-    """
+    """Return the comments that the warehouse keeps of some tables; none on Spark, whose files have no place for them."""
     rows = [] if is_distributed(session) else session.execute(_LIST_COMMENTS).fetchall()
     found: dict[str, Comments] = {}
     for name, columns, comments, comment in rows:
@@ -613,10 +549,7 @@ def _plain(table: pa.Table) -> pa.Table:
 
 
 def _fetch_by_task(relation: Any) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a DataFrame in order, fetched one task at a time.
-
-    Python holds the rows of one task; Java keeps the packed rows until the last one (PySpark 4.2).
-    """
+    """Yield the rows of a DataFrame in order, fetched one task at a time."""
 
     def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -645,10 +578,7 @@ def _distribute_batches(relation: Any, function: BatchFunction, schema: pa.Schem
 
 
 def _cogroup_lookup(relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int) -> Any:
-    """Return :func:`map_batches_with_lookup` on Spark: work in buckets by hash, each with the rows that it names.
-
-    A table of embeddings may be larger than a worker: it is joined to the keys of each bucket and never held whole.
-    """
+    """Return :func:`map_batches_with_lookup` on Spark: work in buckets by hash, each with the rows that it names."""
     from pyspark.sql import functions as f
 
     buckets = max(1, -(-relation.count() // batch_rows))

@@ -73,28 +73,7 @@ def forget_interactions(
     target: str | None = None,
     is_dry_run: bool = False,
 ) -> list[tuple[str, str]]:
-    """Delete interactions by their ids, and return in lines (name, text) what was deleted.
-
-    Parameters
-    ----------
-    project : Path
-        Folder of the dbt project.
-    ids : Path
-        File of ids: one a line, or a column ``interaction_id`` of CSV or JSON Lines.
-    reason : str or None
-        For the ledger.
-    profiles, target : Path or None, str or None
-        As dbt has them.
-    is_dry_run : bool
-        Whether it is only said what would be deleted.
-
-    Raises
-    ------
-    DeletionError
-        If the file names no id, or no id that was landed.
-    WarehouseError
-        If the warehouse cannot be opened, or another process has it open.
-    """
+    """Delete interactions by their ids, and return in lines (name, text) what was deleted."""
     wanted = read_ids(ids)
     with _open(project, profiles, target, is_dry_run) as deletion:
         deletion.want(wanted, is_of_people=True)
@@ -117,24 +96,7 @@ def prune_weeks(
     target: str | None = None,
     is_dry_run: bool = False,
 ) -> list[tuple[str, str]]:
-    """Delete the interactions of all weeks that ended before a day; their sums by week stay.
-
-    Parameters
-    ----------
-    project : Path
-        Folder of the dbt project.
-    before : date
-        Weeks that begin on a Monday and ended before this day are deleted.
-    reason, profiles, target, is_dry_run
-        As for :func:`forget_interactions`.
-
-    Raises
-    ------
-    DeletionError
-        If no interaction would be left, or the last build does not fit the warehouse.
-    WarehouseError
-        If the warehouse cannot be opened, or another process has it open.
-    """
+    """Delete the interactions of all weeks that ended before a day; their sums by week stay."""
     monday = before - timedelta(days=before.weekday())
     with _open(project, profiles, target, is_dry_run) as deletion:
         deletion.check_build()
@@ -161,27 +123,7 @@ def finish_deletion(place: Place) -> bool:
 
 
 def read_ids(path: Path) -> list[str]:
-    """Return the ids that a file names, once each and in order.
-
-    Parameters
-    ----------
-    path : Path
-        One id a line; or CSV (``.csv``) or JSON Lines (``.jsonl``) with ``interaction_id``.
-
-    Raises
-    ------
-    DeletionError
-        If it names none, or a row has none.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "ids.csv")
-    ...     _ = path.write_text("customer,interaction_id\\n7,call-2\\n7,call-1\\n")
-    ...     read_ids(path)
-    ['call-1', 'call-2']
-    """
+    """Return the ids that a file names, once each and in order."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             found = list(_read_ids(path, lines))
@@ -611,16 +553,7 @@ def _list_files(names: Sequence[str]) -> str:
 
 
 def spell(identifier: str) -> set[str]:
-    """Return how an id may be written in a record that cannot be read: as it is, and as JSON and CSV write it.
-
-    Examples
-    --------
-    >>> for spelling in sorted(spell("k\u00f6ln 1")):
-    ...     print(spelling)
-    k\\u00F6ln 1
-    k\\u00f6ln 1
-    k\u00f6ln 1
-    """
+    """Return how an id may be written in a record that cannot be read: as it is, and as JSON and CSV write it."""
     escaped = json.dumps(identifier)[1:-1]
     capital = re.sub(r"\\u[0-9a-f]{4}", lambda found: "\\u" + found[0][2:].upper(), escaped)
     plain = {identifier, unicodedata.normalize("NFC", identifier), identifier.replace('"', '""')}

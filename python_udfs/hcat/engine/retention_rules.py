@@ -124,26 +124,7 @@ class Rule:
 
 
 def choose_rule(table: str, columns: Mapping[str, str], *, is_model: bool = True, is_seed: bool = False) -> Rule:
-    """Return the rule of a table by its name and its columns.
-
-    Parameters
-    ----------
-    table : str
-        Name without schema.
-    columns : mapping of str to str
-        Column -> type, as DuckDB writes it.
-    is_model, is_seed : bool
-        Whether a model or a seed of hcat has this name.
-
-    Examples
-    --------
-    >>> choose_rule("fct_verdicts", {"interaction_id": "VARCHAR", "verdict": "VARCHAR"}).ids
-    (('interaction_id', 'derived', False),)
-    >>> choose_rule("int_texts", {"text_id": "VARCHAR", "encoded_text": "VARCHAR"})
-    Rule(action='contents', ids=(), key='text_id')
-    >>> choose_rule("int_cells", {"first_segment": "VARCHAR"}).action, choose_rule("dim_runs", {}).action
-    ('empty', 'keep')
-    """
+    """Return the rule of a table by its name and its columns."""
     if table == LANDED:
         # an interaction that stays asks no query that goes: the column of the one entity does not touch the other
         return Rule("blank", (*((*each, False) for each in dict.fromkeys(LANDED_IDS.values())), _UNREAD))
@@ -172,33 +153,12 @@ def choose_rule(table: str, columns: Mapping[str, str], *, is_model: bool = True
 
 
 def hash_id(identifier: str) -> str:
-    """Return the SHA-256 of an id without outer blanks, 64 hexadecimal digits: what a tombstone holds.
-
-    Examples
-    --------
-    >>> hash_id(" call-1 ") == hash_id("call-1"), len(hash_id("call-1"))
-    (True, 64)
-    """
+    """Return the SHA-256 of an id without outer blanks, 64 hexadecimal digits: what a tombstone holds."""
     return hashlib.sha256(identifier.strip(BLANKS).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def keep_condition(rule: Rule, gone: str, contents: str = "hcat_kept_contents") -> str:
-    """Return in SQL which rows of a table stay.
-
-    Parameters
-    ----------
-    rule : Rule
-        Rule of the table.
-    gone : str
-        Table of the ids that go: id_kind, hashed_id.
-    contents : str
-        Table or query of one column: the content keys that stay.
-
-    Examples
-    --------
-    >>> keep_condition(Rule("contents", key="text_id"), "gone", "kept")
-    'text_id in (from kept)'
-    """
+    """Return in SQL which rows of a table stay."""
     if rule.action == "contents":
         return f"{rule.key} in (from {contents})"
     if rule.action not in ("rows", "blank"):

@@ -11,20 +11,7 @@ from collections.abc import Iterable
 
 
 def clean_line(text: object) -> str:
-    """Return a text on one line: blanks become spaces, and what no screen shows becomes visible as ``⟨U+202E⟩``.
-
-    The macro ``clean_line`` does the same for what dbt prints.
-
-    Parameters
-    ----------
-    text : object
-        Any object, shown by ``str``.
-
-    Examples
-    --------
-    >>> clean_line("calls" + chr(27) + "[31m" + chr(10) + "GATE PASSED")
-    'calls⟨U+001B⟩[31m GATE PASSED'
-    """
+    """Return a text on one line: blanks become spaces, and what no screen shows becomes visible as ``⟨U+202E⟩``."""
     line = str(text)
     if line.isprintable():
         return line

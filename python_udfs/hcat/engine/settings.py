@@ -54,22 +54,7 @@ class SettingError(ValueError):
 
 
 def check_settings(start: Path, given: Iterable[str], environment: Mapping[str, str]) -> None:
-    """Raise an error if a project, a command line or the environment sets something that hcat does not have.
-
-    Parameters
-    ----------
-    start : Path
-        Folder of the dbt project.
-    given : iterable of str
-        Names of the vars of the command line.
-    environment : mapping
-        Environment variables.
-
-    Raises
-    ------
-    SettingError
-        If a var is unknown, or an environment variable is nearly one that hcat reads.
-    """
+    """Raise an error if a project, a command line or the environment sets something that hcat does not have."""
     try:
         project = find_project(start)
     except ProjectError:
@@ -90,20 +75,7 @@ def known_variables(project: Path) -> frozenset[str]:
 
 
 def refuse_unknown(name: str, known: Iterable[str]) -> None:
-    """Raise an error if a var of hcat does not exist; vars of others are none of hcat's business.
-
-    Raises
-    ------
-    SettingError
-        If the name starts like a var of hcat and is none.
-
-    Examples
-    --------
-    >>> refuse_unknown("hcat_profil", ["hcat_profile", "hcat_device"])
-    Traceback (most recent call last):
-    ...
-    hcat.engine.settings.SettingError: the var hcat_profil does not exist: did you mean hcat_profile?
-    """
+    """Raise an error if a var of hcat does not exist; vars of others are none of hcat's business."""
     names = sorted(known)
     if name.startswith(_PREFIX) and name not in names:
         near: list[Any] = difflib.get_close_matches(name, names, 1, 0)
@@ -111,18 +83,7 @@ def refuse_unknown(name: str, known: Iterable[str]) -> None:
 
 
 def read_vars(text: str | None) -> dict[str, Any]:
-    """Return vars of a command line.
-
-    Raises
-    ------
-    ValueError
-        If the text is no YAML of names and values.
-
-    Examples
-    --------
-    >>> read_vars("{hcat_schema: evaluation}")
-    {'hcat_schema': 'evaluation'}
-    """
+    """Return vars of a command line."""
     import yaml
 
     try:

@@ -9,17 +9,7 @@ import pyarrow.compute as pc
 
 
 def stack_parts(parts: Mapping[str, pa.Table]) -> pa.Table:
-    """Return all rows of several tables under each other, with the name of their table in the column ``part``.
-
-    A Python model has one table, and a solver several results. A mart reads its part of the table. Columns of one name
-    have one type, the wider one of two, and are null in parts that lack them.
-
-    Examples
-    --------
-    >>> rates, pairs = pa.table({"system": ["bot"], "rate": [0.5]}), pa.table({"system": ["bot"], "count_pairs": [2]})
-    >>> stack_parts({"rates": rates, "pairs": pairs}).to_pylist()[1]
-    {'part': 'pairs', 'system': 'bot', 'rate': None, 'count_pairs': 2}
-    """
+    """Return all rows of several tables under each other, with the name of their table in the column ``part``."""
     named = [
         table.add_column(0, pa.field("part", pa.string()), pa.repeat(name, table.num_rows).cast(pa.string()))
         for name, table in parts.items()

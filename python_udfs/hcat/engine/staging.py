@@ -23,13 +23,7 @@ class ProjectError(RuntimeError):
 
 
 def find_project(start: Path) -> Path:
-    """Return the folder of hcat's dbt project: ``start``, a package of the project there, or that of this code.
-
-    Raises
-    ------
-    ProjectError
-        If none of them holds it.
-    """
+    """Return the folder of hcat's dbt project: ``start``, a package of the project there, or that of this code."""
     # an installed hcat carries its project beside its code, and a clone holds it above
     here = Path(__file__).resolve()
     own = (here.parents[1] / "dbt_project", here.parents[3])

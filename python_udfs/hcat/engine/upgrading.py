@@ -35,31 +35,7 @@ def upgrade_warehouse(
     *,
     is_dry_run: bool = False,
 ) -> list[str]:
-    """Make the warehouse of a project fit for this version of hcat and return what was done, a line for each step.
-
-    Parameters
-    ----------
-    project : Path
-        Folder of the dbt project.
-    profiles : Path or None
-        Folder of ``profiles.yml``; by default as in dbt.
-    target : str or None
-        Target of the profile; by default the profile's.
-    variables : str or None
-        Vars that the builds get on their command line, as YAML.
-    is_dry_run : bool
-        Whether the steps are only said.
-
-    Returns
-    -------
-    list of str
-        Empty if nothing was due.
-
-    Raises
-    ------
-    WarehouseError
-        If dbt cannot run the operation; the warehouse is as before.
-    """
+    """Make the warehouse of a project fit for this version of hcat and return what was done, a line for each step."""
     with tempfile.TemporaryDirectory() as artefacts:
         # folders of its own: the parsed project of the builds stays as it is
         command = [*DBT, "--quiet", "--no-use-colors", "--no-write-json"]
@@ -75,13 +51,7 @@ def upgrade_warehouse(
 
 
 def find_cause(output: str) -> str:
-    """Return the line of dbt's output that says what was wrong.
-
-    Examples
-    --------
-    >>> find_cause("12:00:00  Encountered an error:\\nRuntime Error\\n  hcat: another process writes own.duckdb")
-    'hcat: another process writes own.duckdb'
-    """
+    """Return the line of dbt's output that says what was wrong."""
     lines = [re.sub(r"^\d\d:\d\d:\d\d\s+", "", line).strip() for line in output.splitlines()]
     told = [line for line in lines if line and not line.startswith("Encountered an error") and line[-6:] != " Error"]
     return told[0] if told else "dbt gave no reason"

@@ -140,17 +140,7 @@ class Warehouse:
         return missing
 
     def rows(self, sql: str, reads: Sequence[str], **parameters: Any) -> list[Row]:
-        """Return the rows of ``sql`` as dictionaries; none when a table or column of ``reads`` does not exist.
-
-        Parameters
-        ----------
-        sql : str
-            One SELECT statement.
-        reads : sequence of str
-            Tables, or columns as ``table.column``, that the statement needs.
-        **parameters : object
-            Values of the named parameters of the statement.
-        """
+        """Return the rows of ``sql`` as dictionaries; none when a table or column of ``reads`` does not exist."""
         if self.lacks(*reads):
             return []
         result = self.connection.execute(sql, parameters or None)
@@ -158,10 +148,7 @@ class Warehouse:
         return [dict(zip(names, values, strict=True)) for values in result.fetchall()]
 
     def columns_of(self, sql: str, reads: Sequence[str], **parameters: Any) -> dict[str, Any]:
-        """Return the columns of ``sql`` as arrays of NumPy, masked where null; parameters as of :meth:`rows`.
-
-        For many rows, where a dictionary each would cost too much. No column where a table of ``reads`` does not exist.
-        """
+        """Return the columns of ``sql`` as arrays of NumPy, masked where null; parameters as of :meth:`rows`."""
         if self.lacks(*reads):
             return {}
         columns: dict[str, Any] = self.connection.execute(sql, parameters or None).fetchnumpy()
@@ -176,13 +163,7 @@ _DATABASES: Final = (Path(DATABASE_FILE), Path("published", "candidate", DATABAS
 
 
 def find_database(warehouse: Path | Place) -> Path:
-    """Return the database file of ``warehouse``: the folder of a warehouse or of a published copy, or the file itself.
-
-    Raises
-    ------
-    WarehouseError
-        If there is none.
-    """
+    """Return the database file of ``warehouse``: the folder of a warehouse or of a published copy, or the file itself."""
     if isinstance(warehouse, Place):
         if warehouse.database.is_file():
             return warehouse.database
@@ -197,13 +178,7 @@ def find_database(warehouse: Path | Place) -> Path:
 
 
 def place_of(warehouse: Path) -> Place:
-    """Return the place of a folder of a warehouse or of a published copy, or of a database file; it need not exist yet.
-
-    Examples
-    --------
-    >>> place_of(Path("nowhere")).database.as_posix()
-    'nowhere/hcat.duckdb'
-    """
+    """Return the place of a folder of a warehouse or of a published copy, or of a database file; it need not exist yet."""
     try:
         found = find_database(warehouse)
         return Place(found, find_folder(warehouse), published=published_database(warehouse))
@@ -212,13 +187,7 @@ def place_of(warehouse: Path) -> Place:
 
 
 def find_folder(warehouse: Path | Place) -> Path:
-    """Return the folder beside whose database a report or a sheet is written.
-
-    Raises
-    ------
-    WarehouseError
-        If there is no database.
-    """
+    """Return the folder beside whose database a report or a sheet is written."""
     path = find_database(warehouse)
     if isinstance(warehouse, Place):
         return warehouse.folder
@@ -226,15 +195,7 @@ def find_folder(warehouse: Path | Place) -> Path:
 
 
 def published_database(warehouse: Path | Place) -> Path:
-    """Return where the published copy of ``warehouse`` lies, the folder of a warehouse or a database file itself.
-
-    The file need not exist yet.
-
-    Examples
-    --------
-    >>> published_database(Path("warehouse")).as_posix()
-    'warehouse/published/hcat.duckdb'
-    """
+    """Return where the published copy of ``warehouse`` lies, the folder of a warehouse or a database file itself."""
     if isinstance(warehouse, Place):
         return warehouse.published or warehouse.folder / "published" / DATABASE_FILE
     return warehouse if warehouse.is_file() else warehouse / "published" / DATABASE_FILE
@@ -242,26 +203,7 @@ def published_database(warehouse: Path | Place) -> Path:
 
 @contextmanager
 def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
-    """Open the warehouse read-only and yield it; what DuckDB cannot do becomes a :class:`WarehouseError`.
-
-    Raises
-    ------
-    WarehouseError
-        If the file is missing, locked by a writing process, not a warehouse, or built by another version of hcat.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import duckdb
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with duckdb.connect(f"{folder}/hcat.duckdb") as connection:
-    ...         _ = connection.execute("create table dim_runs as select 'run_1' as run_id")
-    ...     with open_warehouse(Path(folder)) as warehouse:
-    ...         known = warehouse.rows("select run_id from dim_runs", ["dim_runs"])
-    ...         unknown = warehouse.rows("select * from fct_none", ["fct_none"])
-    >>> known, unknown
-    ([{'run_id': 'run_1'}], [])
-    """
+    """Open the warehouse read-only and yield it; what DuckDB cannot do becomes a :class:`WarehouseError`."""
     with _connect(warehouse, is_written=False) as connection:
         columns = read_columns(connection)
         left_behind: dict[str, str] = {}
@@ -281,33 +223,14 @@ def read_columns(connection: Any) -> dict[str, frozenset[str]]:
 
 @contextmanager
 def open_for_writing(warehouse: Path | Place) -> Iterator[Any]:
-    """Open the warehouse and yield a connection whose names without a schema are hcat's.
-
-    Raises
-    ------
-    WarehouseError
-        If the file is missing, or another process writes it.
-    """
+    """Open the warehouse and yield a connection whose names without a schema are hcat's."""
     with _connect(warehouse, is_written=True) as connection:
         yield connection
 
 
 @contextmanager
 def open_folders(folder: Path | None) -> Iterator[Any]:
-    """Yield a connection with a view of each table that is a folder of Parquet files; none without a folder.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import duckdb
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Path(folder, "numbers").mkdir()
-    ...     for number in (1, 2):
-    ...         duckdb.sql(f"select {number} as number").write_parquet(f"{folder}/numbers/{number}.parquet")
-    ...     with open_folders(Path(folder)) as connection:
-    ...         connection.sql("select sum(number)::int from numbers").fetchall()
-    [(3,)]
-    """
+    """Yield a connection with a view of each table that is a folder of Parquet files; none without a folder."""
     import duckdb
 
     with duckdb.connect() as connection:
@@ -349,25 +272,7 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
 
 @contextmanager
 def share_of_memory(connection: Any, share: float) -> Iterator[None]:
-    """Let a connection use a share of its memory for a while; all of it where other statements hold more.
-
-    DuckDB tells its limit with one decimal, so the limit afterwards is up to a tenth of a GiB lower.
-
-    Parameters
-    ----------
-    connection : DuckDBPyConnection
-    share : float
-        Above 0, at most 1.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> with duckdb.connect(config={"memory_limit": "2GiB"}) as connection:
-    ...     with share_of_memory(connection, 0.5):
-    ...         during = connection.sql("select current_setting('memory_limit')").fetchone()
-    ...     during, connection.sql("select current_setting('memory_limit')").fetchone()
-    (('1.0 GiB',), ('2.0 GiB',))
-    """
+    """Let a connection use a share of its memory for a while; all of it where other statements hold more."""
     import duckdb
 
     (limit,) = connection.execute("select current_setting('memory_limit')").fetchone()
@@ -383,19 +288,7 @@ def share_of_memory(connection: Any, share: float) -> Iterator[None]:
 def write_database(
     files: Mapping[str, Path], path: Path, *, comments: Mapping[str, Comments] | None = None, keep: bool = False
 ) -> None:
-    """Write a DuckDB file with one table per Parquet file.
-
-    Parameters
-    ----------
-    files : mapping of str to Path
-        Table name -> Parquet file.
-    path : Path
-        Database file.
-    comments : mapping of str to mapping
-        Table name -> its comments.
-    keep : bool
-        Keep the other tables of an existing file; otherwise it is written anew.
-    """
+    """Write a DuckDB file with one table per Parquet file."""
     with _open_copy(path, is_new=not keep) as connection:
         _create_tables(connection, files, stays=list_tables(connection) - set(files))
         _comment(connection, files, comments or {})
@@ -468,26 +361,7 @@ def _count_writers(file: Path) -> int:
 
 
 def check_finished(warehouse: Warehouse) -> None:
-    """Raise an error if there is no whole build: none was made here, or the last one was killed.
-
-    The tables of a build that was killed are those of two builds.
-
-    Raises
-    ------
-    WarehouseError
-        If there is no ledger of builds, or if the last build started and did not end.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> connection = duckdb.connect()
-    >>> started = "select 'r' as run_id, 'started' as event, timestamp '2026-05-01' as logged_at, 1 as build_number"
-    >>> _ = connection.execute(f"create table hcat_builds as {started}")
-    >>> check_finished(Warehouse(connection, {"hcat_builds": frozenset({"event", "build_number"})}))
-    Traceback (most recent call last):
-    ...
-    hcat.engine.warehouse.WarehouseError: the last build, started at 2026-05-01 00:00 UTC, was killed: run it again
-    """
+    """Raise an error if there is no whole build: none was made here, or the last one was killed."""
     last = read_last_event(warehouse)
     if last is not None and last["event"] == "started":
         started = f"{last['logged_at']:%Y-%m-%d %H:%M} UTC"
@@ -497,10 +371,7 @@ def check_finished(warehouse: Warehouse) -> None:
 
 
 def read_last_event(warehouse: Warehouse) -> Row | None:
-    """Return run_id, event (started, ended or repeated), logged_at and build_number of the last event of builds.
-
-    None without any.
-    """
+    """Return run_id, event (started, ended or repeated), logged_at and build_number of the last event of builds."""
     return next(iter(warehouse.rows(_LAST_EVENT, ("hcat_builds",))), None)
 
 
@@ -526,13 +397,7 @@ def _list(names: Sequence[str]) -> str:
 
 
 def prepare_database(path: Path) -> None:
-    """Make the folder of a database that a build is about to open, and make sure that it can be written.
-
-    Raises
-    ------
-    WarehouseError
-        If the folder cannot be made or written, or if another process writes the database.
-    """
+    """Make the folder of a database that a build is about to open, and make sure that it can be written."""
     import os
 
     import duckdb

@@ -498,24 +498,7 @@ def read_scores(source: Warehouse, metric_names: Sequence[str], main_metric: str
 def read_texts(
     source: Warehouse, interaction_ids: Sequence[str], *, is_unmasked: bool, limits: Mapping[str, int]
 ) -> dict[str, list[Row]]:
-    """Return what belongs to the chosen interactions, by name of the list.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    interaction_ids : sequence of str
-        Interactions whose texts are read.
-    is_unmasked : bool
-        Whether personal data stays readable.
-    limits : mapping of str to int
-        Most ``turns`` and ``sentences`` of an interaction.
-
-    Raises
-    ------
-    WarehouseError
-        If unmasked texts are asked of a copy that does not hold them.
-    """
+    """Return what belongs to the chosen interactions, by name of the list."""
     if is_unmasked and (missing := source.lacks(*LOGGED_TABLES)):
         raise WarehouseError(
             f"this copy holds no unmasked texts (it lacks {missing[0]}): read the working database, or leave out"

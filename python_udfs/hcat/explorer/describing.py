@@ -28,17 +28,7 @@ _CONFIDENCE: Final = 0.95
 
 
 def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[str, Any]:
-    """Return the blocks that do not depend on how many interactions the page holds.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    read : Read
-        The build as it was read.
-    is_unmasked : bool
-        Whether personal data stays readable.
-    """
+    """Return the blocks that do not depend on how many interactions the page holds."""
     build, names = read.build, read.metric_names
     gates = describe_gates(source, build.run)
     claims = {"weaknesses": describe_claims(source), "robustness": {"pairs": describe_headlines(source)}}
@@ -173,14 +163,7 @@ _SHOWN_OF_FINDINGS: Final = (
 
 
 def _find_cell(pairs: Sequence[tuple[str, str]], segments: Mapping[str, Mapping[str, int]]) -> list[list[int]]:
-    """Return a cell as [dimension, segment] codes; a part of the headline family names two dimensions in one.
-
-    Examples
-    --------
-    >>> known = {"system": {"1.0": 0}, "topic": {"fees": 3}, "query_type": {"yes_no": 1}}
-    >>> _find_cell([("system", "1.0"), ("topic x query_type", "fees x yes_no")], known)
-    [[0, 0], [1, 3], [2, 1]]
-    """
+    """Return a cell as [dimension, segment] codes; a part of the headline family names two dimensions in one."""
     codes = list(segments)
     cell = []
     for dimension, segment in pairs:

@@ -73,34 +73,7 @@ def write_desk(
     second_pass: float = 0.0,
     is_masked: bool = True,
 ) -> Desk:
-    """Write the rating desk of a review round and return what it holds.
-
-    Parameters
-    ----------
-    warehouse : Path or Place
-        Opened read-only.
-    review_round : str, optional
-        Name of the round; by default the one drawn last.
-    output : Path, optional
-        Page to write; by default ``desk.html`` in the folder of the warehouse.
-    rater : str, optional
-        The only one for whom the page is. Without it, raters choose or write their name on the page.
-    raters : sequence of str
-        Those among whom the round is dealt. Without them, everybody reads the whole round.
-    overlap : float
-        Share of the round that all of ``raters`` read.
-    second_pass : float
-        Share of a rater's interactions that come once more at the end.
-    is_masked : bool
-        Hide private data as the marts do.
-
-    Raises
-    ------
-    ValueError
-        If there is no such round, a name or share is wrong, or the build holds no masks.
-    WarehouseError
-        If the warehouse cannot be read.
-    """
+    """Write the rating desk of a review round and return what it holds."""
     names = list(raters) or ([rater] if rater else [])
     if rater and rater not in names:
         raise ValueError(f"rater must be one of {', '.join(sorted(names))}, got {rater}")
@@ -156,18 +129,7 @@ def write_desk(
 
 
 def place_masks(masks: str) -> list[tuple[int, int, int, int]]:
-    """Return where the masks of a text are: (start, end) as shown and (start, end) as logged.
-
-    Parameters
-    ----------
-    masks : str
-        As `fct_interactions` has them: start and end as logged, and the length of the mask, in order of place.
-
-    Examples
-    --------
-    >>> place_masks("5 15 6,20 24 8")
-    [(5, 11, 5, 15), (16, 24, 20, 24)]
-    """
+    """Return where the masks of a text are: (start, end) as shown and (start, end) as logged."""
     places, shift = [], 0
     for mask in masks.split(",") if masks else ():
         start, end, length = map(int, mask.split())

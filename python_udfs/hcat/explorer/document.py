@@ -41,22 +41,7 @@ class _Size:
 
 
 def write_explorer(warehouse: Path | Place, output: Path, *, is_unmasked: bool = False) -> Path:
-    """Write the explorer of the last build as one HTML file and return its path.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder that holds ``hcat.duckdb`` (also a published copy), or the file.
-    output : Path
-        HTML file, replaced atomically; its folder is made when missing.
-    is_unmasked : bool
-        Whether personal data stays readable. The page says so.
-
-    Raises
-    ------
-    WarehouseError
-        If the warehouse cannot be read, if its last build was killed, or if it has no scored interaction.
-    """
+    """Write the explorer of the last build as one HTML file and return its path."""
     with open_warehouse(warehouse) as source:
         check_finished(source)
         page = render_explorer(source, is_unmasked=is_unmasked)
@@ -67,13 +52,7 @@ def write_explorer(warehouse: Path | Place, output: Path, *, is_unmasked: bool =
 
 
 def render_explorer(source: Warehouse, *, is_unmasked: bool = False, maximum_bytes: int = MAXIMUM_BYTES) -> str:
-    """Return the explorer as HTML text, of at most ``maximum_bytes``; parameters as of :func:`write_explorer`.
-
-    Raises
-    ------
-    WarehouseError
-        If the warehouse has no scored interaction, or if not even the smallest page fits.
-    """
+    """Return the explorer as HTML text, of at most ``maximum_bytes``; parameters as of :func:`write_explorer`."""
     read = read_everything(source)
     fixed = describe_page(source, read, is_unmasked=is_unmasked)
     count = len(read.columns["interaction_id"])

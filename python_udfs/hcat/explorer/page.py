@@ -22,28 +22,7 @@ _ESCAPES: Final = str.maketrans({mark: f"\\u{ord(mark):04x}" for mark in "<>&\u2
 
 
 def assemble_page(bundle: str, title: str, data: Mapping[str, Any]) -> str:
-    """Return a page that holds an interface and its data.
-
-    Parameters
-    ----------
-    bundle : str
-        Name of the interface: ``explorer`` or ``desk``.
-    title : str
-        Title of the page.
-    data : mapping of str to (bytes or JSON value)
-        Blocks by the id of their element. Bytes are written as Base64, anything else as JSON.
-
-    Raises
-    ------
-    ValueError
-        If the bundle is not the one whose digest was committed.
-
-    Examples
-    --------
-    >>> page = assemble_page("desk", "Round 1", {"page": {"title": "</script>"}})
-    >>> "default-src 'none'" in page, '{"title":"\\\\u003c/script\\\\u003e"}' in page
-    (True, True)
-    """
+    """Return a page that holds an interface and its data."""
     script, style = read_bundle(f"{bundle}.js"), read_bundle(f"{bundle}.css")
     policy = "; ".join(
         (

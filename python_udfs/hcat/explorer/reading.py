@@ -72,13 +72,7 @@ class Read:
 
 
 def read_everything(source: Warehouse) -> Read:
-    """Return what the page needs of every interaction.
-
-    Raises
-    ------
-    WarehouseError
-        If the warehouse has no scored interaction.
-    """
+    """Return what the page needs of every interaction."""
     build = read_build(source)
     main = choose_metric(source, build.metrics, None)
     if main is None:

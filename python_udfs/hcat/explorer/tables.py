@@ -49,40 +49,20 @@ _IRREGULAR: Final = re.compile(r"\s\s|[^\S ]")
 
 
 def show(text: str | None, maximum: int = MAXIMUM_CHARACTERS) -> str:
-    """Return a text as :func:`hcat.language.display.clean_text` does, quickly where nothing must be changed.
-
-    Examples
-    --------
-    >>> show("plain"), show("a" + chr(0x202E) + "b"), show(None), show("long", 2)
-    ('plain', 'a⟨U+202E⟩b', '', 'lo…')
-    """
+    """Return a text as :func:`hcat.language.display.clean_text` does, quickly where nothing must be changed."""
     if text is None:
         return ""
     return clean_text(text, maximum) if len(text) > maximum or _UNSAFE.search(text) else text
 
 
 def show_id(name: str) -> str:
-    """Return an id that is safe to show; one that had to be changed keeps apart from all others by its hash.
-
-    Examples
-    --------
-    >>> show_id("call_17"), show_id("a" + chr(0) + "b")
-    ('call_17', 'a⟨U+0000⟩b 70350f60')
-    """
+    """Return an id that is safe to show; one that had to be changed keeps apart from all others by its hash."""
     shown = show(name, SHORT_CHARACTERS)
     return shown if shown == name else f"{shown} {hash_text(name)[:8]}"
 
 
 def write_parquet(columns: Mapping[str, Any], group_rows: int = _ROW_GROUP) -> bytes:
-    """Return columns as Parquet without nulls; texts and numbers that repeat become dictionaries.
-
-    Parameters
-    ----------
-    columns : mapping of str to array_like
-        Arrays of NumPy, or lists of texts, of one length.
-    group_rows : int
-        Rows of a row group.
-    """
+    """Return columns as Parquet without nulls; texts and numbers that repeat become dictionaries."""
     arrays = [pa.array(values, pa.string() if isinstance(values, list) else None) for values in columns.values()]
     fields = [pa.field(name, array.type, nullable=False) for name, array in zip(columns, arrays, strict=True)]
     written = io.BytesIO()
@@ -107,14 +87,7 @@ def round_scores(scores: Floats) -> npt.NDArray[np.float32]:
 
 
 def encode(values: Any) -> tuple[Integers, list[str]]:
-    """Return the code of each text, -1 for none, and the texts in alphabetical order.
-
-    Examples
-    --------
-    >>> codes, names = encode(np.array(["b", None, "a", "b"], dtype=object))
-    >>> codes.tolist(), names
-    ([1, -1, 0, 1], ['a', 'b'])
-    """
+    """Return the code of each text, -1 for none, and the texts in alphabetical order."""
     texts = [None if value is None else str(value) for value in values.tolist()]
     names = sorted({text for text in texts if text is not None})
     codes = {text: code for code, text in enumerate(names)}
@@ -134,22 +107,7 @@ def scatter(positions: Integers, values: Any, count: int, missing: float) -> Any
 
 
 def tabulate_scores(scores: Mapping[str, Any], count_metrics: int, rows: Integers) -> dict[str, Any]:
-    """Return the columns of the metrics: score, status with failing, and where calibrated probability and set.
-
-    Parameters
-    ----------
-    scores : mapping of str to ndarray
-        Of :func:`hcat.explorer.data.read_scores`.
-    count_metrics : int
-        Number of metrics.
-    rows : ndarray of int
-        Positions of the interactions that the page holds, in their order.
-
-    Notes
-    -----
-    A status is written as 3 x its place in `SCORE_STATUSES` + (0 no threshold, 1 passing, 2 failing); -1 is no
-    evaluation. A set is written as 1 accepted, 2 failed, 3 both, 4 neither, 0 none.
-    """
+    """Return the columns of the metrics: score, status with failing, and where calibrated probability and set."""
     count = int(rows.max(initial=-1)) + 1
     order = np.argsort(scores["metric"], kind="stable")
     ends = np.searchsorted(scores["metric"][order], np.arange(count_metrics + 1))
@@ -192,17 +150,7 @@ class Chunks:
 
 
 def write_texts(texts: Mapping[str, Sequence[Row]], interaction_ids: Sequence[str], chunks: Chunks) -> bytes:
-    """Return texts of interactions as Parquet: query and answer for the list, and the rest as JSON to open.
-
-    Parameters
-    ----------
-    texts : mapping of str to sequence of dict
-        Of :func:`hcat.explorer.data.read_texts`.
-    interaction_ids : sequence of str
-        Interactions in the order of the rows.
-    chunks : Chunks
-        Receives the retrieved chunks.
-    """
+    """Return texts of interactions as Parquet: query and answer for the list, and the rest as JSON to open."""
     by_id = {name: group_by(rows, "interaction_id") for name, rows in texts.items()}
     interactions = [by_id["interactions"][name][0] for name in interaction_ids]
     answers = [show(row["answer"]) for row in interactions]
@@ -307,13 +255,7 @@ def _locate_sentences(sentences: Sequence[Row], answer: str, passages: Mapping[i
 
 
 def find_text(text: str, within: str, start: int = 0) -> tuple[int, int] | None:
-    """Return where ``text`` stands in a longer one, whatever blanks stand between its words; None if it does not.
-
-    Examples
-    --------
-    >>> find_text("It is free.", "Yes.\\n It  is free. Really.")
-    (6, 18)
-    """
+    """Return where ``text`` stands in a longer one, whatever blanks stand between its words; None if it does not."""
     words = " ".join(text.split())
     if not words:
         return None
@@ -327,18 +269,7 @@ def find_text(text: str, within: str, start: int = 0) -> tuple[int, int] | None:
 
 
 def find_evidence(text: str, rank: int | None, passages: Mapping[int, str]) -> dict[str, Any] | None:
-    """Return where the evidence of a sentence stands: places [rank, start, end] in the passages, else its text.
-
-    A window of evidence may hold the end of one passage and the begin of another. So it is looked for as a whole, and
-    then sentence by sentence.
-
-    Examples
-    --------
-    >>> find_evidence("A fee is due. It is 5.", 1, {1: "Costs. A fee is due.", 2: "It is 5. In cash."})
-    {'places': [[1, 7, 20], [2, 0, 8]]}
-    >>> find_evidence("Not there.", 1, {1: "Costs."})
-    {'text': 'Not there.'}
-    """
+    """Return where the evidence of a sentence stands: places [rank, start, end] in the passages, else its text."""
     if not text:
         return None
     # the passage that the build names is the first to be looked at
@@ -373,17 +304,7 @@ def _to_json(value: Any) -> str:
 def tabulate_cells(
     cells: Sequence[Row], metric_names: Sequence[str], segments: Mapping[str, Mapping[str, int]]
 ) -> dict[str, Any]:
-    """Return the cells of the maps as columns of codes and numbers.
-
-    Parameters
-    ----------
-    cells : sequence of dict
-        Of :data:`hcat.explorer.data.LIST_CELLS`.
-    metric_names : sequence of str
-        Metrics of the page.
-    segments : mapping of str to mapping of str to int
-        Code of each segment, by dimension; cells of other dimensions are left out.
-    """
+    """Return the cells of the maps as columns of codes and numbers."""
     dimensions = {name: code for code, name in enumerate(segments)}
     metrics = {name: code for code, name in enumerate(metric_names)}
 
@@ -421,21 +342,7 @@ def label_segments(names: Sequence[str]) -> list[str]:
 
 
 def choose_rows(lots: Sequence[str], count: int, count_worst: int) -> tuple[Integers, Flags]:
-    """Return the positions of the worst rows and of a plain random sample of the others, and which ones were drawn.
-
-    Parameters
-    ----------
-    lots : sequence of str
-        Seeded hash of each row, worst row first: the smallest ones are drawn.
-    count, count_worst : int
-        Rows to choose, and those of them that are the worst.
-
-    Examples
-    --------
-    >>> positions, is_drawn = choose_rows(["d", "c", "b", "a", "e"], 3, 1)
-    >>> positions.tolist(), is_drawn.tolist()
-    ([0, 2, 3], [False, True, True])
-    """
+    """Return the positions of the worst rows and of a plain random sample of the others, and which ones were drawn."""
     if count >= len(lots):
         return np.arange(len(lots)), np.zeros(len(lots), dtype=np.bool_)
     drawn = sorted(range(count_worst, len(lots)), key=lambda position: lots[position])[: count - count_worst]

@@ -142,63 +142,7 @@ def validate_build(measurements: pa.Table) -> pa.Table:
 
 
 def validate_gates(measurements: pa.Table) -> pa.Table:
-    """Return the verdict of Great Expectations on every gate.
-
-    A `prove_safe` gate (release) passes only if the tested bound meets the threshold. It fails if the measured value
-    misses the threshold too. In between it is undecided, which does not pass. A `prove_harm` gate (monitoring) fails
-    only if the whole interval lies on the wrong side. It passes if the measured value meets the threshold. In between
-    it is undecided, which passes. A value that equals the threshold meets it.
-
-    A gate is `not_evaluated`, which never passes, in these cases:
-
-    - its name is missing or not unique;
-    - burden, comparison or severity is unknown;
-    - threshold, minimum_n, n, measured_value or the tested bound is null or NaN;
-    - threshold or measured_value is infinite;
-    - n is below minimum_n or below 1;
-    - the interval is reversed, or the tested bound contradicts the measured value;
-    - Great Expectations itself fails.
-
-    Parameters
-    ----------
-    measurements : pyarrow.Table
-        One row per gate with the columns of `MEASUREMENT_COLUMNS`: gate_name, measurement, metric_name, dimension,
-        segment (strings, the last three null where they do not apply), severity ("error" or "warn"), burden
-        ("prove_safe" or "prove_harm"), comparison ("at_least" or "at_most"), threshold (float, in the unit of the
-        measurement), minimum_n (int, >= 0), measured_value, lower_bound, upper_bound (float, in the unit of the
-        measurement; an exact count has three equal values; an end of the interval that does not exist may be
-        infinite) and n (int, observations behind the measurement). Two further columns may say that the decision of
-        the threshold is void: is_decision_void (bool) and decision_note (string, why).
-
-    Returns
-    -------
-    pyarrow.Table
-        One row per input row, ordered by gate_name (null last), with `GATE_RESULT_SCHEMA`: gate_name, verdict (one of
-        `VERDICTS`), is_passing, reason (one line), tested_value (the end of the interval that was tested; null when
-        unknown) and expectation_results (JSON array of check, expectation_type, its arguments, success, observed).
-
-    Raises
-    ------
-    ValueError
-        If a column is missing. Bad values never raise.
-
-    Notes
-    -----
-    For `prove_safe` the interval is compared with the threshold as in a superiority test; `prove_harm` swaps the
-    hypotheses.
-
-    Examples
-    --------
-    A share of .85 with the interval [.78, .91] must be at least .8. The value meets the threshold, its lower bound does
-    not (importing Great Expectations takes seconds):
-
-    >>> gate = dict.fromkeys(MEASUREMENT_COLUMNS) | {"gate_name": "release", "measurement": "share_passing"}
-    >>> gate |= {"severity": "error", "burden": "prove_safe", "comparison": "at_least", "threshold": 0.8}
-    >>> gate |= {"minimum_n": 30, "measured_value": 0.85, "lower_bound": 0.78, "upper_bound": 0.91, "n": 120}
-    >>> result = validate_gates(pa.Table.from_pylist([gate])).to_pylist()[0]
-    >>> result["verdict"], result["is_passing"], result["tested_value"]
-    ('undecided', False, 0.78)
-    """
+    """Return the verdict of Great Expectations on every gate."""
     missing = [name for name in MEASUREMENT_COLUMNS if name not in measurements.column_names]
     if missing:
         raise ValueError(f"measurements must have the columns {list(MEASUREMENT_COLUMNS)}, missing {missing}")

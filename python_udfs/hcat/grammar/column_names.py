@@ -41,15 +41,7 @@ _ABBREVIATIONS = frozenset(_ABBREVIATIONS_LIST.split())
 
 
 def split_words(name: str) -> list[str]:
-    """Return the words of a name in lower case: ``BranchOrRegion`` -> branch, or, region.
-
-    An abbreviation of capitals stays whole: ``IBANCode`` -> iban, code.
-
-    Examples
-    --------
-    >>> split_words("BranchOrRegion"), split_words("IBANCode"), split_words("opened_on")
-    (['branch', 'or', 'region'], ['iban', 'code'], ['opened', 'on'])
-    """
+    """Return the words of a name in lower case: ``BranchOrRegion`` -> branch, or, region."""
     return [hump.lower() for part in _WORDS.findall(name) for hump in _cut_humps(part)]
 
 
@@ -64,19 +56,7 @@ def _cut_humps(part: str) -> list[str]:
 
 
 def describe_column(column: Column, table: Table, schema: Schema) -> tuple[str, str]:
-    """Return why people would not understand a column, and why it is technical; an empty text means no objection.
-
-    What a person declared (:attr:`Column.is_descriptive`) takes precedence over the name.
-
-    Parameters
-    ----------
-    column : Column
-        The column.
-    table : Table
-        Its table, whose keys tell numbers that only link tables.
-    schema : Schema
-        Whose foreign keys tell the same.
-    """
+    """Return why people would not understand a column, and why it is technical; an empty text means no objection."""
     if column.kind == "other":
         return f"{table.name}.{column.name} holds no text, number, date or boolean", ""
     if column.is_descriptive is not None:

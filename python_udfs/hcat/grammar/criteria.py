@@ -89,24 +89,7 @@ def determined_columns(
     *,
     trusts_unknown: bool = False,
 ) -> frozenset[Reference]:
-    """Return the columns that have at most one value once the columns ``known`` are given (the closure).
-
-    A known key gives its whole row, and so does a column whose counts say that its values are unique. A joined column
-    gives its partner.
-
-    Parameters
-    ----------
-    tables : sequence of str
-        Table of each source.
-    joins : sequence of Join
-        Foreign keys between the sources.
-    known : iterable of Reference
-        Columns whose values are given.
-    schema : Schema
-        Keys and counts.
-    trusts_unknown : bool
-        Take columns that nobody counted as unique.
-    """
+    """Return the columns that have at most one value once the columns ``known`` are given (the closure)."""
     found = set(known)
     pairs = [pair for join in joins for pair in join.equalities]
     whole: set[int] = set()
@@ -135,43 +118,7 @@ def check_sql_template(
     requirements: Requirements | None = None,
     earlier: Iterable[SqlTemplate] = (),
 ) -> TemplateReport:
-    """Return one check per criterion for a template, whoever wrote it.
-
-    Parameters
-    ----------
-    text : str
-        The template, hostile or not.
-    schema : Schema
-        What it may read.
-    requirements : Requirements, optional
-        By default the limits of the class.
-    earlier : iterable of SqlTemplate
-        Templates that exist already: a template of the same logic is redundant.
-
-    Examples
-    --------
-    >>> from hcat.grammar.schema import read_schema
-    >>> schema = read_schema(
-    ...     [
-    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
-    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
-    ...     ],
-    ...     [
-    ...         {
-    ...             "constraint_name": "branches_key",
-    ...             "constraint_type": "PRIMARY KEY",
-    ...             "table_name": "branches",
-    ...             "column_name": "branch_name",
-    ...         }
-    ...     ],
-    ... )
-    >>> report = check_sql_template("SELECT * FROM branches", schema)
-    >>> report.is_accepted, [(check.criterion, check.reason) for check in report.checks if check.outcome == "broken"]
-    (False, [('columns_named', 'columns are selected by name, got *')])
-    >>> text = "SELECT city FROM branches WHERE branch_name = '[branches.branch_name]';"
-    >>> check_sql_template(text, schema).is_accepted
-    True
-    """
+    """Return one check per criterion for a template, whoever wrote it."""
     wanted = requirements or Requirements()
     try:
         template = read_sql_template(text, schema)
@@ -194,19 +141,7 @@ def _check_line(text: str) -> Check:
 def check_logic(
     template: SqlTemplate, schema: Schema, requirements: Requirements, earlier: Iterable[SqlTemplate]
 ) -> Iterator[Check]:
-    """Yield the checks of a template that could be read, all but that of its line.
-
-    Parameters
-    ----------
-    template : SqlTemplate
-        The query logic.
-    schema : Schema
-        Its tables, keys and counts.
-    requirements : Requirements
-        Limits and tables that a person asks for.
-    earlier : iterable of SqlTemplate
-        Templates that exist already.
-    """
+    """Yield the checks of a template that could be read, all but that of its line."""
     void, technical = [], []
     for place in (*template.selected, *template.conditions):
         table = schema.table(template.tables[place.source])

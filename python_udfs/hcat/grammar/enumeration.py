@@ -23,42 +23,7 @@ class Enumeration(NamedTuple):
 def enumerate_sql_templates(
     schema: Schema, cap: int, requirements: Requirements | None = None, *, accepts_undecided: bool = False
 ) -> Enumeration:
-    """Return templates of select, project and joins along foreign keys that meet every criterion, up to a cap.
-
-    Conditions stand on text and date columns, and on numbers that are a key by themselves and that people say (an
-    account number). A condition that the others make needless is left out, so that fillings have rows. Templates
-    without a join, with one join and so on take turns, and so do the tables within them: a cap keeps all these kinds.
-
-    Parameters
-    ----------
-    schema : Schema
-        Tables, keys, counts.
-    cap : int
-        Templates wanted at most, at least 1.
-    requirements : Requirements, optional
-        Default: 2 joins, 1 column, 2 placeholders at most.
-    accepts_undecided : bool
-        Also templates whose single answer only the result can tell (no keys and no counts in the schema).
-
-    Raises
-    ------
-    ValueError
-        If the cap is below 1.
-
-    Examples
-    --------
-    >>> from hcat.grammar.schema import read_schema
-    >>> from hcat.grammar.sql_rendering import write_sql_template
-    >>> columns = ("branch_name", "city")
-    >>> key = {"constraint_name": "branches_key", "constraint_type": "PRIMARY KEY", "column_name": "branch_name"}
-    >>> schema = read_schema(
-    ...     [{"table_name": "branches", "column_name": column, "data_type": "VARCHAR"} for column in columns],
-    ...     [key | {"table_name": "branches"}],
-    ... )
-    >>> found = enumerate_sql_templates(schema, cap=10)
-    >>> [write_sql_template(template) for template in found.templates]
-    ["SELECT city FROM branches WHERE branch_name = '[branches.branch_name]';"]
-    """
+    """Return templates of select, project and joins along foreign keys that meet every criterion, up to a cap."""
     if cap < 1:
         raise ValueError(f"cap must be at least 1, got {cap}")
     wanted = requirements or Requirements(maximum_joins=2, maximum_columns=1, maximum_placeholders=2)

@@ -61,14 +61,7 @@ class WrittenQueries:
     rejected: Mapping[str, int]
 
     def describe(self) -> list[tuple[str, str]]:
-        """Return names and texts to print.
-
-        Examples
-        --------
-        >>> written = WrittenQueries(Path("queries.jsonl"), "0" * 64, True, 2, 10, 40, {"no_answer": 3})
-        >>> dict(written.describe())["written"], dict(written.describe())["not asked"]
-        ('40: 10 facts of 2 SQL templates', '3 fillings: 3 no_answer')
-        """
+        """Return names and texts to print."""
         made = f"{self.count_queries:,}: {self.count_groups:,} facts of {self.count_templates} SQL templates"
         lines = [
             ("queries", f"{self.path}{'' if self.is_new else ', as it was'}"),
@@ -83,24 +76,7 @@ class WrittenQueries:
 
 
 def write_queries(warehouse: Path | Place, output: Path | None = None, *, is_replacing: bool = False) -> WrittenQueries:
-    """Write the queries of ``fct_grammar_queries`` to a JSON Lines file.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder that holds hcat.duckdb, or the file itself.
-    output : Path, optional
-        File to write; by default ``grammar/queries.jsonl`` beside the warehouse file.
-    is_replacing : bool
-        Overwrite a file that holds other queries.
-
-    Raises
-    ------
-    ValueError
-        If the warehouse has no such queries, or the file holds other ones.
-    WarehouseError
-        If the warehouse cannot be read.
-    """
+    """Write the queries of ``fct_grammar_queries`` to a JSON Lines file."""
     from hcat.engine.warehouse import find_folder, open_warehouse
 
     path = output or find_folder(warehouse) / "grammar" / "queries.jsonl"

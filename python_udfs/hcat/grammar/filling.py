@@ -48,19 +48,7 @@ class AnswerCheck(NamedTuple):
 
 
 def write_value(value: Value) -> str:
-    """Return a value as people write it in a question: without trailing zeros, dates as year-month-day.
-
-    Raises
-    ------
-    ValueError
-        If it is not finite or of another type.
-
-    Examples
-    --------
-    >>> import datetime
-    >>> write_value(2.50), write_value(datetime.date(2024, 3, 12))
-    ('2.5', '2024-03-12')
-    """
+    """Return a value as people write it in a question: without trailing zeros, dates as year-month-day."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -85,24 +73,7 @@ def write_value(value: Value) -> str:
 def select_combinations(
     template: SqlTemplate, values: Mapping[Placeholder, Iterable[Value | None]], cap: int, random_seed: int
 ) -> Combinations:
-    """Return at most ``cap`` combinations of the Cartesian product of distinct values, each equally likely.
-
-    Parameters
-    ----------
-    template : SqlTemplate
-        Whose placeholders are filled.
-    values : mapping
-        Values of every placeholder in any order; nulls and repetitions are left out.
-    cap : int
-        At least 1.
-    random_seed : int
-        Another seed gives another choice.
-
-    Raises
-    ------
-    ValueError
-        If a placeholder has no entry in ``values`` or the cap is below 1.
-    """
+    """Return at most ``cap`` combinations of the Cartesian product of distinct values, each equally likely."""
     missing = [str(placeholder) for placeholder in template.placeholders if placeholder not in values]
     if missing:
         raise ValueError(f"values must be given for every placeholder, missing are {', '.join(missing)}")
@@ -115,31 +86,12 @@ def select_combinations(
 
 
 def query_group_id(template: SqlTemplate, values: Sequence[Value]) -> str:
-    """Return the key of everything that one SQL query with the same values answers.
-
-    Parameters
-    ----------
-    template : SqlTemplate
-        The query logic.
-    values : sequence
-        In the order of its placeholders.
-    """
+    """Return the key of everything that one SQL query with the same values answers."""
     return hash_text("query_group", template.sql_template_id, *(_key(value) for value in values))
 
 
 def check_answer(rows: Iterable[Sequence[Any]]) -> AnswerCheck:
-    """Return whether the rows of a query are one answer (GRAMMAR, appendix B.1), and that answer.
-
-    Rows that say the same count once; NaN counts as empty. Several columns of one row are one answer, joined by a
-    comma.
-
-    Examples
-    --------
-    >>> check_answer([("Northport", 3), ("Northport", 3)])
-    AnswerCheck(status='single_answer', answer='Northport, 3')
-    >>> check_answer([(1,), (2,)]).status
-    'several_answers'
-    """
+    """Return whether the rows of a query are one answer (GRAMMAR, appendix B.1), and that answer."""
     distinct: dict[tuple[str | None, ...], None] = {}
     for row in rows:
         distinct[tuple(_answer_text(value) for value in row)] = None

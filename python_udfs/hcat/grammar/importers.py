@@ -42,18 +42,7 @@ class ImportedQueries(NamedTuple):
 
 
 def read_sql_templates(content: str) -> tuple[ImportedSqlTemplate, ...]:
-    r"""Return the SQL templates of a file in order.
-
-    Raises
-    ------
-    ImportFormatError
-        If the file begins like JSON and is not of the shape.
-
-    Examples
-    --------
-    >>> [each.text for each in read_sql_templates("SELECT a;\n\nSELECT b;\n")]
-    ['SELECT a;', 'SELECT b;']
-    """
+    r"""Return the SQL templates of a file in order."""
     if not content.lstrip().startswith("{"):
         _check_length(content)
         return tuple(ImportedSqlTemplate((), line.strip()) for line in content.splitlines() if line.strip())
@@ -67,18 +56,7 @@ def read_sql_templates(content: str) -> tuple[ImportedSqlTemplate, ...]:
 
 
 def read_text_templates(content: str) -> dict[str, tuple[str, ...]]:
-    """Return the texts of a file by the SQL template that they ask, as the file writes it; outer quotes are removed.
-
-    Raises
-    ------
-    ImportFormatError
-        If the file is not of the shape.
-
-    Examples
-    --------
-    >>> read_text_templates('{"SELECT city": ["In which city?"]}')
-    {'SELECT city': ('In which city?',)}
-    """
+    """Return the texts of a file by the SQL template that they ask, as the file writes it; outer quotes are removed."""
     found: dict[str, tuple[str, ...]] = {}
     for key, value in _read_object(content).items():
         for template, texts in value.items() if isinstance(value, Mapping) else ((key, value),):
@@ -89,13 +67,7 @@ def read_text_templates(content: str) -> dict[str, tuple[str, ...]]:
 
 
 def read_queries(content: str) -> tuple[ImportedQueries, ...]:
-    """Return the answers and texts of a file of queries; ``template_number`` counts its SQL templates from 0.
-
-    Raises
-    ------
-    ImportFormatError
-        If the file is not of the shape.
-    """
+    """Return the answers and texts of a file of queries; ``template_number`` counts its SQL templates from 0."""
     document = _read_json(content)
     if not isinstance(document, list):
         raise ImportFormatError(f"queries must be a list, got {type(document).__name__}")

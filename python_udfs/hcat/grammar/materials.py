@@ -100,35 +100,7 @@ class Settings:
 
     @classmethod
     def from_mapping(cls, settings: Mapping[str, Any]) -> Settings:
-        """Return the settings from the project's vars.
-
-        Parameters
-        ----------
-        settings : mapping
-            random_seed, templates, texts_per_style, fillings, hypotheses, requirements, enumerated and generator.
-
-        Raises
-        ------
-        ValueError
-            If a requirement is unknown or a limit cannot be met.
-
-        Examples
-        --------
-        >>> settings = Settings.from_mapping(
-        ...     {
-        ...         "random_seed": 7,
-        ...         "templates": 12,
-        ...         "texts_per_style": 2,
-        ...         "fillings": 5,
-        ...         "hypotheses": ["length"],
-        ...         "requirements": {"maximum_joins": 1},
-        ...         "enumerated": {"maximum_joins": 2},
-        ...         "generator": "offline",
-        ...     }
-        ... )
-        >>> settings.styles, settings.enumerated.maximum_joins
-        (('short', 'long'), 1)
-        """
+        """Return the settings from the project's vars."""
         wanted = _requirements(settings["requirements"])
         own = _requirements({**settings["requirements"], **settings["enumerated"]})
         enumerated = replace(

@@ -82,24 +82,7 @@ def templates_response(count: int) -> Mapping[str, Any]:
 
 
 def sql_templates_prompt(schema: Schema, count: int, requirements: Requirements | None = None) -> list[dict[str, str]]:
-    """Return the messages that ask for SQL templates.
-
-    Parameters
-    ----------
-    schema : Schema
-        Its names, kinds, keys and foreign keys are shown; its counts are not.
-    count : int
-        Templates wanted at most, in [1, :data:`MAXIMUM_TEMPLATES`].
-    requirements : Requirements, optional
-        Limits to say; default: those of the class.
-
-    Raises
-    ------
-    TypeError
-        If ``schema`` is not a :class:`~hcat.grammar.schema.Schema`: nothing else may enter a prompt.
-    ValueError
-        If the count is out of its range or a required table is not in the schema.
-    """
+    """Return the messages that ask for SQL templates."""
     if not isinstance(schema, Schema):
         raise TypeError(f"a prompt sees a Schema and nothing else, got {type(schema).__name__}")
     wanted = requirements or Requirements()
@@ -142,27 +125,7 @@ def sql_templates_prompt(schema: Schema, count: int, requirements: Requirements 
 
 
 def text_templates_prompt(template: SqlTemplate, schema: Schema, style: str, count: int) -> list[dict[str, str]]:
-    """Return the messages that ask for text templates of one style for one SQL template.
-
-    Parameters
-    ----------
-    template : SqlTemplate
-        Written anew from its logic, so that nothing of the text it was read from is shown.
-    schema : Schema
-        By which that writing is read once more: a name that is not of the schema raises.
-    style : str
-        One of :data:`~hcat.grammar.text_templates.STYLES`.
-    count : int
-        Texts wanted at most, in [1, :data:`MAXIMUM_TEMPLATES`].
-
-    Raises
-    ------
-    TypeError
-        If ``template`` is not an :class:`~hcat.grammar.sql_templates.SqlTemplate`.
-    ValueError
-        If the style is not known, the count is out of its range, or the template is not one of the schema (of which
-        :class:`~hcat.grammar.sql_templates.TemplateError` is a kind).
-    """
+    """Return the messages that ask for text templates of one style for one SQL template."""
     if not isinstance(template, SqlTemplate):
         raise TypeError(f"a prompt sees an SqlTemplate and nothing else, got {type(template).__name__}")
     if style not in STYLES:
@@ -183,22 +146,7 @@ def text_templates_prompt(template: SqlTemplate, schema: Schema, style: str, cou
 
 
 def read_reply(content: str, count: int) -> tuple[str, list[str]]:
-    """Return the status (:data:`REPLY_STATUSES`) of a reply and its templates, which are not checked yet.
-
-    Parameters
-    ----------
-    content : str
-        Text of the reply.
-    count : int
-        Templates that are kept at most.
-
-    Examples
-    --------
-    >>> read_reply('{"templates": ["SELECT city"]}', 5)
-    ('read', ['SELECT city'])
-    >>> read_reply("I cannot do that.", 5)
-    ('not_json', [])
-    """
+    """Return the status (:data:`REPLY_STATUSES`) of a reply and its templates, which are not checked yet."""
     try:
         reply = json.loads(content)
     except (ValueError, RecursionError):

@@ -106,23 +106,7 @@ def answer_fillings(
 
 
 def answer_type_of(template: SqlTemplate, schema: Schema) -> str:
-    """Return the answer type of the raw contract that a template asks for.
-
-    Numbers and dates are ``numeric``. A text is a ``location`` if a word of its column names a place, else an
-    ``entity``. Several columns make a ``description``.
-
-    Parameters
-    ----------
-    template : SqlTemplate
-        The query logic.
-    schema : Schema
-        Whose columns tell their kind.
-
-    Raises
-    ------
-    ValueError
-        If the schema does not have the column.
-    """
+    """Return the answer type of the raw contract that a template asks for."""
     if len(template.selected) > 1:
         return "description"
     place = template.selected[0]
@@ -136,27 +120,7 @@ def answer_type_of(template: SqlTemplate, schema: Schema) -> str:
 
 
 def write_statement(sql: str, values: Sequence[Value]) -> str:
-    """Return SQL that runs by itself: each ``?`` becomes a literal.
-
-    The names in rendered SQL hold no ``?``.
-
-    Parameters
-    ----------
-    sql : str
-        Statement of :func:`~hcat.grammar.sql_rendering.render_query`.
-    values : sequence
-        One value per ``?``, in order.
-
-    Raises
-    ------
-    ValueError
-        If the number of values is not that of the ``?``.
-
-    Examples
-    --------
-    >>> write_statement("select ?, ?", ["O'Reed", 2])
-    "select 'O''Reed', 2"
-    """
+    """Return SQL that runs by itself: each ``?`` becomes a literal."""
     parts = sql.split("?")
     if len(parts) != len(values) + 1:
         raise ValueError(f"a value is needed for every ?, got {len(values)} for {len(parts) - 1}")
@@ -167,13 +131,7 @@ def write_statement(sql: str, values: Sequence[Value]) -> str:
 
 
 def write_literal(value: Value) -> str:
-    """Return a value as an SQL literal; quotes in a text are doubled.
-
-    Raises
-    ------
-    ValueError
-        If the value is of another type or not finite.
-    """
+    """Return a value as an SQL literal; quotes in a text are doubled."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

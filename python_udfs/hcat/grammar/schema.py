@@ -83,12 +83,7 @@ class Table:
         return next((column for column in self.columns if column.name.casefold() == folded), None)
 
     def identifies(self, name: str) -> bool | None:
-        """Return whether a value of this column names one row; None where neither keys nor counts tell.
-
-        Unique values of a text in :data:`MINIMUM_ROWS_FOR_COUNTS` rows or more are taken as meant so (a name that is
-        no declared key); in fewer rows, or of a date or a number, they may be unique by chance. A value may be missing
-        in some rows, and nobody counted those: every row must have a value of its own.
-        """
+        """Return whether a value of this column names one row; None where neither keys nor counts tell."""
         if frozenset((name,)) in self.keys:
             return True
         column = self.column(name)
@@ -113,15 +108,7 @@ class Schema:
 
 
 def column_kind(data_type: str) -> str:
-    """Return the kind (:data:`COLUMN_KINDS`) of a data type as information_schema names it.
-
-    ``DECIMAL(18,2)`` is a number, ``TIMESTAMP WITH TIME ZONE`` a date, ``VARCHAR[]`` and ``STRUCT(a INTEGER)`` other.
-
-    Examples
-    --------
-    >>> [column_kind(each) for each in ("DECIMAL(18,2)", "TIMESTAMP WITH TIME ZONE", "VARCHAR[]")]
-    ['number', 'date', 'other']
-    """
+    """Return the kind (:data:`COLUMN_KINDS`) of a data type as information_schema names it."""
     folded = data_type.strip().casefold()
     if folded.endswith("]"):
         return "other"
@@ -135,48 +122,7 @@ def read_schema(
     constraints: Iterable[Mapping[str, Any]] | pa.Table = (),
     tables: Iterable[Mapping[str, Any]] | pa.Table = (),
 ) -> Schema:
-    """Return the schema that rows describe; members of rows that are not named here are passed over, unread.
-
-    Parameters
-    ----------
-    columns : rows
-        table_name, column_name, data_type; optional: table_schema, ordinal_position, is_nullable ('YES' or 'NO', or a
-        boolean), count_distinct (values that are not null, at least 0), is_descriptive (a person's boolean).
-    constraints : rows
-        One per column of a constraint: constraint_name, constraint_type (:data:`CONSTRAINT_TYPES`), table_name,
-        column_name, ordinal_position; of a foreign key also referenced_table_name, referenced_column_name.
-    tables : rows
-        table_name, count_rows (at least 0).
-
-    Raises
-    ------
-    SchemaError
-        If a name is empty, too long or holds other characters than letters, digits, space, ``_ $ -``; if a table or a
-        column is there twice but for upper and lower case; if a constraint names what is not there; if a count is
-        negative.
-
-    Examples
-    --------
-    >>> schema = read_schema(
-    ...     [
-    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
-    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
-    ...     ],
-    ...     [
-    ...         {
-    ...             "constraint_name": "branches_key",
-    ...             "constraint_type": "PRIMARY KEY",
-    ...             "table_name": "branches",
-    ...             "column_name": "branch_name",
-    ...         }
-    ...     ],
-    ... )
-    >>> branches = schema.table("BRANCHES")
-    >>> [(column.name, column.kind) for column in branches.columns]
-    [('branch_name', 'text'), ('city', 'text')]
-    >>> branches.identifies("branch_name")
-    True
-    """
+    """Return the schema that rows describe; members of rows that are not named here are passed over, unread."""
     counts = {_name(row, "table_name").casefold(): _count(row, "count_rows") for row in _rows(tables)}
     by_table: dict[str, list[tuple[int, Column]]] = defaultdict(list)
     names: dict[str, str] = {}

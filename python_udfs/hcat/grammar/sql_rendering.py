@@ -44,46 +44,7 @@ def write_sql_template(template: SqlTemplate) -> str:
 
 
 def render_query(template: SqlTemplate, schema: Schema) -> RenderedQuery:
-    """Return the SQL to run for one filling: quoted names of the schema, and values as parameters ``?``.
-
-    Rows are distinct and ordered, so that the same data give the same result.
-
-    Parameters
-    ----------
-    template : SqlTemplate
-        The query logic.
-    schema : Schema
-        Whose names are written.
-
-    Raises
-    ------
-    ValueError
-        If the schema has not all the tables and columns of the template.
-
-    Examples
-    --------
-    >>> from hcat.grammar.schema import read_schema
-    >>> from hcat.grammar.sql_templates import read_sql_template
-    >>> schema = read_schema(
-    ...     [
-    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
-    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
-    ...     ],
-    ...     [
-    ...         {
-    ...             "constraint_name": "branches_key",
-    ...             "constraint_type": "PRIMARY KEY",
-    ...             "table_name": "branches",
-    ...             "column_name": "branch_name",
-    ...         }
-    ...     ],
-    ... )
-    >>> template = read_sql_template("SELECT city FROM branches WHERE branch_name = [branches.branch_name]", schema)
-    >>> render_query(template, schema).sql
-    'select distinct t1."city" from "branches" as t1 where t1."branch_name" = ? order by 1'
-    >>> write_sql_template(template)
-    "SELECT city FROM branches WHERE branch_name = '[branches.branch_name]';"
-    """
+    """Return the SQL to run for one filling: quoted names of the schema, and values as parameters ``?``."""
     conditions = " and ".join(f"{_quote(place, template, schema)} = ?" for place in template.conditions)
     columns = [_quote(place, template, schema) for place in template.selected]
     sql = f"select distinct {', '.join(columns)} {_from(template, schema)} where {conditions} {_order(len(columns))}"
@@ -92,20 +53,7 @@ def render_query(template: SqlTemplate, schema: Schema) -> RenderedQuery:
 
 
 def render_values(placeholder: Placeholder, schema: Schema) -> str:
-    """Return SQL for the distinct values of a placeholder, ordered and without null.
-
-    Parameters
-    ----------
-    placeholder : Placeholder
-        What is filled.
-    schema : Schema
-        Whose names are written.
-
-    Raises
-    ------
-    ValueError
-        If the schema has no such column.
-    """
+    """Return SQL for the distinct values of a placeholder, ordered and without null."""
     template = SqlTemplate((placeholder.table,), (), (Reference(0, placeholder.column),), ())
     column = _quote(template.selected[0], template, schema)
     return f"select distinct {column} {_from(template, schema)} where {column} is not null order by 1"

@@ -357,25 +357,7 @@ def _find_join(
 def canonical_template(
     tables: Sequence[str], joins: Iterable[Join], selected: Iterable[Reference], conditions: Iterable[Reference]
 ) -> SqlTemplate:
-    """Return the template with sources, joins and columns in the one order that all spellings of it share.
-
-    Sources are ordered by the names of their tables. A table can be there more than once: then the order is taken that
-    makes joins, conditions and selected columns smallest.
-
-    Parameters
-    ----------
-    tables : sequence of str
-        Table of each source.
-    joins : iterable of Join
-        Foreign keys between the sources, by position.
-    selected, conditions : iterable of Reference
-        Columns asked for, and columns compared with their placeholders.
-
-    Raises
-    ------
-    ValueError
-        If there is no table.
-    """
+    """Return the template with sources, joins and columns in the one order that all spellings of it share."""
     joins, selected, conditions = tuple(joins), tuple(selected), tuple(conditions)
     groups: dict[str, list[int]] = defaultdict(list)
     for position, name in enumerate(tables):
@@ -408,31 +390,5 @@ def canonical_template(
 
 
 def read_sql_template(text: str, schema: Schema) -> SqlTemplate:
-    """Return the query logic of a template; the criteria about its meaning are not checked.
-
-    Parameters
-    ----------
-    text : str
-        The template as somebody wrote it.
-    schema : Schema
-        Its tables and columns may be named, and its foreign keys may be joined along.
-
-    Raises
-    ------
-    TemplateError
-        If the text cannot be read, or names what the schema does not have.
-
-    Examples
-    --------
-    >>> from hcat.grammar.schema import read_schema
-    >>> columns = ("branch_name", "city")
-    >>> schema = read_schema(
-    ...     [{"table_name": "branches", "column_name": column, "data_type": "VARCHAR"} for column in columns]
-    ... )
-    >>> template = read_sql_template("SELECT b.city FROM branches b WHERE b.city = [branches.city]", schema)
-    >>> template.tables, template.selected
-    (('branches',), (Reference(source=0, column='city'),))
-    >>> str(template.placeholders[0])
-    '[branches.city]'
-    """
+    """Return the query logic of a template; the criteria about its meaning are not checked."""
     return _resolve(_parse(text), schema)

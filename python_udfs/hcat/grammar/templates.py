@@ -118,10 +118,7 @@ class Candidate:
 
 
 def collect_templates(materials: Materials) -> list[Candidate]:
-    """Return every SQL template in order of precedence, with its criteria and its status.
-
-    A row of the seed with the id of a generated template takes its place, or switches it off.
-    """
+    """Return every SQL template in order of precedence, with its criteria and its status."""
     schema, settings = materials.schema, materials.settings
     edits = {row["template_id"]: row for row in materials.edits.sort_by("template_id").to_pylist()}
     written = [
@@ -270,18 +267,7 @@ def checks_table(materials: Materials) -> pa.Table:
 
 
 def texts_table(materials: Materials) -> pa.Table:
-    """Return every text template of the accepted SQL templates with its status (schema :data:`TEXT_SCHEMA`).
-
-    Each style gets the same number of texts: first those of people, then imported ones, then those of a language model
-    and last those of the writer. The status of a text is one of:
-
-    - ``used``;
-    - ``spare``: its style had enough texts before it;
-    - ``faulty``: :func:`~hcat.grammar.text_templates.check_text_template` finds a fault. A text that another SQL
-      template has already is one: it would ask two things at once;
-    - ``disabled``: a person switched it off;
-    - ``unbalanced``: another style of the same SQL template has too few texts.
-    """
+    """Return every text template of the accepted SQL templates with its status (schema :data:`TEXT_SCHEMA`)."""
     settings = materials.settings
     imported = _imported_texts(materials)
     by_people: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)

@@ -120,13 +120,7 @@ class TextTemplate:
 
 
 def hypothesis_of(style: str) -> str:
-    """Return the hypothesis that a style (:data:`STYLES`) belongs to.
-
-    Raises
-    ------
-    ValueError
-        If there is no such style.
-    """
+    """Return the hypothesis that a style (:data:`STYLES`) belongs to."""
     for name, pair in HYPOTHESES.items():
         if style in pair:
             return name
@@ -136,47 +130,7 @@ def hypothesis_of(style: str) -> str:
 def write_text_templates(
     template: SqlTemplate, count_per_style: int, hypotheses: Iterable[str] = tuple(HYPOTHESES)
 ) -> tuple[TextTemplate, ...]:
-    """Return ``count_per_style`` texts in each style of each hypothesis, without a model.
-
-    Equal numbers keep the share of gap groups alike in the clusters that a hypothesis compares (GRAMMAR, section 4.2).
-
-    Parameters
-    ----------
-    template : SqlTemplate
-        What is asked.
-    count_per_style : int
-        In [1, :data:`MAXIMUM_PER_STYLE`].
-    hypotheses : iterable of str
-        Of :data:`HYPOTHESES`, in the order wanted.
-
-    Raises
-    ------
-    ValueError
-        If a hypothesis is not known or the count is out of its range.
-
-    Examples
-    --------
-    >>> from hcat.grammar.schema import read_schema
-    >>> from hcat.grammar.sql_templates import read_sql_template
-    >>> schema = read_schema(
-    ...     [
-    ...         {"table_name": "branches", "column_name": "branch_name", "data_type": "VARCHAR"},
-    ...         {"table_name": "branches", "column_name": "city", "data_type": "VARCHAR"},
-    ...     ],
-    ...     [
-    ...         {
-    ...             "constraint_name": "branches_key",
-    ...             "constraint_type": "PRIMARY KEY",
-    ...             "table_name": "branches",
-    ...             "column_name": "branch_name",
-    ...         }
-    ...     ],
-    ... )
-    >>> template = read_sql_template("SELECT city FROM branches WHERE branch_name = [branches.branch_name]", schema)
-    >>> short, long = write_text_templates(template, 1, ["length"])
-    >>> short.text
-    "City of branch named '[branches.branch_name]'"
-    """
+    """Return ``count_per_style`` texts in each style of each hypothesis, without a model."""
     if not 1 <= count_per_style <= MAXIMUM_PER_STYLE:
         raise ValueError(f"count_per_style must lie in [1, {MAXIMUM_PER_STYLE}], got {count_per_style}")
     what, which = describe_template(template)
@@ -192,11 +146,7 @@ def write_text_templates(
 
 
 def describe_template(template: SqlTemplate) -> tuple[str, str]:
-    """Return what is asked and of which row, both without an article.
-
-    ``SELECT balance FROM accounts t1 JOIN customers t2 ... WHERE t2.full_name = '[customers.full_name]'`` gives
-    "balance" and "account of the customer named '[customers.full_name]'".
-    """
+    """Return what is asked and of which row, both without an article."""
     nouns = _name_sources(template)
     root = template.selected[0].source
     own = [place for place in template.selected if place.source == root]
@@ -214,17 +164,7 @@ def read_placeholders(text: str) -> tuple[str, ...]:
 
 
 def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str] = ()) -> tuple[str, ...]:
-    """Return the faults (:data:`TEXT_FAULTS`) of a text for an SQL template, in their order; none if it can be used.
-
-    Parameters
-    ----------
-    text : str
-        Written by anybody; placeholders are compared without regard to upper and lower case.
-    template : SqlTemplate
-        Whose placeholders the text must hold, each as often as conditions use it at most.
-    earlier : iterable of str
-        Texts of the same SQL template that are there already.
-    """
+    """Return the faults (:data:`TEXT_FAULTS`) of a text for an SQL template, in their order; none if it can be used."""
     # two conditions may share a placeholder (two rows of one table), and the text may then say it twice
     wanted = Counter(_fold(f"{template.tables[place.source]}.{place.column}") for place in template.conditions)
     found = Counter(_fold(inner) for inner in read_placeholders(text))
@@ -243,25 +183,7 @@ def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str]
 
 
 def fill_text(text: str, values: Mapping[Placeholder, str]) -> str:
-    """Return a text with its placeholders replaced in one pass, so that a value that looks like one stays a value.
-
-    Parameters
-    ----------
-    text : str
-        With placeholders ``[Table.Column]``.
-    values : mapping of Placeholder to str
-        What is written in their places.
-
-    Raises
-    ------
-    ValueError
-        If a placeholder has no value.
-
-    Examples
-    --------
-    >>> fill_text("Where is [branches.branch_name]?", {Placeholder("branches", "branch_name"): "Harbour"})
-    'Where is Harbour?'
-    """
+    """Return a text with its placeholders replaced in one pass, so that a value that looks like one stays a value."""
     known = {_fold(str(placeholder)[1:-1]): value for placeholder, value in values.items()}
 
     def fill(match: re.Match[str]) -> str:

@@ -72,34 +72,7 @@ class Figure(NamedTuple):
 def ranking_accuracy(
     scores: Floats, labels: Floats, clusters: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
 ) -> Figure:
-    """Return the share of (accepted, failed) answers of which the accepted one has the higher score, in [0, 1].
-
-    It is the area under the ROC curve; 0.5 is chance.
-
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n,)
-        Higher is better; no NaN.
-    labels : ndarray of float, shape (n,)
-        1 = accepted, 0 = failed.
-    clusters : sequence of str, length n
-        Cluster of each answer; clusters are resampled as a whole.
-    count_draws : int
-        Draws of the bootstrap.
-    seed : int
-        Seed of the bootstrap.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ or a value is not finite.
-
-    Examples
-    --------
-    >>> figure = ranking_accuracy(np.array([0.9, 0.4, 0.6]), np.array([1.0, 0.0, 1.0]), ["a", "a", "b"])
-    >>> figure.value, figure.interval_status
-    (1.0, 'too_few_clusters')
-    """
+    """Return the share of (accepted, failed) answers of which the accepted one has the higher score, in [0, 1]."""
     passed, failed, count_clusters = _tabulate(scores, labels, clusters)
     if not passed.sum() or not failed.sum():
         return _nothing("no_variation" if len(scores) else "no_scores", len(scores), count_clusters)
@@ -117,28 +90,7 @@ def ranking_accuracy(
 def paired_accuracy(
     scores: Floats, labels: Floats, clusters: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
 ) -> Figure:
-    """Return the share of (accepted, failed) answers of one cluster of which the accepted one has the higher score.
-
-    The status is `no_pairs` where no cluster has both kinds of answers. Only clusters with a pair are counted.
-
-    Parameters
-    ----------
-    scores : ndarray of float, shape (n,)
-        Higher is better; no NaN.
-    labels : ndarray of float, shape (n,)
-        1 = accepted, 0 = failed.
-    clusters : sequence of str, length n
-        Cluster of each answer; clusters are resampled as a whole.
-    count_draws : int
-        Draws of the bootstrap.
-    seed : int
-        Seed of the bootstrap.
-
-    Raises
-    ------
-    ValueError
-        If the lengths differ or a value is not finite.
-    """
+    """Return the share of (accepted, failed) answers of one cluster of which the accepted one has the higher score."""
     passed, failed, count_clusters = _tabulate(scores, labels, clusters)
     pairs = passed.sum(axis=1) * failed.sum(axis=1)
     if not pairs.sum():

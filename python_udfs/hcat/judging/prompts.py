@@ -131,60 +131,25 @@ CORRECTNESS_RESPONSE: Final = _object({"reason": _TEXT, "verdict": {"enum": list
 
 
 def statements_prompt(question: str, answer: str) -> list[dict[str, str]]:
-    """Return the messages that ask for the statements of an answer (RAGAS section 3, faithfulness, first prompt).
-
-    Parameters
-    ----------
-    question, answer : str
-        What was asked and what was answered.
-    """
+    """Return the messages that ask for the statements of an answer (RAGAS section 3, faithfulness, first prompt)."""
     data = {"question": cut(question), "answer": cut(answer)}
     return _messages(_STATEMENTS_TASK, data, STATEMENTS_RESPONSE, _STATEMENTS_DEMONSTRATION)
 
 
 def verdicts_prompt(contexts: Sequence[str], statements: Sequence[str]) -> list[dict[str, str]]:
-    """Return the messages that ask which statements a context supports (faithfulness, second prompt).
-
-    Parameters
-    ----------
-    contexts : sequence of str
-        Chunks that the statements are compared with.
-    statements : sequence of str
-        Statements of the answer, in the order of the verdicts.
-    """
+    """Return the messages that ask which statements a context supports (faithfulness, second prompt)."""
     data = {"context": cut_contexts(contexts), "statements": list(statements)}
     return _messages(_VERDICTS_TASK, data, verdicts_response(len(statements)))
 
 
 def questions_prompt(answer: str, count: int) -> list[dict[str, str]]:
-    """Return the messages that ask for ``count`` questions which an answer answers (answer relevance).
-
-    The paper sends its prompt n times to a model that varies. At temperature 0 the same prompt brings the same
-    question, so that one call asks for n different questions.
-
-    Parameters
-    ----------
-    answer : str
-        What was answered.
-    count : int
-        Questions wanted.
-    """
+    """Return the messages that ask for ``count`` questions which an answer answers (answer relevance)."""
     task = _QUESTION_TASK if count == 1 else f"{_QUESTION_TASK} Do it {count} times, each time with another question."
     return _messages(task, {"answer": cut(answer)}, questions_response(count))
 
 
 def sentences_prompt(question: str, contexts: Sequence[str], count: int) -> list[dict[str, str]]:
-    """Return the messages that ask for the sentences of a context that matter (context relevance).
-
-    Parameters
-    ----------
-    question : str
-        What was asked.
-    contexts : sequence of str
-        Chunks whose sentences are extracted.
-    count : int
-        Sentences of the chunks: more cannot be extracted.
-    """
+    """Return the messages that ask for the sentences of a context that matter (context relevance)."""
     data = {"question": cut(question), "context": cut_contexts(contexts)}
     return _messages(_SENTENCES_TASK, data, sentences_response(count))
 
@@ -197,26 +162,7 @@ def rubric_prompt(
     answer: str,
     reference: str | None,
 ) -> list[dict[str, str]]:
-    """Return the messages that ask for a scale point of one criterion, by the guideline that raters read.
-
-    Parameters
-    ----------
-    criterion : str
-        Of the seed rating_scales.
-    guideline : sequence of mapping
-        scale_point, scale_label, guideline_text; in ascending order.
-    question, contexts, answer : str, sequence of str, str
-        What raters see.
-    reference : str or None
-        Reference answer, where there is one.
-
-    Examples
-    --------
-    >>> guideline = [{"scale_point": 1, "scale_label": "bad", "guideline_text": "It says nothing."}]
-    >>> system, user = rubric_prompt("helpfulness", guideline, "What is the fee?", [], "9 euros.", None)
-    >>> json.loads(user["content"])["guideline"], json.loads(user["content"])["data"]["answer"]
-    (['1 (bad): It says nothing.'], '9 euros.')
-    """
+    """Return the messages that ask for a scale point of one criterion, by the guideline that raters read."""
     task = (
         f"Rate the answer by the criterion {criterion}. Choose the scale point of the guideline whose text fits best: "
         f"first give the reason in one sentence, then the score."
@@ -230,24 +176,7 @@ def rubric_prompt(
 
 
 def score_prompt(dimension: str, question: str, contexts: Sequence[str], answer: str) -> list[dict[str, str]]:
-    """Return the messages of the baseline that asks for a score from 0 to 10 (RAGAS section 5, GPT Score).
-
-    Parameters
-    ----------
-    dimension : {"faithfulness", "answer_relevance", "context_relevance"}
-        What is scored; it decides which of the texts are shown.
-    question : str
-        What was asked.
-    contexts : sequence of str
-        Retrieved chunks.
-    answer : str
-        What was answered.
-
-    Raises
-    ------
-    ValueError
-        If the dimension has no definition.
-    """
+    """Return the messages of the baseline that asks for a score from 0 to 10 (RAGAS section 5, GPT Score)."""
     given = {"faithfulness": "an answer and context", "answer_relevance": "a question and answer"}
     name = _name_of(dimension)
     task = (
@@ -267,24 +196,7 @@ def score_prompt(dimension: str, question: str, contexts: Sequence[str], answer:
 def ranking_prompt(
     dimension: str, question: str, contexts: Sequence[str], first: str, second: str
 ) -> list[dict[str, str]]:
-    """Return the messages of the baseline that ranks two answers to a question (RAGAS section 5, GPT Ranking).
-
-    Parameters
-    ----------
-    dimension : {"faithfulness", "answer_relevance"}
-        What the answers are ranked by.
-    question : str
-        What was asked.
-    contexts : sequence of str
-        What both answers are compared with; read for faithfulness alone.
-    first, second : str
-        The answers in the order shown; ask again in the other order, because the order can decide.
-
-    Raises
-    ------
-    ValueError
-        If the dimension has no definition.
-    """
+    """Return the messages of the baseline that ranks two answers to a question (RAGAS section 5, GPT Ranking)."""
     name = _name_of(dimension)
     context = "context, " if dimension == "faithfulness" else ""
     task = (
@@ -298,20 +210,7 @@ def ranking_prompt(
 
 
 def selfcheck_prompt(question: str, sample: str, sentences: Sequence[str]) -> list[dict[str, str]]:
-    """Return the messages that ask which sentences of an answer another answer to the same question supports.
-
-    The prompt is that of Manakul et al. (2023, section 5.5), with all sentences of the answer in one call and, as Li et
-    al. (2024, GRAMMAR) do for RAG, with the question.
-
-    Parameters
-    ----------
-    question : str
-        What was asked.
-    sample : str
-        The other answer.
-    sentences : sequence of str
-        Sentences of the answer, in the order of the verdicts.
-    """
+    """Return the messages that ask which sentences of an answer another answer to the same question supports."""
     task = (
         "The context is an answer to the question. For each sentence, in order: is the sentence supported by the "
         "context? Give a brief explanation, then the verdict (Yes/No)."
@@ -321,17 +220,7 @@ def selfcheck_prompt(question: str, sample: str, sentences: Sequence[str]) -> li
 
 
 def correctness_prompt(question: str, reference: str, answer: str) -> list[dict[str, str]]:
-    """Return the messages that ask whether an answer says what the reference answer says.
-
-    Parameters
-    ----------
-    question : str
-        What was asked.
-    reference : str
-        The true answer.
-    answer : str
-        The answer that is judged.
-    """
+    """Return the messages that ask whether an answer says what the reference answer says."""
     task = (
         "Compare the answer with the reference answer, which is true. The answer is correct if it says the same in "
         "any words and contradicts it nowhere, incorrect if it says something else or declines, and undecided if the "
@@ -359,20 +248,7 @@ def cut_contexts(contexts: Sequence[str]) -> list[str]:
 
 
 def is_cut(texts: Sequence[str | None], contexts: Sequence[str]) -> bool:
-    """Return whether prompts hold less than the texts and chunks.
-
-    Parameters
-    ----------
-    texts : sequence of str or None
-        Queries and answers; None stands for a text that was left out.
-    contexts : sequence of str
-        Chunks.
-
-    Examples
-    --------
-    >>> is_cut(["What is the fee?"], ["The fee is 9 euros."]), is_cut(["x" * 12_001], [])
-    (False, True)
-    """
+    """Return whether prompts hold less than the texts and chunks."""
     return any(text is not None and cut(text) != text for text in texts) or cut_contexts(contexts) != list(contexts)
 
 

@@ -18,13 +18,7 @@ _VERDICTS = {"yes": True, "no": False}
 
 
 def read_statements(answer: str) -> list[str]:
-    """Return the statements of a reply, at least one.
-
-    Raises
-    ------
-    ReplyError
-        If the reply is not of the schema.
-    """
+    """Return the statements of a reply, at least one."""
     statements = list_of(parse_object(answer), "statements", MAXIMUM_STATEMENTS)
     return [
         text_of(each, f"statements[{position}]", MAXIMUM_STATEMENT_CHARACTERS)
@@ -66,20 +60,7 @@ def read_verdicts(answer: str, count: int) -> list[bool]:
 
 
 def read_questions(answer: str, count: int) -> list[str]:
-    """Return ``count`` questions.
-
-    Parameters
-    ----------
-    answer : str
-        Text of the reply.
-    count : int
-        Questions that were asked for.
-
-    Raises
-    ------
-    ReplyError
-        If there are more or fewer, or one is no text.
-    """
+    """Return ``count`` questions."""
     questions = _exactly(list_of(parse_object(answer), "questions", count), "questions", count)
     return [
         text_of(each, f"questions[{position}]", MAXIMUM_QUESTION_CHARACTERS) for position, each in enumerate(questions)
@@ -87,20 +68,7 @@ def read_questions(answer: str, count: int) -> list[str]:
 
 
 def read_sentences(answer: str, count: int) -> list[str]:
-    """Return the extracted sentences; none where the reply is the phrase for insufficient information.
-
-    Parameters
-    ----------
-    answer : str
-        Text of the reply.
-    count : int
-        Sentences of the context: more cannot be extracted.
-
-    Raises
-    ------
-    ReplyError
-        If the reply is not of the schema.
-    """
+    """Return the extracted sentences; none where the reply is the phrase for insufficient information."""
     if answer.strip().strip('"').rstrip(".").casefold() == INSUFFICIENT.casefold():
         return []
     sentences = [
@@ -114,20 +82,7 @@ def read_sentences(answer: str, count: int) -> list[str]:
 
 
 def read_rubric(answer: str, points: Sequence[int]) -> int:
-    """Return the scale point of a reply.
-
-    Parameters
-    ----------
-    answer : str
-        Text of the reply.
-    points : sequence of int
-        Points of the scale.
-
-    Raises
-    ------
-    ReplyError
-        If it is no point of the scale, or has no reason.
-    """
+    """Return the scale point of a reply."""
     members = _members(parse_object(answer), "a reply", ("reason", "score"))
     _reason(members["reason"], "reason")
     point: Any = members["score"]
@@ -137,13 +92,7 @@ def read_rubric(answer: str, points: Sequence[int]) -> int:
 
 
 def read_score(answer: str) -> float:
-    """Return the score of a reply, 0 to 10.
-
-    Raises
-    ------
-    ReplyError
-        If it is no number in the range.
-    """
+    """Return the score of a reply, 0 to 10."""
     score = _members(parse_object(answer), "a reply", ("score",))["score"]
     is_number = isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
     if not is_number or not 0 <= score <= MAXIMUM_SCORE:
@@ -152,13 +101,7 @@ def read_score(answer: str) -> float:
 
 
 def read_ranking(answer: str) -> int:
-    """Return the number of the better answer, 1 or 2.
-
-    Raises
-    ------
-    ReplyError
-        If the reply does not rank both.
-    """
+    """Return the number of the better answer, 1 or 2."""
     ranking = _members(parse_object(answer), "a reply", ("ranking",))["ranking"]
     # a bool is no number here, although True == 1
     if ranking not in ([1, 2], [2, 1]) or any(type(each) is not int for each in ranking):
@@ -167,13 +110,7 @@ def read_ranking(answer: str) -> int:
 
 
 def read_correctness(answer: str) -> str:
-    """Return the verdict: correct, incorrect or undecided.
-
-    Raises
-    ------
-    ReplyError
-        If the verdict is another word, or has no reason.
-    """
+    """Return the verdict: correct, incorrect or undecided."""
     members = _members(parse_object(answer), "a reply", ("reason", "verdict"))
     _reason(members["reason"], "reason")
     if members["verdict"] not in CORRECTNESS:

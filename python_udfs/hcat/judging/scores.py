@@ -32,43 +32,14 @@ class Extraction(NamedTuple):
 
 
 def share_supported(verdicts: Sequence[bool]) -> float:
-    """Return |V| / |S|, the share of statements that the context supports (Es et al. 2024, section 3).
-
-    Raises
-    ------
-    ValueError
-        If there is no statement.
-
-    Examples
-    --------
-    >>> share_supported([True, True, False, True])
-    0.75
-    """
+    """Return |V| / |S|, the share of statements that the context supports (Es et al. 2024, section 3)."""
     if not verdicts:
         raise ValueError("verdicts must be at least 1, got 0")
     return sum(verdicts) / len(verdicts)
 
 
 def mean_similarity(query: npt.NDArray[np.floating], questions: npt.NDArray[np.floating]) -> float:
-    """Return the mean cosine of generated questions with the query, in [-1, 1] (Es et al. 2024, equation 1).
-
-    Parameters
-    ----------
-    query : ndarray, shape (n_dimensions,)
-        Unit vector.
-    questions : ndarray, shape (n_questions, n_dimensions)
-        Unit vectors, at least one.
-
-    Raises
-    ------
-    ValueError
-        If there is no question or the dimensions differ.
-
-    Examples
-    --------
-    >>> mean_similarity(np.array([1.0, 0.0]), np.array([[1.0, 0.0], [0.0, 1.0]]))
-    0.5
-    """
+    """Return the mean cosine of generated questions with the query, in [-1, 1] (Es et al. 2024, equation 1)."""
     if questions.ndim != 2 or not len(questions) or questions.shape[1] != query.shape[0]:
         raise ValueError(f"questions must have shape (n >= 1, {query.shape[0]}), got {questions.shape}")
     cosines = np.clip(questions.astype(np.float64) @ query.astype(np.float64), -1.0, 1.0)
@@ -76,28 +47,7 @@ def mean_similarity(query: npt.NDArray[np.floating], questions: npt.NDArray[np.f
 
 
 def share_extracted(extracted: Sequence[str], context_sentences: Sequence[str]) -> Extraction:
-    """Return the share of a context that was extracted word for word (Es et al. 2024, equation 2).
-
-    Only sentences that stand in the context count; white space is folded. An item may hold several sentences. A
-    sentence counts as often as it was extracted, and at most as often as it stands in the context.
-
-    Parameters
-    ----------
-    extracted : sequence of str
-        What the judge returned; empty for insufficient information.
-    context_sentences : sequence of str
-        All sentences of the context.
-
-    Raises
-    ------
-    ValueError
-        If the context has no sentence.
-
-    Examples
-    --------
-    >>> share_extracted(["It is free."], ["It is free.", "It is red."])
-    Extraction(score=0.5, count_verbatim=1, count_changed=0, count_sentences=2)
-    """
+    """Return the share of a context that was extracted word for word (Es et al. 2024, equation 2)."""
     if not context_sentences:
         raise ValueError("context_sentences must be at least 1, got 0")
     there = Counter(_fold(sentence) for sentence in context_sentences)
@@ -113,25 +63,7 @@ def share_extracted(extracted: Sequence[str], context_sentences: Sequence[str]) 
 
 
 def combine_orders(in_order: int, exchanged: int) -> Preference:
-    """Return which of two answers is better when each was shown first once, or that the order decided.
-
-    Parameters
-    ----------
-    in_order : {1, 2}
-        Number of the better one where the first answer is answer 1.
-    exchanged : {1, 2}
-        Number of the better one where the first answer is answer 2.
-
-    Raises
-    ------
-    ValueError
-        If a number is neither 1 nor 2.
-
-    Examples
-    --------
-    >>> combine_orders(1, 2), combine_orders(1, 1)
-    ('first', 'inconsistent')
-    """
+    """Return which of two answers is better when each was shown first once, or that the order decided."""
     for value in (in_order, exchanged):
         if value not in (1, 2):
             raise ValueError(f"a preference must be 1 or 2, got {value}")
@@ -141,26 +73,7 @@ def combine_orders(in_order: int, exchanged: int) -> Preference:
 
 
 def consistency(verdicts_by_sample: Sequence[Sequence[bool]]) -> float:
-    """Return the share of (sentence, other answer) pairs in which the other answer supports the sentence, in [0, 1].
-
-    It is 1 minus the mean of the sentences' scores of SelfCheckGPT with a prompt (Manakul et al. 2023, section 5.5:
-    Yes = 0, No = 1, mean over samples), so that higher is better.
-
-    Parameters
-    ----------
-    verdicts_by_sample : sequence of sequence of bool
-        For each other answer, one verdict per sentence.
-
-    Raises
-    ------
-    ValueError
-        If there is no other answer, no sentence, or the numbers of sentences differ.
-
-    Examples
-    --------
-    >>> consistency([[True, False], [True, True]])
-    0.75
-    """
+    """Return the share of (sentence, other answer) pairs in which the other answer supports the sentence, in [0, 1]."""
     lengths = {len(verdicts) for verdicts in verdicts_by_sample}
     if len(lengths) != 1 or 0 in lengths:
         raise ValueError(f"samples must have the same number of verdicts, at least 1, got {sorted(lengths)}")

@@ -207,30 +207,7 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table
 
 
 def steps_of(request: Mapping[str, Any], known: Mapping[str, Any]) -> list[Step]:
-    """Return the questions of a request that can be asked now; those that depend on a missing reply are left out.
-
-    Parameters
-    ----------
-    request : mapping
-        judge_task, subject, query_text, answer, reference_answer, other_answer (strings or None), contexts,
-        other_contexts, context_sentences, answer_sentences, sample_answers (lists of strings or None), guideline
-        (JSON or None), count_questions.
-    known : mapping
-        Step -> value that was read.
-
-    Raises
-    ------
-    ValueError
-        If the task is unknown.
-
-    Examples
-    --------
-    >>> request = {"judge_task": "faithfulness_llm", "query_text": "q", "answer": "a", "contexts": ["c"]}
-    >>> [step.name for step in steps_of(request, {})]
-    ['statements']
-    >>> [step.name for step in steps_of(request, {"statements": ["The fee is 9 euros."]})]
-    ['statements', 'verdicts']
-    """
+    """Return the questions of a request that can be asked now; those that depend on a missing reply are left out."""
     task = request["judge_task"]
     if task not in TASKS:
         raise ValueError(f"judge_task must be one of {', '.join(TASKS)}, got {task!r}")

@@ -126,32 +126,13 @@ _CONTENT_CHARACTERS = 20
 
 @lru_cache(maxsize=4096)
 def plain_name(name: str) -> str:
-    """Return a name as it is compared: small letters, words joined by underscores.
-
-    Examples
-    --------
-    >>> [plain_name(name) for name in ("ANSWER", "Query ID", "query-id", "actualOutput", "document.content", "_id")]
-    ['answer', 'query_id', 'query_id', 'actual_output', 'document_content', '_id']
-    """
+    """Return a name as it is compared: small letters, words joined by underscores."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", clean_text(name).strip())
     return re.sub(r"[\s.\-]+", "_", words).casefold()
 
 
 def pick(record: Mapping[str, Any], meaning: str) -> Any:
-    """Return the first value that is not null under a name of a meaning.
-
-    Parameters
-    ----------
-    record : mapping
-        Its names are those of :func:`plain_name`.
-    meaning : str
-        Key of :data:`ALIASES`.
-
-    Examples
-    --------
-    >>> pick({"query": None, "question": "How long?"}, "query_text")
-    'How long?'
-    """
+    """Return the first value that is not null under a name of a meaning."""
     for name in _NAMES[meaning]:
         value = record.get(name)
         if value is not None:
@@ -160,24 +141,12 @@ def pick(record: Mapping[str, Any], meaning: str) -> Any:
 
 
 def known_names(meanings: Iterable[str]) -> frozenset[str]:
-    """Return all names of some meanings.
-
-    Examples
-    --------
-    >>> sorted(known_names(["scale_point", "topic"]))
-    ['rating', 'scale_point', 'topic']
-    """
+    """Return all names of some meanings."""
     return frozenset(name for meaning in meanings for name in (meaning, *ALIASES.get(meaning, ())))
 
 
 def looks_like_content(value: Any) -> bool:
-    """Return whether a value may be a query, an answer or passages: a longer text, or a list or object of such.
-
-    Examples
-    --------
-    >>> looks_like_content("How long does a transfer take?"), looks_like_content("gpt-4o"), looks_like_content([0.5])
-    (True, False, False)
-    """
+    """Return whether a value may be a query, an answer or passages: a longer text, or a list or object of such."""
     if isinstance(value, str):
         return len(value) >= _CONTENT_CHARACTERS and " " in value.strip()
     if isinstance(value, Mapping):

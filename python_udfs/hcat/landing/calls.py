@@ -73,46 +73,14 @@ class OpenedCall:
 
 
 def content_of(call: Mapping[str, Any]) -> str:
-    """Return the key of a call's content: equal for equal calls, whatever their file and the order of their keys.
-
-    Examples
-    --------
-    >>> content_of({"answer": "5", "query": "What?"}) == content_of({"query": "What?", "answer": "5"})
-    True
-    """
+    """Return the key of a call's content: equal for equal calls, whatever their file and the order of their keys."""
     return hash_text(_WRITE_CONTENT(call))
 
 
 def expand_call(
     call: Mapping[str, Any], entity_name: str, seen: Counter[str] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the records of one entity that a nested call holds.
-
-    Parameters
-    ----------
-    call : mapping
-        ``{"interaction_id", "query", "answer", "contexts": [text | {"text", "chunk_id", "score"}], ...}``. The names
-        that RAG frameworks use are accepted (:data:`hcat.landing.aliases.ALIASES`). All other keys of the interactions
-        and queries contract are taken by name.
-    entity_name : {"interactions", "retrievals", "queries", "relevance_judgements"}
-        Entity to extract. A call without ``query_id`` gets the hash of its query text.
-    seen : Counter or None
-        Calls of the file without an id by their content, counted on here: the second of equal ones has another id.
-
-    Raises
-    ------
-    RecordError
-        If the call is a span, or if a query, an answer or contexts cannot be read.
-
-    Examples
-    --------
-    >>> call = {"id": "i1", "question": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}
-    >>> [(record["rank"], record["text"]) for record in expand_call(call, "retrievals")]
-    [(1, 'It takes two weeks.')]
-    >>> seen, call = Counter(), {"query": "How long?", "answer": "x"}
-    >>> [record["interaction_id"] for _ in range(2) for record in expand_call(call, "interactions", seen)]
-    ['call_e0bcb295a08855a1', 'call_e0bcb295a08855a1_2']
-    """
+    """Yield the records of one entity that a nested call holds."""
     try:
         opened = open_call(call, seen)
     except RecordError:
@@ -124,13 +92,7 @@ def expand_call(
 
 
 def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> OpenedCall:
-    """Return what a call holds, read once for all of its entities; see :func:`expand_call`.
-
-    Raises
-    ------
-    RecordError
-        If the call is a span, or if a query or an answer cannot be read.
-    """
+    """Return what a call holds, read once for all of its entities; see :func:`expand_call`."""
     record = open_containers(plain_record(call))
     if not _SPAN_NAMES.isdisjoint(record):
         mark = min(_SPAN_NAMES & record.keys())
@@ -145,31 +107,13 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
 
 
 def expand_opened(opened: OpenedCall, entity_name: str) -> Iterator[dict[str, Any]]:
-    """Yield the records of one entity that an opened call holds.
-
-    Raises
-    ------
-    RecordError
-        If contexts cannot be read.
-
-    Examples
-    --------
-    >>> opened = open_call({"id": "i1", "question": "How long?", "answer": "Two weeks.", "contexts": []})
-    >>> [record["interaction_id"] for record in expand_opened(opened, "interactions")]
-    ['i1']
-    """
+    """Yield the records of one entity that an opened call holds."""
     for exchange in opened.exchanges:
         yield from _EXPANDERS[entity_name](opened.record, exchange)
 
 
 def unread_content(call: Mapping[str, Any]) -> list[str]:
-    """Return the keys of a call that look like content and are not read, as they are written.
-
-    Examples
-    --------
-    >>> unread_content({"query": "How long?", "model_reply": "It takes about two weeks."})
-    ['model_reply']
-    """
+    """Return the keys of a call that look like content and are not read, as they are written."""
     unread = []
     for name, value in call.items():
         plain = plain_name(name)
@@ -180,13 +124,7 @@ def unread_content(call: Mapping[str, Any]) -> list[str]:
 
 
 def brings(call: Mapping[str, Any]) -> tuple[bool, bool]:
-    """Return whether a call brings a query, and whether it brings an answer, readable or not.
-
-    Examples
-    --------
-    >>> brings({"question": "How long?"}), brings({"messages": [{"role": "user", "content": "How long?"}]})
-    ((True, False), (True, True))
-    """
+    """Return whether a call brings a query, and whether it brings an answer, readable or not."""
     record = open_containers(plain_record(call))
     is_conversation = find_messages(record) is not None or bool(_SPAN_NAMES & record.keys())
     has_query = pick(record, "query_text") is not None or pick(record, "query_id") is not None
@@ -202,24 +140,12 @@ def _given_id(record: Mapping[str, Any]) -> Any:
 
 
 def make_query_id(text: str) -> str:
-    """Return the id of a query that has none: a hash of its text, whatever its case and its blanks.
-
-    Examples
-    --------
-    >>> make_query_id("How  long?") == make_query_id("how long?")
-    True
-    """
+    """Return the id of a query that has none: a hash of its text, whatever its case and its blanks."""
     return "query_" + hash_text(" ".join(text.casefold().split()))[:16]
 
 
 def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
-    """Return what a call holds: one exchange, one per sample of the answer, or one per turn of a conversation.
-
-    Raises
-    ------
-    RecordError
-        If the query or the answer is neither a text nor a conversation.
-    """
+    """Return what a call holds: one exchange, one per sample of the answer, or one per turn of a conversation."""
     messages = find_messages(record)
     turns = None if messages is None else _read_turns(messages, pick(record, "query_text"))
     samples = structured(pick(record, "answers"))
@@ -259,11 +185,7 @@ def _read_answer(own: Any, reply: str | None) -> str | None:
 
 
 def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn]:
-    """Return the turns of a conversation: what the user said since the last reply, the reply, and its contexts.
-
-    Tool and system messages are neither. A query beside the messages is what the user said in the turn that holds it,
-    or else in the last one: a message may be a filled prompt template.
-    """
+    """Return the turns of a conversation: what the user said since the last reply, the reply, and its contexts."""
     turns: list[tuple[list[str], str | None, list[Any] | None]] = []
     for message in messages:
         role = str(message.get("role", message.get("type"))).casefold()
@@ -412,13 +334,7 @@ def _expand_judgements(record: Mapping[str, Any], exchange: _Exchange) -> Iterat
 
 
 def judge_relevant(query_id: Any, identifiers: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """Yield a relevance judgement of grade 1 per passage, once each; lists inside the list are read through.
-
-    Examples
-    --------
-    >>> [record["chunk_id"] for record in judge_relevant("q1", [["c1", "c2"], "c1", {"doc_uri": "c3"}])]
-    ['c1', 'c2', 'c3']
-    """
+    """Yield a relevance judgement of grade 1 per passage, once each; lists inside the list are read through."""
     flat: dict[str, None] = {}
     for item in identifiers:
         inner = item if isinstance(item, list) else [item]

@@ -180,30 +180,7 @@ def check_logs(
     tables: Mapping[str, str] | None = None,
     warehouse: Path | None = None,
 ) -> Check:
-    """Return what a build would make of raw logs: of a folder, of tables of a warehouse, or of both.
-
-    Parameters
-    ----------
-    folder : Path or None
-        Folder of raw logs.
-    start : Path
-        Folder of the dbt project: hcat's own, or one that has it as a package.
-    project : Path or None
-        Folder of hcat's dbt project, where ``start`` does not tell.
-    tables : mapping of str to str or None
-        Entity -> table that replaces its files, as in ``hcat_raw_relations``.
-    warehouse : Path or None
-        DuckDB file that holds the tables, or its folder.
-
-    Raises
-    ------
-    ProjectError
-        If the models of hcat are not found.
-    WarehouseError
-        If the warehouse cannot be read.
-    ValueError
-        If a file, a table or the folder cannot be read; the message has one line per cause.
-    """
+    """Return what a build would make of raw logs: of a folder, of tables of a warehouse, or of both."""
     tables = tables or {}
     project = project or find_project(start)
     staging = Staging(project, read_variables(project, start))

@@ -48,23 +48,7 @@ PASSAGE_CHARACTERS = 20
 
 
 def open_containers(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a call with the content of its containers beside its own keys, which win under whatever name they stand.
-
-    The query is under ``query_text`` if it is a text, and the messages of a conversation are under ``turns``. A text
-    that holds a context of the call is a filled prompt template: any other query goes before it.
-
-    Parameters
-    ----------
-    record : dict
-        Its names are those of :func:`hcat.landing.aliases.plain_name`.
-
-    Examples
-    --------
-    >>> open_containers({"question": "How long?", "inputs": {"locale": "en-GB"}})["query_text"]
-    'How long?'
-    >>> open_containers({"inputs": {"question": "How long?", "history": "Hello."}})["query_text"]
-    'How long?'
-    """
+    """Return a call with the content of its containers beside its own keys, which win under whatever name they stand."""
     containers = dict(_find_containers(record))
     opened = {name: value for name, value in record.items() if name not in containers}
     queries = list(_find_texts(opened, "query_text"))

@@ -62,11 +62,7 @@ def are_documents(value: Any) -> bool:
 
 
 def find_contexts(record: Mapping[str, Any]) -> Any:
-    """Return the retrieved contexts of a call: a list, or what stands in its place; None where there are none.
-
-    ``context`` alone is the passage that a test case asks about, and never taken as retrieved, unless its items are
-    the documents of a LangChain chain.
-    """
+    """Return the retrieved contexts of a call: a list, or what stands in its place; None where there are none."""
     contexts = structured(pick(record, "contexts"))
     if contexts is None and are_documents(record.get("context")):
         contexts = structured(record["context"])
@@ -90,13 +86,7 @@ def find_contexts(record: Mapping[str, Any]) -> Any:
 
 
 def read_context(context: Any) -> dict[str, Any]:
-    """Return a context as columns of a retrieval, without rank.
-
-    Raises
-    ------
-    RecordError
-        If it is neither a text nor an object.
-    """
+    """Return a context as columns of a retrieval, without rank."""
     if context is None or isinstance(context, str):
         marked = _MARKED_SOURCE.fullmatch(context or "")
         return {"chunk_id": marked["source"], "text": marked["context"]} if marked else {"text": context}
@@ -139,13 +129,7 @@ def _find_first(places: Iterable[Mapping[str, Any]], find: Callable[[Mapping[str
 
 
 def find_passage_id(record: Mapping[str, Any]) -> Any:
-    """Return the id of a passage: its own, or the one that its store or its corpus gave it; None without one.
-
-    Examples
-    --------
-    >>> find_passage_id({"_id": "d1", "text": "The fee is 5."}), find_passage_id({"doc_id": 7})
-    ('d1', 7)
-    """
+    """Return the id of a passage: its own, or the one that its store or its corpus gave it; None without one."""
     for name in _PASSAGE_IDS:
         found = record.get(name)
         if found is not None:

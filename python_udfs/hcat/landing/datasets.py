@@ -18,20 +18,7 @@ CORPUS, QUESTIONS, JUDGEMENTS = "corpus", "qa", "qrels"
 
 
 def expand_corpus(passage: Mapping[str, Any], entity_name: str) -> Iterator[dict[str, Any]]:
-    """Yield the document or the chunk that a passage of a corpus stands for.
-
-    Parameters
-    ----------
-    passage : mapping
-        ``{"_id", "title", "text"}`` of BEIR, ``{"doc_id", "contents", "path"}`` of AutoRAG.
-    entity_name : {"documents", "chunks"}
-        A passage is a chunk. Its document is its path where it has one, else the passage itself.
-
-    Examples
-    --------
-    >>> list(expand_corpus({"_id": "d1", "title": "Fees", "text": "The fee is 5."}, "chunks"))
-    [{'chunk_id': 'd1', 'document_id': 'd1', 'text': 'The fee is 5.', 'topic': None}]
-    """
+    """Yield the document or the chunk that a passage of a corpus stands for."""
     record = {plain_name(name): value for name, value in passage.items()}
     identifier = find_passage_id(record)
     document_id = identifier if record.get("path") is None else record["path"]
@@ -45,28 +32,7 @@ def expand_corpus(passage: Mapping[str, Any], entity_name: str) -> Iterator[dict
 
 
 def expand_question(question: Mapping[str, Any], entity_name: str) -> Iterator[dict[str, Any]]:
-    """Yield the query or the relevance judgements that a question with its gold passages stands for.
-
-    Parameters
-    ----------
-    question : mapping
-        ``{"qid", "query", "retrieval_gt": [[id]], "generation_gt": [text]}`` of AutoRAG. Of several reference answers
-        the first is read.
-    entity_name : {"queries", "relevance_judgements"}
-
-    Raises
-    ------
-    RecordError
-        If the gold passages are not a list.
-
-    Examples
-    --------
-    >>> question = {"qid": "q1", "query": "How much?", "retrieval_gt": [["d1", "d2"]], "generation_gt": ["5", "five"]}
-    >>> list(expand_question(question, "queries"))
-    [{'query_id': 'q1', 'text': 'How much?', 'reference_answer': '5'}]
-    >>> [judgement["chunk_id"] for judgement in expand_question(question, "relevance_judgements")]
-    ['d1', 'd2']
-    """
+    """Yield the query or the relevance judgements that a question with its gold passages stands for."""
     record = {plain_name(name): value for name, value in question.items()}
     text = pick(record, "query_text")
     query_id = pick(record, "query_id")

@@ -37,13 +37,7 @@ _WRONG_STARTS = {
 
 
 def read_records(path: Path) -> Iterator[RawRecord]:
-    """Yield the records of a file by its ending; unreadable ones have a read error.
-
-    Raises
-    ------
-    OSError, ValueError, OverflowError, csv.Error, ArrowException
-        If the file itself cannot be read (:data:`FILE_ERRORS`).
-    """
+    """Yield the records of a file by its ending; unreadable ones have a read error."""
     reader = {".jsonl": _read_jsonl, ".json": _read_json, ".parquet": _read_parquet}.get(path.suffix, _read_csv)
     yield from reader(path)
 
@@ -56,17 +50,7 @@ def read_column_names(path: Path) -> list[str] | None:
 
 
 def find_fault(path: Path) -> str | None:
-    """Return why a file is none that can be read record by record, worded to follow its name; None if it seems to be.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "calls.jsonl"
-    ...     _ = path.write_text('[{"query": "How long?"}]')
-    ...     find_fault(path)
-    'holds one JSON array: JSON Lines have one object per line; convert it with `hcat import`'
-    """
+    """Return why a file is none that can be read record by record, worded to follow its name; None if it seems to be."""
     if path.is_dir():
         return "is a folder without a file that is read"
     if path.exists() and not path.is_file():
@@ -119,13 +103,7 @@ def read_json(text: str) -> Any:
 
 
 def note_on(value: Any) -> str | None:
-    """Return what was lost while a JSON value was read, with the key behind a colon; None if nothing was.
-
-    Examples
-    --------
-    >>> note_on(read_json('{"answer": "5", "answer": "6"}')), note_on(read_json('{"answer": "5"}'))
-    ('a JSON key stands twice in one object, and the last value counts: answer', None)
-    """
+    """Return what was lost while a JSON value was read, with the key behind a colon; None if nothing was."""
     waiting = [value]
     while waiting:
         each = waiting.pop()

@@ -38,24 +38,7 @@ class Imported:
 
 
 def import_into(shape: str, file: Path, folder: Path) -> Imported:
-    """Copy a file into a folder of raw logs and return where it lies.
-
-    Its name is that of its shape with the hash of its content, so that the same file lies there once.
-
-    Parameters
-    ----------
-    shape : str
-        One of :data:`TOOLS` or a key of :data:`hcat.landing.shapes.SHAPES`.
-    file : Path
-        ``.json`` (an array, or an object that holds one), or a format of raw logs.
-    folder : Path
-        Made if it does not exist.
-
-    Raises
-    ------
-    ValueError
-        If the shape is unknown, or if the file is missing, empty, in another format, or without queries or answers.
-    """
+    """Copy a file into a folder of raw logs and return where it lies."""
     stem = CALLS if shape in TOOLS else shape
     if stem not in SHAPES:
         meant = suggest(shape, (*TOOLS, *SHAPES))

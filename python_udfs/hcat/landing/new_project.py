@@ -122,27 +122,7 @@ class NewProject:
 
 
 def make_project(folder: Path, start: Path, logs: Path | None = None, package: Path | None = None) -> NewProject:
-    """Write a dbt project that has hcat as its package and return what it holds.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the project: a new one, or an empty one.
-    start : Path
-        Folder in which the command runs: relative paths start there.
-    logs : Path or None
-        Folder of raw logs. The project gets gates and thresholds for what it holds. Without it, the project has an
-        empty folder for logs, and gates that only need answers.
-    package : Path or None
-        Folder of hcat's dbt project; by default the one in ``start``, or that of this code.
-
-    Raises
-    ------
-    ProjectError
-        If hcat's dbt project is not found.
-    ValueError
-        If the folder is not empty, or if the logs cannot be read or hold no interaction.
-    """
+    """Write a dbt project that has hcat as its package and return what it holds."""
     if folder.is_file() or (folder.is_dir() and any(folder.iterdir())):
         raise ValueError(f"{folder} is not empty: name a new folder")
     if package is not None and not (package / "models" / "staging").is_dir():

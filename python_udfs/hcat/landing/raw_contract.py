@@ -214,20 +214,7 @@ class RecordError(ValueError):
 
 
 def canonical_columns(entity: Entity, names: Iterable[str]) -> dict[str, str]:
-    """Return the mapping from the names in a file to the canonical columns of an entity.
-
-    Parameters
-    ----------
-    entity : Entity
-    names : iterable of str
-        Names in the file; unknown ones are left out. The name of a column wins over the same name in other letters, and
-        that one over an alias.
-
-    Examples
-    --------
-    >>> canonical_columns(ENTITIES["interactions"], ["id", "Question", "latency"])
-    {'id': 'interaction_id', 'Question': 'query_text'}
-    """
+    """Return the mapping from the names in a file to the canonical columns of an entity."""
     given = list(names)
     mapping = {name: name for name in given if name in entity.columns}
     taken = set(mapping)
@@ -242,20 +229,7 @@ def canonical_columns(entity: Entity, names: Iterable[str]) -> dict[str, str]:
 
 
 def without_constants(value: Any, is_number: bool = False) -> Any:
-    """Return a value with null for NaN and infinity, which stand for what is missing; number columns get their names.
-
-    Parameters
-    ----------
-    value : Any
-        As JSON or Arrow gives it.
-    is_number : bool
-        Whether the value stands under a name of :data:`NUMBER_COLUMNS`.
-
-    Examples
-    --------
-    >>> without_constants({"answer": float("nan"), "contexts": [{"text": "5 euros", "score": float("inf")}]})
-    {'answer': None, 'contexts': [{'text': '5 euros', 'score': 'inf'}]}
-    """
+    """Return a value with null for NaN and infinity, which stand for what is missing; number columns get their names."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value) if is_number else None
     if isinstance(value, dict):
@@ -271,18 +245,7 @@ def without_constants(value: Any, is_number: bool = False) -> Any:
 
 
 def to_text(value: Any) -> str | None:
-    """Return ``value`` as the text that lands: None stays None, objects and lists become JSON, the rest ``str``.
-
-    Raises
-    ------
-    ValueError
-        If bytes are not UTF-8, or an object or list holds a number that JSON cannot write (NaN, infinity).
-
-    Examples
-    --------
-    >>> to_text({"b": True, "a": [1, None]}), to_text(0.5), to_text(None)
-    ('{"a": [1, null], "b": true}', '0.5', None)
-    """
+    """Return ``value`` as the text that lands: None stays None, objects and lists become JSON, the rest ``str``."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -297,13 +260,7 @@ def to_text(value: Any) -> str | None:
 
 
 def json_kind(value: Any) -> str:
-    """Return what JSON calls a value, for a message.
-
-    Examples
-    --------
-    >>> [json_kind(value) for value in ("a", 1.5, True, None, ["a"], {})]
-    ['text', 'number', 'true or false', 'null', 'list', 'object']
-    """
+    """Return what JSON calls a value, for a message."""
     if value is None:
         return "null"
     kinds = {bool: "true or false", str: "text", int: "number", float: "number", list: "list", dict: "object"}

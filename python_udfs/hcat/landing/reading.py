@@ -84,13 +84,7 @@ _METADATA_FIELDS = (
 
 
 def landed_schema(entity_name: str) -> pa.Schema:
-    """Return the Arrow schema of the landed rows of an entity: metadata and every contract column as text.
-
-    Examples
-    --------
-    >>> landed_schema("documents").names[6:10]
-    ['document_id', 'title', 'topic', 'text']
-    """
+    """Return the Arrow schema of the landed rows of an entity: metadata and every contract column as text."""
     entity = ENTITIES[entity_name]
     return pa.schema([*_METADATA_FIELDS[:6], *[(name, pa.string()) for name in entity.columns], *_METADATA_FIELDS[6:]])
 
@@ -131,35 +125,7 @@ def read_entity(
     is_landed: Callable[[str, str], bool] = _is_new,
     files: Sequence[Path] | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the landed rows of every file of an entity.
-
-    Parameters
-    ----------
-    entity_name : str
-        Key of :data:`hcat.landing.raw_contract.ENTITIES`.
-    folder : path
-        Folder of raw logs.
-    is_landed : callable (source_file, source_file_hash) -> bool
-        True for files that an earlier build landed whole; they are not read again.
-    files : sequence of Path or None
-        Files of the entity; None stands for those of :func:`hcat.landing.shapes.find_files`.
-
-    Notes
-    -----
-    Never raises on the content of a file. A file that cannot be read is a row with its reason and row number 0, and
-    lands as a rejected record. If nothing of a folder can be read, such a row has ``is_file_problem``, which the model
-    turns into an error of one line instead of a stack trace.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     lines = '{"id": "i1", "answer": "Two weeks."}\\n{"id":\\n'
-    ...     _ = (Path(folder) / "interactions.jsonl").write_text(lines)
-    ...     rows = [row for batch in read_entity("interactions", folder) for row in batch.to_pylist()]
-    >>> [(row["interaction_id"], row["answer"], row["unread_record"]) for row in rows]
-    [('i1', 'Two weeks.', None), (None, None, '{"id":')]
-    """
+    """Yield the landed rows of every file of an entity."""
     problem = explain_no_logs(folder) if files is None and entity_name in ("interactions", SPANS) else None
     files = find_files(folder, entity_name) if files is None else files
     if problem and not files and entity_name == "interactions":
@@ -170,23 +136,7 @@ def read_entity(
 
 
 def explain_no_logs(folder: str | Path, has_landed: bool = False) -> str | None:
-    """Return why nothing in a folder gives an interaction, in one line; None if something does.
-
-    Parameters
-    ----------
-    folder : path
-        Folder of raw logs; the empty text names none.
-    has_landed : bool
-        Whether earlier builds landed interactions. Then a folder may hold nothing new.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "interactions.csv").write_text("id")
-    ...     explain_no_logs(folder), explain_no_logs(folder, has_landed=True)
-    ("interactions.csv has no column 'answer' (found: id)", None)
-    """
+    """Return why nothing in a folder gives an interaction, in one line; None if something does."""
     sources = [(entity, path) for entity in ("interactions", SPANS) for path in find_files(folder, entity)]
     if has_landed and (sources or (folder != "" and Path(folder).is_dir())):
         return None
@@ -293,29 +243,7 @@ def _read_file(
 def read_folder(
     folder: str | Path, without: Collection[str] = (), dropped: Counter[tuple[str, str]] | None = None
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Yield the landed rows of every file of a folder with the name of their entity.
-
-    The rows are those of :func:`read_entity`. A file of calls is read once for all of its entities.
-
-    Parameters
-    ----------
-    folder : path
-        Folder of raw logs; the empty text names none.
-    without : collection of str
-        Entities that tables of the warehouse bring.
-    dropped : Counter or None
-        Given, only the first thousand unreadable records of a file and a reason are yielded. The others are counted
-        here by entity and reason without its value, so that a broken file of any size is told in seconds.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     line = '{"query": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}'
-    ...     _ = (Path(folder) / "calls.jsonl").write_text(line)
-    ...     [(entity, batch.num_rows) for entity, batch in read_folder(folder)]
-    [('interactions', 1), ('retrievals', 1)]
-    """
+    """Yield the landed rows of every file of a folder with the name of their entity."""
     first = ENTITIES_OF_CALLS[0]
     problem = None if SPANS in without or first in without else explain_no_logs(folder)
     if problem:
@@ -336,10 +264,7 @@ def read_folder(
 def read_table(
     entity_name: str, table_name: str, column_names: Sequence[str], batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the landed rows of a warehouse table that stands in for the files of an entity.
-
-    A required column that is missing from its names is a row with ``is_file_problem``.
-    """
+    """Yield the landed rows of a warehouse table that stands in for the files of an entity."""
     entity = ENTITIES[entity_name]
     records = expand_records(read_batches(batches), entity_name, entity_name)
     if SHAPES[entity_name].expand is not None:
@@ -507,13 +432,7 @@ def _say_unread_files(folder: str) -> None:
 
 
 def find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:
-    """Return what is wrong with the columns of a source, worded to follow its name; None when nothing is wrong.
-
-    Examples
-    --------
-    >>> find_column_problem(ENTITIES["interactions"], ["interaction_id", "anser"])
-    "has no column 'answer' (found: interaction_id, anser; did you mean anser?)"
-    """
+    """Return what is wrong with the columns of a source, worded to follow its name; None when nothing is wrong."""
     columns = canonical_columns(entity, names)
     repeated = next((name for name in names if name in columns and names.count(name) > 1), None)
     if repeated:
@@ -593,10 +512,7 @@ class _LandedRows:
         self._count_characters += len(unread or "") + sum(map(len, values.values()))
 
     def _read(self, record: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
-        """Return the values of a record that are not null, by column, and whether cleaning changed any.
-
-        They are in the order of the columns, so that the order of a file's fields does not matter.
-        """
+        """Return the values of a record that are not null, by column, and whether cleaning changed any."""
         names = tuple(record)
         if names not in self._mappings:
             self._mappings[names] = self._map(names)
@@ -641,10 +557,7 @@ class _LandedRows:
 
 
 def _fold_json(value: Any) -> str | None:
-    """Return a JSON value as one spelling of its text, so that the same tags read the same from every format.
-
-    Control characters inside it are replaced by spaces; JSON escapes them, so that cleaning the text would miss them.
-    """
+    """Return a JSON value as one spelling of its text, so that the same tags read the same from every format."""
     if isinstance(value, str):
         try:
             value = json.loads(value)

@@ -68,21 +68,7 @@ SHAPES: Mapping[str, Shape] = {
 
 
 def stem_of(path: Path) -> str | None:
-    """Return the key of :data:`SHAPES` that a file belongs to; None for any other file.
-
-    Parameters
-    ----------
-    path : Path
-        Relative to the folder of raw logs. Folders of partitions (``month=05``, ``2026-05-01``) count as if they were
-        not there. A folder that names a shape decides for all files below it, and any other folder is not read.
-
-    Examples
-    --------
-    >>> [stem_of(Path(name)) for name in ("calls_may.jsonl", "qrels/test.tsv", "relevance_judgements.csv", "x.csv")]
-    ['calls', 'qrels', 'relevance_judgements', None]
-    >>> [stem_of(Path(name)) for name in ("calls/dt=2026-05-01/part-0.jsonl", "2026/05/ratings.csv", "old/ratings.csv")]
-    ['calls', 'ratings', None]
-    """
+    """Return the key of :data:`SHAPES` that a file belongs to; None for any other file."""
     folders = [name for name in path.parts[:-1] if not _PARTITION.fullmatch(name)]
     return _stem_of_folder(path) if folders else _stem_named(path.stem)
 
@@ -98,39 +84,19 @@ def _stem_named(name: str) -> str | None:
 
 
 def read_partition(path: Path) -> dict[str, str]:
-    """Return the fields that the folders of a file state (``name=value``), which the writer left out of its records.
-
-    Examples
-    --------
-    >>> read_partition(Path("calls/application_version=2.3/language=en/part-0.parquet"))
-    {'application_version': '2.3', 'language': 'en'}
-    """
+    """Return the fields that the folders of a file state (``name=value``), which the writer left out of its records."""
     pairs = (part.partition("=") for part in path.parts[:-1] if "=" in part)
     return {name: unquote(value) for name, _, value in pairs if value not in ("", _DEFAULT_PARTITION)}
 
 
 def entities_of(path: Path) -> tuple[str, ...]:
-    """Return the entities whose records a file holds, by its path relative to the folder of raw logs.
-
-    Examples
-    --------
-    >>> [entities_of(Path(name)) for name in ("retrievals_may.parquet", "corpus.jsonl", "notes.txt")]
-    [('retrievals',), ('documents', 'chunks'), ()]
-    """
+    """Return the entities whose records a file holds, by its path relative to the folder of raw logs."""
     stem = stem_of(path)
     return SHAPES[stem].entities if stem else ()
 
 
 def find_files(folder: str | Path, entity_name: str) -> list[Path]:
-    """Return the files of a folder of raw logs that hold records of an entity.
-
-    Parameters
-    ----------
-    folder : path
-        The empty text names none.
-    entity_name : str
-        Key of :data:`hcat.landing.raw_contract.ENTITIES`.
-    """
+    """Return the files of a folder of raw logs that hold records of an entity."""
     if folder == "":
         return []
     root = Path(folder)
@@ -152,10 +118,7 @@ def _is_open(folder: Path) -> bool:
 
 
 def _walk(root: Path) -> Iterator[Path]:
-    """Yield what lies below a folder, in order; a folder that links lead to twice is entered once.
-
-    Names that begin with a point or an underscore are notes of the programs that write files.
-    """
+    """Yield what lies below a folder, in order; a folder that links lead to twice is entered once."""
     seen: set[tuple[int, int]] = set()
     waiting = [root]
     while waiting:
@@ -174,10 +137,7 @@ def _walk(root: Path) -> Iterator[Path]:
 
 
 def expand_records(records: Iterable[RawRecord], stem: str, entity_name: str) -> Iterator[RawRecord]:
-    """Yield the records of one entity that the records of a file hold.
-
-    A call without id is named by its content and by how many equal ones came before it in the file.
-    """
+    """Yield the records of one entity that the records of a file hold."""
     shape = SHAPES[stem]
     if shape.expand is None:
         yield from records
@@ -228,20 +188,7 @@ def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> I
 
 
 def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | None:
-    """Return what no call of a file brings, worded to follow the name of the file; None when nothing is missing.
-
-    Parameters
-    ----------
-    head : iterable of RawRecord
-        First records of a file of calls.
-    is_whole : bool
-        Whether they are all of its records.
-
-    Examples
-    --------
-    >>> find_missing_content([(1, {"ask": "How long?", "answer": "Two weeks."}, None, None)], True)
-    'brings no query in any record (found: ask, answer; a query is named query, question, user_input, input, ...)'
-    """
+    """Return what no call of a file brings, worded to follow the name of the file; None when nothing is missing."""
     read = [record for _, record, _, _ in head if record is not None]
     if not read:
         return None
@@ -261,15 +208,7 @@ def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | Non
 
 
 def list_names(names: Iterable[str]) -> str:
-    """Return names once each, in the order of their first mention, the first dozen of them.
-
-    Examples
-    --------
-    >>> list_names(["id", "answer", "id"])
-    'id, answer'
-    >>> list_names(["root:x:0:0:root:/root:/bin/sh"])
-    '1 that is no name'
-    """
+    """Return names once each, in the order of their first mention, the first dozen of them."""
     distinct = list(dict.fromkeys(names))
     shown = [name for name in distinct if _NAME.fullmatch(name)]
     others = len(distinct) - len(shown)
@@ -280,29 +219,13 @@ def list_names(names: Iterable[str]) -> str:
 
 
 def suggest(wrong: str, right: Iterable[str]) -> str | None:
-    """Return the name that was probably meant.
-
-    Examples
-    --------
-    >>> suggest("interaction", ["interactions", "queries"]), suggest("latency", ["interactions", "queries"])
-    ('interactions', None)
-    """
+    """Return the name that was probably meant."""
     found = difflib.get_close_matches(plain_name(wrong), list(right), n=1, cutoff=0.75)
     return found[0] if found else None
 
 
 def find_unread_files(folder: str | Path) -> dict[str, str | None]:
-    """Return the files of a folder of raw logs that are not read and may be meant -> the name that would be read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ("retrieval.csv", "Queries.JSONL", "calls.json", "notes.md", "chunks.csv"):
-    ...         Path(folder, name).touch()
-    ...     find_unread_files(folder)
-    {'Queries.JSONL': 'queries.jsonl', 'calls.json': 'calls.jsonl', 'retrieval.csv': 'retrievals.csv'}
-    """
+    """Return the files of a folder of raw logs that are not read and may be meant -> the name that would be read."""
     unread: dict[str, str | None] = {}
     root = Path(folder)
     for path in _walk(root):
@@ -323,13 +246,7 @@ def find_unread_files(folder: str | Path) -> dict[str, str | None]:
 
 
 def explain_no_files(folder: str | Path) -> str:
-    """Return why a folder holds no interactions, in one line, with what to do.
-
-    Examples
-    --------
-    >>> explain_no_files("no_such_folder")
-    "folder 'no_such_folder' (HCAT_RAW_LOGS) does not exist"
-    """
+    """Return why a folder holds no interactions, in one line, with what to do."""
     if folder == "":
         return "no logs are named: set HCAT_RAW_LOGS to a folder or hcat_raw_relations to tables (demo: HCAT_DEMO=1)"
     root = Path(folder)
@@ -350,13 +267,7 @@ def explain_no_files(folder: str | Path) -> str:
 
 
 def names_of(records: Iterable[RawRecord]) -> list[str]:
-    """Return the names of the fields of records, in the order of their first mention.
-
-    Examples
-    --------
-    >>> names_of([(1, {"id": "a"}, None, None), (2, None, "malformed JSON", "{"), (3, {"id": "b", "x": 1}, None, None)])
-    ['id', 'x']
-    """
+    """Return the names of the fields of records, in the order of their first mention."""
     return list(dict.fromkeys(name for _, record, _, _ in records for name in record or ()))
 
 

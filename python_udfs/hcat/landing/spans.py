@@ -47,32 +47,7 @@ _REMOTE_PARENT = 0x300
 
 
 def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the spans that a record of an export holds, in the columns of the entity spans.
-
-    Parameters
-    ----------
-    record : mapping
-        A span; a page or trace with a list of spans; or an OTLP request (``resourceSpans``). The names of
-        OpenTelemetry, Phoenix, MLflow, Langfuse, LangSmith and of event tables in Snowflake are known.
-
-    Yields
-    ------
-    dict
-        ``trace_id``, ``span_id``, ``parent_span_id``, ``kind``, ``name``, ``status``, ``started_at``, ``ended_at`` as
-        the record has them, and ``attributes``: key -> text. Ids in base64 become hexadecimal, and nanoseconds become
-        ISO 8601 in UTC with microseconds. Every other field of the record is an attribute under its own name.
-
-    Raises
-    ------
-    RecordError
-        If the record is no span: a list of spans that is no list, or a row of an event table of another type.
-
-    Examples
-    --------
-    >>> span = {"traceId": "t", "spanId": "s", "startTimeUnixNano": "1767225600000000000", "input": {"query": "Why?"}}
-    >>> [(row["started_at"], row["attributes"]) for row in expand_spans(span)]
-    [('2026-01-01T00:00:00.000000+00:00', {'input.query': 'Why?'})]
-    """
+    """Yield the spans that a record of an export holds, in the columns of the entity spans."""
     resources = record.get("resourceSpans", record.get("resource_spans"))
     if resources is not None:
         yield from _expand_otlp(resources)

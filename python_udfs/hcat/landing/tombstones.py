@@ -14,15 +14,7 @@ Deleted = Mapping[str, frozenset[str]]
 
 
 def find_deleted(deletions: pa.Table, entity_name: str) -> Deleted:
-    """Return the tombstones that concern an entity.
-
-    Parameters
-    ----------
-    deletions : Table
-        id_kind, hashed_id.
-    entity_name : str
-        Key of :data:`hcat.landing.raw_contract.ENTITIES`.
-    """
+    """Return the tombstones that concern an entity."""
     kinds = ["record", *([LANDED_IDS[entity_name][1]] if entity_name in LANDED_IDS else [])]
     found = {
         kind: frozenset(deletions.filter(pc.equal(deletions["id_kind"], kind))["hashed_id"].to_pylist())
@@ -32,24 +24,7 @@ def find_deleted(deletions: pa.Table, entity_name: str) -> Deleted:
 
 
 def withhold(batch: pa.RecordBatch, entity_name: str, deleted: Deleted) -> pa.RecordBatch:
-    """Return landed rows in which deleted records are blank: file, row and id of the record stay, and the reason.
-
-    Parameters
-    ----------
-    batch : RecordBatch
-        Landed rows of the entity.
-    entity_name : str
-        Key of :data:`hcat.landing.raw_contract.ENTITIES`.
-    deleted : mapping of str to frozenset of str
-        As :func:`find_deleted` returns it.
-
-    Examples
-    --------
-    >>> columns = {"record_id": ["r1", "r2"], "interaction_id": ["i1", "i2"], "answer": ["a", "b"]}
-    >>> batch = pa.record_batch(columns | {"read_error": pa.array([None, None], pa.string())})
-    >>> withhold(batch, "interactions", {"interaction": frozenset([hash_id("i2")])}).to_pylist()[1]
-    {'record_id': 'r2', 'interaction_id': None, 'answer': None, 'read_error': 'deleted on request'}
-    """
+    """Return landed rows in which deleted records are blank: file, row and id of the record stay, and the reason."""
     if not deleted:
         return batch
     named = [("record_id", "record"), *([LANDED_IDS[entity_name]] if entity_name in LANDED_IDS else [])]

@@ -121,21 +121,7 @@ class Amount(NamedTuple):
 
 
 def find_amounts(lower: str, claimed: bytearray) -> list[Amount]:
-    """Return the amounts in digits, in order.
-
-    Parameters
-    ----------
-    lower : str
-        The sentence in lower case.
-    claimed : bytearray
-        Characters that earlier rules have taken; changed in place.
-
-    Examples
-    --------
-    >>> text = "$1,577 million or 5 %"
-    >>> [(each.digits, each.shift, each.unit) for each in find_amounts(text, bytearray(len(text)))]
-    [('1577', 6, 'usd'), ('5', 0, '%')]
-    """
+    """Return the amounts in digits, in order."""
     amounts: list[Amount] = []
     first_digit = DIGIT.search(lower)
     if first_digit is None:
@@ -173,19 +159,7 @@ def find_amounts(lower: str, claimed: bytearray) -> list[Amount]:
 def find_number_words(
     text: str, tokens: list[tuple[int, int, str]], folded: list[str], claimed: bytearray
 ) -> list[Amount]:
-    """Return the ordinals and the amounts in words, with the scale or unit that follows them.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    tokens : list of (int, int, str)
-        Start, end and characters of each word.
-    folded : list of str
-        The words case-folded, one per token.
-    claimed : bytearray
-        Characters that earlier rules have taken; changed in place.
-    """
+    """Return the ordinals and the amounts in words, with the scale or unit that follows them."""
     amounts = []
     position = -1
     while position + 1 < len(folded):
@@ -228,25 +202,7 @@ def find_number_words(
 
 
 def join_ranges(lower: str, amounts: list[Amount]) -> None:
-    """Give both ends of each range the unit and the scale of the range, in place.
-
-    Ranges are 5-10 %, $5 to 10 million, between 5 and 10 percent, 2019-21.
-
-    Parameters
-    ----------
-    lower : str
-        The sentence in lower case.
-    amounts : list of Amount
-        Amounts of the sentence in order; changed in place.
-
-    Examples
-    --------
-    >>> text = "5-10 %"
-    >>> amounts = find_amounts(text, bytearray(len(text)))
-    >>> join_ranges(text, amounts)
-    >>> [(each.digits, each.unit) for each in amounts]
-    [('5', '%'), ('10', '%')]
-    """
+    """Give both ends of each range the unit and the scale of the range, in place."""
     for position in range(len(amounts) - 2, -1, -1):  # from behind, so that a unit goes through a chain
         left, right = amounts[position], amounts[position + 1]
         if not 0 < right.start - left.end <= _RANGE_CHARACTERS:
@@ -265,20 +221,7 @@ def join_ranges(lower: str, amounts: list[Amount]) -> None:
 
 
 def add_amount(text: str, amount: Amount, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add an amount with every form that may support it and every form that it may support.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    amount : Amount
-    claimed : bytearray
-        Claimed characters; changed in place.
-    mentions : list of Mention
-        Numbers found so far; changed in place.
-    offered : set of str
-        Forms that the sentence supports as evidence; changed in place.
-    """
+    """Add an amount with every form that may support it and every form that it may support."""
     start, end, digits, shift, unit, _ = amount
     if unit == "pronoun":
         offered.update(("1", "1 =", "1 word"))
@@ -319,20 +262,7 @@ def add_amount(text: str, amount: Amount, claimed: bytearray, mentions: list[Men
 
 
 def shift_decimal(digits: str, shift: int = 0) -> str:
-    """Return a decimal number times 10 ** shift without needless zeros, exactly and for any length.
-
-    Parameters
-    ----------
-    digits : str
-        Unsigned decimal number.
-    shift : int
-        Power of ten.
-
-    Examples
-    --------
-    >>> shift_decimal("1.50", 6), shift_decimal("5", -2)
-    ('1500000', '0.05')
-    """
+    """Return a decimal number times 10 ** shift without needless zeros, exactly and for any length."""
     whole, _, fraction = digits.partition(".")
     fraction = fraction.ljust(shift, "0") if shift > 0 else fraction
     if shift < 0:
@@ -351,10 +281,7 @@ def is_year(digits: str) -> bool:
 
 
 def _orders_the_text(text: str, tokens: list[tuple[int, int, str]], folded: list[str], position: int) -> bool:
-    """Return whether an ordinal in words only orders the text and counts nothing.
-
-    Such are "first, open", "you first need", "a third reviewer" and "the second passage".
-    """
+    """Return whether an ordinal in words only orders the text and counts nothing."""
     before = folded[position - 1]
     if text[tokens[position][1] : tokens[position][1] + 1] == "," or before in ("a", "another"):
         return True
@@ -373,11 +300,7 @@ def _is_close(text: str, tokens: list[tuple[int, int, str]], position: int) -> b
 def _read_number_words(
     text: str, tokens: list[tuple[int, int, str]], folded: list[str], first: int
 ) -> tuple[str, int, str, int]:
-    """Return digits, power of ten and unit of the number that starts at a word, and the position behind it.
-
-    It reads "twenty-five", "one hundred and fifty", "two thousand", "a million" and "two and a half million". Of "five
-    six" it reads the first word only.
-    """
+    """Return digits, power of ten and unit of the number that starts at a word, and the position behind it."""
 
     def word_at(place: int) -> str:
         """Return the word there if it follows the last one closely, else an empty string."""

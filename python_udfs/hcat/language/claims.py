@@ -45,20 +45,7 @@ _EMPTY = re.compile(rf"\s*(?:{_GREETING}|{_OFFER}|{_LEAD})[\s.!,]*", re.IGNORECA
 
 
 def claims_nothing(sentence: str) -> bool:
-    """Return whether a sentence is a greeting, an offer of help, a heading, a lead-in to a list, or a question.
-
-    Parameters
-    ----------
-    sentence : str
-        One sentence of an answer.
-
-    Examples
-    --------
-    >>> claims_nothing("I hope this helps!"), claims_nothing("Here are the fees:"), claims_nothing("Fees:")
-    (True, True, True)
-    >>> claims_nothing("The fee is due today."), claims_nothing("Of course the card is free.")
-    (False, False)
-    """
+    """Return whether a sentence is a greeting, an offer of help, a heading, a lead-in to a list, or a question."""
     if _DIGIT.search(sentence):
         return False
     words = _WORD.findall(sentence)
@@ -73,11 +60,5 @@ def claims_nothing(sentence: str) -> bool:
 
 
 def is_bare_polarity(sentence: str) -> bool:
-    """Return whether a sentence is a bare yes or no, which claims what the sentences beside it say.
-
-    Examples
-    --------
-    >>> is_bare_polarity("No."), is_bare_polarity("No fee is due.")
-    (True, False)
-    """
+    """Return whether a sentence is a bare yes or no, which claims what the sentences beside it say."""
     return _POLARITY.fullmatch(sentence) is not None

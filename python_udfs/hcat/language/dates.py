@@ -64,19 +64,7 @@ _THREE_NUMBERS = re.compile(r"\d[-/.]\d\d?[-/.]\d")
 
 
 def find_periods(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add quarters and halves of a year: Q1 2024, 1Q24, first quarter of 2024, H1 2024, third quarter.
-
-    Parameters
-    ----------
-    text, lower : str
-        The sentence as written and in lower case, of the same length.
-    claimed : bytearray
-        Characters that earlier rules have taken; changed in place.
-    mentions : list of Mention
-        Numbers found so far; changed in place.
-    offered : set of str
-        Forms that the sentence supports as evidence; changed in place.
-    """
+    """Add quarters and halves of a year: Q1 2024, 1Q24, first quarter of 2024, H1 2024, third quarter."""
     for match in _PERIOD.finditer(lower):
         letter = match["letter"] or match["letter_behind"] or match["period"][0]
         digit = match["digit"] or match["digit_before"] or _ORDINAL_DIGITS[match["ordinal"]]
@@ -96,31 +84,7 @@ def find_periods(text: str, lower: str, claimed: bytearray, mentions: list[Menti
 
 
 def find_numeric_dates(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add ISO dates and dates such as 25/12/2024.
-
-    If the order of day and month is unknown, the date offers both readings, and either reading supports it.
-
-    Parameters
-    ----------
-    text, lower : str
-        The sentence as written and in lower case, of the same length.
-    claimed : bytearray
-        Characters that earlier rules have taken; changed in place.
-    mentions : list of Mention
-        Numbers found so far; changed in place.
-    offered : set of str
-        Forms that the sentence supports as evidence; changed in place.
-
-    Examples
-    --------
-    >>> mentions, offered = [], set()
-    >>> text = "Due on 25/12/2024."
-    >>> find_numeric_dates(text, text.lower(), bytearray(len(text)), mentions, offered)
-    >>> mentions[0].keys
-    ('2024-12-25',)
-    >>> sorted(offered)
-    ['--12', '--12-25', '2020s', '2024', '2024 =', '2024-12', '2024-12-25']
-    """
+    """Add ISO dates and dates such as 25/12/2024."""
     if not _THREE_NUMBERS.search(text):
         return
     for match in _NUMERIC_DATE.finditer(lower):
@@ -144,19 +108,7 @@ def find_numeric_dates(text: str, lower: str, claimed: bytearray, mentions: list
 
 
 def find_month_dates(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add dates with the name of a month: 12 March 2024, March 12, 2024, March 2024, 12 March, March.
-
-    Parameters
-    ----------
-    text, lower : str
-        The sentence as written and in lower case, of the same length.
-    claimed : bytearray
-        Characters that earlier rules have taken; changed in place.
-    mentions : list of Mention
-        Numbers found so far; changed in place.
-    offered : set of str
-        Forms that the sentence supports as evidence; changed in place.
-    """
+    """Add dates with the name of a month: 12 March 2024, March 12, 2024, March 2024, 12 March, March."""
     for match in _MONTH_DATE.finditer(lower):
         start, end = match.span()
         name = (match["month"] or match["month_first"]).rstrip(".")
@@ -175,19 +127,7 @@ def find_month_dates(text: str, lower: str, claimed: bytearray, mentions: list[M
 
 
 def find_times(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add times of day (10:30 pm, 9 a.m.), fiscal years (FY24) and decades (1990s).
-
-    Parameters
-    ----------
-    text, lower : str
-        The sentence as written and in lower case, of the same length.
-    claimed : bytearray
-        Characters that earlier rules have taken; changed in place.
-    mentions : list of Mention
-        Numbers found so far; changed in place.
-    offered : set of str
-        Forms that the sentence supports as evidence; changed in place.
-    """
+    """Add times of day (10:30 pm, 9 a.m.), fiscal years (FY24) and decades (1990s)."""
     for match in _CLOCK.finditer(lower) if _CLOCK_CUE.search(lower) else ():
         hour = int(match["hour"] or match["full_hour"])
         half = match["half"] or match["full_half"]

@@ -9,30 +9,7 @@ LABEL_CHARACTERS = 60
 
 
 def clean_text(text: object, length: int) -> str:
-    """Return at most ``length`` characters of ``text``, safe to show, with an ellipsis if it was cut.
-
-    Control characters (terminal escapes), characters that change the direction of text and characters of no width
-    become visible as ``⟨U+202E⟩``. Line breaks and tabs stay. HTML is not escaped here: the template does that.
-
-    Parameters
-    ----------
-    text : object
-        Any object, shown by ``str``; None gives the empty string.
-    length : int
-        Characters kept, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If ``length`` is less than 1.
-
-    Examples
-    --------
-    >>> clean_text("pay" + chr(0x202E) + " now", 20)
-    'pay⟨U+202E⟩ now'
-    >>> clean_text("a long answer", 6)
-    'a long…'
-    """
+    """Return at most ``length`` characters of ``text``, safe to show, with an ellipsis if it was cut."""
     if length < 1:
         raise ValueError(f"length must be at least 1, got {length}")
     if text is None:
@@ -49,18 +26,5 @@ def clean_text(text: object, length: int) -> str:
 
 
 def clean_label(text: object, length: int = LABEL_CHARACTERS) -> str:
-    """Return ``text`` as :func:`clean_text` does, on one line; ``(empty)`` if nothing is left.
-
-    Parameters
-    ----------
-    text : object
-        Any object, shown by ``str``.
-    length : int
-        Characters kept, at least 1.
-
-    Examples
-    --------
-    >>> clean_label("two" + chr(10) + " lines"), clean_label(" ")
-    ('two lines', '(empty)')
-    """
+    """Return ``text`` as :func:`clean_text` does, on one line; ``(empty)`` if nothing is left."""
     return " ".join(clean_text(text, length).split()) or "(empty)"

@@ -79,45 +79,7 @@ class TextFeatures:
 
 
 def extract_features(text: str) -> TextFeatures:
-    """Return the words, numbers and names (entities) of a sentence in normal form.
-
-    Words are the content words without pure numbers, reduced by :func:`hcat.language.words.stem_word`.
-
-    Numbers are amounts (``1,000`` = ``1000`` = ``1k`` = ``1 thousand``) with percent (also basis points) or currency,
-    fractions ("two thirds", "one in five", "1/4"), dates, quarters, decades, times, years, ordinals and number words.
-    "One" counts only before a scale or a unit, and "first" not where it opens a list. Both ends of a range ("$5-10
-    million", "between five and ten percent") have the unit and the scale of the range.
-
-    Names are found by rule: capitalised words that follow each other ("Bank of America"), a single capitalised word
-    inside a sentence, acronyms, identifiers of letters and digits (ISA2024, W-8BEN, 10-K), e-mail addresses and URLs. A
-    single capitalised word that opens a sentence is no name. A text wholly in capitals has identifiers and addresses
-    only.
-
-    The rules leave out citations of the context ("Passage 3", "[2]"), the top of a scale ("out of 5 stars"), manners of
-    speaking ("24 hours a day"), ordinals and labels that order the text ("a third reviewer", "step 4"), relative dates
-    ("last year"), and years and decades in words ("twenty twenty-four", "the nineties"). They know spellings of a name
-    without its accents, and no other ones ("Muenchen").
-
-    Parameters
-    ----------
-    text : str
-        One sentence, or a short text such as a query. CJK text has neither spaces nor capitals: each character is a
-        word.
-
-    Returns
-    -------
-    TextFeatures
-
-    Examples
-    --------
-    >>> features = extract_features("John Smith pays monthly fees of $25 and 3% from 12 March 2024.")
-    >>> features.numbers
-    ('25 usd', '3 %', '2024-03-12')
-    >>> features.entities
-    ('john smith',)
-    >>> sorted(features.words)
-    ['fee', 'john', 'march', 'monthly', 'pay', 'smith']
-    """
+    """Return the words, numbers and names (entities) of a sentence in normal form."""
     lower = text.lower()
     if len(lower) != len(text):  # a few letters become two in lower case, which would shift the positions
         lower = text.translate(_LOWER_ASCII)

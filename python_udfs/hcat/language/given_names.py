@@ -74,13 +74,7 @@ ORGANISATION_WORDS: Final = word_set(_ORGANISATION_LIST)
 
 @lru_cache(maxsize=1)
 def given_names() -> frozenset[str]:
-    """Return the given names of the US census of 1990 in lower case, without :data:`HOMOGRAPHS`.
-
-    Examples
-    --------
-    >>> "thelma" in given_names(), "grace" in given_names(), "grace" in all_given_names()
-    (True, False, True)
-    """
+    """Return the given names of the US census of 1990 in lower case, without :data:`HOMOGRAPHS`."""
     return all_given_names() - HOMOGRAPHS
 
 
@@ -116,15 +110,7 @@ def _ordinary_words() -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 16)
 def is_ordinary_word(lower: str) -> bool:
-    """Return whether a word in lower case is a frequent word of English and not a given name.
-
-    Plurals and words with a prefix ("restated") count as their base word.
-
-    Examples
-    --------
-    >>> is_ordinary_word("account"), is_ordinary_word("restated"), is_ordinary_word("okonkwo")
-    (True, True, False)
-    """
+    """Return whether a word in lower case is a frequent word of English and not a given name."""
     if lower in given_names():
         return False
     ordinary = _ordinary_words()
@@ -152,24 +138,7 @@ _POSSESSIVE = re.compile(r"['\u2019]s\Z")
 
 
 def replace_names(text: str, stand_in: str) -> str:
-    """Return a text with names of people replaced by one stand-in, so that names cannot move its score.
-
-    A run of capitalised words is left alone if it holds a word of :data:`ORGANISATION_WORDS`. In other runs, given
-    names and words that are not ordinary English are replaced, together with all words between them. Names that are
-    also ordinary words ("Grace", "Mark") stay. The function replaces too much rather than too little: a town or a brand
-    carries no more tone than a person does.
-
-    Parameters
-    ----------
-    text : str
-    stand_in : str
-        What each run of names becomes.
-
-    Examples
-    --------
-    >>> replace_names("Dear Zofia, your Clipper Gold Card is blocked.", "X")
-    'Dear X, your Clipper Gold Card is blocked.'
-    """
+    """Return a text with names of people replaced by one stand-in, so that names cannot move its score."""
 
     def replace(match: re.Match[str]) -> str:
         words = match.group().split(" ")

@@ -27,27 +27,7 @@ _CHARACTERS = 500
 
 
 def identify_languages(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the most probable language of each text.
-
-    Parameters
-    ----------
-    batch : RecordBatch
-        passage_id, passage_text.
-
-    Returns
-    -------
-    RecordBatch
-        Schema :data:`LANGUAGE_SCHEMA`: language is an ISO 639-1 code, language_probability lies in (0, 1], and
-        count_letters counts the letters of the first 500 characters.
-
-    Examples
-    --------
-    >>> texts = ["The card costs five euros a year.", "Die Karte kostet im Jahr fünf Euro."]
-    >>> batch = pa.RecordBatch.from_pydict({"passage_id": ["a", "b"], "passage_text": texts})
-    >>> found = identify_languages(batch)
-    >>> found["language"].to_pylist(), found["count_letters"].to_pylist()
-    (['en', 'de'], [26, 28])
-    """
+    """Return the most probable language of each text."""
     identifier = _load()
     rows = []
     for passage_id, text in zip(batch["passage_id"].to_pylist(), batch["passage_text"].to_pylist(), strict=True):

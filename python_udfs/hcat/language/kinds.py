@@ -30,18 +30,7 @@ _DIGIT = re.compile(r"\d")
 
 
 def number_kind(mention: Mention) -> str:
-    """Return what a number counts: a unit, ``% points``, ``ordinal``, ``year``, ``section`` or ``bare``.
-
-    The kind of a date, a time or a number with a leading zero is its shape in zeros: ``0000-00-00``, ``00:00``,
-    ``0000``.
-
-    Examples
-    --------
-    >>> number_kind(Mention(0, 2, "$5", ("5 usd", "5 =")))
-    'usd'
-    >>> number_kind(Mention(0, 10, "2024-03-12", ("2024-03-12",)))
-    '0000-00-00'
-    """
+    """Return what a number counts: a unit, ``% points``, ``ordinal``, ``year``, ``section`` or ``bare``."""
     value, _, unit = mention.keys[0].partition(" ")
     if unit == "%":
         return "% points" if _POINTS.search(mention.surface) else "%"
@@ -65,11 +54,7 @@ def without_full_stop(mention: Mention) -> Mention:
 
 
 def replaceable_numbers(features: TextFeatures) -> list[tuple[Mention, str]]:
-    """Return the numbers that may be replaced and may replace others, each with its kind.
-
-    A number that belongs to a name is left out ("Windows 11", "the First National Bank"). The groups of a telephone
-    number have a kind of their own.
-    """
+    """Return the numbers that may be replaced and may replace others, each with its kind."""
     numbers = features.number_mentions
     name_ends = {mention.end for mention in features.entity_mentions}
     replaceable = []
@@ -113,16 +98,7 @@ _NAMED_THINGS = frozenset(stem_word(word) for word in _NAMED_THING_LIST.split())
 
 @functools.lru_cache(maxsize=1 << 16)
 def name_shape(name: str) -> tuple[str, str]:
-    """Return the shape of a name, and the stem of its last word if this word says what the name names.
-
-    Shapes are ``address``, ``identifier``, ``weekday``, ``acronym``, ``word`` (one word), ``person`` (two or three
-    words that look like the name of a person) and ``name``.
-
-    Examples
-    --------
-    >>> [name_shape(name) for name in ("John Smith", "Hudson River", "FDIC", "W-8BEN")]
-    [('person', ''), ('name', 'river'), ('acronym', ''), ('identifier', '')]
-    """
+    """Return the shape of a name, and the stem of its last word if this word says what the name names."""
     words = name.replace("\u00a0", " ").split()
     if not words:
         return "", ""

@@ -34,21 +34,7 @@ class Mention(NamedTuple):
 
 
 def claim(start: int, end: int, claimed: bytearray) -> bool:
-    """Return whether the span was free, and claim it if so.
-
-    Parameters
-    ----------
-    start, end : int
-        Span of characters, end excluded.
-    claimed : bytearray, one byte per character of the text
-        1 where a character is claimed; changed in place.
-
-    Examples
-    --------
-    >>> claimed = bytearray(5)
-    >>> claim(1, 3, claimed), claim(2, 4, claimed), list(claimed)
-    (True, False, [0, 1, 1, 0, 0])
-    """
+    """Return whether the span was free, and claim it if so."""
     if claimed.find(1, start, end) >= 0:
         return False
     claimed[start:end] = b"\1" * (end - start)

@@ -70,21 +70,7 @@ _INITIALS_OF_A_NAME = 8
 
 
 def find_addresses(text: str, lower: str, claimed: bytearray) -> Iterator[Mention]:
-    """Yield e-mail addresses and URLs in order.
-
-    Parameters
-    ----------
-    text, lower : str
-        The sentence as written and in lower case, of the same length.
-    claimed : bytearray
-        Claimed characters; changed in place.
-
-    Examples
-    --------
-    >>> text = "Mail Help@Bank.example."
-    >>> [mention.keys for mention in find_addresses(text, text.lower(), bytearray(len(text)))]
-    [('help@bank.example',)]
-    """
+    """Yield e-mail addresses and URLs in order."""
     if "@" in text or "://" in text or "www." in lower:
         for match in _ADDRESS.finditer(lower):
             key = match.group().rstrip(".,;:!?/")
@@ -94,21 +80,7 @@ def find_addresses(text: str, lower: str, claimed: bytearray) -> Iterator[Mentio
 
 
 def find_identifiers(text: str, claimed: bytearray) -> Iterator[Mention]:
-    """Yield identifiers of letters and digits in order; their keys leave out hyphens, slashes and case.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    claimed : bytearray
-        Claimed characters; changed in place.
-
-    Examples
-    --------
-    >>> text = "File W-8BEN and a 401(k)."
-    >>> [mention.keys for mention in find_identifiers(text, bytearray(len(text)))]
-    [('w8ben',), ('401k',)]
-    """
+    """Yield identifiers of letters and digits in order; their keys leave out hyphens, slashes and case."""
     if not _LETTER_BESIDE_DIGIT.search(text):
         return
     for match in _IDENTIFIER.finditer(text):
@@ -127,17 +99,7 @@ def find_identifiers(text: str, claimed: bytearray) -> Iterator[Mention]:
 
 
 def find_states(text: str, tokens: list[tuple[int, int, str]], folded: list[str]) -> set[str]:
-    """Return the full names of the United States, the UK, the EU and the UN, if the text has them in any form.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    tokens : list of (int, int, str)
-        Start, end and characters of each word.
-    folded : list of str
-        The words case-folded, one per token.
-    """
+    """Return the full names of the United States, the UK, the EU and the UN, if the text has them in any form."""
     is_upper = text.isupper()
     states = set()
     for position, word in enumerate(folded):
@@ -154,20 +116,7 @@ def find_states(text: str, tokens: list[tuple[int, int, str]], folded: list[str]
 
 
 def find_aliases(entities: Iterable[str], states: Iterable[str]) -> list[str]:
-    """Return what else the names of a text support: the acronyms of its states, Texas for TX and TX for Texas.
-
-    Parameters
-    ----------
-    entities : iterable of str
-        Keys of the names.
-    states : iterable of str
-        Result of :func:`find_states`.
-
-    Examples
-    --------
-    >>> find_aliases(["texas"], ["united states"])
-    ['us', 'tx']
-    """
+    """Return what else the names of a text support: the acronyms of its states, Texas for TX and TX for Texas."""
     return [
         *[_STATES[state] for state in states],
         *[_REGION_ALIASES[name] for name in _REGION_ALIASES.keys() & entities],
@@ -182,23 +131,7 @@ def find_names(
     capitals: list[int],
     has_state: bool,
 ) -> Iterator[Mention]:
-    """Yield capitalised spans and acronyms.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    tokens : list of (int, int, str)
-        Start, end and characters of each word.
-    folded : list of str
-        The words case-folded, one per token.
-    claimed : bytearray
-        Claimed characters; a name takes none of them, and claims none itself.
-    capitals : list of int
-        Positions of the tokens that start with a capital.
-    has_state : bool
-        Whether :func:`find_states` found any state.
-    """
+    """Yield capitalised spans and acronyms."""
     count = len(tokens)
     position = 0
     for first in capitals:
@@ -224,22 +157,7 @@ def find_names(
 
 
 def find_acronyms(text: str, tokens: list[tuple[int, int, str]], folded: list[str], capitals: list[int]) -> set[str]:
-    """Return the acronyms of at least three letters for the capitalised words that follow each other, case-folded.
-
-    "Department of Justice" has DOJ, "Securities and Exchange Commission" has SEC, SAEC and S&EC. A longer row also has
-    the acronyms of each stretch between small words.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    tokens : list of (int, int, str)
-        Start, end and characters of each word.
-    folded : list of str
-        The words case-folded, one per token.
-    capitals : list of int
-        Positions of the tokens that start with a capital.
-    """
+    """Return the acronyms of at least three letters for the capitalised words that follow each other, case-folded."""
     acronyms: set[str] = set()
     segments: list[str] = []  # initials, in turn with the small words between them
     previous = -2
@@ -360,10 +278,7 @@ def _without_possessive(word: str) -> str:
 def _acronym_link(
     text: str, tokens: list[tuple[int, int, str]], folded: list[str], previous: int, position: int
 ) -> str | None:
-    """Return the initials of the small words between two capitalised words of one name, "&" for "and".
-
-    The result is None if the two words do not belong to one name.
-    """
+    """Return the initials of the small words between two capitalised words of one name, "&" for "and"."""
     if position - previous > _SMALL_WORDS_WITHIN_NAME + 1 or position >= len(tokens):
         return None
     gap = text[tokens[previous][1] : tokens[position][0]]
@@ -399,10 +314,7 @@ def _is_acronym(surface: str) -> bool:
 
 
 def _joins(gap: str, word_before: str) -> bool:
-    """Return whether a name may continue after the gap between two words.
-
-    It may after a space, a hyphen, an ampersand, a slash, or the dot of an initial or a title.
-    """
+    """Return whether a name may continue after the gap between two words."""
     if word_before.endswith(("'s", "\u2019s")):
         return False
     if gap in (" ", "-", "&", " & ", "\u00a0", "/"):

@@ -65,23 +65,7 @@ class _FractionForms(NamedTuple):
 
 
 def claim_tops_of_scales(lower: str, claimed: bytearray) -> None:
-    """Claim the top of a rating scale ("out of 5 stars"), so that only the rating itself counts as a number.
-
-    Parameters
-    ----------
-    lower : str
-        The sentence in lower case.
-    claimed : bytearray
-        Claimed characters; changed in place.
-
-    Examples
-    --------
-    >>> text = "4.5 out of 5 stars"
-    >>> claimed = bytearray(len(text))
-    >>> claim_tops_of_scales(text, claimed)
-    >>> claimed.index(1) == text.index("5 stars")
-    True
-    """
+    """Claim the top of a rating scale ("out of 5 stars"), so that only the rating itself counts as a number."""
     if "/" not in lower and "out of" not in lower:
         return
     for match in _TOP_OF_SCALE.finditer(lower):
@@ -93,27 +77,7 @@ def claim_tops_of_scales(lower: str, claimed: bytearray) -> None:
 def find_ratios(
     text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]
 ) -> dict[int, tuple[str, ...]]:
-    """Add fractions such as 1/4 and "one in five", and return what else supports the numbers of other ratios.
-
-    What may be a date (3/12) or counts time ("one in five years") is no fraction. In a ratio such as "nine out of 20"
-    both numbers stay numbers of their own, because the evidence may have them apart.
-
-    Parameters
-    ----------
-    text, lower : str
-        The sentence as written and in lower case, of the same length.
-    claimed : bytearray
-        Claimed characters; changed in place.
-    mentions : list of Mention
-        Numbers found so far; changed in place.
-    offered : set of str
-        Forms that the sentence supports as evidence; changed in place.
-
-    Returns
-    -------
-    dict of int to tuple of str
-        Start of a number in a ratio -> further forms that support it.
-    """
+    """Add fractions such as 1/4 and "one in five", and return what else supports the numbers of other ratios."""
     keys_by_start: dict[int, tuple[str, ...]] = {}
     if "/" in lower:
         for match in _SLASH.finditer(lower):
@@ -150,30 +114,7 @@ def find_ratios(
 
 
 def find_parts(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
-    """Add fractions in words ("half of", "a third", "three quarters") and parts of a unit ("half a million").
-
-    "Half", "quarter" and "third" also name periods and ranks. They count as fractions only if the words around them
-    say so. Otherwise they can support a fraction in the same words, and need no support themselves.
-
-    Parameters
-    ----------
-    text, lower : str
-        The sentence as written and in lower case, of the same length.
-    claimed : bytearray
-        Claimed characters; changed in place.
-    mentions : list of Mention
-        Numbers found so far; changed in place.
-    offered : set of str
-        Forms that the sentence supports as evidence; changed in place.
-
-    Examples
-    --------
-    >>> mentions, offered = [], set()
-    >>> text = "half of it"
-    >>> find_parts(text, text, bytearray(len(text)), mentions, offered)
-    >>> mentions[0].keys
-    ('1/2 fraction', '50 %', '0.5 =')
-    """
+    """Add fractions in words ("half of", "a third", "three quarters") and parts of a unit ("half a million")."""
     for match in _PART.finditer(lower):
         count, name, plural = match.group("count", "part", "plural")
         start, end = match.start(), match.start("whole") if match["whole"] else match.end()
@@ -208,10 +149,7 @@ def find_parts(text: str, lower: str, claimed: bytearray, mentions: list[Mention
 
 @functools.lru_cache(maxsize=1 << 12)
 def _fraction_forms(part: int, whole: int) -> _FractionForms:
-    """Return the forms of a fraction: itself, and the percentages and decimal numbers that equal it.
-
-    A third is 33, 33.3 and 33.33 %. For two thirds both the rounded 67 % and the cut 66 % are right.
-    """
+    """Return the forms of a fraction: itself, and the percentages and decimal numbers that equal it."""
     divisor = math.gcd(part, whole)
     values: dict[str, None] = {}  # a set that keeps the order
     if part * 10_000 % whole == 0:

@@ -131,26 +131,7 @@ _SHADOW = _AsciiShadow()
 
 
 def clean_text(text: str) -> str:
-    """Return the text in Unicode form NFC, with a space in place of each unprintable character.
-
-    Unprintable are NUL and the other C0 and C1 controls except tab, line feed and carriage return, lone surrogates, and
-    byte order marks. Emoji, joiners, bidirectional marks and every script stay. Cleaning twice changes nothing.
-
-    Parameters
-    ----------
-    text : str
-        Any text, for instance an answer from a log.
-
-    Returns
-    -------
-    str
-        Text that can be encoded as UTF-8. It may be empty.
-
-    Examples
-    --------
-    >>> clean_text("fee:" + chr(0) + "5 euros")
-    'fee: 5 euros'
-    """
+    """Return the text in Unicode form NFC, with a space in place of each unprintable character."""
     # most texts are of this kind, and telling so takes a fraction of the time
     if text.isascii() and text.isprintable():
         return text
@@ -159,41 +140,7 @@ def clean_text(text: str) -> str:
 
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
-    """Return the character spans of the sentences of a text, in order and without overlap.
-
-    The text is split into lines, then into the items of lists, then into sentences (blingfire). These rules are added:
-
-    - a list marker, a heading marker, a code fence and a drawn line (``---``, ``|---|``) are in no span;
-    - a table row (cells between pipes or tabs) is one sentence, and so is each line of fenced code;
-    - a line without any letter belongs to the line above, because PDF tables have one cell per line;
-    - a long line without closing punctuation continues in the next line if that starts in lower case (a wrapped
-      paragraph);
-    - JSON is cut between members; neighbours share a unit of at most `JSON_UNIT_CHARACTERS`, and long string values are
-      split as prose;
-    - a full stop that needs no space after it (CJK and others) ends a sentence, except inside a closing Japanese
-      quotation;
-    - no span is longer than `MAXIMUM_SENTENCE_CHARACTERS`; a longer run is cut at whitespace, or anywhere if there is
-      none.
-
-    Every character that is neither whitespace nor such a marker is in exactly one span. A text that is not blank has at
-    least one span.
-
-    Parameters
-    ----------
-    text : str
-        Any text; it need not be clean.
-
-    Returns
-    -------
-    list of tuple of int
-        Spans (start, end) with ``text[start:end]`` not blank and without whitespace at its ends.
-
-    Examples
-    --------
-    >>> text = "- The fee is 5 euros. It is due monthly."
-    >>> [text[start:end] for start, end in split_sentences(text)]
-    ['The fee is 5 euros.', 'It is due monthly.']
-    """
+    """Return the character spans of the sentences of a text, in order and without overlap."""
     spans: list[tuple[int, int]] = []
     if len(text) == 0 or text.isspace():
         return spans
@@ -209,25 +156,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def content_words(text: str) -> list[str]:
-    """Return the case-folded words of a text without English stop words, in order.
-
-    A word is a run of letters and digits with apostrophes inside (typographic ones become ``'``), letters with dots
-    without their dots (``U.S.`` = ``us``), a number with its separators (``1,000.50``), or one CJK character. Negations
-    are kept.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> content_words("The U.S. fee is not $1,000.50")
-    ['us', 'fee', 'not', '1,000.50']
-    """
+    """Return the case-folded words of a text without English stop words, in order."""
     if text.isascii():
         words = _ASCII_WORD.findall(text.lower())
     else:
@@ -248,19 +177,7 @@ def count_content_words(text: str) -> int:
 
 
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the span without whitespace at its ends; start == end if it is blank.
-
-    Parameters
-    ----------
-    text : str
-    start, end : int
-        Span of characters, end excluded.
-
-    Examples
-    --------
-    >>> trim_span(" fee ", 0, 5)
-    (1, 4)
-    """
+    """Return the span without whitespace at its ends; start == end if it is blank."""
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -355,14 +272,7 @@ def _append_lines(text: str, shadow: str, spans: list[tuple[int, int]]) -> None:
 
 
 def is_table_row(text: str, start: int, end: int) -> bool:
-    """Return whether a line is a table row: cells between at least two pipes, or between tabs.
-
-    Parameters
-    ----------
-    text : str
-    start, end : int
-        Span of the line, end excluded.
-    """
+    """Return whether a line is a table row: cells between at least two pipes, or between tabs."""
     return text.find("\t", start, end) >= 0 or text.count("|", start, end) >= 2
 
 
@@ -374,10 +284,7 @@ def _is_wrapped(text: str, start: int, end: int) -> bool:
 def _append_prose(
     text: str, shadow: str, start: int, end: int, spans: list[tuple[int, int]], is_numbered: bool = False
 ) -> None:
-    """Append the sentences of a stretch of prose.
-
-    In a numbered item the numbers of further items are left out.
-    """
+    """Append the sentences of a stretch of prose."""
     breaks = []
     if not text.isascii():
         for stop in _WIDE_END.finditer(text, start, end):
@@ -413,10 +320,7 @@ def _append_prose(
 
 
 def _find_sentence_starts(shadow: str, start: int, end: int) -> list[int]:
-    """Return where the library starts a sentence.
-
-    The offsets of the library count bytes. Its sentences are stretches of the text, so they are found again by search.
-    """
+    """Return where the library starts a sentence."""
     prose = shadow[start:end].replace("\n", " ").replace("\r", " ")
     starts = []
     position = 0
@@ -428,14 +332,7 @@ def _find_sentence_starts(shadow: str, start: int, end: int) -> list[int]:
 
 
 def looks_like_json(text: str, start: int, end: int) -> bool:
-    """Return whether a stretch looks like a JSON object or array: brackets at both ends and at least one key.
-
-    Parameters
-    ----------
-    text : str
-    start, end : int
-        Span of characters, end excluded.
-    """
+    """Return whether a stretch looks like a JSON object or array: brackets at both ends and at least one key."""
     return (
         end - start > 2
         and text[start] in "{["

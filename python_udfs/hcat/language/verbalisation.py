@@ -133,41 +133,7 @@ class Unit(NamedTuple):
 
 
 def verbalise_sentences(text: str) -> list[Unit]:
-    """Return the sentences of a text, with JSON and tables in words.
-
-    Prose is split as by :func:`hcat.language.text.split_sentences`, and each unit is the text of its span, folded.
-    These are put into words:
-
-    - a text that is JSON as a whole (also one value per line, or the literal of a Python dict or list), and a line that
-      is a JSON object or array. An array without any key inside is no JSON: ``[1]`` is a citation;
-    - rows between pipes below a header and a drawn line (``|---|---|``) with as many cells;
-    - rows between tabs below a header. The header has short distinct names without digits, at least one of them over a
-      column with a digit in each cell, or a name followed by years.
-
-    The header is a unit of its own. Invalid JSON, rows without such a header or with more cells than the header, and
-    fenced code stay as they are. The docstring of the module has the rules of the wording.
-
-    Parameters
-    ----------
-    text : str
-        Any text; it need not be clean.
-
-    Returns
-    -------
-    list of Unit
-        Ordered, without overlap, none blank; at least one if the text is not blank. Brackets, marks and names that are
-        left out may be in no span. Units in words are clean (:func:`hcat.language.text.clean_text`). They are at most
-        `GROUP_CHARACTERS` long if they can be cut between members, and at most `MAXIMUM_SENTENCE_CHARACTERS` in any
-        case.
-
-    Examples
-    --------
-    >>> [unit.text for unit in verbalise_sentences('{"OutdoorSeating": false, "fee": 5}')]
-    ['Outdoor seating: no; fee: 5.']
-    >>> rows = ["| Account | Monthly fee |", "|---|---|", "| Basic | 5 euros |"]
-    >>> verbalise_sentences(chr(10).join(rows))[-1].text
-    'Account: Basic; Monthly fee: 5 euros.'
-    """
+    """Return the sentences of a text, with JSON and tables in words."""
     return _verbalise(text, 0)
 
 
@@ -266,10 +232,7 @@ def _looks_like_json_inside(text: str) -> bool:
 
 
 def _read_table(text: str, lines: Sequence[_Line], position: int) -> tuple[list[tuple[int, int, list[Unit]]], int]:
-    """Return the rows of the table whose header is the line at `position`, and the line behind the table.
-
-    The header is the first row; there are no rows when the line is no header.
-    """
+    """Return the rows of the table whose header is the line at `position`, and the line behind the table."""
     header = lines[position]
     is_drawn = _is_header_drawn(text, lines, position)
     rows = []
@@ -326,11 +289,7 @@ def _is_header_drawn(text: str, lines: Sequence[_Line], position: int) -> bool:
 
 
 def _is_header_named(text: str, header: _Line, rows: Sequence[_Line]) -> bool:
-    """Return whether the first of several rows between tabs names the columns.
-
-    A row of words above rows of words may be one of them, and a wrong header makes every row a false statement. So
-    names must stand over what is no name: digits in every cell of a column.
-    """
+    """Return whether the first of several rows between tabs names the columns."""
     labels = [_fold(text[start:end]) for start, end in _read_tab_cells(text, header)]
     named = [label for label in labels[1:] if label]
     if not rows or not named or len(named) < len(labels) - 1 or len({*labels}) < len(labels):
@@ -412,19 +371,7 @@ class _Part(NamedTuple):
 def _write_parts(
     parts: Sequence[_Part], subject: str, is_compact: bool = False, repeats_first: bool = False
 ) -> list[Unit]:
-    """Return the sentences of a group, each at most `GROUP_CHARACTERS` long unless one member alone is longer.
-
-    Parameters
-    ----------
-    parts : sequence of _Part
-        At least one.
-    subject : str
-        What the members belong to, before every sentence; may be empty.
-    is_compact : bool
-        Write "Hours: Monday 9:00, Tuesday 9:00." instead of "Hours, Monday: 9:00; Tuesday: 9:00."
-    repeats_first : bool
-        Without a subject the first member stands for it in the further sentences, when it is short.
-    """
+    """Return the sentences of a group, each at most `GROUP_CHARACTERS` long unless one member alone is longer."""
     separator = ", " if is_compact else "; "
     lead = f"{subject}{': ' if is_compact or not parts[0].label else ', '}" if subject else ""
     units: list[Unit] = []
@@ -456,10 +403,7 @@ def _join_label(label: str, shown: str) -> str:
 
 
 def _finish(lead: str, words: str, is_named: bool) -> str:
-    """Return a whole sentence, without what goes before when it would be longer than any sentence may be.
-
-    Only a name is capitalised; a value is verbatim (an address on the web).
-    """
+    """Return a whole sentence, without what goes before when it would be longer than any sentence may be."""
     sentence = _close(f"{lead}{words}")
     if len(sentence) > MAXIMUM_SENTENCE_CHARACTERS:
         return words[:MAXIMUM_SENTENCE_CHARACTERS]
@@ -591,20 +535,7 @@ def _verbalise_json(text: str, start: int, end: int, depth: int) -> list[Unit]:
 
 
 def _parse(source: _Source, depth: int, is_embedded: bool) -> list[_Node] | None:
-    """Return the values of a text, or None when it is no JSON.
-
-    Read besides JSON are Python literals, trailing commas, wrong escapes (verbatim) and several values in a row. One
-    pass with a stack of its own: neither depth nor length is a danger.
-
-    Parameters
-    ----------
-    source : _Source
-        The text.
-    depth : int
-        In how many strings it lies.
-    is_embedded : bool
-        It is the value of a string: keys may be without quotation marks, a lone string literal counts.
-    """
+    """Return the values of a text, or None when it is no JSON."""
     text = source.text
     roots: list[_Node] = []
     stack: list[_Node] = []
@@ -905,11 +836,7 @@ def _is_text_key(label: str) -> bool:
 
 
 def _is_text(node: _Node, label: str) -> bool:
-    """Return whether a string is running text rather than a name, an address or a list of words.
-
-    Running text has at least two words in lower case (or of a script without capitals) or many words, and it ends with
-    a full stop or has several sentences. Under a key that says that it is text one of the two is enough.
-    """
+    """Return whether a string is running text rather than a name, an address or a list of words."""
     assert node.source is not None
     value = node.source.text
     if len(value) > MAXIMUM_SENTENCE_CHARACTERS - LABEL_CHARACTERS * (MAXIMUM_PATH + 2):

@@ -21,17 +21,7 @@ _CAMEL_BREAK = re.compile("(?<=[a-z])(?=[A-Z])")
 
 @functools.lru_cache(maxsize=1 << 16)
 def stem_word(word: str) -> str:
-    """Return a case-folded word without a possessive or a regular English ending.
-
-    The rule is small on purpose. It removes 's, then plural -s / -es / -ies, then -ed / -ied or -ing (a doubled
-    consonant becomes single), then a final e. The result need not be a word. Words of fewer than four letters, words
-    outside ASCII and irregular forms stay as they are.
-
-    Examples
-    --------
-    >>> [stem_word(word) for word in ("fees", "charging", "applies", "planned", "bank's")]
-    ['fee', 'charg', 'apply', 'plan', 'bank']
-    """
+    """Return a case-folded word without a possessive or a regular English ending."""
     if word.endswith("'s"):
         word = word[:-2]
     elif word.endswith("s'"):
@@ -79,17 +69,7 @@ def fold_accents(folded: str) -> str:
 
 @functools.lru_cache(maxsize=1 << 16)
 def analyse_word(surface: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
-    """Return the folded word, its stem, and the stems inside a compound.
-
-    A stop word and a word that starts with a digit have no stem.
-
-    Examples
-    --------
-    >>> analyse_word("OutdoorSeating")
-    ('outdoorseating', ('outdoorseat',), ('outdoor', 'seat'))
-    >>> analyse_word("The")
-    ('the', (), ())
-    """
+    """Return the folded word, its stem, and the stems inside a compound."""
     folded = fold_word(surface)
     if folded in STOP_WORDS or folded[0].isdigit():
         return folded, (), ()

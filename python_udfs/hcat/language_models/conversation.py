@@ -39,23 +39,7 @@ LEDGER_FIELDS: Final = [
 
 
 def repair_prompt(messages: Sequence[Mapping[str, str]], answer: str, problem: str) -> list[dict[str, str]]:
-    """Return the messages that ask once more, with the unusable reply and what was wrong with it.
-
-    Parameters
-    ----------
-    messages : sequence of mapping
-        The question: role and content of each message.
-    answer : str
-        The unusable reply; at most :data:`MAXIMUM_REPLY_CHARACTERS` of it are sent.
-    problem : str
-        What was wrong with it, in one line.
-
-    Examples
-    --------
-    >>> again = repair_prompt([{"role": "user", "content": "Q"}], "A", "a reply must be JSON, got A")
-    >>> [message["role"] for message in again]
-    ['user', 'assistant', 'user']
-    """
+    """Return the messages that ask once more, with the unusable reply and what was wrong with it."""
     again = (
         f"That reply cannot be used: {problem}. Reply with one JSON object that fits the schema, and with nothing else."
     )
@@ -67,17 +51,7 @@ def repair_prompt(messages: Sequence[Mapping[str, str]], answer: str, problem: s
 
 
 def hash_prompt(model: str, messages: Sequence[Mapping[str, str]], revision: str) -> str:
-    """Return the content key of a call.
-
-    Parameters
-    ----------
-    model : str
-        Name of the model.
-    messages : sequence of mapping
-        Role and content of each message.
-    revision : str
-        Revision of the prompts.
-    """
+    """Return the content key of a call."""
     return hash_text(revision, model, json.dumps(list(messages), ensure_ascii=False, sort_keys=True))
 
 
@@ -90,37 +64,7 @@ def converse(
     read: Callable[[str], Any],
     revision: str,
 ) -> tuple[list[dict[str, Any]], Any]:
-    """Return the ledger of one question, and what was read from the last reply (None if no reply was usable).
-
-    Parameters
-    ----------
-    model : LanguageModel
-    shared : mapping
-        Columns of the ledger that tell the purpose of the question.
-    key : str
-        Text from which the ids of the calls are made.
-    messages : list of dict
-        The question: role and content of each message.
-    schema : mapping
-        JSON schema of the reply.
-    read : callable
-        Text of a reply -> value; raises :class:`hcat.language_models.replies.ReplyError` for an unusable reply.
-    revision : str
-        Revision of the prompts.
-
-    Examples
-    --------
-    The reply was kept by an earlier build, so that nothing is sent:
-
-    >>> from hcat.language_models.endpoint import Service
-    >>> from hcat.language_models.replies import parse_object
-    >>> question = [{"role": "user", "content": "How many weeks?"}]
-    >>> kept = {hash_prompt("m", question, "r1"): '{"weeks": 2}'}
-    >>> model = LanguageModel(Service("http://localhost/v1", "m"), kept)
-    >>> rows, value = converse(model, {"step": "count"}, "key", question, {}, parse_object, "r1")
-    >>> value, rows[0]["call_status"], rows[0]["was_kept"]
-    ({'weeks': 2}, 'answered', True)
-    """
+    """Return the ledger of one question, and what was read from the last reply (None if no reply was usable)."""
     rows: list[dict[str, Any]] = []
     value = None
     for number in range(1 + model.service.repairs):
@@ -140,24 +84,7 @@ def converse(
 
 
 def drop_replays(rows: Iterable[dict[str, Any]], written: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
-    """Return new rows of a ledger without kept answers that the ledger already holds.
-
-    An unusable answer is read again from the kept replies when the call after it failed. Its new row says that nothing
-    was spent, and must not replace the row that holds its cost.
-
-    Parameters
-    ----------
-    rows : iterable of dict
-        New rows.
-    written : iterable of (str, str)
-        Call id and status of the ledger so far.
-
-    Examples
-    --------
-    >>> rows = [{"call_id": "a", "was_kept": True}, {"call_id": "b", "was_kept": True}]
-    >>> drop_replays(rows, [("a", "invalid_reply"), ("b", "call_failed")])
-    [{'call_id': 'b', 'was_kept': True}]
-    """
+    """Return new rows of a ledger without kept answers that the ledger already holds."""
     paid = {call_id for call_id, status in written if status not in UNSETTLED}
     return [row for row in rows if not (row["was_kept"] and row["call_id"] in paid)]
 
@@ -172,25 +99,7 @@ def ledger_row(
     problem: str | None,
     revision: str,
 ) -> dict[str, Any]:
-    """Return one row of a ledger, without secrets.
-
-    Parameters
-    ----------
-    model : LanguageModel
-    shared : mapping
-        Columns of the ledger that tell the purpose of the question.
-    key : str
-        Text from which the ids of the calls are made.
-    number : int
-        Round of the question, from 0.
-    messages : sequence of mapping or None
-        None if nothing could be asked.
-    reply : Reply
-    problem : str or None
-        Why the reply is unusable; None for a usable one.
-    revision : str
-        Revision of the prompts.
-    """
+    """Return one row of a ledger, without secrets."""
     redact = model.redactor.value
     return {
         **shared,

@@ -213,17 +213,7 @@ class LanguageModel:
         self.count_tokens = 0
 
     def ask(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], prompt_hash: str) -> Reply:
-        """Return the reply to messages; an error of the server is a status, not an exception.
-
-        Parameters
-        ----------
-        messages : sequence of mapping
-            role and content.
-        schema : mapping
-            JSON schema of the reply.
-        prompt_hash : str
-            Hash under which the reply is kept.
-        """
+        """Return the reply to messages; an error of the server is a status, not an exception."""
         with self._lock:
             kept = self._kept.get(prompt_hash)
             if kept is not None:
@@ -367,26 +357,7 @@ def settled(table: Any, column: str, key: str = "generation_key") -> str:
 def in_waves(
     model: LanguageModel, work: Sequence[Any], most_calls: int, task: Callable[[Any], list[dict[str, Any]]]
 ) -> list[list[dict[str, Any]]]:
-    """Return the rows of each piece of work, several at once while the budget is certain to cover them.
-
-    Near the end of the budget pieces are done one after the other, so that the same ones always remain without a call.
-
-    Parameters
-    ----------
-    model : LanguageModel
-    work : sequence
-        Pieces in the order in which the budget is spent.
-    most_calls : int
-        Largest number of calls of one piece.
-    task : callable
-        Piece -> rows.
-
-    Examples
-    --------
-    >>> model = LanguageModel(Service("http://localhost/v1", "m"))
-    >>> in_waves(model, ["a", "b"], 2, lambda piece: [{"piece": piece}])
-    [[{'piece': 'a'}], [{'piece': 'b'}]]
-    """
+    """Return the rows of each piece of work, several at once while the budget is certain to cover them."""
     results: list[list[dict[str, Any]]] = []
     with ThreadPoolExecutor(model.service.concurrency) as pool:
         position = 0

@@ -17,22 +17,7 @@ class ReplyError(ValueError):
 
 
 def parse_object(answer: str) -> dict[str, Any]:
-    """Return the JSON object that a reply is, with or without a fence around it.
-
-    Raises
-    ------
-    ReplyError
-        If it is anything else.
-
-    Examples
-    --------
-    >>> parse_object('```json\\n{"weeks": 2}\\n```')
-    {'weeks': 2}
-    >>> parse_object("two weeks")
-    Traceback (most recent call last):
-    ...
-    hcat.language_models.replies.ReplyError: a reply must be JSON, got "two weeks"
-    """
+    """Return the JSON object that a reply is, with or without a fence around it."""
     text = answer.strip()
     fenced = _FENCE.match(text)
     try:
@@ -45,26 +30,7 @@ def parse_object(answer: str) -> dict[str, Any]:
 
 
 def list_of(value: dict[str, Any], name: str, maximum: int) -> list[Any]:
-    """Return the list that is the only member of an object.
-
-    Parameters
-    ----------
-    value : dict
-    name : str
-        Name of the member.
-    maximum : int
-        Items at most; at least 1 is needed.
-
-    Raises
-    ------
-    ReplyError
-        If there is another member, no list, or another number of items.
-
-    Examples
-    --------
-    >>> list_of({"claims": ["a", "b"]}, "claims", 3)
-    ['a', 'b']
-    """
+    """Return the list that is the only member of an object."""
     if set(value) != {name}:
         raise ReplyError(
             f"a reply must have the member {name} alone, got {', '.join(sorted(map(str, value))) or 'none'}"
@@ -77,26 +43,7 @@ def list_of(value: dict[str, Any], name: str, maximum: int) -> list[Any]:
 
 
 def text_of(value: Any, place: str, maximum: int) -> str:
-    """Return a text, cleaned and with runs of white space as one space.
-
-    Parameters
-    ----------
-    value : object
-    place : str
-        Name of the value in a message.
-    maximum : int
-        Characters at most.
-
-    Raises
-    ------
-    ReplyError
-        If it is not a text, blank or too long.
-
-    Examples
-    --------
-    >>> text_of(" Two\\n weeks. ", "answer", 20)
-    'Two weeks.'
-    """
+    """Return a text, cleaned and with runs of white space as one space."""
     if not isinstance(value, str) or not value.strip():
         raise ReplyError(f"{place} must be a text, got {shown(value)}")
     text = " ".join(clean_text(value).split())

@@ -191,40 +191,7 @@ def check_answer(
     rivals: Sequence[str] = (),
     kind: Kind | None = None,
 ) -> AnswerCheck:
-    """Return whether an answer gives the true answer, with the reason.
-
-    Parameters
-    ----------
-    answer : str or None
-        Answer from the log of the application; None decides nothing, and a blank answer is incorrect.
-    true_answer : str or None
-        Reference answer, for instance the value that SQL returned. A list is JSON, or its items are separated by ``;``.
-    query : str or None
-        The question. Words that the answer only repeats from it prove nothing.
-    rivals : sequence of str
-        True answers to similar queries, for instance the other values of the column. An answer that also names one of
-        them is undecided.
-    kind : str, optional
-        One of :data:`KINDS`; read from the true answer by default.
-
-    Returns
-    -------
-    AnswerCheck
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown.
-
-    Examples
-    --------
-    >>> check_answer("The volume is 1.5 million dollars.", "1,500,000 USD")
-    AnswerCheck(status='correct', reason='same_value', kind='number')
-    >>> check_answer("It started on May 1, 2023.", "2023-04-01").status
-    'incorrect'
-    >>> check_answer("It is Paris or London.", "Paris")
-    AnswerCheck(status='undecided', reason='hedged', kind='phrase')
-    """
+    """Return whether an answer gives the true answer, with the reason."""
     if kind is not None and kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     if true_answer is None or not (truth := _clean(true_answer)):
@@ -265,18 +232,7 @@ _WITHOUT_VALUE = frozenset(
 
 
 def check_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the check of each answer against its true answer (schema :data:`CHECK_SCHEMA`), row by row.
-
-    Parameters
-    ----------
-    batch : RecordBatch
-        Columns interaction_id, query, answer, true_answer (strings), and optionally rivals (list of strings).
-
-    Returns
-    -------
-    RecordBatch
-        One row per row of the batch, in the same order. ``is_correct`` is null where the status is ``undecided``.
-    """
+    """Return the check of each answer against its true answer (schema :data:`CHECK_SCHEMA`), row by row."""
     rows = batch.select(["interaction_id", "query", "answer", "true_answer"]).to_pylist()
     rivals = batch.column("rivals").to_pylist() if "rivals" in batch.schema.names else [None] * len(rows)
     columns: dict[str, list[Any]] = {name: [] for name in CHECK_SCHEMA.names}
@@ -293,13 +249,7 @@ def check_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def find_kind(true_answer: str) -> Kind:
-    """Return the kind of a true answer, one of :data:`KINDS`.
-
-    Examples
-    --------
-    >>> [find_kind(each) for each in ("yes", "April 1, 2023", "5 %", "Paris; Rome", "Alan Turing")]
-    ['boolean', 'date', 'number', 'list', 'phrase']
-    """
+    """Return the kind of a true answer, one of :data:`KINDS`."""
     truth = _MIDNIGHT.sub("", _clean(true_answer))
     if truth.casefold().rstrip(".") in _TRUTH_VALUES:
         return "boolean"
@@ -511,10 +461,7 @@ def _is_same(number: _Number, wanted: _Number) -> bool:
 
 
 def _as_shares(number: _Number, wanted: _Number) -> tuple[_Number, _Number]:
-    """Return both numbers, with a percentage turned into a share if the other is a share.
-
-    5 % equals 0.05, but 5 does not equal 500 %.
-    """
+    """Return both numbers, with a percentage turned into a share if the other is a share."""
     if (number.unit == "%") == (wanted.unit == "%"):
         return number, wanted
     share, plain = (number, wanted) if number.unit == "%" else (wanted, number)
@@ -542,10 +489,7 @@ def _is_rounded(left: Fraction, right: Fraction, number: _Number, wanted: _Numbe
 
 
 def _agrees_as_written(number: _Number, wanted: _Number) -> bool:
-    """Return whether a number is the wanted one in a coarse rounding: 0.4 billion for 389 million.
-
-    Such a rounding moves the value by more than :data:`MAXIMUM_ROUNDING` and decides nothing.
-    """
+    """Return whether a number is the wanted one in a coarse rounding: 0.4 billion for 389 million."""
     share, plain = _as_shares(number, wanted)
     is_other_unit = number.measure != wanted.measure or (number.unit != wanted.unit and number.unit and wanted.unit)
     if share is number and is_other_unit:
@@ -631,11 +575,7 @@ def _check_phrase(said: str, truth: str, query: str) -> tuple[Status, str]:
 
 
 def _without_echoes(words: list[str], starts: list[int], asked: list[str], length: int) -> list[int]:
-    """Return the mentions that do not repeat the query.
-
-    A mention repeats the query if the word before or behind it is the same as in the query. If the query names the
-    "Bank of China", then "China" in "Bank of China" is a repetition, and "China" in "Beijing, China" is not.
-    """
+    """Return the mentions that do not repeat the query."""
     run = words[starts[0] : starts[0] + length]
     in_query = _find_run(asked, run)
     before = {asked[start - 1] for start in in_query if start}

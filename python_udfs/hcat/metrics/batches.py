@@ -178,17 +178,7 @@ class SupportMeasure:
         self._answers = _Reader(_read_answer, _KEPT_ANSWERS)
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
-        """Return one row per answer sentence (schema :data:`SUPPORT_SCHEMA`).
-
-        Parameters
-        ----------
-        batch : RecordBatch
-            Columns interaction_id, input_key and the lists :data:`SUPPORT_LISTS`. An interaction without answer or
-            without context gives no row: its support is missing, not zero. What the user said in earlier turns
-            (statement_text_ids, null where it does not count) supports an answer as retrieved passages do.
-        texts : Table
-            Columns text_id, encoded_text; at least the texts that the batch names.
-        """
+        """Return one row per answer sentence (schema :data:`SUPPORT_SCHEMA`)."""
         names = ("interaction_id", "input_key", *SUPPORT_LISTS)
         interaction_ids, input_keys, queries, answers, contexts, statements = (
             batch.column(name).to_pylist() for name in names

@@ -81,10 +81,7 @@ class WordAutomaton:
         return len(self._next) - 1
 
     def longest_run(self, words: Iterable[str]) -> Run:
-        """Return the longest run of the automaton's text that ``words`` also hold, the first among equals.
-
-        The position counts in the automaton's text; an empty run has position 0.
-        """
+        """Return the longest run of the automaton's text that ``words`` also hold, the first among equals."""
         state, length, best = 0, 0, Run(0, 0)
         for word in words:
             while state and word not in self._next[state]:
@@ -100,20 +97,7 @@ class WordAutomaton:
 
 
 def longest_copy(answer: str, contexts: Sequence[str]) -> tuple[str, int, int]:
-    """Return the longest copied run, its number of words, and the number of words of the answer.
-
-    Case and punctuation do not count. A run does not cross the border between two contexts.
-
-    Parameters
-    ----------
-    answer : str
-    contexts : sequence of str
-
-    Examples
-    --------
-    >>> longest_copy("It costs 5 euros a month.", ["The account costs 5 euros."])
-    ('costs 5 euros', 3, 6)
-    """
+    """Return the longest copied run, its number of words, and the number of words of the answer."""
     found = list(_WORD.finditer(answer))
     automaton = WordAutomaton([match.group().lower() for match in found])
     best = Run(0, 0)

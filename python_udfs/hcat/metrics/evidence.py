@@ -82,38 +82,7 @@ def choose_windows(
     ranks: Sequence[int],
     settings: EvidenceSettings,
 ) -> list[list[int]]:
-    """Return the windows of one answer sentence, best first; each is an ascending list of context positions.
-
-    The first sentence of a window has the largest sum of similarity and overlap (share of the words of the answer
-    sentence that it holds). Each further one has the largest sum of similarity and the share of words that no chosen
-    sentence holds yet: the facts of one answer sentence may stand in several context sentences. Then the neighbours of
-    the first sentence within its chunk follow, because it may refer to them.
-
-    Parameters
-    ----------
-    similarity : ndarray, shape (n,), n >= 1
-        Cosine between the answer sentence and each context sentence.
-    words : frozenset of str
-        Stems of the content words of the answer sentence.
-    context_words : sequence of frozenset of str, length n
-        Stems of the content words of each context sentence.
-    lengths : sequence of int, length n
-        Length of each context sentence in characters.
-    ranks : sequence of int, length n
-        Chunk of each context sentence; a neighbour is always in the same chunk.
-    settings : EvidenceSettings
-        Settings of mode ``sentences``.
-
-    Examples
-    --------
-    The second sentence is the most similar one, and the third has the word that it lacks.
-
-    >>> similarity = np.array([0.1, 0.9, 0.2], np.float32)
-    >>> context_words = [frozenset(), frozenset({"fee"}), frozenset({"month"})]
-    >>> settings = EvidenceSettings("sentences", count_windows=1, count_sentences=2, count_characters=40)
-    >>> choose_windows(similarity, frozenset({"fee", "month"}), context_words, [20, 20, 20], [1, 1, 1], settings)
-    [[1, 2]]
-    """
+    """Return the windows of one answer sentence, best first; each is an ascending list of context positions."""
     count = len(similarity)
     cosines = np.round(similarity.astype(np.float64), _SIMILARITY_DIGITS)
     keys = sorted(words)
@@ -149,24 +118,7 @@ def choose_windows(
 
 
 def cut_chunks(lengths: Sequence[int], ranks: Sequence[int], count_characters: int) -> list[list[int]]:
-    """Return runs of whole sentences of one chunk, each of at most ``count_characters``.
-
-    A longer sentence is a run of its own.
-
-    Parameters
-    ----------
-    lengths : sequence of int, length n
-        Length of each sentence in characters.
-    ranks : sequence of int, length n
-        Chunk of each sentence.
-    count_characters : int
-        Largest length of a run.
-
-    Examples
-    --------
-    >>> cut_chunks([30, 30, 30, 90], [1, 1, 2, 2], 60)
-    [[0, 1], [2], [3]]
-    """
+    """Return runs of whole sentences of one chunk, each of at most ``count_characters``."""
     runs: list[list[int]] = []
     held = 0
     for position, (length, rank) in enumerate(zip(lengths, ranks, strict=True)):
@@ -188,35 +140,14 @@ class EvidenceChoice:
 
     @classmethod
     def from_text(cls, text: str) -> EvidenceChoice:
-        """Return the choice for settings written as one text: mode, windows, sentences, characters.
-
-        Raises
-        ------
-        ValueError
-            If the text has another form; the message shows the text.
-        """
+        """Return the choice for settings written as one text: mode, windows, sentences, characters."""
         mode, *counts = text.split()
         if len(counts) != 3 or not all(count.isdigit() for count in counts):
             raise ValueError(f"evidence settings must be a mode and three whole numbers, got {text!r}")
         return cls(EvidenceSettings(mode, *map(int, counts)))
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
-        """Return one row per (answer sentence, window) (schema :data:`WINDOWED_SCHEMA`).
-
-        Parameters
-        ----------
-        batch : RecordBatch
-            Columns interaction_id, evidence_key, context_ranks, statement_ranks and the lists :data:`EVIDENCE_LISTS`.
-            An interaction without answer or without context gives no row. What the user said in earlier turns
-            (statements, null where they do not count) stands in front of the context.
-        texts : Table
-            Columns text_id (unique), encoded_text, embedding (unit vectors); at least the texts that the batch names.
-
-        Raises
-        ------
-        KeyError
-            If a text of the batch is missing: evidence from a part of the context would be wrong without notice.
-        """
+        """Return one row per (answer sentence, window) (schema :data:`WINDOWED_SCHEMA`)."""
         answers = batch.column("answer_text_ids").to_pylist()
         contexts = _read_evidence(batch, "text_ids")
         needed = sorted(
@@ -291,26 +222,12 @@ def _read_evidence(batch: pa.RecordBatch, name: str) -> list[list[Any]]:
 
 
 def read_words(text: str) -> frozenset[str]:
-    """Return the stems of the content words of a text; numbers stay as written.
-
-    Examples
-    --------
-    >>> sorted(read_words("The monthly fees are 5 euros."))
-    ['5', 'euro', 'fee', 'monthly']
-    """
+    """Return the stems of the content words of a text; numbers stay as written."""
     return frozenset(stem_word(word) for word in content_words(text))
 
 
 def join_window(sentences: Sequence[str], window: Sequence[int]) -> str:
-    """Return the premise of a window: its sentences in the order of the context, joined by spaces.
-
-    Parameters
-    ----------
-    sentences : sequence of str
-        Sentences of the context.
-    window : sequence of int
-        Positions of the sentences of the window.
-    """
+    """Return the premise of a window: its sentences in the order of the context, joined by spaces."""
     return " ".join(sentences[position] for position in window)
 
 

@@ -81,32 +81,7 @@ class _Passage(NamedTuple):
 
 
 def check_facts(answer: str | None, true_answer: str | None, query: str | None = None) -> FactCheck:
-    """Return whether an answer states the facts of a true answer.
-
-    Parameters
-    ----------
-    answer, true_answer : str or None
-        Texts of whole sentences. If one is None or blank, or longer than
-        :data:`hcat.metrics.answers.MAXIMUM_CHARACTERS`, the answer is undecided.
-    query : str or None
-        The question. Its numbers, names and words are no facts.
-
-    Returns
-    -------
-    FactCheck
-
-    Notes
-    -----
-    Each sentence of the true answer is checked by itself. One incorrect sentence makes the answer incorrect. Without
-    an incorrect sentence, one undecided sentence leaves the answer undecided.
-
-    Examples
-    --------
-    >>> check_facts("The account costs 9 euros a month.", "The account has a cost of 9 euros a month.")
-    FactCheck(status='correct', reason='same_facts')
-    >>> check_facts("The account costs 11 euros a month.", "The account has a cost of 9 euros a month.")
-    FactCheck(status='incorrect', reason='other_value')
-    """
+    """Return whether an answer states the facts of a true answer."""
     said, truth = clean_text(answer or ""), clean_text(true_answer or "")
     if not said.strip() or not truth.strip() or max(len(said), len(truth)) > MAXIMUM_CHARACTERS:
         return FactCheck("undecided", "no_text")

@@ -97,13 +97,7 @@ class Fusion:
 
 
 def bounded_log_odds(probability: float) -> float:
-    """Return the log odds of a probability within +-:data:`ENTAILMENT_LOGIT_BOUND`, as the macro of that name.
-
-    Examples
-    --------
-    >>> bounded_log_odds(0.5), bounded_log_odds(1.0)
-    (0.0, 8.0)
-    """
+    """Return the log odds of a probability within +-:data:`ENTAILMENT_LOGIT_BOUND`, as the macro of that name."""
     tiny = float(np.exp(-ENTAILMENT_LOGIT_BOUND - 1))
     log_odds = float(np.log(max(probability, tiny)) - np.log(max(1 - probability, tiny)))
     return min(max(log_odds, -ENTAILMENT_LOGIT_BOUND), ENTAILMENT_LOGIT_BOUND)
@@ -136,26 +130,7 @@ def join_answers(
     count_answers: int,
     claims_nothing: npt.NDArray[np.bool_] | None = None,
 ) -> Floats:
-    """Return the log odds that every sentence of an answer is supported, shape (count_answers,).
-
-    Parameters
-    ----------
-    log_odds : ndarray, shape (n,)
-        Log odds that each sentence is supported.
-    answers : ndarray of int, shape (n,)
-        Answer of each sentence, 0 to count_answers - 1.
-    count_answers : int
-        Number of answers. An answer without sentences gets :data:`CERTAIN_LOG_ODDS`.
-    claims_nothing : ndarray of bool, shape (n,), optional
-        Sentences that are left out, because they claim nothing.
-
-    Examples
-    --------
-    Two sentences with log odds 0: the lowest is raised by ln 2 / 2, and their geometric mean has log odds 0.
-
-    >>> join_answers(np.zeros(3), np.array([0, 0, 1]), 3).round(4).tolist()
-    [0.2599, 0.0, 20.0]
-    """
+    """Return the log odds that every sentence of an answer is supported, shape (count_answers,)."""
     if claims_nothing is not None:
         log_odds, answers = log_odds[~claims_nothing], answers[~claims_nothing]
     return _join(log_odds, answers, count_answers).log_odds
@@ -169,28 +144,7 @@ def fit_fusion(
     penalty: float = 1.0,
     signs: Sequence[int] | None = None,
 ) -> Fusion:
-    """Return the fusion with the largest penalised likelihood among those with the given signs.
-
-    Parameters
-    ----------
-    features : ndarray, shape (n, n_features)
-        Features of the sentences, in the order of :data:`FEATURES`; finite.
-    answers : ndarray of int, shape (n,)
-        Answer of each sentence.
-    is_supported : ndarray of bool, shape (n_answers,)
-        Label of each answer: True if all its sentences are supported. Each answer has at least one sentence.
-    weights : ndarray, shape (n_answers,), optional
-        Weight of each answer in the likelihood, for instance 1 / inclusion probability.
-    penalty : float
-        Half the weight of the squared standardised coefficients; the intercept is free.
-    signs : sequence of int, optional
-        +1, -1, or 0 for a coefficient that may have any sign; those of :data:`FEATURES` by default.
-
-    Raises
-    ------
-    ValueError
-        If features are not finite, or the labels are all equal.
-    """
+    """Return the fusion with the largest penalised likelihood among those with the given signs."""
     from scipy.optimize import minimize
 
     if not np.isfinite(features).all():

@@ -93,15 +93,7 @@ class Displacement(NamedTuple):
 
 
 def place_mentions(text: str, features: TextFeatures) -> Placed:
-    """Return the words, numbers and names of a sentence in order; a word inside a number or name belongs to it.
-
-    Parameters
-    ----------
-    text : str
-        The sentence.
-    features : TextFeatures
-        Its features.
-    """
+    """Return the words, numbers and names of a sentence in order; a word inside a number or name belongs to it."""
     found = [
         (mention.start, mention.end, _item(mention.keys, mention.parts, _NUMBER, kind, mention.surface))
         for mention, kind in replaceable_numbers(features)
@@ -163,18 +155,7 @@ class Places:
     def from_sentences(
         cls, sentences: Sequence[Placed], query: Iterable[Placed] = (), answer: Iterable[Placed] | None = None
     ) -> Places:
-        """Return the index of context sentences.
-
-        Parameters
-        ----------
-        sentences : sequence of Placed
-            Context sentences in order.
-        query : iterable of Placed
-            Sentences of the query. Their numbers and names are known and have no place.
-        answer : iterable of Placed, optional
-            Sentences of the answer that will be compared. The index then leaves out what they do not say, and it is
-            empty if they have no number or name.
-        """
+        """Return the index of context sentences."""
         asked = None
         if answer is not None:
             asked = {key for each in answer if each.has_mention for item in each.items for key in item.matches}
@@ -210,31 +191,7 @@ class _Neighbour(NamedTuple):
 
 
 def find_displaced(sentence: Placed, places: Places) -> Displacement:
-    """Return how far the numbers and names of an answer sentence are out of place in the context.
-
-    Parameters
-    ----------
-    sentence : Placed
-        The answer sentence.
-    places : Places
-        Its context.
-
-    Returns
-    -------
-    Displacement
-        0 if the sentence has no number or name, or if the context has no rival of the same kind.
-
-    Examples
-    --------
-    >>> from hcat.language.features import extract_features
-    >>> def place(text):
-    ...     return place_mentions(text, extract_features(text))
-    >>> places = Places.from_sentences([place("The monthly fee is $5."), place("A card replacement costs $12.")])
-    >>> find_displaced(place("The monthly fee is $12."), places).displaced
-    ('$12 instead of $5',)
-    >>> find_displaced(place("The monthly fee is $5."), places).displaced
-    ()
-    """
+    """Return how far the numbers and names of an answer sentence are out of place in the context."""
     worst = {_NUMBER: 0.0, _ENTITY: 0.0}
     displaced: list[str] = []
     if not sentence.has_mention or not places.sentences:

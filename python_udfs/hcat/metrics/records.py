@@ -175,13 +175,7 @@ class Records:
 
 
 def read_fields(sentence: str) -> Fields:
-    """Return the fields of one verbalised sentence; prose has none.
-
-    Examples
-    --------
-    >>> read_fields("Outdoor seating: no; WiFi: free.").flags
-    ((('', 'Outdoor seating'), 'no'), (('', 'WiFi'), 'yes'))
-    """
+    """Return the fields of one verbalised sentence; prose has none."""
     if ": " not in sentence:
         return _NO_FIELDS
     flags: list[tuple[tuple[str, str], str]] = []
@@ -205,25 +199,7 @@ _NO_FIELDS = Fields()
 
 
 def find_contradictions(sentence: str, records: Records) -> list[str]:
-    """Return the fields that ``sentence`` contradicts, one phrase each, such as "WiFi: no".
-
-    A statement about a field whose value is unknown is a contradiction, too.
-
-    Parameters
-    ----------
-    sentence : str
-        One answer sentence.
-    records : Records
-        Records of the whole evidence of the answer.
-
-    Examples
-    --------
-    >>> records = Records.from_fields([(read_fields("Outdoor seating: no."), ["outdoor", "seat"])])
-    >>> find_contradictions("It has outdoor seating.", records)
-    ['Outdoor seating: no']
-    >>> find_contradictions("It has no outdoor seating.", records)
-    []
-    """
+    """Return the fields that ``sentence`` contradicts, one phrase each, such as "WiFi: no"."""
     found = [
         f"{flag.name}: {' / '.join(sorted(flag.values))}"
         for flag in records.flags
@@ -269,11 +245,7 @@ def _contradicts(sentence: str, flag: Flag, records: Records) -> bool:
 
 
 def _find_mentions(folded: str, flag: Flag) -> list[tuple[int, int]]:
-    """Return the spans of the mentions of a flag.
-
-    A name of one word is not mentioned by a word with a capital inside the sentence, unless the record writes the name
-    with a capital too.
-    """
+    """Return the spans of the mentions of a flag."""
     tokens = [(match.start(), match.end(), match.group()) for match in _WORD.finditer(folded)]
     stems = [stem_word(word) for word in flag.words]
     joined = "".join(flag.words)

@@ -239,54 +239,12 @@ _BESIDE = re.compile(r"\b(?:but|and|as|because|since|although|though|rather|inst
 
 
 def is_refusal(answer: str) -> bool:
-    """Return whether an answer declines or says that the information is not available.
-
-    Parameters
-    ----------
-    answer : str
-        Answer of the application. A blank answer is unanswered and no refusal.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> is_refusal("I cannot answer that question."), is_refusal("The fee is 5 euros.")
-    (True, False)
-    """
+    """Return whether an answer declines or says that the information is not available."""
     return explain_refusal(answer) is not None
 
 
 def explain_refusal(answer: str) -> str | None:
-    """Return the name of the pattern by which an answer is a refusal, or None if it is not one.
-
-    An answering sentence is one without a pattern. Deflections count as answering sentences if the opening announces an
-    answer ("Here is how to ..."). The answer is a refusal if one of these rules holds, in this order:
-
-    1. It opens by declining or by calling the information unavailable. Deflections and at most `MAXIMUM_OPENING_WORDS`
-       content words may stand before. The share of its content words in answering sentences is at most
-       `MAXIMUM_ANSWER_SHARE`.
-    2. It closes by declining: only deflections follow the last sentence that declines. The share of its content words
-       in answering sentences is at most `MAXIMUM_SHARE_BEFORE_CLOSING`.
-    3. It declines or calls the information unavailable at another place. The share of its content words in answering
-       sentences is at most `MAXIMUM_SHARE_BESIDE`.
-    4. It only tells the user to ask somebody else (`refer_elsewhere`).
-
-    Parameters
-    ----------
-    answer : str
-
-    Returns
-    -------
-    str or None
-        A name from `REFUSAL_PATTERNS`.
-
-    Examples
-    --------
-    >>> explain_refusal("The context does not contain the fee of this account.")
-    'source_lacks_information'
-    """
+    """Return the name of the pattern by which an answer is a refusal, or None if it is not one."""
     may_refer = len(answer) <= MAXIMUM_REFERRAL_CHARACTERS and _ELSEWHERE.search(answer) is not None
     if not may_refer and not _CUE.search(answer.replace("\u2019", "'")):
         return None
@@ -328,15 +286,7 @@ def explain_refusal(answer: str) -> str | None:
 
 
 def only_declines(sentence: str) -> bool:
-    """Return whether one sentence of a longer answer declines and says nothing beside that.
-
-    Examples
-    --------
-    >>> only_declines("The documents do not mention a fee.")
-    True
-    >>> only_declines("I don't know, but the fee is low.")
-    False
-    """
+    """Return whether one sentence of a longer answer declines and says nothing beside that."""
     return _BESIDE.search(sentence) is None and explain_refusal(sentence) is not None
 
 

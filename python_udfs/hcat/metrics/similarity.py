@@ -69,46 +69,13 @@ _SIMILARITY_DIGITS = 6
 
 
 def best_matches(similarity: Matrix) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int32]]:
-    """Return S_max per row, shape (n,), and the column of its first maximum, shape (n,).
-
-    Parameters
-    ----------
-    similarity : ndarray, shape (n, m), m >= 1
-        Cosines in [-1, 1].
-
-    Examples
-    --------
-    >>> best, match = best_matches(np.array([[0.25, 0.5], [1.0, 0.0]], np.float32))
-    >>> best.tolist(), match.tolist()
-    ([0.5, 1.0], [1, 0])
-    """
+    """Return S_max per row, shape (n,), and the column of its first maximum, shape (n,)."""
     match = similarity.argmax(axis=1).astype(np.int32)
     return similarity[np.arange(len(match)), match], match
 
 
 def transport_cost(similarity: Matrix) -> float:
-    """Return the exact optimal transport cost between context and answer, in [0, 2]; lower is more complete.
-
-    The ground distance is 1 - cosine and the weights are uniform (Sudjianto et al. 2024, section 3.3.2). The solver is
-    ``emd2`` of POT.
-
-    Parameters
-    ----------
-    similarity : ndarray, shape (n, k)
-        Cosines between n context and k answer sentences.
-
-    Raises
-    ------
-    ValueError
-        If one side has no sentence, or the solver does not converge.
-
-    Examples
-    --------
-    With one answer sentence the cost is the mean distance.
-
-    >>> transport_cost(np.array([[1.0], [0.5]], np.float32))
-    0.25
-    """
+    """Return the exact optimal transport cost between context and answer, in [0, 2]; lower is more complete."""
     count_context, count_answer = similarity.shape
     if count_context == 0 or count_answer == 0:
         raise ValueError(f"transport needs sentences on both sides, got {count_context} and {count_answer}")
@@ -126,31 +93,12 @@ def transport_cost(similarity: Matrix) -> float:
 
 
 def average_distance(similarity: Matrix) -> float:
-    """Return the mean cosine distance over all pairs, in [0, 2]: the approximation of the transport cost in HCAT.
-
-    Examples
-    --------
-    >>> average_distance(np.array([[1.0, 0.0], [0.0, 1.0]], np.float32))
-    0.5
-    """
+    """Return the mean cosine distance over all pairs, in [0, 2]: the approximation of the transport cost in HCAT."""
     return float(np.mean(np.clip(1.0 - similarity.astype(np.float64), 0.0, 2.0)))
 
 
 def pool_windows(vectors: Matrix, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return the unit vector of a text that was split into windows, shape (d,): their mean weighted by length.
-
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, d)
-        Unit vectors of the windows.
-    weights : ndarray, shape (n,)
-        Lengths of the windows in characters.
-
-    Examples
-    --------
-    >>> pool_windows(np.eye(2, dtype=np.float32), np.array([3.0, 4.0])).tolist()
-    [0.6, 0.8]
-    """
+    """Return the unit vector of a text that was split into windows, shape (d,): their mean weighted by length."""
     pooled = weights @ vectors.astype(np.float64)
     norm = float(np.linalg.norm(pooled))
     return pooled / norm if norm > 0 else pooled

@@ -70,35 +70,7 @@ class SupportCounts:
 
 
 def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts:
-    """Return how many words, numbers and names of a sentence the evidence supports.
-
-    The evidence supports
-
-    - a number by the same value with the same unit, or if one side has no unit;
-    - a percentage also by an equal fraction or decimal number below 1, and the reverse;
-    - a date by the same date or a more precise one;
-    - a name by the name itself, by a full name that it is the acronym of, or if each part is among the words;
-    - a word by the same stem, or if the word is inside a supported name.
-
-    Parameters
-    ----------
-    sentence : TextFeatures
-        Features of one answer sentence.
-    evidence : Evidence
-        Evidence of the interaction.
-
-    Returns
-    -------
-    SupportCounts
-
-    Examples
-    --------
-    >>> from hcat.language.features import extract_features
-    >>> evidence = Evidence.from_features([extract_features("A monthly fee of 25 dollars is due.")])
-    >>> counts = measure_support(extract_features("The fees are $25 and 3%."), evidence)
-    >>> counts.count_numbers, counts.count_numbers_supported, counts.unsupported
-    (2, 1, ('3%',))
-    """
+    """Return how many words, numbers and names of a sentence the evidence supports."""
     missing = [mention for mention in sentence.word_mentions if mention.keys[0] not in evidence.words]
     missing_entities = []
     supported_entities = []
@@ -158,53 +130,13 @@ class SupportedShare(NamedTuple):
 
 
 def share_supported(text: Sequence[TextFeatures], evidence: Iterable[TextFeatures]) -> SupportedShare:
-    """Return the share of the words, numbers and names of a text that other texts support; None without any.
-
-    Of a reference against an answer it is the recall: what the answer leaves out. Of an answer against a reference it
-    is the precision: what the answer adds.
-
-    Parameters
-    ----------
-    text : sequence of TextFeatures
-        Features of its sentences.
-    evidence : iterable of TextFeatures
-        Features of the sentences that may support it.
-
-    Examples
-    --------
-    The answer names the fee and the amount and leaves out when it is due.
-
-    >>> from hcat.language.features import extract_features
-    >>> reference, answer = map(extract_features, ("The fee of 5 euros is due in June.", "The fee is 5 euros."))
-    >>> share_supported([reference], [answer])
-    SupportedShare(share=0.5, count_items=4)
-    """
+    """Return the share of the words, numbers and names of a text that other texts support; None without any."""
     known = Evidence.from_features(evidence)
     return _share_of([measure_support(sentence, known) for sentence in text])
 
 
 def shares_of_sentences(text: Sequence[TextFeatures], evidence: Iterable[TextFeatures]) -> list[float | None]:
-    """Return for every sentence the share of its words, numbers and names that other texts support, in [0, 1].
-
-    Parameters
-    ----------
-    text : sequence of TextFeatures
-        Features of its sentences.
-    evidence : iterable of TextFeatures
-        Features of the sentences that may support it.
-
-    Returns
-    -------
-    list of float or None
-        In the order of the sentences; None for a sentence without a word, number or name.
-
-    Examples
-    --------
-    >>> from hcat.language.features import extract_features
-    >>> reference = [extract_features(text) for text in ("The fee is 5 euros.", "It is due in June.")]
-    >>> shares_of_sentences(reference, [extract_features("The fee: 5 euros.")])
-    [1.0, 0.0]
-    """
+    """Return for every sentence the share of its words, numbers and names that other texts support, in [0, 1]."""
     known = Evidence.from_features(evidence)
     return [_share_of([measure_support(sentence, known)]).share for sentence in text]
 

@@ -100,26 +100,7 @@ _MAXIMUM_LINE_TOKENS = 14
 
 
 def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
-    """Yield postal addresses, each from its street, unit, box or postcode to the last line that belongs to it.
-
-    An address begins at a house number before a street word, a street word before a number, a unit ("Apt 4"), a line
-    of number, words and number, a military or post box, or a postcode. It continues over commas and up to
-    :data:`MAXIMUM_ADDRESS_LINES` lines, as long as they hold only capitalised words and numbers.
-
-    Parameters
-    ----------
-    text : str
-        Text folded by :func:`hcat.privacy.spans.fold_text`.
-    tokens : sequence of Token
-        Its tokens (:func:`hcat.privacy.spans.read_tokens`).
-
-    Examples
-    --------
-    >>> from hcat.privacy.spans import read_tokens
-    >>> text = "She lives at 14 Crown Street, Flat 2, London now."
-    >>> [text[span.start : span.end] for span in find_addresses(text, read_tokens(text))]
-    ['14 Crown Street, Flat 2, London']
-    """
+    """Yield postal addresses, each from its street, unit, box or postcode to the last line that belongs to it."""
     for expression, rule, necessary in _ADDRESS_PATTERNS:
         for match in expression.finditer(text) if necessary.search(text) else ():
             index = _token_at(tokens, match.end())

@@ -206,33 +206,7 @@ def make_reader() -> Reader:
 def expose_spans(
     answer: str, spans: Sequence[Span], query: str, chunks: Sequence[str], read: Reader
 ) -> list[dict[str, Any]]:
-    """Return one finding per distinct value of an answer, in order of first occurrence.
-
-    Parameters
-    ----------
-    answer : str
-    spans : sequence of Span
-        Spans of the answer in order of place.
-    query : str
-        Empty if there is none.
-    chunks : sequence of str
-        Retrieved chunks, without empty ones.
-    read : callable
-        Result of :func:`make_reader`.
-
-    Returns
-    -------
-    list of dict
-        Keys as in :data:`FINDING_TYPE`.
-
-    Examples
-    --------
-    >>> answer = "Card 4539 1488 0343 6467, zofia@example.com"
-    >>> spans = [Span(5, 24, "card", "luhn"), Span(26, 43, "email", "pattern")]
-    >>> found = expose_spans(answer, spans, "Is 4539148803436467 mine?", ["Opening hours"], make_reader())
-    >>> [(finding["entity_type"], finding["exposure"], finding["masked"]) for finding in found]
-    [('card', 'in_query', '****6467'), ('email', 'leaked', '[email]')]
-    """
+    """Return one finding per distinct value of an answer, in order of first occurrence."""
     findings: dict[tuple[str, str], dict[str, Any]] = {}
     for span in spans:
         value = answer[span.start : span.end]

@@ -18,33 +18,7 @@ NUMBER_TYPES: Final = frozenset(
 
 
 def mask_value(value: str, entity_type: str) -> str:
-    """Return the masked form of a value: `****1234` for long numbers, `****34` for shorter ones, else the type.
-
-    At least two thirds of a number stay hidden. A number of twelve or more characters shows four of them, one of eight
-    to eleven characters shows two, and a shorter one shows none. Names, addresses, e-mail addresses, dates and amounts
-    become `[person]`, `[address]` and so on.
-
-    Parameters
-    ----------
-    value : str
-        The personal data.
-    entity_type : str
-        One of :data:`hcat.privacy.spans.ENTITY_TYPES`.
-
-    Raises
-    ------
-    ValueError
-        If the type is unknown.
-
-    Examples
-    --------
-    >>> mask_value("4111 1111 1111 1234", "card")
-    '****1234'
-    >>> mask_value("219-09-9956", "ssn")
-    '****56'
-    >>> mask_value("Zofia Nowak", "person")
-    '[person]'
-    """
+    """Return the masked form of a value: `****1234` for long numbers, `****34` for shorter ones, else the type."""
     if entity_type not in ENTITY_TYPES:
         raise ValueError(f"entity_type must be among {ENTITY_TYPES}, got {entity_type!r}")
     if entity_type not in NUMBER_TYPES:
@@ -57,43 +31,17 @@ def mask_value(value: str, entity_type: str) -> str:
 
 
 def mask_text(text: str, **settings: Any) -> str:
-    """Return a text in which all personal data that is found is masked; data that is not found stays readable.
-
-    Parameters
-    ----------
-    text : str
-    **settings
-        As for :func:`hcat.privacy.recognition.find_spans`.
-
-    Examples
-    --------
-    >>> mask_text("Write to zofia@example.com", model=None, presidio_recognisers=())
-    'Write to [email]'
-    """
+    """Return a text in which all personal data that is found is masked; data that is not found stays readable."""
     return mask_texts([text], **settings)[0]
 
 
 def mask_texts(texts: Sequence[str], **settings: Any) -> list[str]:
-    """Return each text with its personal data masked; texts are read in batches.
-
-    Parameters
-    ----------
-    texts : sequence of str
-    **settings
-        As for :func:`hcat.privacy.recognition.find_spans`.
-    """
+    """Return each text with its personal data masked; texts are read in batches."""
     return [apply_masks(text, spans) for text, spans in zip(texts, find_spans(texts, **settings), strict=True)]
 
 
 def apply_masks(text: str, spans: Sequence[Span]) -> str:
-    """Return a text in which each span is replaced by its masked form.
-
-    Parameters
-    ----------
-    text : str
-    spans : sequence of Span
-        In order of place, without overlap.
-    """
+    """Return a text in which each span is replaced by its masked form."""
     parts = []
     position = 0
     for span in spans:

@@ -121,26 +121,7 @@ MAXIMUM_NAME_WORDS: Final = 4
 
 
 def is_person_name(words: Sequence[str], *, is_cued: bool = False) -> bool:
-    """Return whether capitalised words can be a person's name.
-
-    A word of :data:`hcat.language.given_names.ORGANISATION_WORDS` rules it out. Otherwise one of the words must be a
-    given name, or a word that is not ordinary English. The latter is enough after a cue or in a pair of words. Names
-    made of ordinary words ("Harbour Points") are therefore not persons.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Words of the name as they are written.
-    is_cued : bool
-        Whether a cue announces the name.
-
-    Examples
-    --------
-    >>> is_person_name(["Moira", "McDonald"]), is_person_name(["Clipper", "Gold", "Card"])
-    (True, False)
-    >>> is_person_name(["Okonkwo"]), is_person_name(["Okonkwo"], is_cued=True)
-    (False, True)
-    """
+    """Return whether capitalised words can be a person's name."""
     lower = [word.lower().removesuffix("'s").removesuffix("\u2019s") for word in words]
     long = [word for word in lower if len(word) > 1]
     if not long or not is_spelled_like_name(words) or not _NEVER_IN_NAMES.isdisjoint(long):
@@ -156,30 +137,12 @@ def is_person_name(words: Sequence[str], *, is_cued: bool = False) -> bool:
 
 
 def is_part_of_firm(text: str, start: int, end: int) -> bool:
-    """Return whether an ampersand stands directly before or after a name ("Johnson & Johnson").
-
-    Parameters
-    ----------
-    text : str
-    start, end : int
-        Place of the name in characters; the end is exclusive.
-    """
+    """Return whether an ampersand stands directly before or after a name ("Johnson & Johnson")."""
     return text[max(0, start - 3) : start].rstrip().endswith("&") or text[end : end + 3].lstrip().startswith("&")
 
 
 def read_name(tokens: Sequence[Token], index: int, *, is_any_case: bool = False) -> int:
-    """Return the index of the token after the name that begins at ``index``; ``index`` itself if there is no name.
-
-    A name holds up to :data:`MAXIMUM_NAME_WORDS` capitalised words or initials, and particles between them.
-
-    Parameters
-    ----------
-    tokens : sequence of Token
-    index : int
-        First token of the name.
-    is_any_case : bool
-        Whether words in lower case count as well.
-    """
+    """Return the index of the token after the name that begins at ``index``; ``index`` itself if there is no name."""
     past = index
     words = 0
     while past < len(tokens) and words < MAXIMUM_NAME_WORDS:
@@ -204,22 +167,7 @@ def read_name(tokens: Sequence[Token], index: int, *, is_any_case: bool = False)
 
 
 def find_persons(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
-    """Yield names of persons that a cue announces: a title, "my name is", "'s account", a middle initial.
-
-    Parameters
-    ----------
-    text : str
-        Text folded by :func:`hcat.privacy.spans.fold_text`.
-    tokens : sequence of Token
-        Its tokens (:func:`hcat.privacy.spans.read_tokens`).
-
-    Examples
-    --------
-    >>> from hcat.privacy.spans import read_tokens
-    >>> text = "Dear Ms Okonkwo, Harbour Points stay."
-    >>> [text[span.start : span.end] for span in find_persons(text, read_tokens(text))]
-    ['Okonkwo']
-    """
+    """Yield names of persons that a cue announces: a title, "my name is", "'s account", a middle initial."""
     is_lower = text.islower()
     index = 0
     while index < len(tokens):
@@ -307,26 +255,7 @@ _FIELD_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def is_person_field(field: str, value: str) -> bool:
-    """Return whether a field of a record holds a person's name, judged by the name of the field.
-
-    "customer_name", "lastName" and "surname" hold names whatever their value. "owner" and "account_manager" do so if a
-    word of the value is a given name, a surname or not ordinary English, and none belongs to an organisation. A plain
-    "name" may be that of a product, and is left to :func:`find_persons`.
-
-    Parameters
-    ----------
-    field : str
-        Name of the field.
-    value : str
-        What it holds.
-
-    Examples
-    --------
-    >>> is_person_field("customer_name", "x"), is_person_field("owner", "Nguyen")
-    (True, True)
-    >>> is_person_field("owner", "retail banking")
-    False
-    """
+    """Return whether a field of a record holds a person's name, judged by the name of the field."""
     words = [word.lower() for word in _FIELD_WORD.findall(field)]
     words[-1:] = [word if word in _PERSON_ROLES else word.removesuffix("s") for word in words[-1:]]
     if not words or not any(map(str.isalpha, value)):
@@ -342,15 +271,7 @@ def is_person_field(field: str, value: str) -> bool:
 
 
 def find_cued_places(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
-    """Yield places that a cue announces: capitalised words after "live in", "travelling to", "originally from".
-
-    Parameters
-    ----------
-    text : str
-        Text folded by :func:`hcat.privacy.spans.fold_text`.
-    tokens : sequence of Token
-        Its tokens (:func:`hcat.privacy.spans.read_tokens`).
-    """
+    """Yield places that a cue announces: capitalised words after "live in", "travelling to", "originally from"."""
     for index, token in enumerate(tokens):
         if token.kind != "word" or not token.text[0].isupper() or (index and tokens[index - 1].text[0].isupper()):
             continue

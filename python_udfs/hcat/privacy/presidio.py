@@ -55,20 +55,7 @@ _PRESIDIO: dict[tuple[str, ...], list[Any]] = {}
 
 
 def load_presidio(names: Sequence[str]) -> list[Any]:
-    """Return the recognisers of Presidio with the given names, loaded once per process and kept off the network.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of classes of ``presidio_analyzer.predefined_recognizers``.
-
-    Raises
-    ------
-    ModelError
-        If Presidio is not installed.
-    ValueError
-        If a name is not a recogniser of Presidio, or its types are not all in :data:`PRESIDIO_TYPES`.
-    """
+    """Return the recognisers of Presidio with the given names, loaded once per process and kept off the network."""
     key = tuple(names)
     if not key:
         return []  # and import nothing: Presidio brings torch and transformers along
@@ -99,19 +86,7 @@ def load_presidio(names: Sequence[str]) -> list[Any]:
 
 
 def ask_presidio(text: str, recognisers: Sequence[Any]) -> list[Span]:
-    """Return the spans that recognisers of Presidio find in a text; none for a text without a digit.
-
-    Parameters
-    ----------
-    text : str
-    recognisers : sequence
-        Result of :func:`load_presidio`.
-
-    Examples
-    --------
-    >>> ask_presidio("Card 4539 1488 0343 6467 is blocked.", load_presidio(["CreditCardRecognizer"]))
-    [Span(start=5, end=24, entity_type='card', rule='presidio')]
-    """
+    """Return the spans that recognisers of Presidio find in a text; none for a text without a digit."""
     if not recognisers or not any(character.isdigit() for character in text):
         return []
     folded = fold_text(text)

@@ -37,37 +37,7 @@ def find_spans(
     presidio_recognisers: Sequence[str] = DEFAULT_PRESIDIO_RECOGNISERS,
     batch_size: int = 64,
 ) -> list[list[Span]]:
-    """Return the personal data of each text as spans in order of place, without overlap.
-
-    Each distinct text is read once.
-
-    Parameters
-    ----------
-    texts : sequence of str
-    model : str or None
-        Package of the spaCy pipeline. With None, only rules and Presidio read, and names without a cue are missed.
-    presidio_recognisers : sequence of str
-        Names of classes of Presidio.
-    batch_size : int
-        Texts per call of the tagger.
-
-    Returns
-    -------
-    list of list of Span
-        Places are characters of the text as it was given.
-
-    Raises
-    ------
-    ModelError
-        If the pipeline or Presidio is not installed.
-    ValueError
-        If a recogniser of Presidio is unknown.
-
-    Examples
-    --------
-    >>> find_spans(["Call +44 20 7946 0958."], model=None, presidio_recognisers=())
-    [[Span(start=5, end=21, entity_type='phone', rule='international')]]
-    """
+    """Return the personal data of each text as spans in order of place, without overlap."""
     distinct = list(dict.fromkeys(texts))
     asked = load_presidio(presidio_recognisers)
     found: dict[str, list[Span]] = {}
@@ -83,25 +53,7 @@ def find_spans(
 
 
 def resolve_overlaps(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Return spans without overlap, in order of place.
-
-    Spans are taken by type in the order of :data:`hcat.privacy.spans.ENTITY_TYPES`, then by length from the longest,
-    then by place. A span that overlaps one already taken keeps its longest free stretch, if that holds at least three
-    letters or digits; otherwise it is dropped. Apart from such short remainders and canaries, every character that any
-    recogniser called personal stays covered.
-
-    Parameters
-    ----------
-    text : str
-    spans : iterable of Span
-        Spans of the text in any order.
-
-    Examples
-    --------
-    >>> phone, card = Span(0, 17, "phone", "cue"), Span(0, 10, "card", "luhn")
-    >>> resolve_overlaps("0123456789 abcdef", [phone, card])
-    [Span(start=0, end=10, entity_type='card', rule='luhn'), Span(start=11, end=17, entity_type='phone', rule='cue')]
-    """
+    """Return spans without overlap, in order of place."""
     order = {entity_type: position for position, entity_type in enumerate(ENTITY_TYPES)}
     distinct = dict.fromkeys(spans)  # keeps the order found, which decides between equal spans
     waiting = sorted(distinct, key=lambda span: (order[span.entity_type], span.start - span.end, span.start))

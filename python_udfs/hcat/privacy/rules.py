@@ -42,14 +42,7 @@ _NUMBER_RECOGNISERS: Final[tuple[tuple[Callable[[str], Iterator[Span]], re.Patte
 
 
 def find_by_rules(text: str) -> list[Span]:
-    """Return the spans that all rules find in a text; spans may overlap.
-
-    Examples
-    --------
-    >>> text = "My name is Zofia Nowak, card 4539 1488 0343 6467."
-    >>> [(span.entity_type, text[span.start : span.end]) for span in find_by_rules(text)]
-    [('card', '4539 1488 0343 6467'), ('person', 'Zofia Nowak')]
-    """
+    """Return the spans that all rules find in a text; spans may overlap."""
     folded = fold_text(text)
     tokens = read_tokens(folded)
     found: list[Span] = []

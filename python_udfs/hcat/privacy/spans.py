@@ -105,35 +105,13 @@ _FOLD: Final = _Fold()
 
 
 def fold_text(text: str) -> str:
-    """Return a text of the same length in which digits, spaces, dashes and wide letters have their plain form.
-
-    A card number in full-width digits or with a zero-width space is read as the same card number. Places in the folded
-    text are places in the original.
-
-    Examples
-    --------
-    >>> fold_text("\uff14\uff11\uff11\uff11\u20132222")
-    '4111-2222'
-    """
+    """Return a text of the same length in which digits, spaces, dashes and wide letters have their plain form."""
     return text if text.isascii() else text.translate(_FOLD)
 
 
 @lru_cache(maxsize=32)
 def read_tokens(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text in order.
-
-    The tokens of the last few texts are cached, because several rules read the same text.
-
-    Parameters
-    ----------
-    text : str
-        Text folded by :func:`fold_text`.
-
-    Examples
-    --------
-    >>> [(token.text, token.kind) for token in read_tokens("Flat 2, O'Neill")]
-    [('Flat', 'word'), ('2', 'number'), (',', 'mark'), ("O'Neill", 'word')]
-    """
+    """Return the tokens of a text in order."""
     tokens = []
     end_before = 0
     for match in _TOKEN.finditer(text):
@@ -155,12 +133,5 @@ MONTH_WORDS: Final = word_set(
 
 
 def skip_dot(tokens: Sequence[Token], index: int) -> int:
-    """Return the index of the next token after an optional ``.`` or ``#``.
-
-    Parameters
-    ----------
-    tokens : sequence of Token
-    index : int
-        Where the full stop or number sign may stand.
-    """
+    """Return the index of the next token after an optional ``.`` or ``#``."""
     return index + 1 if index < len(tokens) and tokens[index].text in (".", "#") else index

@@ -84,22 +84,7 @@ EXPOSED_SCHEMA: Final = pa.schema([("interaction_id", pa.string()), ("exposure_k
 
 
 def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
-    """Return the recognisers of personal data as one row (schema :data:`RECOGNISERS_SCHEMA`); no model is loaded.
-
-    Parameters
-    ----------
-    tagger : str
-        One of :data:`TAGGERS`.
-    entity_types : Table
-        Seed privacy_entity_types: entity_type, entity_class, is_masked; every type of
-        :data:`hcat.privacy.spans.ENTITY_TYPES` once.
-
-    Notes
-    -----
-    The key is a hash of the source of the rules, the versions of the libraries, the files of models and lists, and the
-    types to be masked. Texts are read again exactly when their findings can change. A fault is written to the column
-    ``problem``, also a file that is not the pinned one.
-    """
+    """Return the recognisers of personal data as one row (schema :data:`RECOGNISERS_SCHEMA`); no model is loaded."""
     row: dict[str, Any] = dict.fromkeys(RECOGNISERS_SCHEMA.names)
     try:
         if tagger not in TAGGERS:
@@ -128,15 +113,7 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
 
 
 def list_rule_sources() -> list[Traversable]:
-    """Return the source files of the rules: all Python files of this package by name, then the lists of names.
-
-    The package is walked, so that a new module changes the key of the recognisers without being listed anywhere.
-
-    Examples
-    --------
-    >>> [source.name for source in list_rule_sources()][:2], list_rule_sources()[-1].name
-    (['__init__.py', 'addresses.py'], 'given_names.py')
-    """
+    """Return the source files of the rules: all Python files of this package by name, then the lists of names."""
     sources = sorted(_walk_sources(resources.files("hcat.privacy")), key=lambda found: found[0])
     return [*(source for _, source in sources), resources.files("hcat.language").joinpath("given_names.py")]
 
@@ -181,24 +158,7 @@ def recognise_texts(
     model: str = DEFAULT_MODEL,
     presidio_recognisers: Sequence[str] = DEFAULT_PRESIDIO_RECOGNISERS,
 ) -> pa.RecordBatch:
-    """Return the personal data of each text as places and masks (schema :data:`RECOGNISED_SCHEMA`).
-
-    Parameters
-    ----------
-    batch : RecordBatch
-        text_id, reading_key, text (str), is_tagged (bool: the tagger looks for names as well; if no text is tagged,
-        no model is loaded).
-    masked_types : sequence of str
-        Types that are hidden wherever the text is shown.
-    model, presidio_recognisers
-        As for :func:`hcat.privacy.recognition.find_spans`.
-
-    Examples
-    --------
-    >>> texts = [{"text_id": "h", "reading_key": "k", "text": "Write to zofia@example.com", "is_tagged": False}]
-    >>> recognise_texts(pa.RecordBatch.from_pylist(texts), masked_types=["email"])["masked_text"].to_pylist()
-    ['Write to [email]']
-    """
+    """Return the personal data of each text as places and masks (schema :data:`RECOGNISED_SCHEMA`)."""
     rows = batch.to_pylist()
     found: dict[tuple[str, bool], list[Span]] = {}
     for is_tagged in (True, False):
@@ -270,30 +230,7 @@ def _recognise(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Reco
 
 
 def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.RecordBatch:
-    """Return JSON objects with their personal data masked, still as JSON (schema :data:`RECOGNISED_SCHEMA`).
-
-    Each field is read by rules only: its value after its name, as a person would read it ("account: 12345678"), and
-    the name itself. The tagger is not used, because it takes labels such as a product or a channel for people. A field
-    whose name refers to a person ("customer_name", "owner") is hidden as a whole instead.
-
-    Parameters
-    ----------
-    batch : RecordBatch
-        text_id, reading_key, text (str, a JSON object).
-    masked_types : sequence of str
-        Types that are hidden wherever the record is shown.
-
-    Raises
-    ------
-    ValueError
-        If a text is not a JSON object.
-
-    Examples
-    --------
-    >>> records = [{"text_id": "h", "reading_key": "k", "text": '{"owner": "Nguyen", "channel": "app"}'}]
-    >>> mask_records(pa.RecordBatch.from_pylist(records), masked_types=["person"])["masked_text"].to_pylist()
-    ['{"owner": "[person]", "channel": "app"}']
-    """
+    """Return JSON objects with their personal data masked, still as JSON (schema :data:`RECOGNISED_SCHEMA`)."""
     records = [json.loads(text) for text in batch.column("text").to_pylist()]
     for record in records:
         if not isinstance(record, dict):

@@ -39,21 +39,7 @@ _DETERMINERS = frozenset(["the", "a", "an", "our", "your", "this", "that", "thes
 
 
 def load_tagger(model: str = DEFAULT_MODEL, unused: tuple[str, ...] = _UNUSED_PIPES) -> Any:
-    """Return the spaCy pipeline with the parts that are used, loaded once per process.
-
-    Parameters
-    ----------
-    model : str
-        Python package of the pipeline. The default is read from its files, which must be the pinned ones, and none of
-        its code runs.
-    unused : tuple of str
-        Parts of the pipeline that are left out; by default all but the entity tagger.
-
-    Raises
-    ------
-    ModelError
-        If spaCy or the package of the pipeline is not installed, or a file of the default is another one.
-    """
+    """Return the spaCy pipeline with the parts that are used, loaded once per process."""
     with _LOCK:
         if (model, unused) not in _TAGGERS:
             try:
@@ -69,29 +55,7 @@ def load_tagger(model: str = DEFAULT_MODEL, unused: tuple[str, ...] = _UNUSED_PI
 
 
 def tag_texts(texts: Sequence[str], model: str, batch_size: int) -> Iterator[list[Span]]:
-    """Yield, for each text, the persons and places that the tagger finds in it.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Texts longer than :data:`MAXIMUM_PIECE_CHARACTERS` are tagged in pieces.
-    model : str
-        Python package of the spaCy pipeline.
-    batch_size : int
-        Pieces per call of the tagger.
-
-    Raises
-    ------
-    ModelError
-        If the pipeline is not installed.
-
-    Examples
-    --------
-    >>> text = "Priya Nair moved from Leeds to Lisbon."
-    >>> (found,) = tag_texts([text], DEFAULT_MODEL, batch_size=1)
-    >>> [(span.entity_type, text[span.start : span.end]) for span in found]
-    [('person', 'Priya Nair'), ('place', 'Leeds'), ('place', 'Lisbon')]
-    """
+    """Yield, for each text, the persons and places that the tagger finds in it."""
     pieces = [(index, start, end) for index, text in enumerate(texts) for start, end in _cut(text)]
     tagged: list[Span] = []
     current = 0
@@ -127,11 +91,7 @@ def _cut(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _read_entity(text: str, start: int, end: int, label: str) -> list[Span]:
-    """Return one span for an entity that is a person or a place, otherwise an empty list.
-
-    The tagger labels many names of people as organisations and some products as persons. Its label alone is therefore
-    not enough: a name must also look like one (:func:`hcat.privacy.names.is_person_name`).
-    """
+    """Return one span for an entity that is a person or a place, otherwise an empty list."""
     line_end = text.find("\n", start, end)
     end = line_end if line_end > start else end
     tokens = read_tokens(fold_text(text[start:end]))

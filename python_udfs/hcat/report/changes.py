@@ -106,17 +106,7 @@ COUNT_METRICS = "select count(*) as count_rows from fct_run_metrics where run_id
 
 
 def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return the signatures of this build, and what changed since the last signed build before it.
-
-    Nothing is compared without a signature: ``signed`` is then None.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    build : Build
-        The last build.
-    """
+    """Return the signatures of this build, and what changed since the last signed build before it."""
     sign_offs = list_sign_offs(source)
     now = build.run
     run_id = now["run_id"] if now else None
@@ -266,13 +256,7 @@ def _has_metrics(source: Warehouse, run: Row) -> bool:
 
 
 def _compare_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
-    """Return what differs between two sets of named values.
-
-    Examples
-    --------
-    >>> _compare_texts({"a": 1, "b": 2}, {"a": 1, "b": 3})
-    [{'what': 'b', 'before': '2', 'after': '3'}]
-    """
+    """Return what differs between two sets of named values."""
     return [
         {
             "what": clean_label(name),

@@ -51,13 +51,7 @@ limit $maximum
 
 
 def describe_conversations(source: Warehouse) -> dict[str, Any] | None:
-    """Return the counts of conversations and the worst one; None without a conversation of at least two turns.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    """
+    """Return the counts of conversations and the worst one; None without a conversation of at least two turns."""
     needed = ["fct_conversations", "fct_interactions", "fct_evaluations"]
     counts = next(iter(source.rows(COUNT_CONVERSATIONS, needed)), None)
     if counts is None or not counts["count_conversations"]:

@@ -20,15 +20,7 @@ class Line(NamedTuple):
 def describe_decision(
     sections: Mapping[str, Any], limitations: Mapping[str, Any], labels: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the lists of the first page; each line leads to its evidence.
-
-    Parameters
-    ----------
-    sections : mapping
-        The sections of the report by id.
-    limitations, labels : mapping
-        Of :func:`hcat.report.limitations.describe_limitations` and :func:`hcat.report.ratings.describe_labels`.
-    """
+    """Return the lists of the first page; each line leads to its evidence."""
     gates = sections["outcomes"]["gates"]
     failing = [row for row in gates["rows"] if not row["is_passing"]]
     findings, missing = list_findings(sections), _list_missing(limitations, labels)
@@ -59,13 +51,7 @@ def _describe_gate(row: Mapping[str, Any]) -> Line:
 
 
 def list_findings(sections: Mapping[str, Any]) -> list[Line]:
-    """Return open findings first, then worse versions, then what only a list without a claim names.
-
-    Parameters
-    ----------
-    sections : mapping
-        ``weaknesses`` with findings, to_read and tests, and ``robustness`` with the pairs of versions.
-    """
+    """Return open findings first, then worse versions, then what only a list without a claim names."""
     weaknesses, lines, named = sections["weaknesses"], [], set()
     if weaknesses["findings"] is not None:
         for row in _choose_distinct(weaknesses["findings"]["rows"]):
@@ -106,18 +92,7 @@ def list_findings(sections: Mapping[str, Any]) -> list[Line]:
 
 
 def _choose_distinct(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return open findings without those that share a segment with an earlier one and contradict none of its segments.
-
-    Such cells tell of the same answers: a part of an earlier cell, a cell that holds it, or one that crosses it.
-
-    Examples
-    --------
-    >>> rows = [{"status": "open", "segments": [("topic", "fees")], "segment": "fees"}]
-    >>> rows += [{"status": "open", "segments": [("topic", "fees"), ("system", "1.0")], "segment": "fees of 1.0"}]
-    >>> rows += [{"status": "open", "segments": [("topic", "cards")], "segment": "cards"}]
-    >>> [row["segment"] for row in _choose_distinct(rows)]
-    ['fees', 'cards']
-    """
+    """Return open findings without those that share a segment with an earlier one and contradict none of its segments."""
     chosen: list[Mapping[str, Any]] = []
     taken: list[dict[str, str]] = []
     for row in rows:

@@ -34,20 +34,7 @@ def describe_deletions(source: Warehouse) -> dict[str, Any] | None:
 
 
 def say_what_was_deleted(rows: list[Row]) -> str:
-    """Return in a sentence of which weeks only sums are left, and how many single interactions were deleted.
-
-    Parameters
-    ----------
-    rows : list of dict
-        Rows of fct_deletions.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> pruned = {"command": "prune", "count_interactions": 312, "weeks_before": date(2026, 6, 15)}
-    >>> say_what_was_deleted([pruned, {"command": "forget", "count_interactions": 3, "weeks_before": None}])
-    'Weeks before 2026-06-15: sums only, 312 interactions deleted. 3 single interactions deleted.'
-    """
+    """Return in a sentence of which weeks only sums are left, and how many single interactions were deleted."""
     pruned = [row for row in rows if row["command"] == "prune"]
     count_forgotten = sum(row["count_interactions"] for row in rows if row["command"] == "forget")
     parts = []

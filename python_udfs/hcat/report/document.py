@@ -64,25 +64,7 @@ EXPLORER_FILE: Final = "explorer.html"
 
 
 def write_report(warehouse: Path | Place, output: Path, metric_name: str | None = None) -> Path:
-    """Write the report of the last build as one HTML file and return its path.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder that holds ``hcat.duckdb`` (also a published copy), or the file.
-    output : Path
-        HTML file, replaced atomically; its folder is made when missing.
-    metric_name : str, optional
-        Primary metric of the maps of pairs; by default the first of :data:`hcat.report.maps.HEATMAP_METRICS` that has a
-        decided threshold and scores.
-
-    Raises
-    ------
-    WarehouseError
-        If the warehouse cannot be read, or if its last build was killed.
-    ValueError
-        If ``metric_name`` is not a primary metric of the warehouse.
-    """
+    """Write the report of the last build as one HTML file and return its path."""
     page = render_report(warehouse, metric_name, output.with_name(EXPLORER_FILE))
     output.parent.mkdir(parents=True, exist_ok=True)
     with replacing(output) as unfinished:
@@ -117,15 +99,7 @@ def _is_page_of(explorer: Path, run_id: str) -> bool:
 
 
 def drop_dead_links(page: str) -> str:
-    """Return the page with links to parts that this build lacks as plain text.
-
-    Text from logs is escaped and holds neither a link nor an id.
-
-    Examples
-    --------
-    >>> drop_dead_links('<p id="a"><a href="#a">here</a> <a href="#b">there</a></p>')
-    '<p id="a"><a href="#a">here</a> there</p>'
-    """
+    """Return the page with links to parts that this build lacks as plain text."""
     known = set(re.findall(r'<[a-z][^<>]* id="([^"]+)"', page))
     return re.sub(r'<a href="#([^"]+)">(.*?)</a>', lambda link: link[0] if link[1] in known else link[2], page)
 
@@ -172,10 +146,7 @@ def build_context(source: Warehouse, metric_name: str | None = None) -> dict[str
 
 
 def _mark_empty(sections: dict[str, Any], query_groups: dict[str, Any], ratings: dict[str, Any]) -> None:
-    """Mark sections that show nothing, because what they show was never given; the list of inputs names that.
-
-    A section that lacks a mart is shown: it says so.
-    """
+    """Mark sections that show nothing, because what they show was never given; the list of inputs names that."""
     bias, robustness = sections["bias"], sections["robustness"]
     shown = {
         "calibration": sections["calibration"]["state"] != "no_labels" or ratings["kinds"] or ratings["compared"],

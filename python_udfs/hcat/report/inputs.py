@@ -71,19 +71,7 @@ order by metrics.metric_name
 def describe_never_given(
     source: Warehouse, sections: Mapping[str, Any], titles: Mapping[str, str], settings: Mapping[str, Any]
 ) -> list[Row]:
-    """Return the inputs that were never given and the modules that are switched off, with what each would add.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    sections : mapping
-        The sections of the report by id, with their ``gaps``.
-    titles : mapping of str to str
-        Titles of the sections by id.
-    settings : mapping
-        Settings of the build.
-    """
+    """Return the inputs that were never given and the modules that are switched off, with what each would add."""
     added: dict[str, list[str]] = {}
     for metrics in _group_unscored(source.rows(COUNT_SCORES, ["dim_metrics", "fct_evaluations"])):
         added.setdefault(metrics[0], []).append(metrics[1])
@@ -98,15 +86,7 @@ def describe_never_given(
 
 
 def mark_switched_off(source: Warehouse, sections: Mapping[str, Any]) -> None:
-    """Take the gaps of marts whose module is switched off out of what their sections lack: the list of inputs names it.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    sections : mapping
-        The sections of the report by id, with their ``gaps``.
-    """
+    """Take the gaps of marts whose module is switched off out of what their sections lack: the list of inputs names it."""
     for section in sections.values():
         section["gaps"] = [
             gap
@@ -128,15 +108,7 @@ def _describe_switched_off(source: Warehouse, settings: Mapping[str, Any]) -> li
 
 
 def _group_unscored(rows: Sequence[Row]) -> Iterable[tuple[str, str]]:
-    """Yield an input that no scored metric needs, with the metrics that wait for it.
-
-    Examples
-    --------
-    >>> rows = [{"metric_name": "bleu_2", "requires": "answer|reference", "count_scored": 0}]
-    >>> rows += [{"metric_name": "answered", "requires": "answer", "count_scored": 9}]
-    >>> list(_group_unscored(rows))
-    [('reference', '1 metric (bleu_2)')]
-    """
+    """Yield an input that no scored metric needs, with the metrics that wait for it."""
     given = {word for row in rows if row["count_scored"] for word in (row["requires"] or "").split("|")}
     waiting: dict[str, list[str]] = {}
     for row in rows:

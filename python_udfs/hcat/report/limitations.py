@@ -51,19 +51,7 @@ order by count_cells desc, test_status
 def describe_limitations(
     source: Warehouse, build: Build, sections: Mapping[str, Any], titles: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the limits of this build, the missing evidence of all sections, and the inputs that were never given.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    build : Build
-        The last build.
-    sections : mapping
-        The other sections by id, whose ``gaps`` are gathered and whose gates are counted.
-    titles : mapping of str to str
-        Titles of the sections by id.
-    """
+    """Return the limits of this build, the missing evidence of all sections, and the inputs that were never given."""
     unscored = source.rows(COUNT_UNSCORED, ["fct_evaluations", "dim_metrics"])
     small = source.rows(COUNT_SMALL, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"])
     gates = sections["outcomes"]["gates"]["rows"]

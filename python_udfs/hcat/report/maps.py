@@ -81,22 +81,7 @@ order by weaknesses.dimension, weaknesses.segment, weaknesses.metric_name
 
 
 def describe_maps(source: Warehouse, build: Build, metric_name: str | None) -> dict[str, Any]:
-    """Return the maps of segments and of pairs of segments.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    build : Build
-        The last build.
-    metric_name : str or None
-        Primary metric of the maps of pairs; None chooses one as :func:`choose_metric`.
-
-    Raises
-    ------
-    ValueError
-        If ``metric_name`` is given and is not a primary metric.
-    """
+    """Return the maps of segments and of pairs of segments."""
     chosen = choose_metric(source, build.metrics, metric_name)
     declared = [(row["first_dimension"], row["second_dimension"]) for row in source.rows(LIST_PAIRS, [BIVARIATE])]
     preferred = [pair for pair in HEATMAP_PAIRS if pair in declared]
@@ -118,23 +103,7 @@ def describe_maps(source: Warehouse, build: Build, metric_name: str | None) -> d
 
 
 def choose_metric(source: Warehouse, metrics: Sequence[Row], metric_name: str | None) -> Row | None:
-    """Return the metric of the maps of pairs; None in a warehouse without a scored primary metric.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    metrics : sequence of dict
-        Rows of dim_metrics.
-    metric_name : str or None
-        Primary metric that the reader chose; None takes the first of :data:`HEATMAP_METRICS` that has a decided
-        threshold and scores.
-
-    Raises
-    ------
-    ValueError
-        If ``metric_name`` is given and is not a primary metric.
-    """
+    """Return the metric of the maps of pairs; None in a warehouse without a scored primary metric."""
     primary = {metric["metric_name"]: metric for metric in metrics if metric["is_primary"]}
     if metric_name is not None:
         if metric_name not in primary:
@@ -326,11 +295,7 @@ def _shade(cells: Sequence[Row], value: str, is_rate: bool, direction: str) -> l
 
 
 def _is_unsure(cell: Row, value: str, reference: float | None) -> bool:
-    """Return whether ``cell`` does not differ clearly from the other interactions.
-
-    This is so where the interval of the tested difference contains 0. Where ``value`` was not tested, it is so where
-    the interval of ``value`` contains ``reference``, the value of all interactions.
-    """
+    """Return whether ``cell`` does not differ clearly from the other interactions."""
     if cell.get("measurement") == value and cell.get("difference_lower") is not None:
         return bool(cell["difference_lower"] <= 0 <= cell["difference_upper"])
     lower, upper = cell[f"{value}_lower"], cell[f"{value}_upper"]

@@ -128,36 +128,19 @@ LIST_SCORED = "select distinct metric_name from fct_evaluations where raw_score 
 
 @cache
 def read_public_accuracy() -> dict[str, dict[str, Any]]:
-    """Return the accuracy of groundedness on public labels, by name of the classifier.
-
-    The file is the only place of these figures beside docs/benchmarks/generalisation.md, and a test holds it to that.
-    """
+    """Return the accuracy of groundedness on public labels, by name of the classifier."""
     text = Path(__file__).with_name("public_accuracy.json").read_text(encoding="utf-8")
     figures: dict[str, dict[str, Any]] = json.loads(text)
     return figures
 
 
 def find_public_accuracy(classifier: str | None) -> dict[str, Any] | None:
-    """Return the public accuracy of groundedness with a classifier; None where it was never measured.
-
-    Examples
-    --------
-    >>> find_public_accuracy("hcat-entailment-cascade")["auroc"][:5], find_public_accuracy("none")
-    ('0.685', None)
-    """
+    """Return the public accuracy of groundedness with a classifier; None where it was never measured."""
     return read_public_accuracy().get(classifier or "")
 
 
 def describe_metrics(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return the catalogue by family, primary metrics first, the decisions on thresholds, and the public accuracy.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    build : Build
-        The last build.
-    """
+    """Return the catalogue by family, primary metrics first, the decisions on thresholds, and the public accuracy."""
     families: list[Row] = []
     for family, metrics in sorted(group_by(build.metrics, "family").items()):
         rows = [_describe_metric(metric) for metric in metrics]

@@ -147,15 +147,7 @@ order by metric_name, test
 
 
 def describe_monitoring(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return weekly scores and drift, expiry dates of decisions and calibrations, and the settings of the plan.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    build : Build
-        The last build.
-    """
+    """Return weekly scores and drift, expiry dates of decisions and calibrations, and the settings of the plan."""
     gaps = []
     if not source.has("fct_metric_drift"):
         gaps.append(

@@ -158,15 +158,7 @@ order by described.metric_name, described.k nulls last, described.system
 
 
 def describe_outcomes(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return scores and failure rates, gates, distributions and retrieval quality of the last build.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    build : Build
-        The last build.
-    """
+    """Return scores and failure rates, gates, distributions and retrieval quality of the last build."""
     retrieval = _describe_retrieval(source, build.confidence)
     points = _describe_points(source, build)
     gaps = []
@@ -244,15 +236,7 @@ def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> 
 
 
 def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
-    """Return the gates of the last build; gates that do not pass come first.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    run : dict or None
-        Row of dim_runs; None takes the build of the latest gates.
-    """
+    """Return the gates of the last build; gates that do not pass come first."""
     last = source.rows(FIND_LAST_GATE_RUN, ["fct_threshold_gates"])
     run_id = run["run_id"] if run else last[0]["run_id"] if last else None
     rows = [] if run_id is None else source.rows(LIST_GATES, ["fct_threshold_gates"], run_id=run_id)
@@ -298,15 +282,7 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
 
 
 def cause_of(row: Row) -> str:
-    """Return what the reason of a gate says beside its figures; empty where the figures say all.
-
-    Examples
-    --------
-    >>> cause_of({"verdict": "not_evaluated", "reason": "n = 0 (prove_safe): not_evaluated, nothing was measured"})
-    'nothing was measured'
-    >>> cause_of({"verdict": "passed", "reason": "share is 0.9; must be at least 0.8 (prove_safe): passed"})
-    ''
-    """
+    """Return what the reason of a gate says beside its figures; empty where the figures say all."""
     # the sentence with the figures ends with the burden of proof in brackets; names before it may hold anything
     _, _, cause = str(row["reason"]).rpartition(f"): {row['verdict']}")
     return cause.lstrip(",; ")
@@ -325,28 +301,14 @@ _EXPLAINED_IN = {
 
 
 def find_formula(row: Row) -> str:
-    """Return the id of what explains the measurement of a gate: its metric, or the section that measures it.
-
-    Examples
-    --------
-    >>> find_formula({"metric_name": "groundedness", "measurement": "share_passing"})
-    'metric-groundedness'
-    >>> find_formula({"metric_name": None, "measurement": "count_drifting_series"})
-    'monitoring'
-    """
+    """Return the id of what explains the measurement of a gate: its metric, or the section that measures it."""
     if row["metric_name"]:
         return to_anchor("metric", row["metric_name"])
     return next((name for start, name in _EXPLAINED_IN.items() if str(row["measurement"]).startswith(start)), "safety")
 
 
 def show_measured(value: float | None, measurement: str) -> str:
-    """Return a measured value: a share in percent, a count without decimals.
-
-    Examples
-    --------
-    >>> show_measured(0.5, "share_passing"), show_measured(3.0, "count_bias_gaps"), show_measured(None, "mean_score")
-    ('50.0 %', '3', '–')
-    """
+    """Return a measured value: a share in percent, a count without decimals."""
     if measurement.startswith("count") and value is not None and value.is_integer():
         return format_number(int(value))
     return format_number(value, "share" if measurement.startswith("share") else None)

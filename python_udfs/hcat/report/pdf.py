@@ -15,20 +15,7 @@ _SECONDS: Final = 120
 
 
 def print_pdf(page: Path, output: Path) -> Path:
-    """Print a page as A4 and return the path of the PDF. What is folded on the page is not printed.
-
-    Parameters
-    ----------
-    page : Path
-        HTML file.
-    output : Path
-        PDF file, replaced atomically.
-
-    Raises
-    ------
-    ValueError
-        If no browser is installed, or if it prints nothing.
-    """
+    """Print a page as A4 and return the path of the PDF. What is folded on the page is not printed."""
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         raise ValueError(f"no browser prints the PDF: install Chromium (one of {', '.join(BROWSERS)})")

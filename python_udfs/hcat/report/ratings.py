@@ -125,11 +125,5 @@ def describe_labels(source: Warehouse) -> dict[str, Any]:
 
 
 def count_raters(kind: str, count: int) -> str:
-    """Return a number of raters of one kind in words.
-
-    Examples
-    --------
-    >>> count_raters("language_model", 1), count_raters("person", 3)
-    ('1 language model', '3 people')
-    """
+    """Return a number of raters of one kind in words."""
     return f"{count:,} {KINDS[kind][count != 1]}"

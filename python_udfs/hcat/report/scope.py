@@ -42,15 +42,7 @@ order by gate_name
 
 
 def describe_scope(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return purpose, limits, owner, risks and appetite as the seeds state them, and the versions evaluated.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    build : Build
-        The last build.
-    """
+    """Return purpose, limits, owner, risks and appetite as the seeds state them, and the versions evaluated."""
     stated = source.rows(LIST_APPLICATIONS, ["applications"])
     versions = source.rows(COUNT_VERSIONS, ["fct_interactions"])
     risks = source.rows(LIST_RISKS, ["risks"])

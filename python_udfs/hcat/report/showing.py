@@ -41,20 +41,7 @@ class Gap:
 
 
 def format_number(value: float | None, unit: str | None = None) -> str:
-    """Return ``value`` with three significant digits; whole numbers with separators; an en dash for None.
-
-    Parameters
-    ----------
-    value : float or int or None
-        Number; not finite counts as None.
-    unit : str, optional
-        ``share`` gives a percentage; 1 is 100 %.
-
-    Examples
-    --------
-    >>> format_number(0.12345), format_number(1234567), format_number(-0.5), format_number(None)
-    ('0.123', '1,234,567', '−0.500', '–')
-    """
+    """Return ``value`` with three significant digits; whole numbers with separators; an en dash for None."""
     if value is None or not math.isfinite(value):
         return "–"
     if unit == "share":
@@ -67,13 +54,7 @@ def format_number(value: float | None, unit: str | None = None) -> str:
 
 
 def format_percent(share: float | None) -> str:
-    """Return ``share`` (1 is all) in percent with three significant digits; never 100 % for less than all.
-
-    Examples
-    --------
-    >>> format_percent(0.2883), format_percent(0.99999), format_percent(1.0), format_percent(None)
-    ('28.8 %', '> 99.9 %', '100 %', '–')
-    """
+    """Return ``share`` (1 is all) in percent with three significant digits; never 100 % for less than all."""
     if share is None or not math.isfinite(share):
         return "–"
     if abs(share) < NEGLIGIBLE_SHARE:
@@ -85,24 +66,12 @@ def format_percent(share: float | None) -> str:
 
 
 def format_level(share: float) -> str:
-    """Return a chosen level in percent, as it was chosen: 90 % and not 90.0 %.
-
-    Examples
-    --------
-    >>> format_level(0.9)
-    '90 %'
-    """
+    """Return a chosen level in percent, as it was chosen: 90 % and not 90.0 %."""
     return f"{100 * share:.6g} %"
 
 
 def format_points(difference: float | None) -> str:
-    """Return a difference of shares in percentage points with its sign; an en dash for None.
-
-    Examples
-    --------
-    >>> format_points(0.1), format_points(-0.025), format_points(0.0)
-    ('+10.0', '−2.50', '0')
-    """
+    """Return a difference of shares in percentage points with its sign; an en dash for None."""
     if difference is None or not math.isfinite(difference):
         return "–"
     points = format_number(abs(difference) * 100)
@@ -110,26 +79,14 @@ def format_points(difference: float | None) -> str:
 
 
 def to_anchor(kind: str, name: str) -> str:
-    """Return the id of an element of the page, from a word of the report and a name that may hold anything.
-
-    Examples
-    --------
-    >>> to_anchor("metric", "support_words"), to_anchor("gate", "is it <safe>?")
-    ('metric-support_words', 'gate-is-it-safe-242dbfda')
-    """
+    """Return the id of an element of the page, from a word of the report and a name that may hold anything."""
     plain = re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:ANCHOR_CHARACTERS]
     # names that look alike once they are cut stay apart
     return f"{kind}-{plain}" if plain == name else f"{kind}-{plain}-{hash_text(name)[:8]}"
 
 
 def describe_segment(row: Row) -> str:
-    """Return the segment of a marginal or bivariate row on one line, cleaned.
-
-    Examples
-    --------
-    >>> describe_segment({"dimension": "topic", "segment": "cards"})
-    'topic = cards'
-    """
+    """Return the segment of a marginal or bivariate row on one line, cleaned."""
     if row.get("dimension") == "all":
         return "all interactions"
     if row.get("first_dimension") is None:
@@ -141,20 +98,7 @@ def describe_segment(row: Row) -> str:
 
 
 def format_interval(lower: float | None, upper: float | None, unit: str | None = None) -> str:
-    """Return ``[lower, upper]`` as :func:`format_number`; the empty string when a bound is missing.
-
-    Parameters
-    ----------
-    lower, upper : float or None
-        Bounds; a bound that is not finite counts as missing.
-    unit : str, optional
-        ``share`` gives percentages; 1 is 100 %.
-
-    Examples
-    --------
-    >>> format_interval(0.2, 0.35), format_interval(0.2, 0.35, "share"), format_interval(0.2, None)
-    ('[0.200, 0.350]', '[20.0, 35.0] %', '')
-    """
+    """Return ``[lower, upper]`` as :func:`format_number`; the empty string when a bound is missing."""
     if lower is None or upper is None or not (math.isfinite(lower) and math.isfinite(upper)):
         return ""
     if unit == "share":
@@ -163,51 +107,17 @@ def format_interval(lower: float | None, upper: float | None, unit: str | None =
 
 
 def format_value(value: float | None, measurement: str) -> str:
-    """Return a mean score as a number, and a share in percent.
-
-    Parameters
-    ----------
-    value : float or None
-        Mean score or share.
-    measurement : str
-        ``mean_score``, or the name of a share.
-
-    Examples
-    --------
-    >>> format_value(0.5, "mean_score"), format_value(0.5, "share_failing")
-    ('0.500', '50.0 %')
-    """
+    """Return a mean score as a number, and a share in percent."""
     return format_number(value) if measurement == "mean_score" else format_percent(value)
 
 
 def format_difference(difference: float | None, measurement: str | None) -> str:
-    """Return a difference of mean scores as a number, and a difference of shares in percentage points.
-
-    Parameters
-    ----------
-    difference : float or None
-        Difference of two mean scores or of two shares.
-    measurement : str or None
-        ``mean_score``, or the name of a share.
-    """
+    """Return a difference of mean scores as a number, and a difference of shares in percentage points."""
     return format_number(difference) if measurement == "mean_score" else format_points(difference)
 
 
 def format_difference_interval(lower: float | None, upper: float | None, measurement: str) -> str:
-    """Return the interval of a difference as :func:`format_difference`; the empty string when a bound is missing.
-
-    Parameters
-    ----------
-    lower, upper : float or None
-        Bounds of the difference.
-    measurement : str
-        ``mean_score``, or the name of a share.
-
-    Examples
-    --------
-    >>> format_difference_interval(-0.1, 0.3, "share_failing")
-    '[−10.0, +30.0]'
-    """
+    """Return the interval of a difference as :func:`format_difference`; the empty string when a bound is missing."""
     if lower is None or upper is None:
         return ""
     return f"[{format_difference(lower, measurement)}, {format_difference(upper, measurement)}]"
@@ -218,48 +128,21 @@ def _percent_digits(share: float) -> str:
 
 
 def clip(value: float | None, low: float | None, high: float | None) -> float | None:
-    """Return ``value`` clipped to [``low``, ``high``], the range of the metric.
-
-    A normal interval can reach beyond the range of its metric; the metric itself cannot.
-
-    Parameters
-    ----------
-    value : float or None
-        Bound of an interval; None stays None.
-    low, high : float or None
-        Range of the metric; None is no limit.
-
-    Examples
-    --------
-    >>> clip(1.2, 0.0, 1.0), clip(-3.0, None, 1.0)
-    (1.0, -3.0)
-    """
+    """Return ``value`` clipped to [``low``, ``high``], the range of the metric."""
     if value is None:
         return None
     return min(max(value, -math.inf if low is None else low), math.inf if high is None else high)
 
 
 def break_name(text: object) -> Any:
-    """Return a name as escaped HTML that may break after its underscores.
-
-    Examples
-    --------
-    >>> str(break_name("support_words"))
-    'support_<wbr>words'
-    """
+    """Return a name as escaped HTML that may break after its underscores."""
     import markupsafe
 
     return markupsafe.escape(text).replace("_", markupsafe.Markup("_<wbr>"))
 
 
 def distinct_labels(names: Sequence[str]) -> dict[str, str]:
-    """Return a short label for every name; names that are equal after cutting get numbers.
-
-    Examples
-    --------
-    >>> distinct_labels(["bot 1.0", "bot 1.1"])
-    {'bot 1.0': 'bot 1.0', 'bot 1.1': 'bot 1.1'}
-    """
+    """Return a short label for every name; names that are equal after cutting get numbers."""
     labels: dict[str, str] = {}
     for name in names:
         label = clean_label(name)
@@ -295,13 +178,7 @@ def describe_cell(row: Row) -> Row:
 
 
 def as_markup(svg: str) -> Any:
-    """Return ``svg`` marked as safe for the template, after a check that it holds no script and no reference.
-
-    Raises
-    ------
-    ValueError
-        If ``svg`` holds a script, a link, an image or an event handler.
-    """
+    """Return ``svg`` marked as safe for the template, after a check that it holds no script and no reference."""
     import markupsafe
 
     # the drawing library escapes text, so that any of these would be an element or attribute and no text of a log
@@ -314,20 +191,7 @@ def as_markup(svg: str) -> Any:
 
 
 def group_by(rows: Sequence[Row], key: str) -> dict[str, list[Row]]:
-    """Return the rows by their value of ``key``; values and rows keep their order.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows with ``key``.
-    key : str
-        Column to group by.
-
-    Examples
-    --------
-    >>> group_by([{"topic": "cards", "n": 1}, {"topic": "loans", "n": 2}, {"topic": "cards", "n": 3}], "topic")
-    {'cards': [{'topic': 'cards', 'n': 1}, {'topic': 'cards', 'n': 3}], 'loans': [{'topic': 'loans', 'n': 2}]}
-    """
+    """Return the rows by their value of ``key``; values and rows keep their order."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(row[key], []).append(row)
@@ -335,18 +199,7 @@ def group_by(rows: Sequence[Row], key: str) -> dict[str, list[Row]]:
 
 
 def ratio(part: int, whole: int) -> float | None:
-    """Return ``part / whole``; None where ``whole`` is 0.
-
-    Parameters
-    ----------
-    part, whole : int
-        Counts.
-
-    Examples
-    --------
-    >>> ratio(1, 4), ratio(0, 0)
-    (0.25, None)
-    """
+    """Return ``part / whole``; None where ``whole`` is 0."""
     return part / whole if whole else None
 
 
@@ -362,13 +215,7 @@ def format_period(counts: Row) -> str:
 
 
 def read_json(text: str | None) -> dict[str, Any]:
-    """Return a JSON object; an empty one where ``text`` is none, as in a ledger of an older version.
-
-    Examples
-    --------
-    >>> read_json('{"seed": 1}'), read_json(None), read_json("[1]")
-    ({'seed': 1}, {}, {})
-    """
+    """Return a JSON object; an empty one where ``text`` is none, as in a ledger of an older version."""
     try:
         value = json.loads(text or "{}")
     except json.JSONDecodeError:

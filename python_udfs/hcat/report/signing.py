@@ -67,33 +67,7 @@ def sign_report(
     report: Path | None = None,
     seed: Path = SEED,
 ) -> SignOff:
-    """Add a signature to the seed and return it.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder that holds ``hcat.duckdb``, or the file.
-    run_id : str
-        Build whose report is signed, as the report prints it.
-    signed_by, role : str
-        Who signs, and in which role, in the words that shall stand in the report.
-    decision : str
-        One of :data:`DECISIONS`.
-    note : str or None
-        Conditions or remarks; approval with conditions needs them.
-    report : Path or None
-        File of the report that is signed; its SHA-256 is kept.
-    seed : Path
-        CSV file of the seed ``sign_offs``.
-
-    Raises
-    ------
-    WarehouseError
-        If the warehouse cannot be read.
-    ValueError
-        If the build is unknown, a word is missing, the report is that of another build, the seed is not there, or the
-        same signature stands in it already.
-    """
+    """Add a signature to the seed and return it."""
     given = {"signed_by": signed_by.strip(), "role": role.strip(), "note": (note or "").strip()}
     for name in ("signed_by", "role"):
         if not given[name]:

@@ -22,18 +22,7 @@ from hcat.report.weaknesses import describe_claims
 
 
 def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
-    """Return about ten lines (name, text) on the last build, without control characters.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder that holds ``hcat.duckdb`` (also a published copy), or the file.
-
-    Raises
-    ------
-    WarehouseError
-        If the warehouse cannot be read, or if its last build was killed.
-    """
+    """Return about ten lines (name, text) on the last build, without control characters."""
     path = find_database(warehouse)
     with open_warehouse(warehouse) as source:
         check_finished(source)

@@ -21,29 +21,7 @@ def passes_gates(run: Row) -> bool:
 
 
 def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str]:
-    """Return the verdict of a build: a word, its state (a class of the style sheet) and a sentence.
-
-    Parameters
-    ----------
-    run : dict or None
-        Row of dim_runs.
-    gates : mapping
-        count_all, count_passing and count_by_verdict of the gates that do not pass, of
-        :func:`hcat.report.outcomes.describe_gates`.
-
-    Examples
-    --------
-    >>> run = {"count_gates": 3, "count_error_gates_not_passing": 0, "is_passing": True}
-    >>> gates = {"count_all": 3, "count_passing": 1, "count_by_verdict": {"failed": 1, "not_evaluated": 1}}
-    >>> verdict = describe_verdict(run, gates)
-    >>> verdict["word"], verdict["text"]
-    ('1 of 3 gates passes', '1 fails, 1 was not evaluated. No gate of severity error is among these.')
-
-    A build that broke off before publication passes no gate for its readers:
-
-    >>> describe_verdict(run | {"is_passing": False}, gates)["word"]
-    'Not published'
-    """
+    """Return the verdict of a build: a word, its state (a class of the style sheet) and a sentence."""
     if run is None:
         return {
             "word": "unknown",

@@ -309,22 +309,7 @@ order by count_interactions desc, system
 
 
 def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None) -> dict[str, Any]:
-    """Return findings, maps, weakest segments, worst interactions and causes of failures.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    build : Build
-        The last build.
-    metric_name : str or None
-        Primary metric of the maps of pairs; None chooses one.
-
-    Raises
-    ------
-    ValueError
-        If ``metric_name`` is given and is not a primary metric.
-    """
+    """Return findings, maps, weakest segments, worst interactions and causes of failures."""
     ranked = source.rows(LIST_TESTED, TESTED, weakness_ids=None, maximum=MAXIMUM_DIFFERENCES)
     cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
     tests = source.rows(COUNT_TESTS, TESTED)
@@ -374,10 +359,7 @@ def describe_claims(source: Warehouse) -> dict[str, Any]:
 
 
 def rank_segments(source: Warehouse) -> list[Row]:
-    """Return segments whose interval lies above the failure rate of all interactions, largest distance first.
-
-    This ranking is not a test and corrects for no multiple comparisons.
-    """
+    """Return segments whose interval lies above the failure rate of all interactions, largest distance first."""
     rows = source.rows(RANK_SEGMENTS, [MARGINAL, "dim_metrics"])
     return [
         {
@@ -525,10 +507,7 @@ def describe_size(row: Row) -> str:
 
 
 def _describe_differences(cells: Sequence[Row], others: Sequence[Row]) -> dict[str, Any]:
-    """Return one figure per unit (shares, scores) of the differences to the rest, and one table for both.
-
-    ``others`` are cells of findings that stand in the table alone.
-    """
+    """Return one figure per unit (shares, scores) of the differences to the rest, and one table for both."""
     pictures = []
     for is_share in (True, False):
         chosen = [cell for cell in cells if (cell["measurement"] != "mean_score") is is_share]
@@ -606,10 +585,7 @@ def _format_count(count: int | None) -> str:
 
 
 def _describe_examples(source: Warehouse, cells: Sequence[Row], shown: Set[str]) -> list[Row]:
-    """Return the ids and scores of the worst interactions of the cells of the table, weak ones first.
-
-    ``shown`` are the interactions whose text stands below, to which their ids lead.
-    """
+    """Return the ids and scores of the worst interactions of the cells of the table, weak ones first."""
     keys = [cell["weakness_id"] for cell in cells]
     found = group_by(source.rows(LIST_EXAMPLES, ["fct_weakness_examples"], weakness_ids=keys), "weakness_id")
     return [

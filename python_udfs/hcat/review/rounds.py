@@ -75,13 +75,7 @@ class Round:
 
 
 def read_round(opened: Warehouse, review_round: str | None) -> Round:
-    """Return a round, by default the one drawn last.
-
-    Raises
-    ------
-    ValueError
-        If there is no such round.
-    """
+    """Return a round, by default the one drawn last."""
     rounds = [row["review_round"] for row in opened.rows(_LIST_ROUNDS, _TABLES)]
     if not rounds:
         raise ValueError("the warehouse must hold a review round, got none: run `dbt build` on logs with new answers")
@@ -112,31 +106,7 @@ def describe_needs(opened: Warehouse) -> tuple[str, ...]:
 
 
 def assign_interactions(review_ids: Sequence[str], raters: Sequence[str], overlap: float) -> dict[str, list[str]]:
-    """Return what each rater reads: a share goes to all raters, the rest is dealt evenly among them.
-
-    Hashes decide, so that the same round and the same names give the same assignment, in whatever order they come.
-
-    Parameters
-    ----------
-    review_ids : sequence of str
-        The round in the order in which raters read it.
-    raters : sequence of str
-        Names, each once.
-    overlap : float
-        Share that all raters read, in [0, 1]. Agreement between raters is measured on it.
-
-    Raises
-    ------
-    ValueError
-        If the overlap lies elsewhere, or a name is blank or comes twice.
-
-    Examples
-    --------
-    >>> ids = [f"r{number}" for number in range(10)]
-    >>> dealt = assign_interactions(ids, ["ben", "anna"], overlap=0.2)
-    >>> {rater: len(own) for rater, own in dealt.items()}, len(set(dealt["anna"]) & set(dealt["ben"]))
-    ({'anna': 6, 'ben': 6}, 2)
-    """
+    """Return what each rater reads: a share goes to all raters, the rest is dealt evenly among them."""
     if not 0 <= overlap <= 1:
         raise ValueError(f"overlap must lie in [0, 1], got {overlap:g}")
     names = sorted(raters)
@@ -151,15 +121,7 @@ def assign_interactions(review_ids: Sequence[str], raters: Sequence[str], overla
 
 
 def choose_second_looks(review_ids: Sequence[str], rater: str, share: float) -> list[str]:
-    """Return those of a rater's interactions that are shown once more at the end, chosen and ordered by a hash.
-
-    A second look measures whether a rater agrees with themselves. It is no second opinion.
-
-    Raises
-    ------
-    ValueError
-        If the share does not lie in [0, 1].
-    """
+    """Return those of a rater's interactions that are shown once more at the end, chosen and ordered by a hash."""
     if not 0 <= share <= 1:
         raise ValueError(f"share of second passes must lie in [0, 1], got {share:g}")
     hashed = sorted(review_ids, key=lambda each: hash_text("review second pass", rater, each))

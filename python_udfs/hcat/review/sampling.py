@@ -133,23 +133,7 @@ class ReviewSample:
 
 
 def ambiguity(probabilities: Floats) -> Floats:
-    """Return how undecided each prediction is, 4 p (1 - p), in [1e-6, 1].
-
-    It is the variance of a label with that probability relative to the largest, and so the share of what a label can
-    tell: 1 at p = .5, .36 at p = .1, near 0 at a certain prediction.
-
-    Parameters
-    ----------
-    probabilities : ndarray, shape (n,)
-        Predicted probability of a failure or of a pass (4 p (1 - p) is the same), in [0, 1]. An interaction that has
-        no prediction yet is as ambiguous as can be: give it .5. One that will have none teaches a calibrator nothing:
-        give it 0, and it is drawn with the floor.
-
-    Raises
-    ------
-    ValueError
-        If a probability is outside [0, 1] or missing.
-    """
+    """Return how undecided each prediction is, 4 p (1 - p), in [1e-6, 1]."""
     outside = ~((probabilities >= 0) & (probabilities <= 1))
     if outside.any():
         raise ValueError(f"probabilities must lie in [0, 1], got {probabilities[outside][0]}")
@@ -160,46 +144,7 @@ def ambiguity(probabilities: Floats) -> Floats:
 def plan_review(
     probabilities: Floats, budget: float, epsilon: float = EPSILON, share_audit: float = SHARE_AUDIT
 ) -> ReviewPlan:
-    """Return the inclusion probabilities whose sum, the expected number of labels, is the budget.
-
-    Parameters
-    ----------
-    probabilities : ndarray, shape (n_interactions,)
-        Predicted probability of each interaction that may be labelled, in [0, 1].
-    budget : float
-        Labels that people can give in this round, above 0. The number drawn is random around it, with a standard
-        deviation of at most its square root.
-    epsilon : float
-        Least inclusion probability, in [.05, .5].
-    share_audit : float
-        Least share of the expected labels that are the plain random audit sample, in [.30, 1].
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range.
-
-    Notes
-    -----
-    With N interactions, a = ambiguity and r = 1:
-    ``audit = max(r epsilon, share_audit x budget / N)`` and ``pi = min(r, audit + c a)``. The sum of pi grows with c
-    and is concave: for each k it is at most ``r k + audit (N - k) + c T_k``, T_k the sum of a without its k largest,
-    and equal for one k. Hence ``c = max over k = 0 .. N - 1 of (budget - r k - audit (N - k)) / T_k``, without a
-    search; in SQL T_k is a running sum over the interactions by ambiguity.
-
-    A budget below epsilon x N cannot keep the floor for all. The round then considers the plain random share
-    r = budget / (2 epsilon N): pi is at least epsilon among those considered, weights differ by 1 / epsilon at most as
-    before, and half of the labels are free for ambiguous interactions. The status says ``subsampled``.
-
-    Examples
-    --------
-    Two of four interactions are undecided. The floor is max(.05, .3 x 2 / 4) = .15, and 1.4 labels are left for two
-    units of ambiguity.
-
-    >>> plan = plan_review(np.array([0.5, 0.5, 0.0, 1.0]), budget=2)
-    >>> plan.inclusion_probabilities.round(3).tolist()
-    [0.85, 0.85, 0.15, 0.15]
-    """
+    """Return the inclusion probabilities whose sum, the expected number of labels, is the budget."""
     if not epsilon >= EPSILON or epsilon > 0.5:
         raise ValueError(f"epsilon must lie in [{EPSILON}, 0.5], got {epsilon}")
     if not SHARE_AUDIT <= share_audit <= 1:
@@ -226,29 +171,7 @@ def plan_review(
 def review_numbers(
     interaction_ids: Sequence[str], review_round: str | int, seed: int = SEED, purpose: str = "review"
 ) -> Floats:
-    """Return the number u of each interaction in a round, in [0, 1).
-
-    u is the integer of the first 8 hexadecimal digits of md5 of the UTF-8 text ``review|seed|round|interaction_id``,
-    divided by 2^32. ``review`` is the purpose: a sample by the same hash for another purpose, folds or the sample of a
-    release for instance, is independent of this one. The identifier stands last, so that no identifier can pass for
-    another round's.
-
-    Parameters
-    ----------
-    interaction_ids : sequence of str
-        Length n.
-    review_round : str or int
-        Name of the round, not empty, or its number, at least 0; another round, other numbers.
-    seed : int
-        The setting ``random_seed``.
-    purpose : str
-        What the numbers are for; another purpose, other numbers.
-
-    Raises
-    ------
-    ValueError
-        If the round is negative or has no name.
-    """
+    """Return the number u of each interaction in a round, in [0, 1)."""
     if isinstance(review_round, int) and review_round < 0:
         raise ValueError(f"review_round must be at least 0, got {review_round}")
     if review_round == "":
@@ -274,25 +197,7 @@ def draw_review_sample(
     is_of_release: Flags | None = None,
     release_sample: float = 0.0,
 ) -> ReviewSample:
-    """Return which interactions people label in a round, and which of them are the audit sample.
-
-    Parameters as in :func:`plan_review` and :func:`review_numbers`. The count drawn is random with mean budget; the
-    audit share is at least share_audit in expectation, not in each round.
-
-    Parameters
-    ----------
-    is_of_release : ndarray of bool, shape (n_interactions,), optional
-        Real queries of the release under review. On top of the round, each is drawn plainly at random with
-        r = release_sample / their number, at most 1, by numbers of its own; both draws are independent, and
-        pi = 1 - (1 - pi of the plan)(1 - r).
-    release_sample : float
-        Real queries to draw on average, at least 0.
-
-    Raises
-    ------
-    ValueError
-        If identifiers repeat or are not as many as the probabilities, or an argument lies outside its range.
-    """
+    """Return which interactions people label in a round, and which of them are the audit sample."""
     if len(interaction_ids) != len(probabilities):
         raise ValueError(
             f"identifiers and probabilities must have one length, got {len(interaction_ids)}, {len(probabilities)}"
@@ -326,33 +231,7 @@ def labels_for_half_width(
     design_effect: float = 1.0,
     count_interactions: int | None = None,
 ) -> int:
-    """Return how many labels give a rate's Wilson interval the half-width, at least 1.
-
-    Half the width of the interval of Wilson (1927) at n independent labels is
-    z sqrt(n p q + z^2 / 4) / (n + z^2). Set equal to h and squared, it is a quadratic in n; the larger root, times the
-    design effect (Kish 1965), is n_0. Of N interactions n_0 / (1 + (n_0 - 1) / N) suffice (finite population
-    correction, Cochran 1977, chapter 4).
-
-    Parameters
-    ----------
-    rate : float
-        Failure rate to be expected, in [0, 1]; .5 needs most.
-    half_width : float
-        Half the width of the interval, in (0, .5), in units of the rate.
-    confidence : float
-        In (0, 1).
-    design_effect : float
-        Variance relative to as many independent labels of equal weight, at least 1: labels / effective n of a past
-        round. Times the squared width ratio of :class:`hcat.statistics.prediction_powered.FailureRate` it plans a
-        prediction-powered rate.
-    count_interactions : int, optional
-        N, when the rate of these interactions is asked for; the process (no correction) by default.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range.
-    """
+    """Return how many labels give a rate's Wilson interval the half-width, at least 1."""
     if not 0 <= rate <= 1:
         raise ValueError(f"rate must lie in [0, 1], got {rate}")
     if not 0 < half_width < 0.5:
@@ -379,28 +258,7 @@ def labels_for_difference(
     confidence: float = 0.95,
     design_effect: float = 1.0,
 ) -> int:
-    """Return how many labels each of two groups needs so that a two-sided test tells their rates apart.
-
-    n = 2 x design effect x ((z_(1 - alpha / 2) + z_power) / h)^2 with h = 2 asin sqrt p_1 - 2 asin sqrt p_2, the
-    arcsine approximation (Cohen 1988, chapter 6); 2 asin sqrt of a rate has the variance 1 / n at every rate. The two
-    groups are independent, as two systems or two segments are; versions compared on the same queries need fewer.
-
-    Parameters
-    ----------
-    first_rate, second_rate : float
-        In [0, 1], different.
-    power : float
-        Probability that the test finds this difference, in [.5, 1).
-    confidence : float
-        1 - alpha, in (0, 1).
-    design_effect : float
-        As in :func:`labels_for_half_width`.
-
-    Raises
-    ------
-    ValueError
-        If an argument lies outside its range, or the rates are equal.
-    """
+    """Return how many labels each of two groups needs so that a two-sided test tells their rates apart."""
     if not (0 <= first_rate <= 1 and 0 <= second_rate <= 1) or first_rate == second_rate:
         raise ValueError(f"rates must differ and lie in [0, 1], got {first_rate} and {second_rate}")
     if not 0.5 <= power < 1:
@@ -412,39 +270,7 @@ def labels_for_difference(
 
 
 def measure_labels_needed(labels: pa.Table, targets: pa.Table, metrics: pa.Table | None = None) -> pa.Table:
-    """Return how many labels each target of the seed `review_targets` needs, one row per target in its order.
-
-    Parameters
-    ----------
-    labels : Table
-        metric_name, cluster_id, label (1 = people accept), raw_score, is_audit, inclusion_probability; one row per
-        label.
-    targets : Table
-        metric_name, purpose (:data:`PURPOSES`), target, confidence, power (null unless the purpose is `difference`).
-    metrics : Table, optional
-        metric_name and direction of the metrics that people calibrate; needed for the purpose `decided_share`.
-
-    Returns
-    -------
-    Table
-        Schema :data:`LABELS_NEEDED_SCHEMA`. The failure rate and its interval are those of the weighted labels, null
-        without labels of two clusters. ``count_labels_needed`` counts all groups together: one for a half-width, the
-        two that are compared for a difference. For a share of answers that prediction sets decide, the confidence is
-        what the sets promise (alpha = 1 - confidence); the number is null where the audit labels show no AUROC, or one
-        that cannot reach the target. share_decidable is what this AUROC allows at that alpha, and
-        share_decided_expected what the present labels are expected to reach.
-
-    Raises
-    ------
-    ValueError
-        If a target has another purpose, or a number outside its range, or the direction of its metric is missing.
-
-    Notes
-    -----
-    The plan must hold although the rate is not known yet: ``planning_rate`` is the one within the rate's interval that
-    is nearest to .5, where labels tell least; .5 without labels. The design effect is labels / effective n of the
-    labels there are, for weights and siblings, and 1 without.
-    """
+    """Return how many labels each target of the seed `review_targets` needs, one row per target in its order."""
     needed = {"half_width": _needed_for_half_width, "difference": _needed_for_difference}
     rows: list[dict[str, Any]] = []
     for target in targets.select(["metric_name", "purpose", "target", "confidence", "power"]).to_pylist():

@@ -166,18 +166,7 @@ class Imported:
 
 
 def neutralise(text: str) -> str:
-    """Return ``text`` as a cell that no spreadsheet runs: an apostrophe before ``= + - @``, tab and line break.
-
-    White space before the sign does not protect it. Text that begins with an apostrophe gets one more, so that
-    :func:`restore` undoes all of it.
-
-    Examples
-    --------
-    >>> neutralise("=1+1"), neutralise("1+1")
-    ("'=1+1", '1+1')
-    >>> restore(neutralise("=1+1"))
-    '=1+1'
-    """
+    """Return ``text`` as a cell that no spreadsheet runs: an apostrophe before ``= + - @``, tab and line break."""
     return "'" + text if _is_dangerous(text) or text.startswith("'") else text
 
 
@@ -188,15 +177,7 @@ def restore(cell: str) -> str:
 
 
 def cut(text: str, length: int = CELL_CHARACTERS) -> str:
-    """Return ``text``, or the start of it with a mark that says how many characters are left out.
-
-    Parameters
-    ----------
-    text : str
-        Anything that UTF-8 can hold.
-    length : int
-        Characters kept, counted in UTF-16 as spreadsheets do: an emoji counts twice.
-    """
+    """Return ``text``, or the start of it with a mark that says how many characters are left out."""
     units = text.encode("utf-16-le")
     if len(units) <= 2 * length:
         return text
@@ -207,30 +188,7 @@ def cut(text: str, length: int = CELL_CHARACTERS) -> str:
 def export_labels(
     warehouse: Path | Place, output: Path | None = None, review_round: str | None = None, separator: str = ","
 ) -> Exported:
-    """Write the sheet of a review round: one row per (interaction, criterion), no scores, in random order.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder of the warehouse, opened read-only.
-    output : Path, optional
-        CSV to write; by default ``review_<round>.csv`` beside the warehouse file.
-    review_round : str, optional
-        Name of the round; the one drawn last by default.
-    separator : {",", ";"}
-        Of cells: what the raters' spreadsheets expect.
-
-    Raises
-    ------
-    ValueError
-        If there is no such round.
-    WarehouseError
-        If the warehouse cannot be read.
-
-    Notes
-    -----
-    Rows of one interaction stand together, so that people read an answer once.
-    """
+    """Write the sheet of a review round: one row per (interaction, criterion), no scores, in random order."""
     if separator not in SEPARATORS:
         raise ValueError(f"separator must be one of {' '.join(SEPARATORS)}, got {separator}")
     with open_warehouse(warehouse) as opened:
@@ -278,36 +236,7 @@ def import_labels(
     rejects: Path | None = None,
     rater_kind: str | None = None,
 ) -> Imported:
-    """Land the ratings of a filled sheet in the raw logs; the next build reads them.
-
-    All rows are checked first, and with one that cannot be used nothing lands, unless ``skip_invalid``: then those rows
-    go to a CSV with the reason. Ratings that were imported before are left out, so that the same sheet, or one with a
-    few rows more, writes each rating once.
-
-    Parameters
-    ----------
-    sheet : Path
-        CSV as written by :func:`export_labels` and filled by people; UTF-8, separated by ``,`` or ``;``.
-    warehouse : Path
-        Folder of the warehouse that drew the round, opened read-only.
-    raw_logs : Path
-        Folder of raw logs, where ``ratings_<round>_<hash>.jsonl`` is written.
-    review_round : str, optional
-        Name of the round; the one drawn last by default.
-    skip_invalid : bool
-        Write what can be used and reject the rest.
-    rejects : Path, optional
-        CSV of rejected rows; by default ``<sheet>_rejected.csv`` beside the sheet.
-    rater_kind : str, optional
-        Who filled the sheet, one of :data:`RATER_KINDS`; without it, the seed ``raters`` says it.
-
-    Raises
-    ------
-    ValueError
-        If there is no such round, folder or kind, or the file is no sheet.
-    WarehouseError
-        If the warehouse cannot be read.
-    """
+    """Land the ratings of a filled sheet in the raw logs; the next build reads them."""
     if rater_kind not in (None, *RATER_KINDS):
         raise ValueError(f"rater kind must be one of {', '.join(RATER_KINDS)}, got {rater_kind}")
     if not raw_logs.is_dir():
@@ -388,13 +317,7 @@ def import_labels(
 
 
 def read_sheet(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows of a sheet as (row of the spreadsheet, cells by column); blank rows are left out.
-
-    Raises
-    ------
-    ValueError
-        If the file is not UTF-8, no CSV, or lacks a column of :data:`REQUIRED`.
-    """
+    """Return the rows of a sheet as (row of the spreadsheet, cells by column); blank rows are left out."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -437,14 +360,7 @@ def _parse(name: str, text: str, separator: str) -> list[list[str]]:
 
 
 def to_cell(name: str, text: str) -> str:
-    """Return the cell of a column, neutralised; identifiers are kept from becoming numbers and dates.
-
-    Parameters
-    ----------
-    name : str
-        One of :data:`COLUMNS`.
-    text : str
-    """
+    """Return the cell of a column, neutralised; identifiers are kept from becoming numbers and dates."""
     if name in _IDENTIFIERS and _TAKEN_FOR_A_VALUE.match(text):
         return "'" + text
     return neutralise(text)

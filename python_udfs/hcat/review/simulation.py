@@ -55,41 +55,7 @@ def simulate_failure_rates(
     count_interactions: int = 2_000,
     seed: int = SEED,
 ) -> SimulatedRates:
-    """Return coverage, bias and width of the estimator on interactions whose truth is known.
-
-    Each draw makes N interactions with failure probability logistic(b + 2 x), x standard normal, labels of them, and
-    predictions logistic(b + 2 (quality x + sqrt(1 - quality^2) noise)): biased where quality is below 1, as real ones.
-
-    Parameters
-    ----------
-    rate : float
-        Failure rate of the process, in (0, 1).
-    count_labels : int
-        Expected number of labels.
-    count_draws : int
-        Repetitions; coverage then has the standard error sqrt(.05 x .95 / count_draws).
-    quality : float
-        Correlation of what the predictor sees with what decides, in [0, 1]; 0 = noise.
-    target : str
-        As in :func:`estimate_failure_rate`.
-    is_by_ambiguity : bool
-        Labels are drawn with the unequal probabilities of :func:`hcat.review.sampling.plan_review`.
-    rows_per_cluster : int
-        Interactions of a cluster.
-    likeness : float
-        Correlation of x between siblings, in [0, 1].
-    is_by_cluster : bool
-        Whole clusters are labelled instead of single interactions; not together with ``is_by_ambiguity``.
-    count_interactions : int
-        N, a multiple of rows_per_cluster.
-    seed : int
-
-    Examples
-    --------
-    >>> found = simulate_failure_rates(0.3, 50, count_draws=2, count_interactions=200)
-    >>> 0 <= found.coverage_labels_only <= 1
-    True
-    """
+    """Return coverage, bias and width of the estimator on interactions whose truth is known."""
     from scipy.special import expit
 
     if count_interactions % rows_per_cluster:

@@ -74,22 +74,7 @@ order by evaluations.metric_name
 
 
 def describe_status(warehouse: Path | Place, review_round: str | None = None) -> list[tuple[str, str]]:
-    """Return lines of (subject, text) on a round: who rated what, agreement, calibration, sets and labels needed.
-
-    Parameters
-    ----------
-    warehouse : Path or Place
-        Opened read-only.
-    review_round : str, optional
-        Name of the round; by default the one drawn last.
-
-    Raises
-    ------
-    ValueError
-        If there is no such round.
-    WarehouseError
-        If the warehouse cannot be read.
-    """
+    """Return lines of (subject, text) on a round: who rated what, agreement, calibration, sets and labels needed."""
     with open_warehouse(warehouse) as opened:
         found = read_round(opened, review_round)
         return [
@@ -103,13 +88,7 @@ def describe_status(warehouse: Path | Place, review_round: str | None = None) ->
 
 
 def describe_half_width(count: int) -> str:
-    """Return how many more labels halve the width of an interval on ``count`` labels.
-
-    Examples
-    --------
-    >>> describe_half_width(40)
-    'about 120 more would halve the interval'
-    """
+    """Return how many more labels halve the width of an interval on ``count`` labels."""
     return f"about {(_FOUR_TIMES - 1) * count:,} more would halve the interval"
 
 

@@ -66,36 +66,7 @@ MEASURED_ORDERS_SCHEMA = pa.schema(
 
 
 def measure_orders(orders: pa.Table, settings: ReliabilitySettings | None = None) -> pa.Table:
-    """Return the share of pairs that each metric of each system orders rightly, with an interval by cluster.
-
-    Parameters
-    ----------
-    orders : Table
-        Schema :data:`ORDERS_SCHEMA`, one row per cluster, in any order.
-    settings : ReliabilitySettings, optional
-        Confidence and the fewest clusters of an interval; floors are not read.
-
-    Returns
-    -------
-    Table
-        Schema :data:`MEASURED_ORDERS_SCHEMA`, ordered by system, metric and measure. Values and bounds lie in [0, 1].
-        ``count_hits`` are pairs that are ordered rightly, without ties.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing.
-
-    Examples
-    --------
-    Of four pairs two are ordered rightly and one is tied: (2 + 1/2) / 4.
-
-    >>> row = {"system": "a", "metric_name": "m", "measure": "pairs_ordered", "cluster_id": "q1", "count_right": 2}
-    >>> row |= {"count_tied": 1, "count_wrong": 1, "count_assumed": 4, "count_unscored": 0, "count_undecided": 0}
-    >>> found = measure_orders(pa.Table.from_pylist([row], schema=ORDERS_SCHEMA)).to_pylist()[0]
-    >>> found["value"], found["status"], found["count_pairs"]
-    (0.625, 'too_few_groups', 4)
-    """
+    """Return the share of pairs that each metric of each system orders rightly, with an interval by cluster."""
     missing = [name for name in ORDERS_SCHEMA.names if name not in orders.column_names]
     if missing:
         raise ValueError(f"orders must have the columns of ORDERS_SCHEMA, without {', '.join(missing)}")

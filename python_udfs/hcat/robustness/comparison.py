@@ -63,40 +63,7 @@ COMPARISON_SCHEMA = pa.schema(
 
 
 def compare_sides(groups: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
-    """Return the difference of every pair of sides of a hypothesis in robustness and accuracy, with a test.
-
-    Parameters
-    ----------
-    groups : Table
-        Schema :data:`GROUP_SCHEMA`, of :func:`group_answers`.
-    settings : RobustnessSettings, optional
-
-    Returns
-    -------
-    Table
-        Schema :data:`COMPARISON_SCHEMA`, ordered; difference = first - second, sides in order of their names.
-        ``chance_difference`` is the difference of the chance values: what unequal accuracy alone would make of R.
-
-    Notes
-    -----
-    Robustness is compared where all groups of both sides have one size, or where each group is in both with the same
-    size. The interval resamples groups, both sides together. The test is a two-sided permutation of whole groups: a
-    group that is in both exchanges its two outcomes with probability 1/2, the others exchange sides among themselves
-    (Fisher's randomisation; p = (1 + draws at least as far apart) / (1 + draws)). No p-value is adjusted here.
-
-    Examples
-    --------
-    One query group: both short variants are answered right, and one of two long ones.
-
-    >>> from hcat.robustness.groups import ANSWER_SCHEMA, group_answers
-    >>> answer = dict(system_id="app", hypothesis="length", group_id="q1", context_ids=[])
-    >>> found = [("short", "i1", True), ("short", "i2", True), ("long", "i3", True), ("long", "i4", False)]
-    >>> rows = [answer | dict(side=side, interaction_id=name, is_correct=right) for side, name, right in found]
-    >>> groups = group_answers(pa.Table.from_pylist(rows, schema=ANSWER_SCHEMA))
-    >>> row = compare_sides(groups).to_pylist()[0]
-    >>> row["first_side"], row["difference"], row["status"]
-    ('long', -0.5, 'too_few_groups')
-    """
+    """Return the difference of every pair of sides of a hypothesis in robustness and accuracy, with a test."""
     chosen = settings or RobustnessSettings()
     rows: list[dict[str, Any]] = []
     for (system, hypothesis), sides in read_clusters(groups).items():

@@ -109,13 +109,7 @@ GROUP_SCHEMA = pa.schema(
 
 
 def classify_group(count_correct: int, count_answers: int) -> GroupType:
-    """Return the type of a group with ``count_correct`` right ones among ``count_answers`` >= 1 answers.
-
-    Raises
-    ------
-    ValueError
-        If there is no answer, or more are right than there are.
-    """
+    """Return the type of a group with ``count_correct`` right ones among ``count_answers`` >= 1 answers."""
     if not 0 <= count_correct <= count_answers or count_answers < 1:
         raise ValueError(f"0 <= correct <= answers and answers >= 1 must hold, got {count_correct} of {count_answers}")
     if count_correct == 0:
@@ -138,27 +132,7 @@ def name_faulty_modules(
     documents: Sequence[frozenset[str] | None],
     rule: Rule = "any_document",
 ) -> list[tuple[str, Module | None]]:
-    """Return (status, faulty module) of every answer of one group, by comparing contexts.
-
-    The comparison is that of Li et al. 2024 (GRAMMAR, section 3.3).
-
-    Parameters
-    ----------
-    is_correct : sequence of bool or None
-        None = undecided; such an answer is neither blamed nor taken for a right one.
-    documents : sequence of frozenset of str or None
-        What was retrieved for each answer; None = not logged.
-    rule : str
-        One of :data:`RULES`.
-
-    Examples
-    --------
-    The right answer had document "a". The first wrong answer had it too; the second had another one.
-
-    >>> documents = [frozenset("a"), frozenset("ab"), frozenset("c")]
-    >>> name_faulty_modules([True, False, False], documents)
-    [('not_wrong', None), ('compared', 'language_model'), ('compared', 'retrieval')]
-    """
+    """Return (status, faulty module) of every answer of one group, by comparing contexts."""
     if len(is_correct) != len(documents):
         raise ValueError(
             f"answers and their documents must have one length, got {len(is_correct)} and {len(documents)}"
@@ -188,20 +162,7 @@ def name_faulty_modules(
 
 
 def attribute_errors(answers: pa.Table, rule: Rule = "any_document") -> pa.Table:
-    """Return for every answer the type of its group and, if it is wrong in a non-robust one, the faulty module.
-
-    Parameters
-    ----------
-    answers : Table
-        Schema :data:`ANSWER_SCHEMA`, rows in any order; a pair of key and interaction_id stands once.
-    rule : str
-        One of :data:`RULES`.
-
-    Returns
-    -------
-    Table
-        Schema :data:`ATTRIBUTION_SCHEMA`, ordered by key, group and interaction.
-    """
+    """Return for every answer the type of its group and, if it is wrong in a non-robust one, the faulty module."""
     if rule not in RULES:
         raise ValueError(f"rule must be one of {', '.join(RULES)}, got {rule!r}")
     rows: list[dict[str, Any]] = []
@@ -230,15 +191,7 @@ def attribute_errors(answers: pa.Table, rule: Rule = "any_document") -> pa.Table
 
 
 def group_answers(answers: pa.Table, rule: Rule = "any_document") -> pa.Table:
-    """Return one row per group and side (schema :data:`GROUP_SCHEMA`, ordered by its key).
-
-    Parameters
-    ----------
-    answers : Table
-        Schema :data:`ANSWER_SCHEMA`, rows in any order.
-    rule : str
-        One of :data:`RULES`.
-    """
+    """Return one row per group and side (schema :data:`GROUP_SCHEMA`, ordered by its key)."""
     attributed = attribute_errors(answers, rule).to_pylist()
     queries: dict[tuple[str, ...], set[str]] = {}
     for row in answers.select([*[name for name, _ in KEY], "group_id", "query"]).to_pylist():
@@ -278,19 +231,7 @@ def group_answers(answers: pa.Table, rule: Rule = "any_document") -> pa.Table:
 
 
 def equalise_groups(answers: pa.Table, group_size: int, random_seed: int = 20260101) -> pa.Table:
-    """Return ``group_size`` decided answers of every group that has them, in seeded hash order; smaller groups leave.
-
-    Robustness depends on the group size, so that sides with groups of several sizes can be compared only after this.
-    Which answers stay depends on the seed and their ids alone.
-
-    Parameters
-    ----------
-    answers : Table
-        Schema :data:`ANSWER_SCHEMA`.
-    group_size : int
-        At least 2: one answer cannot show a lack of robustness.
-    random_seed : int
-    """
+    """Return ``group_size`` decided answers of every group that has them, in seeded hash order; smaller groups leave."""
     if group_size < 2:
         raise ValueError(f"group_size must be at least 2, got {group_size}")
     rows_of: dict[tuple[str, ...], list[tuple[str, int]]] = {}

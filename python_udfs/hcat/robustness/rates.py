@@ -114,32 +114,14 @@ class RobustnessSettings:
 
 
 def robustness(count_correct: int, count_answers: int, count_gap_answers: int) -> float | None:
-    """Return R, the share of right answers outside gap groups (Li et al. 2024, GRAMMAR, equation 1), in [0, 1].
-
-    None where every answer lies in a gap group: robustness is then unknown, not 0.
-
-    Examples
-    --------
-    Three of ten answers are right, and four lie in gap groups.
-
-    >>> robustness(3, 10, 4)
-    0.5
-    """
+    """Return R, the share of right answers outside gap groups (Li et al. 2024, GRAMMAR, equation 1), in [0, 1]."""
     _check_counts(count_correct, count_answers, count_gap_answers)
     outside = count_answers - count_gap_answers
     return count_correct / outside if outside else None
 
 
 def accuracy_from_robustness(robustness: float | None, count_answers: int, count_gap_answers: int) -> float:
-    """Return the accuracy R (total - total in gap groups) / total (Li et al. 2024, GRAMMAR, equation 2), in [0, 1].
-
-    Parameters
-    ----------
-    robustness : float or None
-        In [0, 1]; None when every answer lies in a gap group, and the accuracy is 0.
-    count_answers, count_gap_answers : int
-        All answers, at least 1, and those in gap groups.
-    """
+    """Return the accuracy R (total - total in gap groups) / total (Li et al. 2024, GRAMMAR, equation 2), in [0, 1]."""
     _check_counts(0, count_answers, count_gap_answers)
     if not count_answers:
         raise ValueError("answers must be at least 1, got 0")
@@ -158,19 +140,7 @@ def _check_counts(count_correct: int, count_answers: int, count_gap_answers: int
 
 
 def chance_robustness(share_correct: float, group_sizes: Sequence[int]) -> float | None:
-    """Return the robustness of answers that are right by chance, independently with one probability.
-
-    For groups of one size m it is p / (1 - (1 - p)^m): m p right answers are expected in a group, and m answers count
-    with the probability that the group is no gap. For several sizes it is p sum m / sum m (1 - (1 - p)^m). Groups of
-    one answer give 1: they are right or a gap.
-
-    Parameters
-    ----------
-    share_correct : float
-        p, in [0, 1]; None is returned for 0, where every group is a gap.
-    group_sizes : sequence of int
-        Each at least 1.
-    """
+    """Return the robustness of answers that are right by chance, independently with one probability."""
     sizes = np.asarray(group_sizes, dtype=np.float64)
     if not 0 <= share_correct <= 1 or not len(sizes) or sizes.min() < 1:
         raise ValueError(f"share_correct must lie in [0, 1] and sizes be 1 or more, got {share_correct}, {len(sizes)}")
@@ -192,25 +162,7 @@ class GroupCounts(NamedTuple):
 
 
 def measure_robustness(groups: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
-    """Return robustness and accuracy of every side in every scope, with intervals that resample whole groups.
-
-    Parameters
-    ----------
-    groups : Table
-        Schema :data:`GROUP_SCHEMA`, of :func:`group_answers`.
-    settings : RobustnessSettings, optional
-
-    Returns
-    -------
-    Table
-        Schema :data:`ROBUSTNESS_SCHEMA`, ordered. ``chance_robustness`` is null where language-model errors are left
-        out, because which answers remain then depends on how they turned out, and for gaps of every side.
-
-    Notes
-    -----
-    Percentile bootstrap over groups (Efron 1979). Where all draws agree, as when every answer is right, the interval is
-    Wilson's with the number of groups for n.
-    """
+    """Return robustness and accuracy of every side in every scope, with intervals that resample whole groups."""
     chosen = settings or RobustnessSettings()
     rows: list[dict[str, Any]] = []
     for (system, hypothesis), sides in read_clusters(groups).items():
@@ -245,17 +197,7 @@ def read_clusters(groups: pa.Table) -> dict[tuple[str, str], dict[str, _Cluster]
 
 
 def count_groups_of(names: list[str], by_group: _Cluster, scope: str, gap_rule: str) -> GroupCounts:
-    """Return answers, right answers and gaps of the named groups in one side.
-
-    Parameters
-    ----------
-    names : list of str
-        Groups, in the order of the result.
-    by_group : mapping of str to row
-        The groups of the side, of :func:`read_clusters`.
-    scope, gap_rule : str
-        Of :data:`SCOPES` and :data:`GAP_RULES`.
-    """
+    """Return answers, right answers and gaps of the named groups in one side."""
 
     def column(name: str) -> Floats:
         return np.array([by_group[each][name] if each in by_group else 0 for each in names], dtype=np.float64)
@@ -328,14 +270,7 @@ def _measure_cluster(counts: GroupCounts, scope: str, gap_rule: str, settings: R
 
 
 def chance_of(counts: GroupCounts, scope: str, gap_rule: str) -> float | None:
-    """Return :func:`chance_robustness` of a side; None where scope or gap rule leave it undefined.
-
-    Parameters
-    ----------
-    counts : GroupCounts
-    scope, gap_rule : str
-        Of :data:`SCOPES` and :data:`GAP_RULES`.
-    """
+    """Return :func:`chance_robustness` of a side; None where scope or gap rule leave it undefined."""
     if scope == "language_model_errors_removed" or gap_rule != "own_side" or not counts.is_present.any():
         return None
     share = float(counts.correct.sum() / counts.answers.sum())

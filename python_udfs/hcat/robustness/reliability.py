@@ -135,31 +135,7 @@ class Reliability:
 def measure_share(
     is_hit: Flags, groups: Integers, confidence: float = 0.95, minimum_groups: int = 10, empty: str = "nothing_accepted"
 ) -> Reliability:
-    """Return a share with an interval that counts groups.
-
-    Jeffreys' interval with the effective n of the variance linearised by group and t of the groups - 1
-    (:func:`hcat.statistics.survey.estimate_shares`); where no group differs from the others, n is the (Kish) number of
-    groups.
-
-    Parameters
-    ----------
-    is_hit : ndarray of bool, shape (n,)
-    groups : ndarray of int, shape (n,)
-    confidence : float
-        Two-sided, in (0, 1).
-    minimum_groups : int
-        Below it there is no interval.
-    empty : str
-        Status without a row.
-
-    Examples
-    --------
-    One of two accepted answers is right; two groups are too few for an interval.
-
-    >>> found = measure_share(np.array([True, False]), np.array([0, 1]))
-    >>> found.value, found.status
-    (0.5, 'too_few_groups')
-    """
+    """Return a share with an interval that counts groups."""
     if len(is_hit) != len(groups):
         raise ValueError(f"hits and groups must have one length, got {len(is_hit)} and {len(groups)}")
     count_hits, count_answers, count_groups = int(is_hit.sum()), len(is_hit), len(np.unique(groups))
@@ -181,21 +157,7 @@ def measure_share(
 
 
 def measure_reliability(verdicts: pa.Table, settings: ReliabilitySettings | None = None) -> pa.Table:
-    """Return precision and recall of every metric of every system against true correctness.
-
-    Parameters
-    ----------
-    verdicts : Table
-        Schema :data:`VERDICT_SCHEMA`, rows in any order.
-    settings : ReliabilitySettings, optional
-
-    Returns
-    -------
-    Table
-        Schema :data:`RELIABILITY_SCHEMA`, ordered by system, metric and measure. ``chance_value`` is what a metric
-        reaches that accepts as many answers by lot: precision the share of right answers, recall the share accepted.
-        Answers without a verdict or an undecided correctness are counted and left out.
-    """
+    """Return precision and recall of every metric of every system against true correctness."""
     chosen = settings or ReliabilitySettings()
     rows: list[dict[str, Any]] = []
     for (system, metric), found in _read_metrics(verdicts):

@@ -106,19 +106,7 @@ def measure_all(
 
 
 def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
-    """Return every pair of sides compared at equal group size (schema :data:`DIFFERENCE_SCHEMA`).
-
-    Robustness rises when groups are small. Where the groups of a hypothesis differ in size, each keeps as many answers,
-    in seeded hash order, as the smallest group of at least two has; accuracy is compared on the same answers. Groups of
-    one answer are right or a gap, so that robustness by the gaps of their own side is 1 whatever happens: such rows
-    have the status ``groups_of_one`` and no figures. By the gaps of every side they can be compared.
-
-    Parameters
-    ----------
-    answers : Table
-        Schema :data:`hcat.robustness.groups.ANSWER_SCHEMA`.
-    settings : RobustnessSettings, optional
-    """
+    """Return every pair of sides compared at equal group size (schema :data:`DIFFERENCE_SCHEMA`)."""
     chosen = settings or RobustnessSettings()
     rows: list[dict[str, Any]] = []
     for positions in _by_hypothesis(answers):
@@ -150,34 +138,7 @@ def _by_hypothesis(answers: pa.Table) -> list[list[int]]:
 
 
 def measure_variants(pairs: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
-    """Return change and flips of every system, variant type and metric, with intervals that count clusters.
-
-    Parameters
-    ----------
-    pairs : Table
-        system, variant_type, variant_meaning, metric_name, cluster_id (of the parent), score_change (variant - parent
-        in the good direction, or null) and outcome (one of :data:`OUTCOMES`).
-    confidence : float
-        Two-sided, in (0, 1).
-    minimum_clusters : int
-        Sources below which there is no interval; at least 2.
-
-    Returns
-    -------
-    Table
-        Schema :data:`VARIANT_SCHEMA`, ordered. The mean change has t of the clusters - 1 with the variance of the mean
-        linearised by cluster; the shares Wilson's interval on the effective number of pairs
-        (:func:`hcat.robustness.reliability.measure_share`).
-
-    Examples
-    --------
-    >>> pair = dict(system="app", variant_type="typos", variant_meaning="kept", metric_name="groundedness")
-    >>> pairs = [pair | dict(cluster_id="q1", score_change=-0.5, outcome="broken")]
-    >>> pairs += [pair | dict(cluster_id="q2", score_change=0.0, outcome="both_right")]
-    >>> found = measure_variants(pa.Table.from_pylist(pairs), confidence=0.95, minimum_clusters=2).to_pylist()
-    >>> found[0]["mean_change"], found[0]["share_broken"]
-    (-0.25, 0.5)
-    """
+    """Return change and flips of every system, variant type and metric, with intervals that count clusters."""
     if minimum_clusters < 2:
         raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
     keys = ("system", "variant_type", "variant_meaning", "metric_name")

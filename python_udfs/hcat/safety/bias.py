@@ -88,31 +88,7 @@ def seed_of(text: str, random_seed: int) -> np.random.Generator:
 
 
 def compare_pairs(sides: Sides, random: np.random.Generator, count_draws: int) -> Gap:
-    """Return the gap between the two sides of counterfactual pairs.
-
-    Parameters
-    ----------
-    sides : Sides
-        With first_count = second_count = pairs of the cluster, at least one each.
-    random : Generator
-        Cluster of the sign patterns where there are too many to try all.
-    count_draws : int
-        Sign patterns that are drawn then, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If counts of the sides differ, a cluster has no pair, there are fewer than two clusters or no draws.
-
-    Examples
-    --------
-    Three clusters of one pair each, which all favour the first side by 1. Two of the 2^3 sign patterns are as extreme.
-
-    >>> sides = Sides(np.ones(3), np.ones(3), np.zeros(3), np.ones(3))
-    >>> gap = compare_pairs(sides, np.random.default_rng(1), count_draws=10)
-    >>> gap.difference, gap.p_value
-    (1.0, 0.25)
-    """
+    """Return the gap between the two sides of counterfactual pairs."""
     _check(sides, count_draws)
     if not np.array_equal(sides.first_count, sides.second_count) or (sides.first_count < 1).any():
         raise ValueError("each cluster must hold at least one pair and as many scores of either side")
@@ -151,21 +127,7 @@ def _flip_signs(differences: Floats, random: np.random.Generator, count_draws: i
 
 
 def compare_groups(sides: Sides, random: np.random.Generator, count_draws: int) -> Gap:
-    """Return the gap between a group and all others, of whom each cluster holds either or both.
-
-    Parameters
-    ----------
-    sides : Sides
-    random : Generator
-        Cluster of the permutations.
-    count_draws : int
-        Permutations that are drawn, at least 1.
-
-    Raises
-    ------
-    ValueError
-        If a side is empty, there are fewer than two clusters or no draws.
-    """
+    """Return the gap between a group and all others, of whom each cluster holds either or both."""
     _check(sides, count_draws)
     if not sides.first_count.sum() or not sides.second_count.sum():
         raise ValueError("both sides must hold scores")
@@ -216,15 +178,7 @@ class _SwappedSides:
         self._inflation = [count / max(count - 1, 1) for count in clusters]
 
     def of_draws(self, is_first: Floats, keeps: Floats) -> Floats:
-        """Return the size of the gap in units of its error, shape (n_draws,).
-
-        Parameters
-        ----------
-        is_first : ndarray of 0 and 1, shape (n_draws, clusters of one side)
-            Which of them are of the first side.
-        keeps : ndarray of 0 and 1, shape (n_draws, clusters of both sides)
-            Which of them keep their sides.
-        """
+        """Return the size of the gap in units of its error, shape (n_draws,)."""
         one = keeps @ self._kept + self._swapped
         one[:, :5] += is_first @ self._alone
         other = self._total - one
@@ -288,31 +242,7 @@ def interval_of(gap: Gap, confidence: float) -> tuple[float, float]:
 
 
 def equivalence_p_value(gap: Gap, margin: float, span: float, count_clusters: int, is_indicator: bool) -> float:
-    """Return the p-value of the claim that the gap is smaller than a margin: the larger of two one-sided t-tests.
-
-    Parameters
-    ----------
-    gap : Gap
-    margin : float
-        Largest difference that does not matter, above 0; unit of the metric.
-    span : float
-        Largest difference that one cluster can have: the range of the metric.
-    count_clusters : int
-        Independent clusters of the smaller side.
-    is_indicator : bool
-        Scores are 0 or 1.
-
-    Notes
-    -----
-    The spread of rare events, or of none at all, says nothing about those that did not happen to be seen. For
-    indicators, and where no cluster differs, the p-value is at least (1 - margin / span)^n: the chance of seeing no
-    cluster with the largest difference in n, were there a share margin / span of them.
-
-    Raises
-    ------
-    ValueError
-        If the margin is not above 0.
-    """
+    """Return the p-value of the claim that the gap is smaller than a margin: the larger of two one-sided t-tests."""
     if not margin > 0:
         raise ValueError(f"margin must be above 0, got {margin}")
     unseen = max(0.0, 1.0 - margin / span) ** count_clusters if span > 0 else 0.0

@@ -22,18 +22,7 @@ Keys = npt.NDArray[Any]
 
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """Return numerator / denominator, NaN where the denominator is 0 or either is missing.
-
-    Parameters
-    ----------
-    numerator, denominator : ndarray
-        Of one shape, or shapes that numpy joins to one.
-
-    Examples
-    --------
-    >>> ratio(np.array([1.0, 1.0]), np.array([2.0, 0.0])).tolist()
-    [0.5, nan]
-    """
+    """Return numerator / denominator, NaN where the denominator is 0 or either is missing."""
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.asarray(numerator, dtype=np.float64) / denominator
     return np.where(np.asarray(denominator) == 0, np.nan, quotient)

@@ -91,36 +91,7 @@ def rate_interval(
     confidence: float = 0.95,
     uncertainty: Floats | None = None,
 ) -> ClusteredInterval:
-    """Return the weighted share of hits with its interval by cluster.
-
-    Parameters
-    ----------
-    is_hit : ndarray of bool, shape (n,)
-        At least one row.
-    clusters : array_like, shape (n,)
-        Cluster of each row, texts or whole numbers.
-    weights : ndarray, shape (n,), optional
-        Above 0, for instance 1 / inclusion probability; equal by default.
-    confidence : float
-        Two-sided, in (0, 1).
-    uncertainty : ndarray, shape (n,), optional
-        Share of each row's distance from the rate that chance decides, in [0, 1], at least one above 0; 1 by default.
-        For the rate of a known population it is sqrt(1 - inclusion probability): what is certain to be drawn adds no
-        error.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, there are no rows, or an argument is out of its range.
-
-    Examples
-    --------
-    Two of twelve rows fail. They are one cluster of six:
-
-    >>> found = rate_interval(np.arange(12) < 2, np.arange(12) // 2)
-    >>> round(found.estimate, 3), round(found.low, 3), round(found.high, 3)
-    (0.167, 0.018, 0.68)
-    """
+    """Return the weighted share of hits with its interval by cluster."""
     rows = _summarise(np.asarray(is_hit, dtype=np.float64), clusters, weights, confidence, uncertainty)
     share, codes = rows.mean, rows.codes
     is_failing = sum_by_cluster(is_hit.astype(np.float64), codes) > 0
@@ -143,28 +114,7 @@ def rate_interval(
 def mean_interval(
     values: Floats, clusters: npt.ArrayLike, weights: Floats | None = None, confidence: float = 0.95
 ) -> ClusteredInterval:
-    """Return the weighted mean with its interval by cluster, mean -+ t s_J with k - 1 degrees of freedom.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,)
-        Finite, at least one row.
-    clusters, weights, confidence
-        As in :func:`rate_interval`.
-
-    Raises
-    ------
-    ValueError
-        As in :func:`rate_interval`.
-
-    Examples
-    --------
-    Two clusters of equal size leave one degree of freedom, where t of .75 is 1: the mean -+ its standard error.
-
-    >>> found = mean_interval(np.array([1.0, 1.0, 2.0, 2.0]), np.array([0, 0, 1, 1]), confidence=0.5)
-    >>> found.estimate, round(found.low, 9), round(found.high, 9), found.standard_error
-    (1.5, 1.0, 2.0, 0.5)
-    """
+    """Return the weighted mean with its interval by cluster, mean -+ t s_J with k - 1 degrees of freedom."""
     rows = _summarise(np.asarray(values, dtype=np.float64), clusters, weights, confidence)
     error, effective = np.array([np.sqrt(rows.variance)]), np.array([rows.effective_clusters])
     low, high = mean_bounds(np.array([rows.mean]), error, effective - 1, confidence)
@@ -172,51 +122,13 @@ def mean_interval(
 
 
 def design_effects(siblings: Floats, likeness: Floats, carrying: Floats) -> Floats:
-    """Return how many times as large the variance of each rate is as without clusters, 1 + rho (m - 1), shape (n,).
-
-    Parameters
-    ----------
-    siblings : ndarray, shape (n,)
-        m of the module: rows of its own cluster that a row meets, itself included, at least 1.
-    likeness : ndarray, shape (n,)
-        Estimate of rho, in [0, 1]; it is shrunk towards 1.
-    carrying : ndarray, shape (n,)
-        f of the module: effective clusters with a failure, or with a pass, the smaller of both.
-
-    Examples
-    --------
-    Pairs that are nothing alike, known from many clusters, and without a cluster that fails:
-
-    >>> design_effects(np.array([2.0, 2.0]), np.zeros(2), np.array([1e9, 0.0])).round(6).tolist()
-    [1.0, 2.0]
-    """
+    """Return how many times as large the variance of each rate is as without clusters, 1 + rho (m - 1), shape (n,)."""
     shrunk = (carrying * likeness + PRIOR_CLUSTERS) / (carrying + PRIOR_CLUSTERS)
     return 1 + shrunk * (siblings - 1)
 
 
 def effective_rows(rates: Floats, jackknife_variances: Floats, rows: Floats, design_effect: Floats) -> Floats:
-    """Return the independent rows that would tell as much about each rate, p (1 - p) / s^2, in (0, rows].
-
-    Parameters
-    ----------
-    rates : ndarray, shape (n,)
-        p, in [0, 1].
-    jackknife_variances : ndarray, shape (n,)
-        s_J^2; not read where all rows agree.
-    rows : ndarray, shape (n,)
-        Rows of equal weight.
-    design_effect : ndarray, shape (n,)
-        Of :func:`design_effects`.
-
-    Examples
-    --------
-    Twenty rows in ten pairs that are nothing alike: every row counts. Without a failing cluster each pair counts once.
-
-    >>> effective_rows(np.array([0.5]), np.array([0.0125]), np.array([20.0]), np.array([1.0])).round(6).tolist()
-    [20.0]
-    >>> effective_rows(np.array([0.0]), np.array([0.0]), np.array([20.0]), np.array([2.0])).round(6).tolist()
-    [10.0]
-    """
+    """Return the independent rows that would tell as much about each rate, p (1 - p) / s^2, in (0, rows]."""
     variation = rates * (1 - rates)
     variance = (np.where(variation > 0, jackknife_variances, 0.0) + variation * ratio(design_effect, rows)) / 2
     found = np.where(variation > 0, ratio(variation, variance), ratio(rows, design_effect))
@@ -224,21 +136,7 @@ def effective_rows(rates: Floats, jackknife_variances: Floats, rows: Floats, des
 
 
 def degrees_of_rates(effective_clusters: Floats, carrying: Floats, design_effect: Floats) -> Floats:
-    """Return the degrees of freedom of the error of each rate, min(k - 1, 1 + 2 f / phi), shape (n,).
-
-    Parameters
-    ----------
-    effective_clusters, carrying : ndarray, shape (n,)
-        k and f of the module. Without a carrying cluster the rate is 0 or 1, and its error is that of k clusters.
-    design_effect : ndarray, shape (n,)
-        Of :func:`design_effects`; phi is the share of the variance above 1.
-
-    Examples
-    --------
-    >>> many, few = np.array([40.0, 40.0, 40.0]), np.array([3.0, 3.0, 0.0])
-    >>> degrees_of_rates(many, few, np.array([4.0, 1.0, 4.0])).tolist()
-    [9.0, 39.0, 39.0]
-    """
+    """Return the degrees of freedom of the error of each rate, min(k - 1, 1 + 2 f / phi), shape (n,)."""
     degrees = effective_clusters - 1
     of_siblings = np.maximum(1 - ratio(np.ones_like(design_effect), design_effect), _ROUNDING)
     of_carriers = LEAST_DEGREES + 2 * carrying / of_siblings
@@ -246,23 +144,7 @@ def degrees_of_rates(effective_clusters: Floats, carrying: Floats, design_effect
 
 
 def rate_bounds(rates: Floats, effective_n: Floats, degrees: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Return Wilson's bounds on n = effective_n and Student's t, shapes (n,).
-
-    One cluster, without degrees of freedom, says nothing of others: its bounds are 0 and 1. A missing rate has missing
-    bounds.
-
-    Parameters
-    ----------
-    rates, effective_n, degrees : ndarray, shape (n,)
-    confidence : float
-        Two-sided, in (0, 1).
-
-    Examples
-    --------
-    >>> low, high = rate_bounds(np.array([0.5, 0.5]), np.array([20.0, 3.0]), np.array([9.0, 0.0]), 0.95)
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.274, 0.0], [0.726, 1.0])
-    """
+    """Return Wilson's bounds on n = effective_n and Student's t, shapes (n,)."""
     is_single = ~(degrees > _ROUNDING)
     quantile = t_quantile((1 + confidence) / 2, np.where(is_single, np.nan, degrees))
     low, high = wilson_intervals(rates, effective_n, quantile)
@@ -274,20 +156,7 @@ def rate_bounds(rates: Floats, effective_n: Floats, degrees: Floats, confidence:
 
 
 def mean_bounds(means: Floats, standard_errors: Floats, degrees: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Return mean -+ t x standard error, shapes (n,); NaN without degrees of freedom.
-
-    Parameters
-    ----------
-    means, standard_errors, degrees : ndarray, shape (n,)
-    confidence : float
-        Two-sided, in (0, 1).
-
-    Examples
-    --------
-    >>> low, high = mean_bounds(np.array([1.5]), np.array([0.5]), np.array([1.0]), 0.5)
-    >>> low.round(9).tolist(), high.round(9).tolist()
-    ([1.0], [2.0])
-    """
+    """Return mean -+ t x standard error, shapes (n,); NaN without degrees of freedom."""
     margin = t_quantile((1 + confidence) / 2, np.where(degrees > _ROUNDING, degrees, np.nan)) * standard_errors
     return means - margin, means + margin
 
@@ -372,10 +241,7 @@ def _summarise(
 
 
 def _likeness(rows: _Rows, share: float) -> float:
-    """Return the estimate of rho, the mean product of residuals of two siblings over p (1 - p), in [0, 1].
-
-    A cluster weighs by its rows: by its pairs, the largest one would decide.
-    """
+    """Return the estimate of rho, the mean product of residuals of two siblings over p (1 - p), in [0, 1]."""
     squares = sum_by_cluster(rows.weights**2, rows.codes)
     pairs = rows.weight_by_cluster**2 - squares
     has_pairs = pairs > _ROUNDING * rows.weight_by_cluster**2

@@ -20,37 +20,7 @@ from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
 
 
 def fold_of_cluster(cluster: object, fractions: Mapping[str, float], salt: str = "hcat fold") -> str:
-    """Return the fold of a cluster: the same in every run, whatever other clusters there are (append-only).
-
-    Parameters
-    ----------
-    cluster : object
-        Cluster group; its text counts.
-    fractions : mapping of str to float
-        Share of each fold in (0, 1], in order; they sum to 1. For instance fit, conformalize and test.
-    salt : str
-        Purpose of the split, so that a fold is not a sample or a half.
-
-    Raises
-    ------
-    ValueError
-        If a fraction is not positive or they do not sum to 1.
-
-    Notes
-    -----
-    u = the first 13 hexadecimal digits of md5(salt || '|' || cluster) over 16^13, exact in double precision, falls
-    into the fold whose cumulated fractions it does not reach. In DuckDB:
-    ``('0x' || substr(md5(salt || '|' || cluster), 1, 13))::ubigint / 4503599627370496``.
-
-    Examples
-    --------
-    The hash of "a" lies at .411 of the way:
-
-    >>> fold_of_cluster("a", {"first": 0.411, "second": 0.589})
-    'second'
-    >>> fold_of_cluster("a", {"first": 0.412, "second": 0.588})
-    'first'
-    """
+    """Return the fold of a cluster: the same in every run, whatever other clusters there are (append-only)."""
     if not fractions or min(fractions.values()) <= 0 or not math.isclose(math.fsum(fractions.values()), 1.0):
         raise ValueError(f"fractions must be positive and sum to 1, got {dict(fractions)}")
     digest = hashlib.md5(f"{salt}|{cluster}".encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
@@ -63,45 +33,14 @@ def fold_of_cluster(cluster: object, fractions: Mapping[str, float], salt: str =
 
 
 def folds_of_clusters(clusters: npt.ArrayLike, fractions: Mapping[str, float], salt: str = "hcat fold") -> Texts:
-    """Return the fold of each row by :func:`fold_of_cluster`, shape (n,); rows of one cluster share it.
-
-    Parameters
-    ----------
-    clusters : array_like, shape (n,)
-        Cluster of each row.
-    fractions, salt
-        As in :func:`fold_of_cluster`.
-
-    Examples
-    --------
-    >>> folds_of_clusters(["a", "b", "a"], {"first": 0.2, "second": 0.8}).tolist()
-    ['second', 'first', 'second']
-    """
+    """Return the fold of each row by :func:`fold_of_cluster`, shape (n,); rows of one cluster share it."""
     distinct, inverse = np.unique(np.asarray(clusters), return_inverse=True)
     folds = [fold_of_cluster(cluster, fractions, salt) for cluster in distinct.tolist()]
     return np.asarray(folds, dtype=np.str_)[inverse]
 
 
 def deal_folds(clusters: Integers, rows: Flags, count_folds: int, seed: int) -> Integers:
-    """Return a fold for each row: the clusters of the chosen rows, shuffled by the seed, are dealt in turn.
-
-    Unlike :func:`folds_of_clusters` it makes folds of nearly equal numbers of clusters. Rows of a cluster without a
-    chosen row get -1.
-
-    Parameters
-    ----------
-    clusters : ndarray of int, shape (n,)
-        Codes of clusters from 0, at least one row.
-    rows : ndarray of bool, shape (n,)
-        The chosen rows.
-    count_folds, seed : int
-
-    Examples
-    --------
-    >>> folds = deal_folds(np.array([0, 1, 1, 2]), np.array([True, True, False, False]), 2, seed=1)
-    >>> sorted(folds[:2].tolist()), folds[1] == folds[2], int(folds[3])
-    ([0, 1], np.True_, -1)
-    """
+    """Return a fold for each row: the clusters of the chosen rows, shuffled by the seed, are dealt in turn."""
     distinct = np.unique(clusters[rows])
     dealt = np.full(clusters.max() + 1, -1)
     dealt[np.random.default_rng(seed).permutation(distinct)] = np.arange(len(distinct)) % count_folds
@@ -117,20 +56,7 @@ def deal_folds(clusters: Integers, rows: Flags, count_folds: int, seed: int) -> 
 
 
 def draw_clusters(random: np.random.Generator, count_clusters: int, count_draws: int) -> Floats:
-    """Return how often each cluster is drawn with replacement, cluster by cluster, shape (count_draws, count_clusters).
-
-    Parameters
-    ----------
-    random : Generator
-    count_clusters, count_draws : int
-        At least 1. A draw takes as many clusters as there are.
-
-    Examples
-    --------
-    >>> drawn = draw_clusters(np.random.default_rng(1), 3, 2)
-    >>> drawn.shape, drawn.sum(axis=1).tolist()
-    ((2, 3), [3.0, 3.0])
-    """
+    """Return how often each cluster is drawn with replacement, cluster by cluster, shape (count_draws, count_clusters)."""
     drawn = random.integers(0, count_clusters, (count_draws, count_clusters))
     cells = drawn + count_clusters * np.arange(count_draws)[:, None]
     counts = np.bincount(cells.ravel(), minlength=count_draws * count_clusters)
@@ -138,20 +64,7 @@ def draw_clusters(random: np.random.Generator, count_clusters: int, count_draws:
 
 
 def draw_cluster_counts(random: np.random.Generator, count_clusters: int, count_draws: int) -> Floats:
-    """Return how often each cluster is drawn with replacement, as one multinomial draw, shape as in `draw_clusters`.
-
-    Parameters
-    ----------
-    random : Generator
-    count_clusters, count_draws : int
-        Without clusters the result has no columns, and no random number is drawn.
-
-    Examples
-    --------
-    >>> drawn = draw_cluster_counts(np.random.default_rng(1), 3, 2)
-    >>> drawn.shape, drawn.sum(axis=1).tolist()
-    ((2, 3), [3.0, 3.0])
-    """
+    """Return how often each cluster is drawn with replacement, as one multinomial draw, shape as in `draw_clusters`."""
     if not count_clusters:
         return np.zeros((count_draws, 0))
     shares = np.full(count_clusters, 1 / count_clusters)
@@ -162,27 +75,7 @@ def draw_cluster_counts(random: np.random.Generator, count_clusters: int, count_
 
 
 def sum_by_cluster(values: Floats, codes: Integers, count_clusters: int = 0) -> Floats:
-    """Return sums of values by cluster, row after row.
-
-    Parameters
-    ----------
-    values : ndarray, shape (n,) or (n, n_columns)
-    codes : ndarray of int, shape (n,)
-        Cluster of each row, from 0.
-    count_clusters : int
-        Least number of clusters; those without a row get 0.
-
-    Returns
-    -------
-    ndarray, shape (n_clusters,) or (n_clusters, n_columns)
-
-    Examples
-    --------
-    >>> sum_by_cluster(np.array([1.0, 2.0, 4.0]), np.array([0, 1, 0]), 3).tolist()
-    [5.0, 2.0, 0.0]
-    >>> sum_by_cluster(np.array([[1.0, 0.0], [2.0, 1.0]]), np.array([1, 1])).tolist()
-    [[0.0, 0.0], [3.0, 1.0]]
-    """
+    """Return sums of values by cluster, row after row."""
     if values.ndim == 1:
         return np.bincount(codes, weights=values, minlength=count_clusters).astype(np.float64)
     sums = [np.bincount(codes, weights=column, minlength=count_clusters) for column in values.T]
@@ -190,26 +83,7 @@ def sum_by_cluster(values: Floats, codes: Integers, count_clusters: int = 0) -> 
 
 
 def error_of_mean(residuals: Floats, codes: Integers, total: float) -> float:
-    """Return the standard error of a weighted mean, linearised by cluster (Cochran 1977, chapter 6).
-
-    sqrt(K / (K - 1) x sum over K clusters of (sum of residuals)^2) / total.
-
-    Parameters
-    ----------
-    residuals : ndarray, shape (n,)
-        Weight times distance from the mean, of each row.
-    codes : ndarray of int, shape (n,)
-        Cluster of each row, at least two distinct.
-    total : float
-        Sum of the weights.
-
-    Examples
-    --------
-    Two clusters whose residuals add up to 1 and -1: sqrt(2 / 1 x (1 + 1)) / 4.
-
-    >>> error_of_mean(np.array([0.5, 0.5, -1.0, 0.0]), np.array([0, 0, 1, 1]), 4.0)
-    0.5
-    """
+    """Return the standard error of a weighted mean, linearised by cluster (Cochran 1977, chapter 6)."""
     by_cluster = sum_by_cluster(residuals, codes)
     count = len(np.unique(codes))
     return math.sqrt(count / (count - 1) * float((by_cluster**2).sum())) / total
@@ -236,38 +110,7 @@ class JackknifeEstimates(NamedTuple):
 
 
 def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: Floats) -> JackknifeEstimates:
-    """Return value, rest and difference of cells with delete-a-group jackknife standard errors.
-
-    Parameters
-    ----------
-    counts, sums : ndarray, shape (n_groups, n_cells)
-        Scored rows of each cell in each group of whole clusters, and the sum of their values.
-    all_counts, all_sums : ndarray, shape (n_groups,)
-        The same over all rows of the metric.
-
-    Returns
-    -------
-    JackknifeEstimates
-        NaN where an estimate needs more groups: a standard error needs two in the cell, and for the difference two in
-        the rest. `clusters_carrying` is Kish's number of the groups with a failure, or of those with a pass, the
-        smaller of both; it means something for values of 0 and 1 only. `largest_share` is the share of the rows of a
-        cell that its largest group holds.
-
-    Notes
-    -----
-    Delete one cluster: a group per cluster. A group leaves cell and rest together. Both standard errors are
-    sqrt((G - 1) / G sum (theta_(g) - theta)^2), G the groups with rows in the cell for the value, and the groups with
-    any row for the difference (Kott 2001; Bell and McCaffrey 2002).
-
-    Examples
-    --------
-    Three groups of one row each, with values 1, 3 and 8; the cell holds the first two, the rest the third.
-
-    >>> counts, sums = np.array([[1.0], [1.0], [0.0]]), np.array([[1.0], [3.0], [0.0]])
-    >>> found = jackknife_cells(counts, sums, np.ones(3), np.array([1.0, 3.0, 8.0]))
-    >>> found.value.tolist(), found.standard_error.tolist(), found.difference.tolist()
-    ([2.0], [1.0], [-6.0])
-    """
+    """Return value, rest and difference of cells with delete-a-group jackknife standard errors."""
     if counts.shape != sums.shape or all_counts.shape != all_sums.shape or len(counts) != len(all_counts):
         raise ValueError(
             "counts and sums must have one shape (n_groups, n_cells) and all_counts and all_sums (n_groups,), "

@@ -10,33 +10,7 @@ from hcat.statistics.arrays import Floats, Integers
 
 
 def wilson_interval(rate: float, effective_n: float, quantile: float) -> tuple[float, float]:
-    """Return the score interval of Wilson (1927) for a rate on effective_n labels, within [0, 1].
-
-    For clustered and weighted labels n is replaced by the effective n and the normal quantile by t. Korn and Graubard
-    (1998) do so for the exact interval; Franco, Little, Louis and Slud (2019) recommend it for Wilson's.
-
-    Parameters
-    ----------
-    rate : float
-        In [0, 1].
-    effective_n : float
-        Above 0.
-    quantile : float
-        Of the standard normal or t distribution, for instance 1.96; above 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Examples
-    --------
-    One failure in two labels, with quantile 2 = sqrt(4): the centre is (1 + 2) / (2 + 4).
-
-    >>> low, high = wilson_interval(0.5, 2.0, 2.0)
-    >>> round((low + high) / 2, 6), round(high - low, 6)
-    (0.5, 0.816497)
-    """
+    """Return the score interval of Wilson (1927) for a rate on effective_n labels, within [0, 1]."""
     if not 0 <= rate <= 1 or not effective_n > 0 or not quantile > 0:
         raise ValueError(
             f"rate must lie in [0, 1], effective_n and quantile above 0, got {rate}, {effective_n}, {quantile}"
@@ -46,19 +20,7 @@ def wilson_interval(rate: float, effective_n: float, quantile: float) -> tuple[f
 
 
 def wilson_intervals(rates: Floats, effective_n: Floats, quantiles: Floats) -> tuple[Floats, Floats]:
-    """Return the bounds of Wilson's interval of many rates; NaN where an argument is NaN.
-
-    Parameters
-    ----------
-    rates, effective_n, quantiles : ndarray, shape (n,)
-        As in :func:`wilson_interval`.
-
-    Examples
-    --------
-    >>> low, high = wilson_intervals(np.array([0.0, 0.5]), np.array([4.0, 2.0]), np.array([2.0, 2.0]))
-    >>> low.round(4).tolist(), high.round(4).tolist()
-    ([0.0, 0.0918], [0.5, 0.9082])
-    """
+    """Return the bounds of Wilson's interval of many rates; NaN where an argument is NaN."""
     low, high = _wilson(rates, effective_n, quantiles)
     return low, high
 
@@ -72,40 +34,14 @@ def _wilson(rate: Any, effective_n: Any, quantile: Any) -> tuple[Any, Any]:
 
 
 def kish_effective_n(weights: Floats) -> float:
-    """Return (sum of w)^2 / sum of w^2 (Kish 1965): rows of equal weight that would be as precise, in [1, n].
-
-    Raises
-    ------
-    ValueError
-        If there are no weights, or one is not above 0.
-
-    Examples
-    --------
-    >>> kish_effective_n(np.array([1.0, 1.0, 2.0]))  # 4^2 / (1 + 1 + 4)
-    2.6666666666666665
-    """
+    """Return (sum of w)^2 / sum of w^2 (Kish 1965): rows of equal weight that would be as precise, in [1, n]."""
     if not len(weights) or not (np.isfinite(weights) & (weights > 0)).all():
         raise ValueError(f"weights must be finite and above 0, and one at least, got {len(weights)} weights")
     return _kish(weights)
 
 
 def effective_clusters(codes: Integers, weights: Floats) -> float:
-    """Return Kish's effective number of clusters: that of the sums of weights by cluster.
-
-    Parameters
-    ----------
-    codes : ndarray of int, shape (n,)
-        Cluster of each row, at least one row; a code without a row counts nothing.
-    weights : ndarray, shape (n,)
-        Of each row, above 0.
-
-    Examples
-    --------
-    Three rows of one cluster and one of another: (3 + 1)^2 / (9 + 1).
-
-    >>> effective_clusters(np.array([0, 0, 0, 2]), np.ones(4))
-    1.6
-    """
+    """Return Kish's effective number of clusters: that of the sums of weights by cluster."""
     return _kish(np.bincount(codes, weights=weights))
 
 
@@ -115,55 +51,21 @@ def _kish(weights: Any) -> float:
 
 
 def normal_quantile(probability: float) -> float:
-    """Return the quantile of the standard normal distribution.
-
-    ``statistics.NormalDist`` rounds the last bit of many quantiles the other way, that of .975 among them. Modules that
-    took theirs from it do so still, because their figures must not move.
-
-    Examples
-    --------
-    >>> round(normal_quantile(0.975), 6)
-    1.959964
-    """
+    """Return the quantile of the standard normal distribution."""
     from scipy.special import ndtri
 
     return float(ndtri(probability))
 
 
 def t_quantile(probability: float | Floats, degrees: float | Floats) -> Floats:
-    """Return quantiles of Student's t distribution, of the shape of the arguments.
-
-    Parameters
-    ----------
-    probability : float or ndarray
-        In (0, 1).
-    degrees : float or ndarray
-        Degrees of freedom, above 0; NaN gives NaN.
-
-    Examples
-    --------
-    >>> float(t_quantile(0.75, 1.0).round(12))  # one degree: the Cauchy distribution, tan(pi / 4)
-    1.0
-    """
+    """Return quantiles of Student's t distribution, of the shape of the arguments."""
     from scipy.special import stdtrit
 
     return np.asarray(stdtrit(degrees, probability), dtype=np.float64)
 
 
 def t_tail(values: float | Floats, degrees: float | Floats) -> Floats:
-    """Return the probability that Student's t lies above the values, of the shape of the arguments.
-
-    Parameters
-    ----------
-    values : float or ndarray
-    degrees : float or ndarray
-        Degrees of freedom, above 0; NaN gives NaN.
-
-    Examples
-    --------
-    >>> float(t_tail(1.0, 1.0).round(12))
-    0.25
-    """
+    """Return the probability that Student's t lies above the values, of the shape of the arguments."""
     from scipy.special import stdtr
 
     return np.asarray(stdtr(degrees, -values), dtype=np.float64)

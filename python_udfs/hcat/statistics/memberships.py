@@ -45,19 +45,7 @@ class Memberships(NamedTuple):
         return self.interactions[self.starts[cell] : self.starts[cell + 1]]
 
     def parts(self, most: int) -> Iterator[tuple[Integers, npt.NDArray[np.int32]]]:
-        """Yield cell and interaction of the memberships of a few consecutive cells at a time.
-
-        Parameters
-        ----------
-        most : int
-            Memberships of a part; a cell with more of them is a part of its own.
-
-        Examples
-        --------
-        >>> cells = Memberships([("a", "x"), ("a", "y"), ("b", "x")], np.array([0, 2, 3, 5]), np.arange(5))
-        >>> [(cell.tolist(), members.tolist()) for cell, members in cells.parts(3)]
-        [([0, 0, 1], [0, 1, 2]), ([2, 2], [3, 4])]
-        """
+        """Yield cell and interaction of the memberships of a few consecutive cells at a time."""
         first, count = 0, len(self.names)
         while first < count:
             reached = int(np.searchsorted(self.starts, self.starts[first] + most, side="right")) - 1
@@ -68,28 +56,7 @@ class Memberships(NamedTuple):
 
 
 def read_memberships(segments: Iterable[pa.RecordBatch], ids: pa.Array) -> Memberships:
-    """Return the memberships of interactions in segments.
-
-    Parameters
-    ----------
-    segments : iterable of RecordBatch
-        interaction_id, dimension, segment, in any order, in batches of :data:`BATCH_ROWS`. Read once.
-    ids : Array
-        interaction_id, each once.
-
-    Raises
-    ------
-    ValueError
-        If an interaction is not among `ids`.
-
-    Examples
-    --------
-    >>> logs = {"interaction_id": ["b", "a", "b"], "dimension": ["topic", "all", "all"]}
-    >>> batch = pa.record_batch(logs | {"segment": ["cards", "all", "all"]})
-    >>> found = read_memberships([batch], pa.array(["a", "b"]))
-    >>> found.names, found.of(0).tolist(), found.of(1).tolist()
-    ([('all', 'all'), ('topic', 'cards')], [0, 1], [1])
-    """
+    """Return the memberships of interactions in segments."""
     codes: dict[tuple[str, str], int] = {}
     # cell in the upper half of a number, interaction in the lower: sorted faster than names in an engine
     parts = [np.zeros(0, dtype=np.int64)]
@@ -112,20 +79,7 @@ def read_memberships(segments: Iterable[pa.RecordBatch], ids: pa.Array) -> Membe
 
 
 def find_places(column: pa.Array | pa.ChunkedArray, values: pa.Array, name: str) -> Integers:
-    """Return the place of each value of a column among ``values``, shape (n,).
-
-    Parameters
-    ----------
-    column, values : Array
-        Of one type.
-    name : str
-        What the column holds, for the message.
-
-    Raises
-    ------
-    ValueError
-        If a value is not among `values`.
-    """
+    """Return the place of each value of a column among ``values``, shape (n,)."""
     found = pc.index_in(column, value_set=values)
     if found.null_count:
         missing = column.filter(pc.is_null(found))[0].as_py()

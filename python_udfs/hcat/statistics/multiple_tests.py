@@ -10,13 +10,7 @@ from hcat.statistics.arrays import Floats
 
 
 def holm(p_values: Sequence[float]) -> Floats:
-    """Return Holm's adjusted P-values: max over the i smallest of (m + 1 - i) p_(i), at most 1 (Holm 1979).
-
-    Examples
-    --------
-    >>> holm([0.01, 0.04, 0.03]).tolist()
-    [0.03, 0.06, 0.06]
-    """
+    """Return Holm's adjusted P-values: max over the i smallest of (m + 1 - i) p_(i), at most 1 (Holm 1979)."""
     values = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     adjusted = np.empty_like(values)
@@ -29,31 +23,14 @@ def holm(p_values: Sequence[float]) -> Floats:
 
 
 def benjamini_hochberg(p_values: Floats) -> Floats:
-    """Return q-values: the least rate of false discoveries at which each test would be one (Benjamini, Hochberg 1995).
-
-    Parameters
-    ----------
-    p_values : ndarray, shape (m,)
-        In [0, 1], none missing; :func:`adjust_p_values` takes missing ones too.
-
-    Examples
-    --------
-    >>> benjamini_hochberg(np.array([0.25, 0.0625, 1.0, 0.125])).tolist()  # 4 p / rank, falling from the end
-    [0.3333333333333333, 0.25, 1.0, 0.25]
-    """
+    """Return q-values: the least rate of false discoveries at which each test would be one (Benjamini, Hochberg 1995)."""
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
     return _step_up(p_values[order] * count / np.arange(1, count + 1), order)
 
 
 def adjust_p_values(p_values: Floats) -> Floats:
-    """Return Benjamini and Hochberg's (1995) q-values; NaN is no member of the family and stays NaN.
-
-    Examples
-    --------
-    >>> adjust_p_values(np.array([0.25, np.nan, 0.5])).tolist()
-    [0.5, nan, 0.5]
-    """
+    """Return Benjamini and Hochberg's (1995) q-values; NaN is no member of the family and stays NaN."""
     q_values = np.full(len(p_values), np.nan)
     members = np.flatnonzero(~np.isnan(p_values))
     if len(members):

@@ -143,68 +143,7 @@ def estimate_failure_rate(
     confidence: float = CONFIDENCE,
     least_expected: float = LEAST_EXPECTED,
 ) -> FailureRate:
-    """Return the failure rate of N interactions, of which n have a label.
-
-    Parameters
-    ----------
-    is_failure : ndarray of bool, shape (n,)
-        Y: did people reject the answer? (not the label y = 1 = accepted of the calibrators, but its complement)
-    label_predictions : ndarray, shape (n,)
-        f of the labelled interactions: predicted probability of a failure, in [0, 1], from a model that saw no label
-        of the same cluster. Fitted on the same labels it would make the interval too short.
-    label_clusters : ndarray, shape (n,)
-        Cluster of each label, integers or strings.
-    predictions, clusters : ndarray, shape (N,)
-        f and cluster of all N interactions, the labelled ones among them. For ``process`` they may also be others than
-        the labelled ones; equal cluster values say which belong together.
-    inclusion_probabilities : ndarray, shape (n,), optional
-        pi of each label, in (0, 1]; equal by default. Only their ratios count: pi is scaled so that 1 / pi adds up to
-        N, which also takes up labels that were asked for and never given.
-    target : {"these_interactions", "process"}
-        Whose rate; see the module.
-    power_tuning : float, optional
-        lambda in [0, 1]; tuned by default.
-    confidence : float
-        Of the interval, in (0, 1).
-    least_expected : float
-        Expected failures, and passes, below which the labels stand alone, at least 0.
-
-    Returns
-    -------
-    FailureRate
-        All in [0, 1], low <= estimate <= high.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, a value is out of its range, there are no interactions, or (``these_interactions``) a cluster
-        has more labels than interactions.
-
-    Notes
-    -----
-    The interval of the labels alone is :func:`hcat.statistics.clustered.rate_interval`: whole clusters leave in turn,
-    and few failing clusters widen it.
-
-    The prediction-powered one is made alike. Its variance is (m - 1) / m sum (psi_g / (1 - h_g))^2 over clusters, m of
-    which are labelled, h_g the share of the weight in cluster g (1 / m without labels). It is multiplied by what the
-    variance of the labels alone differs from their jackknife. k = 1 + [lambda was tuned] degrees of freedom are spent.
-    The form is that of Wilson, all rates r with |theta - r| <= t s sqrt(r (1 - r) / (theta (1 - theta))) (Kott 2017).
-
-    Where effective n x rate, or effective n x (1 - rate), of the labels alone is below ``least_expected``, the labels
-    stand alone. They do, too, where fewer than ``least_expected`` of them carry the variance of Y - lambda f,
-    (sum x^2)^2 / sum x^4: a predictor right on every label would else get an interval of width 0. And they do where the
-    predictions narrow the interval by less than a twentieth, because a simple number is worth more than that.
-
-    Examples
-    --------
-    All four answers are labelled, so that the rate is known and no prediction counts.
-
-    >>> is_failure, predicted = np.array([True, False, False, False]), np.array([0.9, 0.2, 0.2, 0.1])
-    >>> clusters = np.arange(4)
-    >>> found = estimate_failure_rate(is_failure, predicted, clusters, predicted, clusters)
-    >>> found.estimate, found.labels_only.method
-    (0.25, 'known')
-    """
+    """Return the failure rate of N interactions, of which n have a label."""
     _check_rows(is_failure, label_predictions, label_clusters, predictions, clusters, inclusion_probabilities)
     _check_settings(target, power_tuning, confidence, least_expected)
     count_labels, count_interactions = len(is_failure), len(predictions)
@@ -282,12 +221,7 @@ def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
 
 
 def _count_carrying(influences: Floats, of_labels: Floats) -> float:
-    """Return how many rows carry a variance, (sum x^2)^2 / sum x^4: n when all are alike, 0 when all are 0.
-
-    Beside those of the labels alone, what is left where every label is predicted right is rounding and counts as 0.
-    For a share near 0 it is close to the number of failures; for residuals of a predictor that is nearly always right,
-    to the number of labels on which it is wrong.
-    """
+    """Return how many rows carry a variance, (sum x^2)^2 / sum x^4: n when all are alike, 0 when all are 0."""
     squares = influences**2
     if float(squares.sum()) <= _NEGLIGIBLE * float(of_labels @ of_labels):
         return 0.0

@@ -50,62 +50,7 @@ def estimate_shares(
     units: Integers | None = None,
     confidence: float = 0.95,
 ) -> ShareEstimates:
-    """Return the weighted shares of hits in the population that the weights stand for.
-
-    A share is sum of w y / sum of w. Weights that add up to N_h in each stratum (equal draws, or post-stratified ones)
-    make it the stratified estimate, sum of N_h / N times the share in h; with weights 1 / pi it is Hajek's.
-
-    The variance is that of the linearised estimate, sum over strata of n_h / (n_h - 1) times the sum of
-    (1 - 1 / w_i) (w_i (y_i - p_h))^2 / (sum of w)^2 (Saerndal, Swensson, Wretman 1992, sections 3.7 and 7.8). Equal
-    weights N_h / n_h make it the textbook's W_h^2 (1 - n_h / N_h) s_h^2 / n_h (Cochran 1977, section 5.6).
-
-    The interval is that of Jeffreys, quantiles of Beta(n p + 1/2, n (1 - p) + 1/2) (Brown, Cai and DasGupta 2001,
-    section 3.1.3), with n* = p (1 - p) / variance x (z / t)^2, t of the design's degrees of freedom, in place of n
-    (Korn and Graubard 1998; Franco, Little, Louis and Slud 2019): a share of one in a hundred has a skewed estimate,
-    for which estimate +- 1.96 standard errors fails. A share of 0 or 1 has itself as one bound and that of Clopper and
-    Pearson as the other (the modification of Brown, Cai and DasGupta, section 4.1.1). For n* the variance of a stratum
-    counts as n_h - 1 rows beside :data:`PRIOR_ROWS` of the overall variance p (1 - p): ten rows without a hit do not
-    show that their stratum has none, and intervals that take them at their word cover too seldom.
-
-    Parameters
-    ----------
-    is_hit : ndarray of bool, shape (n, k) or (n,)
-        Rows of the sample by shares that are asked for.
-    strata : ndarray of int, shape (n,)
-        Code of each row's stratum.
-    weights : ndarray, shape (n,)
-        How many members of the population a row stands for, above 0.
-    units : ndarray of int, shape (n,), optional
-        Code of what was sampled (a chunk), when several rows were made of one: their residuals are added up. A unit
-        lies in one stratum. Each row is a unit by default.
-    confidence : float
-        Two-sided, in (0, 1).
-
-    Returns
-    -------
-    ShareEstimates
-        k elements, in the order of the columns.
-
-    Raises
-    ------
-    ValueError
-        If lengths differ, there are no rows, a weight is not above 0, a unit lies in two strata, or the confidence
-        lies outside of its range.
-
-    Notes
-    -----
-    A stratum of one unit that was not taken with certainty shows no spread of its own; its residual is that from the
-    overall share (as R's survey does with `lonely.psu = "adjust"`). Where no stratum shows any spread the effective n
-    is Kish's number of the units' weights.
-
-    Examples
-    --------
-    Two strata of two sampled rows each. The one hit stands for 10 of 80 members.
-
-    >>> is_hit, strata = np.array([True, False, False, False]), np.array([0, 0, 1, 1])
-    >>> estimate_shares(is_hit, strata, np.array([10.0, 10.0, 30.0, 30.0])).shares.tolist()
-    [0.125]
-    """
+    """Return the weighted shares of hits in the population that the weights stand for."""
     hits = np.asarray(is_hit, dtype=np.float64)
     hits = hits[:, None] if hits.ndim == 1 else hits
     if not len(hits) == len(strata) == len(weights) or (units is not None and len(units) != len(hits)):

@@ -109,29 +109,7 @@ def write_test_set(
     warehouse: Path | Place, output: Path | None = None, *, file_format: str | None = None, only: str | None = None,
     is_replacing: bool = False,
 ) -> WrittenTestSet:  # fmt: skip
-    """Write the test set of a warehouse to a file of the raw contract, whole or not at all.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder that holds hcat.duckdb, or the file itself.
-    output : Path, optional
-        File to write; by default ``test_set/queries.jsonl`` beside the warehouse file. A folder of its own can become
-        that of the raw logs once the answers are there.
-    file_format : {"jsonl", "csv"}, optional
-        By default as the name of the file says.
-    only : {"queries", "variants"}, optional
-        Part that is written; by default both.
-    is_replacing : bool
-        Overwrite a file that holds another test set.
-
-    Raises
-    ------
-    ValueError
-        If format or part are unknown, there is no test set, or the file holds another one.
-    WarehouseError
-        If the warehouse cannot be read.
-    """
+    """Write the test set of a warehouse to a file of the raw contract, whole or not at all."""
     from hcat.engine.warehouse import find_folder
 
     if only is not None and only not in PARTS:
@@ -176,15 +154,7 @@ def write_test_set(
 
 
 def read_test_set(warehouse: Path | Place) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the rows of ``int_test_queries`` and ``int_test_variants``, in the order of their ids.
-
-    The marts of the same queries show personal data masked; what is asked must stand as it was made.
-
-    Raises
-    ------
-    ValueError
-        If the warehouse lacks one of them.
-    """
+    """Return the rows of ``int_test_queries`` and ``int_test_variants``, in the order of their ids."""
     from hcat.engine.warehouse import open_warehouse
 
     tables = ("int_test_queries", "int_test_variants")
@@ -250,13 +220,7 @@ def _record(row: Mapping[str, Any], parent: str | None, source_group: str, varia
 
 
 def to_jsonl(records: Sequence[Mapping[str, Any]]) -> str:
-    r"""Return the records as JSON Lines.
-
-    Examples
-    --------
-    >>> to_jsonl([{"query_id": "q1", "text": "What is the fee?"}])
-    '{"query_id": "q1", "text": "What is the fee?"}\n'
-    """
+    r"""Return the records as JSON Lines."""
     return "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
 
 
@@ -272,22 +236,7 @@ def _to_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def write_whole(path: Path, content: bytes, is_replacing: bool) -> bool:
-    """Write a file whole or not at all, and return whether its bytes changed.
-
-    Parameters
-    ----------
-    path : Path
-        File to write; its folder is made where it does not exist.
-    content : bytes
-        The whole file.
-    is_replacing : bool
-        Overwrite a file that holds other bytes.
-
-    Raises
-    ------
-    ValueError
-        If the file holds other bytes and must not be replaced.
-    """
+    """Write a file whole or not at all, and return whether its bytes changed."""
     if path.exists():
         if path.read_bytes() == content:
             return False

@@ -38,28 +38,7 @@ SAMPLE_PLAN_SCHEMA = pa.schema(
 
 
 def weighting_design_effect(populations: Sequence[int], counts: Sequence[int]) -> float:
-    """Return by which factor unequal weights of strata raise the variance of an overall share, at least 1.
-
-    Kish (1965): n x sum of w^2 / (sum of w)^2, where each of the n_h sampled of a stratum weighs N_h / n_h. The gain
-    from stratification is left out, because it is unknown before there are scores: the plan errs on the safe side.
-
-    Parameters
-    ----------
-    populations : sequence of int
-        N_h, at least 1 each.
-    counts : sequence of int
-        n_h, from 1 to N_h.
-
-    Raises
-    ------
-    ValueError
-        If the two differ in length, are empty, or a count lies outside of its range.
-
-    Examples
-    --------
-    >>> weighting_design_effect([100, 100], [10, 10]), weighting_design_effect([100, 100], [10, 40])
-    (1.0, 1.5625)
-    """
+    """Return by which factor unequal weights of strata raise the variance of an overall share, at least 1."""
     if len(populations) != len(counts) or not len(counts):
         raise ValueError(
             f"there must be as many populations as counts and one at least, got {len(populations)}, {len(counts)}"
@@ -71,29 +50,7 @@ def weighting_design_effect(populations: Sequence[int], counts: Sequence[int]) -
 
 
 def expected_half_width(count: int, expected_share: float, confidence: float, design_effect: float) -> float:
-    """Return half the width of Wilson's interval of a share on ``count`` queries, in (0, .5].
-
-    Parameters
-    ----------
-    count : int
-        Queries, at least 1.
-    expected_share : float
-        Share that is expected, in [0, 1].
-    confidence : float
-        In (0, 1).
-    design_effect : float
-        At least 1; the interval rests on count / design effect.
-
-    Raises
-    ------
-    ValueError
-        If a number lies outside of its range.
-
-    Examples
-    --------
-    >>> round(expected_half_width(100, 0.5, 0.95, 1.0), 3)
-    0.096
-    """
+    """Return half the width of Wilson's interval of a share on ``count`` queries, in (0, .5]."""
     if not 0 < confidence < 1 or count < 1 or not 1 <= design_effect < math.inf:
         raise ValueError(
             "confidence must lie in (0, 1), count and design_effect must be at least 1, got "

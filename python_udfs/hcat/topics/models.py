@@ -123,13 +123,7 @@ class TopicSettings:
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> TopicSettings:
-        """Return the settings in the configuration of a model.
-
-        Raises
-        ------
-        TopicError
-            If a setting is missing, unknown or outside its range.
-        """
+        """Return the settings in the configuration of a model."""
         names = {field.name for field in fields(cls)}
         if set(values) != names:
             raise TopicError(f"settings of topics must be {sorted(names)}, got {sorted(values)}")
@@ -158,22 +152,7 @@ class Clustering:
 
 
 def cluster_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int | None = None) -> Clustering:
-    """Return the clusters of unit vectors.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (n, d)
-        Unit vectors in a fixed order, because ties depend on the order.
-    settings : TopicSettings
-        How they are clustered.
-    random_seed : int, optional
-        Replaces the seed of the settings.
-
-    Raises
-    ------
-    TopicError
-        If UMAP is requested and umap-learn is not installed.
-    """
+    """Return the clusters of unit vectors."""
     seed = (settings.random_seed if random_seed is None else random_seed) % 2**32
     with one_thread():
         space = reduce_vectors(smooth_vectors(vectors, settings.count_neighbours), settings, seed)
@@ -181,29 +160,7 @@ def cluster_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int 
 
 
 def pull_to_documents(vectors: Vectors, documents: Sequence[str | None], share: float) -> Vectors:
-    """Return each unit vector moved towards the mean of its document, at unit length again.
-
-    The chunks of one document are mostly about one subject, which a single chunk does not always name. A chunk without
-    a document stays where it is.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (n, d)
-        Unit vectors.
-    documents : sequence of str or None, length n
-        The document of each.
-    share : float
-        Share of the mean, from 0 (nothing moves) to 1 (all chunks of a document meet).
-
-    Examples
-    --------
-    >>> pair = np.array([[1, 0], [0, 1]], dtype=np.float32)
-    >>> np.round(pull_to_documents(pair, ["a", "a"], 0.5), 3)
-    array([[0.949, 0.316],
-           [0.316, 0.949]], dtype=float32)
-    >>> pull_to_documents(pair, ["a", None], 0.5).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
-    """
+    """Return each unit vector moved towards the mean of its document, at unit length again."""
     if share == 0 or not len(vectors):
         return vectors
     names, numbers = np.unique([name or f" {row}" for row, name in enumerate(documents)], return_inverse=True)
@@ -214,24 +171,7 @@ def pull_to_documents(vectors: Vectors, documents: Sequence[str | None], share: 
 
 
 def smooth_vectors(vectors: Vectors, count_neighbours: int) -> Vectors:
-    """Return each unit vector averaged with its nearest neighbours by cosine, at unit length again.
-
-    Texts of one topic move together, which separates clusters more clearly. The search is exact and runs in blocks.
-    Memory grows with n, time with its square.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (n, d)
-        Unit vectors.
-    count_neighbours : int
-        Neighbours besides the vector itself, at least 0; all others if there are fewer.
-
-    Examples
-    --------
-    >>> np.round(smooth_vectors(np.array([[1, 0], [0, 1]], dtype=np.float32), 1), 3)
-    array([[0.707, 0.707],
-           [0.707, 0.707]], dtype=float32)
-    """
+    """Return each unit vector averaged with its nearest neighbours by cosine, at unit length again."""
     count = min(count_neighbours, len(vectors) - 1)
     if count < 1:
         return vectors
@@ -245,24 +185,7 @@ def smooth_vectors(vectors: Vectors, count_neighbours: int) -> Vectors:
 
 
 def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) -> Floats:
-    """Return vectors in fewer dimensions, shape (n, at most ``count_dimensions``).
-
-    Vectors stay as they are with reduction ``none``, or where there are too few of them to reduce.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (n, d)
-        Unit vectors.
-    settings : TopicSettings
-        Method and number of dimensions.
-    random_seed : int
-        Seed of UMAP.
-
-    Raises
-    ------
-    TopicError
-        If UMAP is requested and umap-learn is not installed.
-    """
+    """Return vectors in fewer dimensions, shape (n, at most ``count_dimensions``)."""
     count = min(settings.count_dimensions, vectors.shape[1], len(vectors))
     # umap starts from that many eigenvectors, which needs more rows than dimensions
     if settings.reduction == "none" or len(vectors) < 2 or (settings.reduction == "umap" and len(vectors) < count + 3):
@@ -286,21 +209,7 @@ def reduce_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int) 
 
 
 def choose_count(space: Floats, bounds: Sequence[int], minimum_texts: int, random_seed: int) -> int:
-    """Return the number of k-means clusters with the largest silhouette (Rousseeuw 1987), the smallest of equals.
-
-    On a small corpus the silhouette alone prefers topics of a handful of texts, which no test set can sample.
-
-    Parameters
-    ----------
-    space : ndarray, shape (n, d)
-        Reduced vectors.
-    bounds : sequence of int
-        Smallest and largest number; up to :data:`COUNT_TRIED` numbers between them are tried.
-    minimum_texts : int
-        Texts that a topic must have on average, where that leaves more topics than the smallest number.
-    random_seed : int
-        Seed of k-means and of the rows from which the silhouette is computed.
-    """
+    """Return the number of k-means clusters with the largest silhouette (Rousseeuw 1987), the smallest of equals."""
     affordable = max(bounds[0], len(space) // minimum_texts)
     largest = min(bounds[1], affordable, len(np.unique(space.round(6), axis=0)) - 1)
     if largest <= bounds[0]:
@@ -312,32 +221,14 @@ def choose_count(space: Floats, bounds: Sequence[int], minimum_texts: int, rando
 
 
 def measure_silhouette(clustering: Clustering, random_seed: int) -> float:
-    """Return the mean silhouette of the clustered texts in [-1, 1], without noise; NaN with fewer than two clusters.
-
-    Parameters
-    ----------
-    clustering : Clustering
-    random_seed : int
-        Seed of the rows from which the silhouette is computed (:data:`SILHOUETTE_ROWS`).
-    """
+    """Return the mean silhouette of the clustered texts in [-1, 1], without noise; NaN with fewer than two clusters."""
     is_clustered = clustering.labels != NOISE
     with one_thread():
         return _silhouette(clustering.space[is_clustered], clustering.labels[is_clustered], random_seed % 2**32)
 
 
 def knee_distance(space: Floats, minimum_texts: int) -> float:
-    """Return the radius of DBSCAN at the knee of the sorted distances to the neighbour that makes a core point.
-
-    Distances are sorted upwards. The knee is where they lie farthest below the straight line between their ends. Ester
-    et al. 1996 and Schubert et al. 2017 read it from the same curve by eye.
-
-    Parameters
-    ----------
-    space : ndarray, shape (n, d)
-        Reduced vectors.
-    minimum_texts : int
-        Neighbours of a core point, including itself.
-    """
+    """Return the radius of DBSCAN at the knee of the sorted distances to the neighbour that makes a core point."""
     from sklearn.neighbors import NearestNeighbors
 
     count = min(minimum_texts, len(space))
@@ -350,26 +241,7 @@ def knee_distance(space: Floats, minimum_texts: int) -> float:
 def measure_stability(
     vectors: Vectors, settings: TopicSettings, count_fits: int
 ) -> Iterator[tuple[str, int, int, float]]:
-    """Yield (variation, first fit, second fit, adjusted Rand index) for each pair of fits that vary in one respect.
-
-    The variation ``seed`` compares fits of the same texts with other seeds. ``sample`` compares fits of random samples
-    (:data:`SUBSAMPLE_SHARE` of the texts) on the texts that both hold. An index of 1 means the same topics, 0 means
-    agreement by chance (Hubert and Arabie 1985). Noise counts as a topic.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (n, d)
-        Unit vectors.
-    settings : TopicSettings
-        With the chosen number of topics, so that it is not chosen again.
-    count_fits : int
-        Fits per variation, at least 2.
-
-    Raises
-    ------
-    TopicError
-        If there are fewer than two fits.
-    """
+    """Yield (variation, first fit, second fit, adjusted Rand index) for each pair of fits that vary in one respect."""
     from sklearn.metrics import adjusted_rand_score
 
     if count_fits < 2:
@@ -392,15 +264,7 @@ def measure_stability(
 
 
 def find_centres(vectors: Vectors, labels: Labels) -> Floats:
-    """Return the mean vector of each cluster, shape (clusters, d); the tighter a cluster, the longer its mean.
-
-    Parameters
-    ----------
-    vectors : ndarray of float32, shape (n, d)
-        Unit vectors.
-    labels : ndarray of int, shape (n,)
-        As in :class:`Clustering`.
-    """
+    """Return the mean vector of each cluster, shape (clusters, d); the tighter a cluster, the longer its mean."""
     count = int(labels.max(initial=NOISE)) + 1
     return np.array([vectors[labels == label].mean(axis=0, dtype=np.float64) for label in range(count)]).reshape(
         count, vectors.shape[1]
@@ -408,29 +272,7 @@ def find_centres(vectors: Vectors, labels: Labels) -> Floats:
 
 
 def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> dict[int, tuple[int, float]]:
-    """Return later cluster -> (earlier cluster, cosine) for the pairs that are one topic.
-
-    Each cluster is paired at most once, such that the sum of cosines is largest (Kuhn 1955). Cosines below
-    ``least_similarity`` count as 0 and make no pair.
-
-    Parameters
-    ----------
-    earlier, later : ndarray, shapes (m, d) and (n, d)
-        Centres in the same space.
-    least_similarity : float
-        In (0, 1].
-
-    Raises
-    ------
-    TopicError
-        If ``least_similarity`` lies outside its range.
-
-    Examples
-    --------
-    >>> earlier, later = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[0.0, 2.0], [-1.0, 0.0]])
-    >>> match_centres(earlier, later, 0.7)
-    {0: (1, 1.0)}
-    """
+    """Return later cluster -> (earlier cluster, cosine) for the pairs that are one topic."""
     if not 0 < least_similarity <= 1:
         raise TopicError(f"least similarity of a kept topic must lie in (0, 1], got {least_similarity}")
     if not len(earlier) or not len(later):
@@ -445,17 +287,7 @@ def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> di
 
 
 def naming_words(texts: Sequence[str]) -> list[list[str]]:
-    """Return the content words of each text that may name a topic: three or more characters, at least one letter.
-
-    Names of people and words with five digits in a row are left out. They do not say what a topic is about, and
-    readers who may not see the texts do see the names of topics. A word is a name if it is a given name. A word that
-    can be a given name or surname ("Mark", "Price") is one only if it never stands in lower case in these texts.
-
-    Examples
-    --------
-    >>> naming_words(["Zofia asks about mortgage rates", "Fees of account 12345678 of Mark"])
-    [['asks', 'mortgage', 'rates'], ['fees', 'account']]
-    """
+    """Return the content words of each text that may name a topic: three or more characters, at least one letter."""
     people = find_people(texts)
     return [[word for word in content_words(text) if is_telling(word, people)] for text in texts]
 
@@ -467,14 +299,7 @@ def find_people(texts: Sequence[str]) -> frozenset[str]:
 
 
 def is_telling(word: str, people: Collection[str]) -> bool:
-    """Return whether a case-folded word may name a topic: no short word, no name of a person and no long number.
-
-    Parameters
-    ----------
-    word : str
-    people : collection of str
-        Result of :func:`find_people`.
-    """
+    """Return whether a case-folded word may name a topic: no short word, no name of a person and no long number."""
     return (
         len(word) > 2
         and any(map(str.isalpha, word))
@@ -484,16 +309,7 @@ def is_telling(word: str, people: Collection[str]) -> bool:
 
 
 def count_words(texts: Sequence[str], labels: Labels, count_topics: int) -> list[Counter[str]]:
-    """Return, for each cluster, the words that may name it (:func:`naming_words`) with their frequencies.
-
-    Parameters
-    ----------
-    texts : sequence of str
-    labels : ndarray of int, shape (number of texts,)
-        As in :class:`Clustering`.
-    count_topics : int
-        Number of clusters.
-    """
+    """Return, for each cluster, the words that may name it (:func:`naming_words`) with their frequencies."""
     counts = [Counter[str]() for _ in range(count_topics)]
     for words, label in zip(naming_words(texts), labels.tolist(), strict=True):
         if label != NOISE:
@@ -502,27 +318,7 @@ def count_words(texts: Sequence[str], labels: Labels, count_topics: int) -> list
 
 
 def weigh_words(counts: Sequence[Counter[str]], count_words: int) -> list[list[tuple[str, float]]]:
-    """Return the words that distinguish each cluster, with their weights from the largest.
-
-    The weight is class-based TF-IDF (Grootendorst 2022, equation 2): the share of the word among the words of the
-    cluster, times log(1 + A / f). A is the mean number of words per cluster, f the frequency of the word in all
-    clusters. Words of equal weight stand in alphabetical order.
-
-    Parameters
-    ----------
-    counts : sequence of Counter
-        Frequencies of words in each cluster.
-    count_words : int
-        Largest number of words per cluster.
-
-    Examples
-    --------
-    With A = 4 and f = 2 for "loan", its weight is 3/4 log(1 + 4/3) in the first cluster:
-
-    >>> words = weigh_words([Counter(loan=3, fee=1), Counter(card=3, fee=1)], 1)
-    >>> [(word, round(weight, 3)) for ((word, weight),) in words]
-    [('loan', 0.635), ('card', 0.635)]
-    """
+    """Return the words that distinguish each cluster, with their weights from the largest."""
     total = sum(counts, Counter[str]())
     average = sum(total.values()) / max(len(counts), 1)
     weighed = []
@@ -534,11 +330,7 @@ def weigh_words(counts: Sequence[Counter[str]], count_words: int) -> list[list[t
 
 
 def find_picture_axes(vectors: Vectors) -> tuple[Floats, Floats]:
-    """Return origin, shape (2,), and axes, shape (2, d), of a picture of the vectors.
-
-    The axes are the first two principal components; an axis that does not exist is zero. A text stands at
-    ``axes @ vector - origin``.
-    """
+    """Return origin, shape (2,), and axes, shape (2, d), of a picture of the vectors."""
     axes = np.zeros((2, vectors.shape[1]))
     count = min(2, len(vectors) - 1, vectors.shape[1])
     if count >= 1:
@@ -558,10 +350,7 @@ def unit_rows(vectors: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Restrict numerical libraries to one thread, because sums shared by several threads differ in the last digits.
-
-    The limit applies to the whole process. A lock keeps two users from restoring each other's limit.
-    """
+    """Restrict numerical libraries to one thread, because sums shared by several threads differ in the last digits."""
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     with _thread_limit_lock, threadpool_limits(limits=1):

@@ -85,18 +85,7 @@ class TopicName:
 
 
 def describe_naming(tagger: str) -> str:
-    """Return what names depend on besides the texts: the tagger with its version, or ``words`` where there is none.
-
-    Parameters
-    ----------
-    tagger : str
-        :data:`PACKAGED`, or another setting for none.
-
-    Examples
-    --------
-    >>> describe_naming("none")
-    'words'
-    """
+    """Return what names depend on besides the texts: the tagger with its version, or ``words`` where there is none."""
     if tagger != PACKAGED:
         return WORDS
     try:
@@ -109,26 +98,7 @@ def describe_naming(tagger: str) -> str:
 def name_topics(
     texts: Sequence[str], labels: Labels, count_topics: int, tagger: str, languages: Collection[str], maximum_texts: int
 ) -> list[TopicName]:
-    """Return the name of each topic.
-
-    A topic is named by noun phrases if the tagger is installed and reads the language of at least
-    :data:`LEAST_SHARE_READ` of its texts. Otherwise it is named by words.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        In a fixed order. Texts of people's names and long numbers name nothing (:func:`hcat.topics.models.is_telling`).
-    labels : ndarray of int, shape (number of texts,)
-        As in :class:`hcat.topics.models.Clustering`.
-    count_topics : int
-        Number of topics.
-    tagger : str
-        As in :func:`describe_naming`.
-    languages : collection of str
-        ISO 639-1 codes that the tagger reads.
-    maximum_texts : int
-        Texts that are tagged at most: the first ones. The others give words only.
-    """
+    """Return the name of each topic."""
     by_words = [_name(weighed, WORDS) for weighed in _weigh_all_words(texts, labels, count_topics)]
     read = (labels != NOISE) & _is_read(texts, languages) if describe_naming(tagger) != WORDS else labels < NOISE
     chosen = np.flatnonzero(read)[:maximum_texts]
@@ -147,30 +117,7 @@ def name_topics(
 def weigh_phrases(
     texts: Sequence[Sequence[Sequence[_Word]]], labels: Labels, count_topics: int
 ) -> list[list[tuple[str, float]]]:
-    """Return the noun phrases that distinguish each topic, with their weights from the largest.
-
-    The weight is that of :func:`hcat.topics.models.weigh_words` over phrases, times the number of words: a longer
-    phrase recurs less often and says more. Fragments of a longer phrase (:data:`FRAGMENT_SHARE`) are left out. Both are
-    ideas of Frantzi, Ananiadou and Mima (2000). Forms of one phrase count together and are shown as the commonest of
-    them. Phrases of a single text come last.
-
-    Parameters
-    ----------
-    texts : sequence of sequences of runs
-        A run is an unbroken row of (word, is noun).
-    labels : ndarray of int, shape (number of texts,)
-        Topic of each text, from 0.
-    count_topics : int
-        Number of topics.
-
-    Examples
-    --------
-    >>> rate = [[("exchange", True), ("rate", True)]]
-    >>> card = [[("lost", False), ("card", True)], [("cards", True)], [("cards", True)]]
-    >>> found = weigh_phrases([rate, rate, card, card], np.array([0, 0, 1, 1]), 2)
-    >>> [[phrase for phrase, _ in phrases] for phrases in found]
-    [['exchange rate'], ['lost card', 'cards']]
-    """
+    """Return the noun phrases that distinguish each topic, with their weights from the largest."""
     counts = [Counter[str]() for _ in range(count_topics)]
     texts_with = [Counter[str]() for _ in range(count_topics)]
     forms: dict[str, Counter[str]] = defaultdict(Counter)
@@ -220,11 +167,7 @@ def _tag(texts: Sequence[str]) -> list[list[tuple[str, str]]]:
 
 
 def _find_runs(words: Sequence[tuple[str, str]], people: Collection[str]) -> Iterator[list[_Word]]:
-    """Yield unbroken rows of adjectives and nouns, case-folded.
-
-    A number or a stop word breaks a row. So does a measure together with what stands before it ("working days"), and a
-    person's name together with the proper nouns behind it, because no list holds all surnames.
-    """
+    """Yield unbroken rows of adjectives and nouns, case-folded."""
     run: list[_Word] = []
     is_person = False
     for surface, tag in [*words, ("", "")]:

@@ -261,13 +261,7 @@ def measure_topics(
 
 
 def read_vectors(column: pa.Array | pa.ChunkedArray) -> Vectors:
-    """Return a column of lists of equal length as a matrix of float32, shape (n, d).
-
-    Examples
-    --------
-    >>> read_vectors(pa.array([[1.0, 0.0], [0.6, 0.8]])).shape
-    (2, 2)
-    """
+    """Return a column of lists of equal length as a matrix of float32, shape (n, d)."""
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     flat = array.flatten().to_numpy(zero_copy_only=False)
     matrix: Vectors = np.ascontiguousarray(flat.reshape(len(array), -1), dtype=np.float32)

@@ -115,10 +115,7 @@ def _partitions(cells: pa.Table, positions: Integers) -> Iterator[tuple[Integers
 
 
 def _deviations(located: pa.Table, count_cells: int) -> Floats:
-    """Return the standard deviation of whole scores of each cell; NaN with fewer than two.
-
-    Of whole numbers: scores that are all equal have exactly none.
-    """
+    """Return the standard deviation of whole scores of each cell; NaN with fewer than two."""
     names = ("count_scored", "sum_scores", "sum_squared_scores")
     exact = {name: pc.cast(located[name], pa.decimal128(38, 0)) for name in names}
     totals = pa.table({"position": located["position"]} | exact).group_by("position")

@@ -88,48 +88,14 @@ class HeadlineTests(NamedTuple):
     drawn: Floats
 
     def bound(self, differences: Floats, errors: Floats, confidence: float) -> Floats:
-        """Return one-sided lower bounds of the differences: d - q s, q the quantile of T among the draws, at least 0.
-
-        Parameters
-        ----------
-        differences, errors : ndarray, shape (n_cells,)
-        confidence : float
-            In (0, 1).
-        """
+        """Return one-sided lower bounds of the differences: d - q s, q the quantile of T among the draws, at least 0."""
         quantiles = self.drawn[int(np.ceil(confidence * len(self.drawn))) - 1]
         bounds: Floats = differences - np.maximum(quantiles, 0) * errors
         return bounds
 
 
 def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: int) -> HeadlineTests:
-    """Return the tests of all cells of the family.
-
-    Parameters
-    ----------
-    pieces : Pieces
-        At least one piece and one cell. Each cell and each rest has rows.
-    level : float
-        Probability that any cell is flagged although none is worse, in (0, 1).
-    count_draws : int
-        At least 1. P cannot fall below 1 / (count_draws + 1).
-    random_seed : int
-        The same seed draws the same values.
-
-    Raises
-    ------
-    ValueError
-        If a setting is out of its range.
-
-    Examples
-    --------
-    In forty clusters of two rows, the cell of the first twenty fails always and the rest never.
-
-    >>> clusters = np.arange(40)
-    >>> members = (clusters < 20)[:, None]
-    >>> pieces = Pieces(clusters, clusters, np.full(40, 2.0), 2.0 * (clusters < 20), members, members | True, None)
-    >>> judge_headline(pieces, level=0.05, count_draws=199, random_seed=1).adjusted_p_value.tolist()
-    [0.005]
-    """
+    """Return the tests of all cells of the family."""
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1), got {level}")
     if count_draws < 1:
@@ -147,24 +113,7 @@ def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: 
 
 
 def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
-    """Return P-values from draws without any difference, adjusted by Westfall and Young's (1993) step-down.
-
-    Parameters
-    ----------
-    statistic : ndarray, shape (n_cells,)
-    drawn : ndarray, shape (n_draws, n_cells)
-    level : float
-        In (0, 1).
-
-    Examples
-    --------
-    Two cells that always agree are one test: the adjusted P is P.
-
-    >>> drawn = np.repeat(np.arange(99.0)[:, None], 2, axis=1)
-    >>> found = step_down(np.array([97.5, 20.0]), drawn, level=0.05)
-    >>> found.p_value.tolist(), found.adjusted_p_value.tolist(), found.critical.tolist()
-    ([0.02, 0.8], [0.02, 0.8], [94.0, 94.0])
-    """
+    """Return P-values from draws without any difference, adjusted by Westfall and Young's (1993) step-down."""
     count, count_cells = drawn.shape
     ordered = np.sort(drawn, axis=0)
 

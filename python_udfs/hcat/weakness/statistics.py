@@ -208,47 +208,18 @@ class Judgement(NamedTuple):
 
 
 def count_siblings(count: Floats, clusters: Floats, groups: Floats, effective: Floats) -> Floats:
-    """Return m, the siblings that a row meets, itself included, at least 1.
-
-    Rows over Kish's effective number where every cluster is a group of its own; else rows over clusters, because Kish's
-    number of groups of clusters counts strangers as siblings.
-
-    Parameters
-    ----------
-    count, clusters, groups, effective : ndarray, shape (n,)
-        Rows, their clusters, jackknife groups, and Kish's effective number of groups.
-    """
+    """Return m, the siblings that a row meets, itself included, at least 1."""
     return np.fmax(ratio(count, np.where(groups < clusters, clusters, effective)), 1)
 
 
 def estimate_likeness(design_effect: Floats, siblings: Floats) -> Floats:
-    """Return rho, the likeness of siblings, in [0, 1]; 0 where there are none.
-
-    Design effects are made of it: D = 1 + rho (m - 1) (Kish 1965).
-
-    Parameters
-    ----------
-    design_effect, siblings : ndarray, shape (n,)
-        D of the mean over all rows, and m.
-    """
+    """Return rho, the likeness of siblings, in [0, 1]; 0 where there are none."""
     likeness = ratio(design_effect - 1, siblings - 1)
     return np.where(np.isfinite(likeness), np.clip(likeness, 0, 1), 0.0)
 
 
 def with_whole(estimates: Mapping[str, Floats], clusters: Floats, spread: Floats, wholes: Integers) -> Cells:
-    """Return cells that know what all rows of their metric look like.
-
-    Parameters
-    ----------
-    estimates : mapping of str to ndarray, shape (n_cells,)
-        The fields of :class:`hcat.statistics.clusters.JackknifeEstimates`.
-    clusters : ndarray, shape (n_cells,)
-        Clusters of each cell.
-    spread : ndarray, shape (n_cells,)
-        Standard deviation of the values of each cell; for a share sqrt(p (1 - p)).
-    wholes : ndarray of int, shape (n_cells,)
-        Position of the cell of all rows of each cell's metric.
-    """
+    """Return cells that know what all rows of their metric look like."""
     count, groups = estimates["count_scored"], estimates["jackknife_groups"]
     effective = estimates["clusters_effective"]
     # chance alone makes it smaller than 1 in half of the samples without likeness
@@ -266,18 +237,7 @@ def with_whole(estimates: Mapping[str, Floats], clusters: Floats, spread: Floats
 
 
 def judge_cells(cells: Cells, is_tested: Flags, margins: Floats, settings: WeaknessSettings) -> Judgement:
-    """Return P, q and verdict of the tested cells, which together are the family.
-
-    Parameters
-    ----------
-    cells : Cells
-        Differences turned so that positive is worse (:func:`turn`).
-    is_tested : ndarray of bool, shape (n_cells,)
-        As :func:`can_be_tested` and the rules say.
-    margins : ndarray, shape (n_cells,)
-        Least difference that matters, in the unit of the value.
-    settings : WeaknessSettings
-    """
+    """Return P, q and verdict of the tested cells, which together are the family."""
     count = int(is_tested.sum())
     error, degrees = cells.test_error, cells.degrees_of_freedom
     p_value, q_value = (np.full(len(is_tested), np.nan) for _ in range(2))
@@ -306,22 +266,7 @@ def add_headline(
     settings: WeaknessSettings,
     level: float,
 ) -> Judgement:
-    """Return the judgement of the other family with that of the headline cells.
-
-    Parameters
-    ----------
-    judged : Judgement
-        Of the other family, NaN for headline cells.
-    tests : HeadlineTests
-    positions : ndarray of int, shape (n_headline_cells,)
-        Positions of the tested cells among all.
-    cells : Cells
-        All cells, turned.
-    margins : ndarray, shape (n_cells,)
-    settings : WeaknessSettings
-    level : float
-        Of the headline family, in (0, 1).
-    """
+    """Return the judgement of the other family with that of the headline cells."""
     merged = judged._replace(**{name: column.copy() for name, column in judged._asdict().items()})
     merged.p_value[positions] = tests.p_value
     # the step-down holds under any dependence
@@ -356,21 +301,7 @@ def turn(cells: Cells, signs: Floats) -> Cells:
 def detectable_difference(
     cells: Cells, is_share: Flags, margins: Floats, critical: Floats, settings: WeaknessSettings
 ) -> Floats:
-    """Return the least true difference that would be flagged with the declared power; NaN where none would.
-
-    The least d with d >= (critical + t_power) s(d) and d >= margin + (t_confidence + t_power) s(d). For a mean
-    s is the standard error of the test. For a share it grows with the rate r + d of the failing cell,
-    s(d)^2 = D (r + d) (1 - r - d) / n + D_all r (1 - r) / n_rest, and is never taken below s_0; d ends at 1 - r.
-
-    Parameters
-    ----------
-    cells : Cells
-        Turned.
-    is_share : ndarray of bool, shape (n_cells,)
-    margins, critical : ndarray, shape (n_cells,)
-        Margin of the rule; standard errors from which a cell is flagged, NaN unless tested.
-    settings : WeaknessSettings
-    """
+    """Return the least true difference that would be flagged with the declared power; NaN where none would."""
     is_tested = np.isfinite(critical)
     found = np.full(len(critical), np.nan)
     degrees = cells.degrees_of_freedom[is_tested]
@@ -412,26 +343,7 @@ def detectable_difference(
 def interactions_needed(
     cells: Cells, margins: Floats, cut_off: Floats, settings: WeaknessSettings
 ) -> tuple[Floats, Floats]:
-    """Return the interactions with which a cell would be flagged, and the new ones with which it would be confirmed.
-
-    Both hold with the declared power if the true difference is the observed one, d. A standard error s at n
-    interactions is s sqrt(n / m) at m, with the present mix and siblings. So m is n times the larger of
-    ((z_(1 - cut-off) + z_power) s / d)^2 and ((z_confidence + z_power) s / (d - margin))^2. To confirm is one test at
-    the error rate: n ((z_(1 - error rate) + z_power) s / d)^2.
-
-    Parameters
-    ----------
-    cells : Cells
-        Turned.
-    margins, cut_off : ndarray, shape (n_cells,)
-        Margin of the rule; P-value up to which the cell is flagged.
-    settings : WeaknessSettings
-
-    Returns
-    -------
-    tuple of ndarray, shape (n_cells,)
-        Whole numbers; NaN unless tested, and where the difference does not exceed the margin.
-    """
+    """Return the interactions with which a cell would be flagged, and the new ones with which it would be confirmed."""
     power = normal_quantile(settings.power)
     is_worse = np.isfinite(cut_off) & (cut_off > 0) & (cells.difference > margins)
     flag, confirm = np.full(len(cut_off), np.nan), np.full(len(cut_off), np.nan)
@@ -446,10 +358,7 @@ def interactions_needed(
 
 
 def cell_share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
-    """Return the bounds of the interval of a share, within [0, 1], as :mod:`hcat.statistics.clustered` makes them.
-
-    The likeness of siblings is that of all rows of the metric. The rows of a cell are too few to know their own.
-    """
+    """Return the bounds of the interval of a share, within [0, 1], as :mod:`hcat.statistics.clustered` makes them."""
     design_effect = design_effects(cells.siblings, cells.whole_likeness, cells.clusters_carrying)
     effective_n = effective_rows(cells.value, cells.standard_error**2, cells.count_scored, design_effect)
     degrees = degrees_of_rates(cells.clusters_effective, cells.clusters_carrying, design_effect)
@@ -457,41 +366,13 @@ def cell_share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
 
 
 def cell_mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
-    """Return the bounds of the interval of a mean, as :mod:`hcat.statistics.clustered` makes them; NaN with one group.
-
-    In a cell of equal scores s_J is 0, and the standard error of a cell like all others stands in.
-    """
+    """Return the bounds of the interval of a mean, as :mod:`hcat.statistics.clustered` makes them; NaN with one group."""
     error = np.where(cells.standard_error > 0, cells.standard_error, cells.value_null_error)
     return mean_bounds(cells.value, error, cells.clusters_effective - 1, confidence)
 
 
 def shrink(values: Floats, errors: Floats, design: Floats) -> tuple[Floats, float]:
-    """Return empirical-Bayes means of values around their fit, and tau^2, the variance beyond sampling error.
-
-    The normal-normal model: value_i ~ N(theta_i, s_i^2), theta_i ~ N((X beta)_i, tau^2). tau^2 solves
-    sum (value_i - fit_i)^2 / (s_i^2 + tau^2) = n - rank X (Paule and Mandel 1982; 0 when even tau^2 = 0 gives less),
-    beta is the weighted least squares fit at it, and theta_i is estimated by
-    fit_i + tau^2 / (tau^2 + s_i^2) (value_i - fit_i). For ranking: a small cell must not top the list by luck.
-
-    Parameters
-    ----------
-    values, errors : ndarray, shape (n,)
-        Finite values and standard errors above 0.
-    design : ndarray, shape (n, p)
-        X: a column of ones for one dimension, indicators of both for a pair. May be rank-deficient.
-
-    Returns
-    -------
-    tuple of ndarray, shape (n,), and float
-
-    Examples
-    --------
-    Two equally noisy values are no further apart than chance puts them: both become their mean.
-
-    >>> means, tau_squared = shrink(np.array([1.0, 3.0]), np.array([2.0, 2.0]), np.ones((2, 1)))
-    >>> means.round(6).tolist(), tau_squared
-    ([2.0, 2.0], 0.0)
-    """
+    """Return empirical-Bayes means of values around their fit, and tau^2, the variance beyond sampling error."""
     degrees = len(values) - int(np.linalg.matrix_rank(design))
     tau_squared = 0.0
     for _ in range(_NEWTON_STEPS):

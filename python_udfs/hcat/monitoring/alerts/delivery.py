@@ -71,21 +71,7 @@ class Delivery:
 
 
 def read_webhook(environment: Mapping[str, str]) -> str | None:
-    """Return the address of the webhook, or None when none is set.
-
-    Raises
-    ------
-    ValueError
-        If it is not an https address. The address is a secret on the wire too, so http is accepted on this machine
-        only. The message does not hold the address.
-
-    Examples
-    --------
-    >>> read_webhook({"HCAT_ALERT_WEBHOOK": " https://hooks.example.com/x\\n"})
-    'https://hooks.example.com/x'
-    >>> read_webhook({}) is None
-    True
-    """
+    """Return the address of the webhook, or None when none is set."""
     address = environment.get(WEBHOOK_VARIABLE, "").strip()
     if not address:
         return None
@@ -104,13 +90,7 @@ def read_webhook(environment: Mapping[str, str]) -> str | None:
 
 
 def open_client(webhook: str) -> Any:
-    """Return an HTTP client for an address that follows no redirects.
-
-    Raises
-    ------
-    ValueError
-        If the proxy or the certificates of the environment are unusable; the message does not hold a proxy's address.
-    """
+    """Return an HTTP client for an address that follows no redirects."""
     import httpx
 
     try:
@@ -141,34 +121,7 @@ def post(
     patience: Patience,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Delivery:
-    """Return what became of a message that is posted until it is accepted, refused for good, or patience ends.
-
-    Parameters
-    ----------
-    client : httpx.Client
-        Client that follows no redirects.
-    webhook : str
-        Address; a secret.
-    payload : mapping
-        Message as JSON.
-    patience : Patience
-        Attempts and waits; a ``Retry-After`` of the server (seconds or a date) makes a wait longer.
-    sleep : callable
-        Waits for a number of seconds.
-
-    Examples
-    --------
-    The first answer is 503, and the second post is accepted after one second:
-
-    >>> import httpx
-    >>> statuses, waits = [503, 200], []
-    >>> transport = httpx.MockTransport(lambda request: httpx.Response(statuses.pop(0)))
-    >>> with httpx.Client(transport=transport) as client:
-    ...     post(client, "https://hooks.example.com/x", {"text": "a"}, Patience(), sleep=waits.append)
-    Delivery(is_accepted=True, is_final=True, count_attempts=2, reason='accepted')
-    >>> waits
-    [1.0]
-    """
+    """Return what became of a message that is posted until it is accepted, refused for good, or patience ends."""
     import tenacity
 
     doubling = tenacity.wait_exponential(multiplier=patience.first_seconds, max=patience.longest_seconds)

@@ -137,24 +137,7 @@ def read_events(
     is_hiding_segments: bool,
     now: datetime,
 ) -> Looked:
-    """Return the events of the published copy and what was looked at.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder of the warehouse, whose published copy is read, or a DuckDB file.
-    maximum_age_hours : float or None
-        A last build that is older than this is an event; None does not check its age.
-    is_hiding_segments : bool
-        Show segments as hashes.
-    now : datetime
-        Time of the call, with a time zone.
-
-    Raises
-    ------
-    WarehouseError
-        If there is no published copy or it has no evaluated gate.
-    """
+    """Return the events of the published copy and what was looked at."""
     path = published_database(warehouse)
     if not path.is_file():
         raise WarehouseError(f"no published copy at {path}: `dbt build` writes it, also when a gate fails")
@@ -269,13 +252,7 @@ def _has_segment(row: Row) -> bool:
 
 
 def _format(value: float | None, is_share: bool) -> str:
-    """Return a share in percent, another number as it is, and words where there is none.
-
-    Examples
-    --------
-    >>> _format(0.7372, True), _format(5.0, False), _format(None, True)
-    ('73.7 %', '5', 'not known')
-    """
+    """Return a share in percent, another number as it is, and words where there is none."""
     if value is None or value != value:
         return "not known"
     return f"{100 * value:.3g} %" if is_share else format_number(value)
@@ -361,20 +338,7 @@ def _finding_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
 
 
 def hash_subject(kind: str, *subject: object) -> str:
-    """Return the key of an event: a hash, so that names from logs are not in the file.
-
-    Parameters
-    ----------
-    kind : str
-        One of :data:`KINDS`.
-    *subject : object
-        What tells events of one kind apart, in a fixed order; None differs from the text ``None``.
-
-    Examples
-    --------
-    >>> hash_subject("gate", "release") == hash_subject("finding", "release")
-    False
-    """
+    """Return the key of an event: a hash, so that names from logs are not in the file."""
     parts = json.dumps([kind, *(None if part is None else str(part) for part in subject)])
     return hashlib.sha256(parts.encode()).hexdigest()[:32]
 

@@ -42,17 +42,7 @@ class Fault:
 
 
 def find_fault(warehouse: Path | Place, published: Path) -> Fault | None:
-    """Return what became of the last build of a warehouse; None where that is not known.
-
-    It is not known of a copy alone, after builds on Apache Spark, and while another process writes the warehouse.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder of the warehouse, or a DuckDB file.
-    published : Path
-        Its published copy.
-    """
+    """Return what became of the last build of a warehouse; None where that is not known."""
     if isinstance(warehouse, Place) and not warehouse.is_local:
         return None
     try:

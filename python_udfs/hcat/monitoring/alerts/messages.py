@@ -38,22 +38,7 @@ class Message:
 
 
 def compose_messages(events: Iterable[Event], run_id: str) -> tuple[Message, ...]:
-    """Return one message per group of events, as JSON for Slack and compatible webhooks.
-
-    Parameters
-    ----------
-    events : iterable of Event
-        In the order in which they are told.
-    run_id : str
-        Build that the events belong to.
-
-    Examples
-    --------
-    >>> event = Event("gate", "key", "failed (error)", True, "key", "Gate release: failed (error)", ("n = 400",))
-    >>> message, = compose_messages([event], "run_1")
-    >>> message.payload["text"]
-    'Gate release: failed (error)\\nn = 400\\nhcat, build run_1'
-    """
+    """Return one message per group of events, as JSON for Slack and compatible webhooks."""
     groups: dict[str, list[Event]] = {}
     for event in events:
         groups.setdefault(event.group, []).append(event)

@@ -63,19 +63,7 @@ class Record:
 
 
 def read_record(content: bytes) -> Record:
-    """Return the memory that a file of alerts holds.
-
-    A line that cannot be read (a write cut off by a full disk) is counted and otherwise ignored. Its events are sent
-    once more, which is better than never.
-
-    Examples
-    --------
-    >>> line = b'{"sent_at": "2026-11-20T03:30:00+00:00", "delivery": "file", "is_active": true, "events": '
-    >>> line += b'[{"event_key": "k", "state": "failed (error)"}]}'
-    >>> record = read_record(line + b"\\n{")
-    >>> record.written["k"].state, record.accepted, record.count_unreadable
-    ('failed (error)', {}, 1)
-    """
+    """Return the memory that a file of alerts holds."""
     record = Record()
     for line in content.split(b"\n"):
         if not line.strip():
@@ -97,31 +85,7 @@ def read_record(content: bytes) -> Record:
 def choose_due(
     events: Iterable[Event], sent: Mapping[str, Sent], now: datetime, reminder_days: float
 ) -> tuple[Event, ...]:
-    """Return the events to be sent: active ones first, and errors first among them.
-
-    An event of which something was sent before gains a line that says what and when.
-
-    Parameters
-    ----------
-    events : iterable of Event
-        As the build shows them.
-    sent : mapping of str to Sent
-        Event key -> what was sent last.
-    now : datetime
-        Time of the call, with a time zone.
-    reminder_days : float
-        Days after which an unchanged active event is sent again.
-
-    Examples
-    --------
-    >>> event = Event("gate", "k", "failed (error)", True, "k", "Gate release: failed (error)")
-    >>> monday = datetime(2026, 11, 16, tzinfo=UTC)
-    >>> sent = {"k": Sent("failed (error)", True, monday)}
-    >>> choose_due([event], sent, monday + timedelta(days=6), reminder_days=7)
-    ()
-    >>> [due.lines for due in choose_due([event], sent, monday + timedelta(days=7), reminder_days=7)]
-    [('unchanged since 2026-11-16 00:00 UTC',)]
-    """
+    """Return the events to be sent: active ones first, and errors first among them."""
     due = []
     for event in events:
         last = sent.get(event.key)
@@ -149,15 +113,7 @@ def is_written(record: Record, event: Event) -> bool:
 
 @contextmanager
 def open_record(path: Path) -> Iterator[int]:
-    """Open the file for appending, hold it alone and yield its descriptor.
-
-    Two senders at once would each send everything.
-
-    Raises
-    ------
-    WarehouseError
-        If another process holds the file.
-    """
+    """Open the file for appending, hold it alone and yield its descriptor."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -182,20 +138,7 @@ def read_whole(descriptor: int) -> bytes:
 
 
 def append_line(descriptor: int, entry: Mapping[str, Any]) -> None:
-    """Append one line in one write and bring it to the disk; a write that is cut off is taken back.
-
-    Parameters
-    ----------
-    descriptor : int
-        File opened by :func:`open_record`.
-    entry : mapping
-        The line, as :func:`describe_message` returns it.
-
-    Raises
-    ------
-    OSError
-        If the disk is full or fails; the file is then as long as before.
-    """
+    """Append one line in one write and bring it to the disk; a write that is cut off is taken back."""
     size = os.fstat(descriptor).st_size
     # a line that a killed write left open must not swallow this one
     is_open = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
@@ -210,18 +153,7 @@ def append_line(descriptor: int, entry: Mapping[str, Any]) -> None:
 
 
 def describe_message(message: Message, delivery: str, run_id: str, now: datetime) -> dict[str, Any]:
-    """Return the line of the file about a message.
-
-    Parameters
-    ----------
-    message : Message
-    delivery : str
-        One of :data:`DELIVERIES`.
-    run_id : str
-        Build that the message is about.
-    now : datetime
-        Time of the line, with a time zone.
-    """
+    """Return the line of the file about a message."""
     first = message.events[0]
     return {
         "sent_at": now.astimezone(UTC).isoformat(timespec="seconds"),

@@ -69,59 +69,7 @@ def send_alerts(
     patience: Patience | None = None,
     now: datetime | None = None,
 ) -> Alerted:
-    """Return what was due and what became of it, after sending it.
-
-    Parameters
-    ----------
-    warehouse : Path
-        Folder of the warehouse, whose published copy is read, or a DuckDB file.
-    record_path : Path, optional
-        File of alerts; ``alerts.jsonl`` in the warehouse folder by default.
-    reminder_days : float
-        Days after which an unchanged event is sent again, above 0.
-    maximum_age_hours : float, optional
-        A last build that is older than this is an alert; None does not check its age.
-    is_hiding_segments : bool
-        Show segments as hashes.
-    is_dry_run : bool
-        Post nothing and write nothing.
-    patience : Patience, optional
-        How long the webhook is tried.
-    now : datetime, optional
-        Time of the call, with a time zone; the clock by default.
-
-    Raises
-    ------
-    WarehouseError
-        If there is no published copy, it has no gates, or another process sends alerts.
-    ValueError
-        If a setting or the address of the webhook is unusable; the message does not hold the address.
-
-    Examples
-    --------
-    One gate fails, and nothing was sent before:
-
-    >>> import tempfile
-    >>> import duckdb
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> copy = Path(folder.name) / "published" / "hcat.duckdb"
-    >>> copy.parent.mkdir()
-    >>> with duckdb.connect(str(copy)) as connection:
-    ...     _ = connection.execute('''
-    ...         create table fct_threshold_gates as select
-    ...             'run_1' as run_id, 'release' as gate_name, 'share_passing' as measurement,
-    ...             'groundedness' as metric_name, 'all' as dimension, 'all' as segment, 'error' as severity,
-    ...             'prove_safe' as burden, 'at_least' as comparison, 'failed' as verdict, 0.8 as threshold,
-    ...             0.75 as measured_value, 0.7 as lower_bound, 0.79 as upper_bound, 400 as n, 100 as minimum_n,
-    ...             false as is_passing, timestamp '2026-11-20 02:30' as evaluated_at, 1 as build_number
-    ...     ''')
-    >>> alerted = send_alerts(Path(folder.name), is_dry_run=True)
-    >>> [message.title() for message in alerted.messages]
-    ['Gate release: failed (error)']
-    >>> dict(alerted.lines)["alerts"]
-    '1 due, none sent'
-    >>> folder.cleanup()
-    """
+    """Return what was due and what became of it, after sending it."""
     if not 0 < reminder_days <= LONGEST_DAYS:
         raise ValueError(f"reminder days must lie in (0, {LONGEST_DAYS}], got {reminder_days}")
     if maximum_age_hours is not None and not 0 < maximum_age_hours <= LONGEST_DAYS:
@@ -175,10 +123,7 @@ def _deliver_all(
     run_id: str,
     now: datetime,
 ) -> tuple[list[tuple[str, str]], int]:
-    """Return lines about the delivery and the number of messages that stay due.
-
-    Every delivered message is written to the file. A webhook that is down is not tried for the messages after it.
-    """
+    """Return lines about the delivery and the number of messages that stay due."""
     if not messages:
         return [("alerts", "none due")], 0
     delivered, failures, is_down = 0, [], False

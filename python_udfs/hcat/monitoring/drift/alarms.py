@@ -26,23 +26,7 @@ from hcat.statistics.multiple_tests import adjust_p_values
 
 
 def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings) -> None:
-    """Add alarm_level, is_drifting and, where a row is tested, limit_value, q_value and the band, in place.
-
-    Parameters
-    ----------
-    rows : list of dict
-        All rows of one build. A row needs test, dimension, status, window_weeks and p_value. If it is tested, it also
-        needs what the limit is made of: degrees_of_freedom, standard_error, difference,
-        standard_deviation_reference, value_reference, count_compared.
-    settings : DriftSettings
-
-    Examples
-    --------
-    >>> rows = [{"test": "mix_shift", "dimension": "topic", "status": "no_timestamps", "window_weeks": 1}]
-    >>> mark_alarms(rows, DriftSettings())
-    >>> rows[0]["is_drifting"], rows[0]["alarm_level"]
-    (False, 0.002)
-    """
+    """Add alarm_level, is_drifting and, where a row is tested, limit_value, q_value and the band, in place."""
     levels = {
         "mean_shift": settings.alarm_level * (1 - settings.mix_share),
         "mix_shift": settings.alarm_level * settings.mix_share,
@@ -59,24 +43,7 @@ def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings) -> None:
 
 
 def share_level(dimensions: Sequence[str], windows: Sequence[int], settings: DriftSettings) -> Floats:
-    """Return the share of a family's level that each of its rows has, in proportion, shape (n,).
-
-    Parameters
-    ----------
-    dimensions : sequence of str
-        Dimension of each row; `all` is the headline.
-    windows : sequence of int
-        Weeks of the window of each row, among `settings.window_weeks`.
-    settings : DriftSettings
-
-    Examples
-    --------
-    One headline and two segments of one dimension, in one window: half of the level and a quarter each.
-
-    >>> settings = DriftSettings(window_weeks=[3], window_shares=[1.0])
-    >>> share_level(["all", "topic", "topic"], [3, 3, 3], settings).tolist()
-    [0.5, 0.25, 0.25]
-    """
+    """Return the share of a family's level that each of its rows has, in proportion, shape (n,)."""
     of_window = dict(zip(settings.window_weeks, settings.window_shares, strict=True))
     count_others = max(1, len(set(dimensions) - {"all"}))
     headline = settings.headline_share
@@ -94,30 +61,7 @@ def share_level(dimensions: Sequence[str], windows: Sequence[int], settings: Dri
 def decide(
     test: str, columns: Mapping[str, Floats], shares: Floats, level: float, settings: DriftSettings
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return q_value, limit_value and is_drifting of all tested rows of a test; for means also the band.
-
-    Parameters
-    ----------
-    test : str
-        One of :data:`hcat.monitoring.drift.statistics.TESTS`.
-    columns : mapping of str to ndarray, shape (n,)
-        As in :func:`mark_alarms`.
-    shares : ndarray, shape (n,)
-        Shares of the level, in proportion; a row with share 0 never alarms.
-    level : float
-        Level of the test, in [0, 1); with 0 no row alarms and there is no limit.
-    settings : DriftSettings
-
-    Examples
-    --------
-    Two rows at the level .05: Benjamini and Hochberg double the smaller p-value and keep the larger one.
-
-    >>> columns = {"p_value": np.array([0.01, 0.5]), "degrees_of_freedom": np.array([9.0, 9.0])}
-    >>> columns |= {"count_compared": np.array([2.0, 2.0])}
-    >>> found = decide("mix_shift", columns, np.ones(2), 0.05, DriftSettings())
-    >>> found["q_value"].tolist(), found["is_drifting"].tolist()
-    ([0.02, 0.5], [True, False])
-    """
+    """Return q_value, limit_value and is_drifting of all tested rows of a test; for means also the band."""
     total = float(shares.sum())
     weights = shares * (len(shares) / total) if total > 0 else shares
     with np.errstate(divide="ignore"):

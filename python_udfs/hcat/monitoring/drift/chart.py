@@ -61,29 +61,7 @@ class Chart(NamedTuple):
 def chart_weeks(
     counts: Floats, means: Floats, is_reference: Flags, is_window: Flags, row_variance: Floats, least_error: Floats
 ) -> Chart:
-    """Return the difference of the weeks of a window and those of the reference, with its error between weeks.
-
-    Parameters
-    ----------
-    counts, means : ndarray, shape (count_series, n_weeks)
-        Rows of each week, and their mean; a mean is not read where there is no row.
-    is_reference, is_window : ndarray of bool, shape (n_weeks,)
-        Which weeks are of which period; no week is of both.
-    row_variance : ndarray, shape (count_series,)
-        Variance of one row within a week, with what siblings have in common; NaN counts as 0.
-    least_error : ndarray, shape (count_series,)
-        Least standard error of the difference; NaN = nothing varies, and there is no test.
-
-    Examples
-    --------
-    Weeks of one size: the t-test of the weekly means 1, 2, 3 against 4, 6, whose pooled variance is 4 / 3.
-
-    >>> flags = np.array([True, True, True, False, False])
-    >>> means = np.array([[1.0, 2.0, 3.0, 4.0, 6.0]])
-    >>> found = chart_weeks(np.full((1, 5), 9.0), means, flags, ~flags, np.ones(1), np.zeros(1))
-    >>> found.difference.round(9).tolist(), (found.standard_error**2).round(6).tolist(), found.degrees.tolist()
-    ([3.0], [1.111111], [3.0])
-    """
+    """Return the difference of the weeks of a window and those of the reference, with its error between weeks."""
     has_rows = counts > 0
     periods = [has_rows & is_reference, has_rows & is_window]
     known = np.where(has_rows, means, 0.0)
@@ -110,17 +88,7 @@ def chart_weeks(
 
 
 def average_weeks(rows: Rows, scores: Floats, weeks: Integers, count_weeks: int) -> tuple[Floats, Floats]:
-    """Return rows and mean score of each series and week, shape (count_series, count_weeks); NaN without a row.
-
-    Parameters
-    ----------
-    rows : Rows
-    scores : ndarray, shape (n,)
-        In the order of `rows`.
-    weeks : ndarray of int, shape (n,)
-        In [0, count_weeks), in the order of `rows`.
-    count_weeks : int
-    """
+    """Return rows and mean score of each series and week, shape (count_series, count_weeks); NaN without a row."""
     key, size = rows.series * count_weeks + weeks, rows.count_series * count_weeks
     counts = np.bincount(key, minlength=size).astype(np.float64)
     with np.errstate(invalid="ignore"):
@@ -132,30 +100,7 @@ def average_weeks(rows: Rows, scores: Floats, weeks: Integers, count_weeks: int)
 def center_on_strata(
     rows: Rows, is_reference: Flags, strata: Integers, count_strata: int, minimum_rows: float
 ) -> Floats:
-    """Return the scores with the mean of their stratum moved to that of their series, both of the reference.
-
-    Parameters
-    ----------
-    rows : Rows
-    is_reference : ndarray of bool, shape (n,)
-        In the order of `rows`.
-    strata : ndarray of int, shape (n,)
-        In [0, count_strata), in the order of `rows`.
-    count_strata : int
-    minimum_rows : float
-        Strata of a series with fewer rows in the reference are one stratum. If that one has fewer too, its scores stay.
-
-    Examples
-    --------
-    Loans score 0 and cards score 1, before and after. The window holds only loans: its mean falls, its topics do not.
-
-    >>> from hcat.monitoring.drift.statistics import arrange_rows
-    >>> scores = np.array([0.0, 1.0, 0.0, 1.0, 0.0, 0.0])
-    >>> rows = arrange_rows(np.zeros(6, dtype=np.int64), np.arange(6), scores, 1)
-    >>> topics = np.array([0, 1, 0, 1, 0, 0])[rows.order]
-    >>> center_on_strata(rows, rows.order < 4, topics, 2, 2).tolist()
-    [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
-    """
+    """Return the scores with the mean of their stratum moved to that of their series, both of the reference."""
     key, size = rows.series * count_strata + strata, rows.count_series * count_strata
     shape = (rows.count_series, count_strata)
     own = key[is_reference]
@@ -207,31 +152,7 @@ def compare_mixes(
     window_effective: float,
     minimum_expected: float,
 ) -> MixShift:
-    """Return the change of the mix of segments: the chart of each segment's weekly share, the most certain one first.
-
-    The chart reads arcsin(sqrt(share)), whose variance is 1 / (4 n) for every share (Bartlett 1936): the shares of rare
-    segments are skewed.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (n_segments, n_weeks)
-        Rows by segment and week.
-    is_reference, is_window : ndarray of bool, shape (n_weeks,)
-    reference_effective, window_effective : float
-        Effective rows of the periods.
-    minimum_expected : float
-        Effective rows that a segment expects without a change, in either period; rarer ones are joined.
-
-    Examples
-    --------
-    Loans are half of the questions in four weeks, give or take a tenth, and all of them in the last week.
-
-    >>> loans = np.array([50.0, 60.0, 40.0, 50.0, 100.0])
-    >>> flags = np.arange(5) < 4
-    >>> found = compare_mixes(np.array([loans, 100 - loans]), flags, ~flags, 400.0, 100.0, 10.0)
-    >>> found.places.tolist(), found.reference, found.window, found.degrees, found.count_compared
-    ([0], 0.5, 1.0, 3.0, 1)
-    """
+    """Return the change of the mix of segments: the chart of each segment's weekly share, the most certain one first."""
     reference_weeks = int((counts.sum(axis=0) > 0)[is_reference].sum())
     nan, nowhere = math.nan, np.zeros(0, dtype=np.int64)
     nothing = MixShift(nowhere, nan, nan, nan, nan, nan, 0, reference_weeks)

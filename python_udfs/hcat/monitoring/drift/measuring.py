@@ -73,17 +73,7 @@ class Means(NamedTuple):
 def center_means(
     rows: Rows, weeks: Integers, is_reference: Flags, strata: Integers | None, settings: DriftSettings
 ) -> Means:
-    """Return the weekly means of all series after each stratum was centred on its mean of the reference.
-
-    Parameters
-    ----------
-    rows : Rows
-    weeks, strata : ndarray of int, shape (n,)
-        Week and stratum of each row from 0, in the order of `rows`; without strata the scores stay.
-    is_reference : ndarray of bool, shape (n_weeks,)
-        Which weeks are of the reference.
-    settings : DriftSettings
-    """
+    """Return the weekly means of all series after each stratum was centred on its mean of the reference."""
     in_reference = is_reference[weeks]
     if strata is not None and len(strata):
         scores = center_on_strata(rows, in_reference, strata, int(strata.max()) + 1, settings.minimum_reference)
@@ -93,14 +83,7 @@ def center_means(
 
 
 def compare_weeks(centred: Means, is_window: Flags) -> Chart:
-    """Return the chart of one window: its error is that between weeks, and at least that between clusters.
-
-    Parameters
-    ----------
-    centred : Means
-    is_window : ndarray of bool, shape (n_weeks,)
-        Which weeks are of the window.
-    """
+    """Return the chart of one window: its error is that between weeks, and at least that between clusters."""
     rows, reference = centred.rows, centred.reference
     window = describe_period(rows, is_window[centred.weeks])
     return chart_weeks(
@@ -123,23 +106,7 @@ def measure_metric(
     plan: Plan | None,
     settings: DriftSettings,
 ) -> list[dict[str, Any]]:
-    """Return the rows of all series of one metric, without the columns of alarms.
-
-    Parameters
-    ----------
-    metric_name : str
-    owners : ndarray of int, shape (n,)
-        Place of the interaction of each score.
-    scores : ndarray, shape (n,)
-        NaN without a score.
-    known : Interactions
-    cells : Memberships
-    strata : ndarray of int or None, shape (n_interactions,)
-        Segment of each interaction in the dimension whose mix the means are freed of, from 0; None = there is none.
-    plan : Plan or None
-        None when no week of the logs is complete.
-    settings : DriftSettings
-    """
+    """Return the rows of all series of one metric, without the columns of alarms."""
     place = np.full(len(known.ids), -1)
     place[owners] = np.arange(len(owners))
     is_scored = np.isfinite(scores)
@@ -262,16 +229,7 @@ def _columns_of(chart: Chart, settings: DriftSettings) -> dict[str, npt.NDArray[
 def measure_mix(
     known: Interactions, cells: Memberships, plan: Plan | None, settings: DriftSettings
 ) -> list[dict[str, Any]]:
-    """Return the rows of the mix of segments, one per dimension and window, without the columns of alarms.
-
-    Parameters
-    ----------
-    known : Interactions
-    cells : Memberships
-    plan : Plan or None
-        None when no week of the logs is complete.
-    settings : DriftSettings
-    """
+    """Return the rows of the mix of segments, one per dimension and window, without the columns of alarms."""
     found: list[dict[str, Any]] = []
     for dimension, of_dimension in groupby(range(len(cells.names)), key=lambda cell: cells.names[cell][0]):
         if dimension == "all":

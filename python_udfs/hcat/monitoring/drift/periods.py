@@ -44,24 +44,7 @@ class Plan:
 
 
 def plan_periods(days: Integers, settings: DriftSettings) -> Plan | None:
-    """Return which weeks are compared; None without a complete week.
-
-    Parameters
-    ----------
-    days : ndarray of int, shape (n,)
-        Mondays of all complete weeks with interactions, as days since 1970-01-01, in any order.
-    settings : DriftSettings
-
-    Examples
-    --------
-    Ten complete weeks from Monday 2026-01-05 on; the longest window holds three:
-
-    >>> import numpy as np
-    >>> first = (date(2026, 1, 5) - EPOCH).days
-    >>> plan = plan_periods(first + 7 * np.arange(10), DriftSettings())
-    >>> (plan.reference_end - plan.first) // 7, [(window.weeks, (window.start - first) // 7) for window in plan.windows]
-    (7, [(1, 9), (3, 7)])
-    """
+    """Return which weeks are compared; None without a complete week."""
     if not len(days):
         return None
     end = int(days.max()) + WEEK_DAYS

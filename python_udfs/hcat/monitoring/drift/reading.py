@@ -37,27 +37,7 @@ class Interactions(NamedTuple):
 
 
 def read_interactions(table: pa.Table) -> Interactions:
-    """Return all interactions as arrays.
-
-    Parameters
-    ----------
-    table : Table
-        interaction_id, cluster_id, week_start (date of a Monday, null without a time), week_status (one of
-        :data:`hcat.monitoring.drift.periods.WEEK_STATUSES`).
-
-    Raises
-    ------
-    ValueError
-        If a week_status is unknown.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> logs = {"interaction_id": ["a", "b"], "cluster_id": ["x", "x"], "week_start": [date(1970, 1, 5), None]}
-    >>> found = read_interactions(pa.table(logs | {"week_status": ["complete", "no_timestamp"]}))
-    >>> found.clusters.tolist(), found.days.tolist(), found.is_complete.tolist()
-    ([0, 0], [4, 0], [True, False])
-    """
+    """Return all interactions as arrays."""
     unknown = sorted(set(pc.unique(table["week_status"]).to_pylist()) - set(WEEK_STATUSES), key=str)
     if unknown:
         raise ValueError(f"week_status must be among {', '.join(WEEK_STATUSES)}, got {', '.join(map(str, unknown))}")
@@ -75,21 +55,7 @@ def read_interactions(table: pa.Table) -> Interactions:
 
 
 def read_strata(cells: Memberships, count_interactions: int, dimension: str) -> Integers | None:
-    """Return the segment of each interaction in ``dimension`` from 0; None without such a dimension.
-
-    Parameters
-    ----------
-    cells : Memberships
-    count_interactions : int
-    dimension : str
-        Interactions outside it are a segment of their own, the last one.
-
-    Examples
-    --------
-    >>> cells = Memberships([("all", "all"), ("topic", "cards")], np.array([0, 2, 3]), np.array([0, 1, 1]))
-    >>> read_strata(cells, 2, "topic").tolist(), read_strata(cells, 2, "language")
-    ([1, 0], None)
-    """
+    """Return the segment of each interaction in ``dimension`` from 0; None without such a dimension."""
     own = [cell for cell, (name, _) in enumerate(cells.names) if name == dimension]
     if not own:
         return None
@@ -100,19 +66,7 @@ def read_strata(cells: Memberships, count_interactions: int, dimension: str) -> 
 
 
 def read_metrics(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Integers, Floats]]:
-    """Yield name, places of interactions and scores (NaN without one) of each metric when its last batch has come.
-
-    Parameters
-    ----------
-    evaluations : iterable of RecordBatch
-        metric_name, interaction_id, raw_score; ordered by metric_name. Read once.
-    known : Interactions
-
-    Raises
-    ------
-    ValueError
-        If the batches of a metric are not consecutive, or an interaction is not among `known`.
-    """
+    """Yield name, places of interactions and scores (NaN without one) of each metric when its last batch has come."""
     finished: set[str] = set()
     current: str | None = None
     parts: list[pa.RecordBatch] = []

@@ -90,28 +90,7 @@ class Period:
 
 
 def arrange_rows(series: Integers, clusters: Integers, scores: Floats, count_series: int) -> Rows:
-    """Return the rows in the order that all tests need.
-
-    Parameters
-    ----------
-    series, clusters : ndarray of int, shape (n,)
-        Codes from 0.
-    scores : ndarray, shape (n,)
-        Finite.
-    count_series : int
-        Number of series; a series may have no rows.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, a code is out of range or a score is not finite.
-
-    Examples
-    --------
-    >>> rows = arrange_rows(np.array([1, 0, 0]), np.array([0, 0, 1]), np.array([0.5, 0.9, 0.1]), 2)
-    >>> rows.series.tolist(), rows.scores.tolist(), rows.order.tolist()
-    ([0, 0, 1], [0.1, 0.9, 0.5], [2, 1, 0])
-    """
+    """Return the rows in the order that all tests need."""
     shapes = {np.shape(series), np.shape(clusters), np.shape(scores)}
     if len(shapes) != 1 or np.ndim(scores) != 1:
         raise ValueError(f"series, clusters and scores must have one shape (n,), got {sorted(map(str, shapes))}")
@@ -130,23 +109,7 @@ def arrange_rows(series: Integers, clusters: Integers, scores: Floats, count_ser
 
 
 def describe_period(rows: Rows, is_member: Flags) -> Period:
-    """Return counts, means and variances of the rows of one period.
-
-    Parameters
-    ----------
-    rows : Rows
-    is_member : ndarray of bool, shape (n,)
-        Which rows are of the period, in the order of `rows`.
-
-    Examples
-    --------
-    Three rows of two clusters: Kish's number is 3^2 / (2^2 + 1^2).
-
-    >>> rows = arrange_rows(np.zeros(3, dtype=np.int64), np.array([0, 0, 1]), np.array([1.0, 1.0, 0.0]), 1)
-    >>> period = describe_period(rows, np.ones(3, dtype=bool))
-    >>> period.count_clusters.tolist(), period.effective.tolist()
-    ([2], [1.8])
-    """
+    """Return counts, means and variances of the rows of one period."""
     pairs, scores = rows.pairs[is_member], rows.scores[is_member]
     owners, count_pairs, count_series = rows.pair_series, len(rows.pair_series), rows.count_series
     per_pair = np.bincount(pairs, minlength=count_pairs)
@@ -176,35 +139,7 @@ def describe_period(rows: Rows, is_member: Flags) -> Period:
 
 
 def error_by_cluster(rows: Rows, reference: Period, window: Period) -> Floats:
-    """Return the standard error of the shift of each mean that clusters alone give, shape (count_series,).
-
-    Parameters
-    ----------
-    rows : Rows
-    reference, window : Period
-        Two periods of `rows` without a common row.
-
-    Returns
-    -------
-    ndarray, shape (count_series,)
-        NaN where a period has fewer than two clusters, or where nothing varies.
-
-    Notes
-    -----
-    The two lower limits are those of ``mean_shift`` in the text above this module.
-
-    Examples
-    --------
-    Reference 0, 2, 0, 2 and window 1, 3, each row of its own cluster. The variances of the two means are 1 / 3 and 1,
-    and the standard error is at least \\|difference\\| / K = .5, which does not bind.
-
-    >>> scores = np.array([0.0, 2.0, 0.0, 2.0, 1.0, 3.0])
-    >>> rows = arrange_rows(np.zeros(6, dtype=np.int64), np.arange(6), scores, 1)
-    >>> is_reference = rows.order < 4
-    >>> error = error_by_cluster(rows, describe_period(rows, is_reference), describe_period(rows, ~is_reference))
-    >>> (error**2).round(6).tolist()
-    [1.333333]
-    """
+    """Return the standard error of the shift of each mean that clusters alone give, shape (count_series,)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         difference = window.mean - reference.mean
         # of one effective row, in both periods together: what the window's own spread may not fall below
@@ -218,20 +153,7 @@ def error_by_cluster(rows: Rows, reference: Period, window: Period) -> Floats:
 
 
 def rejection_limit(p_values: Floats, level: float) -> float:
-    """Return the p-value up to which Benjamini and Hochberg reject at ``level``; level / count if they reject none.
-
-    Parameters
-    ----------
-    p_values : ndarray, shape (n,)
-        NaN is not a member of the family.
-    level : float
-        False discovery rate, in (0, 1).
-
-    Examples
-    --------
-    >>> rejection_limit(np.array([0.01, 0.02, 0.9, 0.9]), 0.05)
-    0.025
-    """
+    """Return the p-value up to which Benjamini and Hochberg reject at ``level``; level / count if they reject none."""
     members = p_values[~np.isnan(p_values)]
     if not len(members):
         return level

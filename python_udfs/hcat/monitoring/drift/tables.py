@@ -81,48 +81,7 @@ def measure_drift(
     evaluations: Iterable[pa.RecordBatch],
     settings: DriftSettings,
 ) -> pa.Table:
-    """Return one row per (metric, dimension, segment, test, window), and one per (dimension, window) for the mix.
-
-    Parameters
-    ----------
-    interactions : Table
-        interaction_id, cluster_id, week_start (date of a Monday, null without a time), week_status (one of
-        :data:`hcat.monitoring.drift.periods.WEEK_STATUSES`).
-    segments : iterable of RecordBatch
-        interaction_id, dimension, segment; every interaction also in `all`, `all`. Read once.
-    evaluations : iterable of RecordBatch
-        metric_name, interaction_id, raw_score (null without a score); ordered by metric_name, at most one row per
-        interaction. Read once. The metric does not apply to interactions without a row.
-    settings : DriftSettings
-
-    Returns
-    -------
-    Table
-        Schema :data:`DRIFT_SCHEMA`, ordered by metric_name (null last), dimension, segment, test, window_weeks. A
-        difference is window - reference in the unit of the metric.
-
-    Raises
-    ------
-    ValueError
-        If an interaction is not among `interactions`, the rows of a metric are not consecutive, or a week_status is
-        unknown.
-
-    Examples
-    --------
-    Six interactions in two weeks: one row for the only window of the series.
-
-    >>> from datetime import date
-    >>> ids = ["a", "b", "c", "d", "e", "f"]
-    >>> mondays = [date(2026, 1, 5)] * 3 + [date(2026, 1, 12)] * 3
-    >>> logs = pa.table({"interaction_id": ids, "cluster_id": ids, "week_start": mondays})
-    >>> logs = logs.append_column("week_status", pa.array(["complete"] * 6))
-    >>> cells = pa.record_batch({"interaction_id": ids, "dimension": ["all"] * 6, "segment": ["all"] * 6})
-    >>> scores = {"metric_name": ["m"] * 6, "interaction_id": ids, "raw_score": [0.0, 1.0, 0.5, 1.0, 1.0, 0.0]}
-    >>> settings = DriftSettings(window_weeks=[1], window_shares=[1.0])
-    >>> found = measure_drift(logs, [cells], [pa.record_batch(scores)], settings)
-    >>> found.num_rows, set(found["status"].to_pylist())
-    (1, {'too_few_reference'})
-    """
+    """Return one row per (metric, dimension, segment, test, window), and one per (dimension, window) for the mix."""
     known = read_interactions(interactions)
     cells = read_memberships(segments, known.ids)
     plan = plan_periods(known.days[known.is_complete], settings)
@@ -184,26 +143,7 @@ def measure_weeks(
 
 
 def average_sums(sums: pa.Table) -> pa.Table:
-    """Return one row per week and series, with its mean, its error by cluster and the share that fails.
-
-    Parameters
-    ----------
-    sums : Table
-        Of the model int_week_sums. What came to a pruned week after its deletion counts as clusters of its own.
-
-    Examples
-    --------
-    Cluster a has the scores 0, 0 and cluster b has 1, 1. Sums minus count x mean are -1 and 1, so that the error is
-    sqrt((1 + 1) x 2 / 1) / 4.
-
-    >>> week = {"metric_name": "m", "dimension": "all", "segment": "all", "week_start": None, "deletion_number": 0}
-    >>> week |= {"week_status": "complete", "range_low": 0.0, "range_high": 1.0, "count_interactions": 4}
-    >>> week |= {"count_scored": 4, "count_clusters": 2, "sum_squared_counts": 8.0, "sum_scores": 2e9}
-    >>> week |= {"sum_squared_sums": 4e18, "sum_products": 4e9, "count_decided": 4, "sum_squared_decided": 8.0}
-    >>> found = average_sums(pa.Table.from_pylist([week | {"count_failing": 2}])).to_pylist()[0]
-    >>> [found[name] for name in ("mean_score", "standard_error", "scored_effective", "share_failing", "is_pruned")]
-    [0.5, 0.5, 2.0, 0.5, False]
-    """
+    """Return one row per week and series, with its mean, its error by cluster and the share that fails."""
     added = (*_COUNTS, *_SUMS)
     # one thread: the sums of doubles keep the order of the rows
     grouped = sums.group_by(list(_KEYS), use_threads=False)
@@ -231,39 +171,7 @@ def average_sums(sums: pa.Table) -> pa.Table:
 
 
 def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:
-    """Return ``weeks`` with mean_lower and mean_upper: the interval of each week's mean, each on its own.
-
-    Parameters
-    ----------
-    weeks : Table
-        mean_score, standard_error (by cluster), scored_effective, range_low and range_high (of the metric; null = no
-        end), and any other columns.
-    confidence : float
-        In (0, 1).
-
-    Returns
-    -------
-    Table
-        Student's interval, mean -+ t standard errors, for a metric without a range. A metric with a range has Wilson's
-        bounds with Student's t on the mean as a share of the range, so that they stay inside it. Degrees of freedom are
-        effective rows - 1. An end is null where there is no standard error or at most one effective row.
-
-    Raises
-    ------
-    ValueError
-        If `confidence` does not lie in (0, 1).
-
-    Examples
-    --------
-    One degree of freedom: Student's quantile of .75 is 1, so that the interval of 50 % is the mean -+ its error. A
-    share near 1 stays below it.
-
-    >>> week = pa.table({"mean_score": [0.5, 0.95], "standard_error": [0.1, 0.05], "scored_effective": [2.0, 20.0]})
-    >>> week = week.append_column("range_low", pa.array([None, 0.0])).append_column("range_high", pa.array([None, 1.0]))
-    >>> bounded = bound_weeks(week, 0.5).to_pylist()
-    >>> [(round(row["mean_lower"], 3), round(row["mean_upper"], 3)) for row in bounded]
-    [(0.4, 0.6), (0.903, 0.975)]
-    """
+    """Return ``weeks`` with mean_lower and mean_upper: the interval of each week's mean, each on its own."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
     mean, error, effective, low, high = (

@@ -47,17 +47,7 @@ order by
 
 
 def describe_conformity(source: Warehouse, chosen: Row | None, alpha: float | None) -> dict[str, Any] | None:
-    """Return the figure of conformity scores with its table; None without a calibrator or without labels.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    chosen : dict or None
-        Row of fct_calibrators that is in force.
-    alpha : float or None
-        Level in force, inside (0, 1); None draws every level.
-    """
+    """Return the figure of conformity scores with its table; None without a calibrator or without labels."""
     if chosen is None:
         return None
     name = chosen["metric_name"]
@@ -127,17 +117,7 @@ def _find_cuts(quantiles: Sequence[Row], label: int, alpha: float | None) -> lis
 
 
 def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None) -> dict[str, Any]:
-    """Return promised and measured coverage of prediction sets: ``rows`` in force and ``other`` rows.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    chosen : dict or None
-        Row of fct_calibrators that is in force.
-    alpha : float or None
-        Level in force, inside (0, 1); None takes every level as in force.
-    """
+    """Return promised and measured coverage of prediction sets: ``rows`` in force and ``other`` rows."""
     rows = (
         []
         if chosen is None
@@ -188,13 +168,7 @@ def describe_coverage(source: Warehouse, chosen: Row | None, alpha: float | None
 
 
 def describe_decided(rows: Sequence[Row]) -> list[Row]:
-    """Return what the sets decide at each level, and what the score allows at most.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Rows of fct_conformal_coverage of one metric.
-    """
+    """Return what the sets decide at each level, and what the score allows at most."""
     return [
         {
             "promised": format_level(1 - row["alpha"]),

@@ -125,17 +125,7 @@ order by prediction_set
 
 
 def describe_curve(source: Warehouse, chosen: Row | None, metrics: Mapping[str, Row]) -> dict[str, Any] | None:
-    """Return the figure of score against label with its table; None without a calibrator or without labelled scores.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    chosen : dict or None
-        Row of fct_calibrators that is in force.
-    metrics : mapping of str to dict
-        Rows of dim_metrics by name.
-    """
+    """Return the figure of score against label with its table; None without a calibrator or without labelled scores."""
     if chosen is None:
         return None
     name = chosen["metric_name"]

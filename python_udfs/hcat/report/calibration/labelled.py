@@ -25,20 +25,7 @@ order by human_label, md5('calibration' || interaction_id), interaction_id
 
 
 def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of a score axis: 3 % wider than the scores, but inside the range of the metric.
-
-    Parameters
-    ----------
-    metric : dict or None
-        Row of dim_metrics with ``range_low`` and ``range_high``; None where a score has no limits.
-    scores : sequence of float
-        Scores that the axis must show, at least one.
-
-    Examples
-    --------
-    >>> find_score_range({"range_low": 0.0, "range_high": 1.0}, [0.0, 0.5])
-    (0.0, 0.515)
-    """
+    """Return the ends of a score axis: 3 % wider than the scores, but inside the range of the metric."""
     low, high = min(scores), max(scores)
     margin = 0.03 * (high - low) or 0.05
     low, high = low - margin, high + margin

@@ -27,17 +27,7 @@ select * from fct_failure_rates where dimension = 'all' order by metric_name, co
 
 
 def describe_rates(source: Warehouse, chosen: Row | None, names: Sequence[str]) -> dict[str, Any]:
-    """Return failure rates by system, each in one line.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    chosen : dict or None
-        Row of fct_calibrators that is in force; its metric comes first.
-    names : sequence of str
-        Metrics that labels can calibrate.
-    """
+    """Return failure rates by system, each in one line."""
     rows = [row for row in source.rows(LIST_RATES, ["fct_failure_rates"]) if row["metric_name"] in names]
     labels = distinct_labels(list(dict.fromkeys(row["system"] for row in rows)))
     first = chosen["metric_name"] if chosen else PREFERRED_METRIC

@@ -23,17 +23,7 @@ LIST_SYSTEM_CALIBRATION = "select * from fct_system_calibration where metric_nam
 
 
 def describe_reliability(source: Warehouse, chosen: Row | None, quality: Sequence[Row]) -> dict[str, Any] | None:
-    """Return the reliability diagram with its table; None without a calibrator or without bins.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    chosen : dict or None
-        Row of fct_calibrators that is in force.
-    quality : sequence of dict
-        Rows of fct_calibration_quality.
-    """
+    """Return the reliability diagram with its table; None without a calibrator or without bins."""
     if chosen is None:
         return None
     rows = source.rows(LIST_BINS, ["fct_calibration_bins"], metric_name=chosen["metric_name"])
@@ -74,15 +64,7 @@ def describe_reliability(source: Warehouse, chosen: Row | None, quality: Sequenc
 
 
 def describe_systems(source: Warehouse, chosen: Row | None) -> dict[str, Any]:
-    """Return predicted probability against the share that raters accept, one row per system.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    chosen : dict or None
-        Row of fct_calibrators that is in force.
-    """
+    """Return predicted probability against the share that raters accept, one row per system."""
     rows = (
         []
         if chosen is None

@@ -49,21 +49,7 @@ LIST_LABELS_NEEDED = "select * from fct_labels_needed order by metric_name, purp
 
 
 def describe_calibration(source: Warehouse, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the section on calibration shows; ``state`` says how much of it the warehouse holds.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    settings : mapping
-        Settings of the build; ``hcat_conformal_alpha`` is the level of the prediction sets in force.
-
-    Returns
-    -------
-    dict
-        ``state`` is ``absent`` (the warehouse was built before calibration existed), ``no_labels`` (nobody has rated
-        an answer) or ``described``.
-    """
+    """Return what the section on calibration shows; ``state`` says how much of it the warehouse holds."""
     calibrators = source.rows(LIST_CALIBRATORS, ["fct_calibrators"])
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
     labelled = {row["metric_name"]: row["count_labels"] for row in source.rows(COUNT_LABELS, ["fct_evaluations"])}
@@ -109,27 +95,7 @@ def _name_plan(plan: Row | None) -> Gap:
 
 
 def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, int]) -> Row | None:
-    """Return the calibrator in force that the section shows in full; None where no calibrator is in force.
-
-    ``groundedness`` comes first, because gates, versions and weak cells lead with it; then the metric with most labels,
-    then the order of the alphabet.
-
-    Parameters
-    ----------
-    calibrators : sequence of dict
-        Rows of fct_calibrators.
-    labelled : mapping of str to int
-        Number of labelled interactions by metric.
-
-    Examples
-    --------
-    >>> calibrators = [
-    ...     {"metric_name": "groundedness", "is_chosen": True, "count_labels": 80},
-    ...     {"metric_name": "support_words", "is_chosen": True, "count_labels": 120},
-    ... ]
-    >>> choose_calibrated_metric(calibrators, {"groundedness": 80, "support_words": 120})["metric_name"]
-    'groundedness'
-    """
+    """Return the calibrator in force that the section shows in full; None where no calibrator is in force."""
     chosen = [row for row in calibrators if row["is_chosen"]]
     if not chosen:
         return None

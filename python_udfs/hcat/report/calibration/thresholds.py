@@ -69,22 +69,7 @@ order by kind, method, confidence, risk_appetite
 
 
 def choose_threshold_metric(chosen: Row | None, labelled: Mapping[str, int], names: Sequence[str]) -> str | None:
-    """Return the metric whose thresholds are drawn: the calibrated metric, or else the metric with most labels.
-
-    Parameters
-    ----------
-    chosen : dict or None
-        Row of fct_calibrators that is in force.
-    labelled : mapping of str to int
-        Number of labelled interactions by metric.
-    names : sequence of str
-        Metrics that labels can calibrate.
-
-    Examples
-    --------
-    >>> choose_threshold_metric(None, {"groundedness": 40, "support_words": 60}, ["groundedness", "support_words"])
-    'support_words'
-    """
+    """Return the metric whose thresholds are drawn: the calibrated metric, or else the metric with most labels."""
     if chosen is not None:
         return str(chosen["metric_name"])
     with_labels = [name for name in names if labelled.get(name)]
@@ -92,17 +77,7 @@ def choose_threshold_metric(chosen: Row | None, labelled: Mapping[str, int], nam
 
 
 def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Mapping[str, Row]) -> dict[str, Any]:
-    """Return score bands and thresholds of a metric with cross-validated error rates, and how other methods compare.
-
-    Parameters
-    ----------
-    source : Warehouse
-        Opened warehouse or published copy.
-    metric_name : str or None
-        Metric; None gives an empty description.
-    metrics : mapping of str to dict
-        Rows of dim_metrics by name.
-    """
+    """Return score bands and thresholds of a metric with cross-validated error rates, and how other methods compare."""
     described: dict[str, Any] = {"metric_name": metric_name, "chart": None, "acceptance": [], "monitoring": []}
     described |= {"bands": [], "methods": []}
     if metric_name is None:
@@ -238,15 +213,7 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
 
 
 def describe_decisions(names: Sequence[str], metrics: Mapping[str, Row]) -> dict[str, Any]:
-    """Return the threshold decision of each metric: who decided, why, and until when it is valid.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Metrics that labels can calibrate.
-    metrics : mapping of str to dict
-        Rows of dim_metrics by name.
-    """
+    """Return the threshold decision of each metric: who decided, why, and until when it is valid."""
     rows = []
     for name in names:
         metric = metrics.get(name)

@@ -29,16 +29,7 @@ MEASURE_REASONS = {
 
 
 def judge_calibration(row: Row) -> tuple[str, str, str]:
-    """Return (state, words, sentence): whether the probabilities of a row of fct_calibration_quality can be trusted.
-
-    The worst finding comes first. ``state`` is a class of the style sheet: passed, failed, undecided or not_evaluated.
-    Only findings that an interval supports are reported.
-
-    Examples
-    --------
-    >>> judge_calibration({"status": "no_labels"})
-    ('not_evaluated', '– not measured', 'Not measured: no labels.')
-    """
+    """Return (state, words, sentence): whether the probabilities of a row of fct_calibration_quality can be trusted."""
     if row["status"] != "measured":
         reason = MEASURE_REASONS.get(row["status"], "no calibrator is in force")
         return "not_evaluated", "– not measured", f"Not measured: {reason}."

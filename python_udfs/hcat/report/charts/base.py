@@ -29,27 +29,7 @@ _FONT = "Helvetica, Arial, sans-serif"
 
 
 def shade_colour(shade: float, ramp: Sequence[str], is_unsure: bool = False) -> str:
-    """Return the hex colour of ``shade`` (0 best, 1 worst) on ``ramp``, mixed with white when ``is_unsure``.
-
-    Parameters
-    ----------
-    shade : float
-        Place on the ramp, in [0, 1].
-    ramp : sequence of str
-        Hex colours from best to worst, at least two.
-    is_unsure : bool, optional
-        Whether the cell does not differ clearly from the other interactions.
-
-    Raises
-    ------
-    ValueError
-        If ``shade`` lies outside [0, 1].
-
-    Examples
-    --------
-    >>> shade_colour(0.5, ("#000000", "#ffffff"))
-    '#808080'
-    """
+    """Return the hex colour of ``shade`` (0 best, 1 worst) on ``ramp``, mixed with white when ``is_unsure``."""
     if not 0 <= shade <= 1:
         raise ValueError(f"shade must lie in [0, 1], got {shade}")
     position = shade * (len(ramp) - 1)
@@ -63,18 +43,7 @@ def shade_colour(shade: float, ramp: Sequence[str], is_unsure: bool = False) -> 
 
 
 def contrast_ratio(first: str, second: str) -> float:
-    """Return the contrast of two hex colours, 1 to 21 (WCAG 2.2; text needs 4.5).
-
-    Parameters
-    ----------
-    first, second : str
-        Hex colours, for instance ``#0072b2``.
-
-    Examples
-    --------
-    >>> round(contrast_ratio("#ffffff", "#000000"), 6)
-    21.0
-    """
+    """Return the contrast of two hex colours, 1 to 21 (WCAG 2.2; text needs 4.5)."""
     lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
@@ -89,24 +58,12 @@ def luminance(colour: str) -> float:
 
 
 def text_colour(background: str) -> str:
-    """Return black or white, whichever has the higher contrast with ``background``.
-
-    Examples
-    --------
-    >>> text_colour("#fff7ec")
-    '#000000'
-    """
+    """Return black or white, whichever has the higher contrast with ``background``."""
     return max(("#000000", "#ffffff"), key=lambda colour: contrast_ratio(colour, background))
 
 
 def encode_series(series: Sequence[str]) -> tuple[Any, Any]:
-    """Return the colour and shape channels of ``series``, with one legend for both.
-
-    Raises
-    ------
-    ValueError
-        If there are more series than distinct colours and shapes.
-    """
+    """Return the colour and shape channels of ``series``, with one legend for both."""
     import altair as alt
 
     if len(series) > len(SERIES_COLOURS):
@@ -118,20 +75,7 @@ def encode_series(series: Sequence[str]) -> tuple[Any, Any]:
 
 
 def stagger(positions: Sequence[float], width: float) -> list[int]:
-    """Return a row (from 0) for every position, so that texts in the same row do not overlap.
-
-    Parameters
-    ----------
-    positions : sequence of float
-        Centres of the texts.
-    width : float
-        Width of each text, in the unit of ``positions``.
-
-    Examples
-    --------
-    >>> stagger([0.0, 0.5, 3.0], 1.0)
-    [0, 1, 0]
-    """
+    """Return a row (from 0) for every position, so that texts in the same row do not overlap."""
     ends: list[float] = []
     rows = [0] * len(positions)
     for index in sorted(range(len(positions)), key=lambda one: (positions[one], one)):
@@ -145,22 +89,7 @@ def stagger(positions: Sequence[float], width: float) -> list[int]:
 
 
 def shorten(text: str, length: int) -> str:
-    """Return ``text`` in at most ``length`` characters; longer texts are cut in the middle.
-
-    The end of a name often holds the version and is kept.
-
-    Parameters
-    ----------
-    text : str
-        Text to shorten.
-    length : int
-        Largest number of characters, at least 4.
-
-    Examples
-    --------
-    >>> shorten("harbour-assistant 1.0", 12)
-    'harbour… 1.0'
-    """
+    """Return ``text`` in at most ``length`` characters; longer texts are cut in the middle."""
     if len(text) <= length:
         return text
     tail = length // 3
@@ -168,20 +97,7 @@ def shorten(text: str, length: int) -> str:
 
 
 def wrap(text: str, length: int) -> str:
-    """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible.
-
-    Parameters
-    ----------
-    text : str
-        Text to break.
-    length : int
-        Largest number of characters in a line.
-
-    Examples
-    --------
-    >>> wrap("groundedness of answers", 14)
-    'groundedness\\nof answers'
-    """
+    """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible."""
     if len(text) <= length:
         return text
     breaks = [match.end() for match in re.finditer(r"[\s_/-]+", text[: length + 1])]
@@ -191,13 +107,7 @@ def wrap(text: str, length: int) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Return ``value`` with three significant digits.
-
-    Examples
-    --------
-    >>> three_digits(0.5), three_digits(12.345)
-    ('0.500', '12.3')
-    """
+    """Return ``value`` with three significant digits."""
     return "0" if value == 0 else f"{value:#.3g}".rstrip(".")
 
 
@@ -210,19 +120,7 @@ def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def draw_dots(points: Sequence[tuple[float, float]], x: Any, y: Any, colour: str, size: float, opacity: float) -> Any:
-    """Return a layer of round dots as a single path of the SVG, which takes a tenth of the bytes of one path per dot.
-
-    Parameters
-    ----------
-    points : sequence of (x, y)
-        Positions of the dots, in the units of the channels.
-    x, y : altair.X, altair.Y
-        Channels of the fields ``x`` and ``y``.
-    colour : str
-        Hex colour.
-    size, opacity : float
-        Diameter in pixels; 0 to 1.
-    """
+    """Return a layer of round dots as a single path of the SVG, which takes a tenth of the bytes of one path per dot."""
     return draw_strokes([(*point, *point) for point in points], x, y, colour, size, opacity, cap="round")
 
 
@@ -252,17 +150,7 @@ def draw_strokes(
 
 
 def draw_row_names(rows: Sequence[dict[str, Any]], y: Any, size: float, line_height: float) -> list[Any]:
-    """Return the names of rows to the left of a figure, in one or two lines centred on the row.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        ``y`` and ``name``, which holds at most one line break.
-    y : altair.Y
-        Channel of the field ``y``.
-    size, line_height : float
-        Of the text, in pixels.
-    """
+    """Return the names of rows to the left of a figure, in one or two lines centred on the row."""
     import altair as alt
 
     layers = []
@@ -276,15 +164,7 @@ def draw_row_names(rows: Sequence[dict[str, Any]], y: Any, size: float, line_hei
 
 
 def finish(chart: Any, label: str) -> str:
-    """Return ``chart`` as SVG in the common style.
-
-    Parameters
-    ----------
-    chart : altair.Chart
-        Finished chart.
-    label : str
-        Description of the figure for screen readers.
-    """
+    """Return ``chart`` as SVG in the common style."""
     configured = (
         chart.configure(font=_FONT, background="transparent", aria=False, padding=4)
         .configure_view(stroke=None)

@@ -68,21 +68,7 @@ def draw_score_against_label(
     axis_title: str,
     label: str,
 ) -> str:
-    """Return labels over their score, the calibration curve, and below them where prediction sets decide, as SVG.
-
-    Parameters
-    ----------
-    points : sequence of (score, label, jitter)
-        Label 1 (accepted, drawn above the curve) or 0 (failed, below it); jitter in [0, 1] spreads equal scores.
-    curve : sequence of (score, probability)
-        Calibrated probability by rising score; may be empty.
-    bands : sequence of Band
-        One strip per group, in the order of first appearance; the words are keys of :data:`SET_COLOURS`.
-    domain : tuple of float
-        Ends of the score axis.
-    axis_title, label : str
-        Title of the axis; description of the figure for screen readers.
-    """
+    """Return labels over their score, the calibration curve, and below them where prediction sets decide, as SVG."""
     import altair as alt
 
     if not points and not curve:
@@ -147,15 +133,7 @@ def draw_score_against_label(
 
 
 def draw_reliability(bins: Sequence[ReliabilityBin], label: str) -> str:
-    """Return the reliability diagram as SVG: share accepted against mean probability, with intervals and n per bin.
-
-    Parameters
-    ----------
-    bins : sequence of ReliabilityBin
-        At least one.
-    label : str
-        Description of the figure for screen readers.
-    """
+    """Return the reliability diagram as SVG: share accepted against mean probability, with intervals and n per bin."""
     import altair as alt
 
     if not bins:
@@ -202,15 +180,7 @@ def draw_reliability(bins: Sequence[ReliabilityBin], label: str) -> str:
 
 
 def draw_conformity(panels: Sequence[tuple[str, Sequence[float], Sequence[Cut]]], axis_title: str, label: str) -> str:
-    """Return histograms of conformity scores one above the other as SVG, each with the quantiles that cut it.
-
-    Parameters
-    ----------
-    panels : sequence of (title, scores, cuts)
-        Scores and cuts in [0, 1]; a panel without scores keeps its cuts.
-    axis_title, label : str
-        Title of the axis; description of the figure for screen readers.
-    """
+    """Return histograms of conformity scores one above the other as SVG, each with the quantiles that cut it."""
     import altair as alt
 
     if not panels:
@@ -272,26 +242,7 @@ def draw_thresholds(
     axis_title: str,
     label: str,
 ) -> str:
-    """Return densities of the scores of accepted and failed answers above the thresholds of every method, as SVG.
-
-    Each density is scaled to its own peak; a group with fewer than :data:`MINIMUM_DENSITY_SCORES` scores, or whose
-    scores are all the same, is drawn score by score.
-
-    Parameters
-    ----------
-    densities : sequence of (name, scores)
-        At most two groups; the first is drawn in the first series colour.
-    thresholds : sequence of Estimate
-        ``position`` is one of ``methods``, ``series`` one of ``series``, ``value`` the threshold; bounds are not drawn.
-    methods, series : sequence of str
-        Rows top to bottom; series in the order of the legend, at most :data:`SERIES_COLOURS` many.
-    decided : float or None
-        Threshold in force, drawn through both parts.
-    domain : tuple of float
-        Ends of the score axis.
-    axis_title, label : str
-        Title of the axis; description of the figure for screen readers.
-    """
+    """Return densities of the scores of accepted and failed answers above the thresholds of every method, as SVG."""
     import altair as alt
 
     if not any(scores for _, scores in densities):

@@ -85,30 +85,7 @@ class PointPanel:
 
 
 def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return positions and density (peak 1) of ``scores``: Gaussian kernels, Silverman's bandwidth, no tails.
-
-    Parameters
-    ----------
-    scores : sequence of float
-        Finite values of which two differ by at least :data:`MINIMUM_SPREAD`.
-
-    Returns
-    -------
-    tuple of ndarray
-        Positions from the smallest to the largest score and densities in (0, 1], both of length
-        :data:`DENSITY_POINTS`.
-
-    Raises
-    ------
-    ValueError
-        If all scores are the same: a density has no width then.
-
-    Notes
-    -----
-    Silverman (1986), equation 3.31: 0.9 x min(sd, IQR / 1.34) x n^(-1/5); where more than half of the scores are equal
-    the quartiles coincide and the standard deviation alone is used. A kernel is never narrower than the distance of two
-    positions, where it would be seen or missed by chance.
-    """
+    """Return positions and density (peak 1) of ``scores``: Gaussian kernels, Silverman's bandwidth, no tails."""
     values = np.sort(np.asarray(scores, dtype=np.float64))
     width = float(values[-1] - values[0])
     if width < MINIMUM_SPREAD:
@@ -126,22 +103,7 @@ def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], 
 def draw_violins(
     violins: Sequence[Violin], threshold: float | None, domain: tuple[float, float], axis_title: str, label: str
 ) -> str:
-    """Return horizontal violins with dots as SVG, one row per group, with quartiles, median and n in numbers.
-
-    Groups with fewer than :data:`MINIMUM_DENSITY_SCORES` scores, or whose scores are all the same, are drawn score by
-    score; over a violin stand at most :data:`MAXIMUM_VIOLIN_DOTS` dots.
-
-    Parameters
-    ----------
-    violins : sequence of Violin
-        At least one.
-    threshold : float or None
-        Decided threshold, drawn as a dashed line.
-    domain : tuple of float
-        Ends of the score axis.
-    axis_title, label : str
-        Title of the axis; description of the figure for screen readers.
-    """
+    """Return horizontal violins with dots as SVG, one row per group, with quartiles, median and n in numbers."""
     import altair as alt
 
     if not violins:
@@ -195,17 +157,7 @@ def draw_violins(
 
 
 def draw_points(panels: Sequence[PointPanel], rows: Sequence[str], label: str) -> str:
-    """Return one dot per score as SVG: groups are rows, metrics are panels side by side, a stroke is the median.
-
-    Parameters
-    ----------
-    panels : sequence of PointPanel
-        At least one.
-    rows : sequence of str
-        Groups, top to bottom.
-    label : str
-        Description of the figure for screen readers.
-    """
+    """Return one dot per score as SVG: groups are rows, metrics are panels side by side, a stroke is the median."""
     import altair as alt
 
     if not panels or not rows:

@@ -31,15 +31,7 @@ class GroupBar:
 
 
 def draw_group_types(bars: Sequence[GroupBar], label: str) -> str:
-    """Return the shares of group types as SVG: one stacked bar per row, counts written where they fit.
-
-    Parameters
-    ----------
-    bars : sequence of GroupBar
-        Rows from top to bottom; a row without groups is empty.
-    label : str
-        Description of the figure for screen readers.
-    """
+    """Return the shares of group types as SVG: one stacked bar per row, counts written where they fit."""
     import altair as alt
 
     pieces = []

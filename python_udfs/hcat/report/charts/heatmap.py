@@ -57,19 +57,7 @@ class HeatmapCell:
 def draw_heatmap(
     cells: Sequence[HeatmapCell], rows: Sequence[str], columns: Sequence[str], ramp: Sequence[str], label: str
 ) -> str:
-    """Return a heatmap as SVG: value, interval and n in every cell; small hatched, unsure faded, weak framed.
-
-    Parameters
-    ----------
-    cells : sequence of HeatmapCell
-        Combinations that are missing here are drawn as empty.
-    rows, columns : sequence of str
-        Distinct labels in the order drawn, top to bottom and left to right; neither may be empty.
-    ramp : sequence of str
-        Hex colours from best to worst.
-    label : str
-        Description of the figure for screen readers.
-    """
+    """Return a heatmap as SVG: value, interval and n in every cell; small hatched, unsure faded, weak framed."""
     import altair as alt
 
     if not rows or not columns:

@@ -80,17 +80,7 @@ class WeeklyValue:
 def draw_estimates(
     estimates: Sequence[Estimate], rows: Sequence[str], series: Sequence[str], axis_title: str, label: str
 ) -> str:
-    """Return shares with their intervals as SVG: one row per position, one colour and shape per series.
-
-    Parameters
-    ----------
-    estimates : sequence of Estimate
-        Values in [0, 1].
-    rows, series : sequence of str
-        Positions top to bottom; series in the order of the legend, at most as many as there are series colours.
-    axis_title, label : str
-        Title of the axis; description of the figure for screen readers.
-    """
+    """Return shares with their intervals as SVG: one row per position, one colour and shape per series."""
     import altair as alt
 
     colour, shape = encode_series(series)
@@ -127,17 +117,7 @@ def draw_estimates(
 
 
 def draw_by_rank(panels: Sequence[tuple[str, Sequence[Estimate]]], series: Sequence[str], label: str) -> str:
-    """Return small panels side by side as SVG: a metric (0 to 1) against the cut-off rank k, one line per series.
-
-    Parameters
-    ----------
-    panels : sequence of (title, estimates)
-        Positions of the estimates are ranks as text.
-    series : sequence of str
-        Series in the order of the legend, at most as many as there are series colours.
-    label : str
-        Description of the figure for screen readers.
-    """
+    """Return small panels side by side as SVG: a metric (0 to 1) against the cut-off rank k, one line per series."""
     import altair as alt
 
     colour, shape = encode_series(series)
@@ -179,21 +159,7 @@ def draw_by_rank(panels: Sequence[tuple[str, Sequence[Estimate]]], series: Seque
 def draw_differences(
     differences: Sequence[Difference], axis_title: str, sides: tuple[str, str], is_share: bool, label: str
 ) -> str:
-    """Return differences with their intervals against a line at zero as SVG (a forest plot), one row each.
-
-    Parameters
-    ----------
-    differences : sequence of Difference
-        At least one, top to bottom.
-    axis_title : str
-        Title of the axis.
-    sides : tuple of str
-        What lies left and right of zero.
-    is_share : bool
-        Differences of shares: the axis shows percentage points.
-    label : str
-        Description of the figure for screen readers.
-    """
+    """Return differences with their intervals against a line at zero as SVG (a forest plot), one row each."""
     import altair as alt
 
     if not differences:
@@ -276,17 +242,7 @@ def draw_weeks(
     weeks: Sequence[str],
     label: str,
 ) -> str:
-    """Return weekly means with their intervals as SVG, one panel below the other, each over its reference band.
-
-    Parameters
-    ----------
-    panels : sequence of (title, values, band)
-        ``band`` are the bounds of the reference mean, drawn as a grey stripe; None where there is no reference.
-    weeks : sequence of str
-        Weeks in their order; the values name them.
-    label : str
-        Description of the figure for screen readers.
-    """
+    """Return weekly means with their intervals as SVG, one panel below the other, each over its reference band."""
     import altair as alt
 
     if not panels or not weeks:

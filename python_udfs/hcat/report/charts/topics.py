@@ -66,24 +66,7 @@ class TopicCloud:
 
 
 def draw_topics(clouds: Sequence[TopicCloud], label: str) -> str:
-    """Return the chunks of all topics in two dimensions as SVG, with a key of mark, number, name and n.
-
-    A number stands at the middle of each topic (medians of x and y, moved aside where two would touch), so that a topic
-    is found without its colour; colour and mark together repeat after 25 topics, numbers never. Of more than
-    :data:`COUNT_DRAWN` chunks an even share of each topic is drawn.
-
-    Parameters
-    ----------
-    clouds : sequence of TopicCloud
-        In the order of the numbers and the key; at least one with a point.
-    label : str
-        Description of the figure for screen readers.
-
-    Raises
-    ------
-    ValueError
-        If there is no point at all.
-    """
+    """Return the chunks of all topics in two dimensions as SVG, with a key of mark, number, name and n."""
     import altair as alt
 
     points = np.array([point for cloud in clouds for point in cloud.points], dtype=np.float64).reshape(-1, 2)
@@ -141,15 +124,7 @@ def style_of(number: int) -> tuple[str, str]:
 
 
 def part_numbers(middles: Sequence[tuple[float, float]], width: float, height: float) -> list[tuple[float, float]]:
-    """Return places for numbers near ``middles``, moved along a spiral where they would touch one placed before.
-
-    Parameters
-    ----------
-    middles : sequence of (x, y)
-        Wished places, in pixels.
-    width, height : float
-        Of the plane; places stay inside.
-    """
+    """Return places for numbers near ``middles``, moved along a spiral where they would touch one placed before."""
     border = NUMBER_GAP / 2
     taken: list[tuple[float, float]] = []
     for middle in middles:

@@ -105,23 +105,7 @@ def _start(match: re.Match[str]) -> int:
 
 
 def read_clause(sentence: str, speaker: str, common: frozenset[str]) -> Clause | None:
-    """Return a sentence as subject, verb and predicate; None where that is not plain.
-
-    Parameters
-    ----------
-    sentence : str
-        Text of a statement.
-    speaker : str
-        Who says "we", as a noun phrase: ``the company``.
-    common : frozenset of str
-        Words that the chunk writes in lower case, see :func:`common_words`.
-
-    Examples
-    --------
-    >>> clause = read_clause("The bank had 41 branches in 2023.", "the bank", frozenset())
-    >>> clause.subject, clause.verb, clause.predicate
-    ('the bank', 'had', '41 branches in 2023')
-    """
+    """Return a sentence as subject, verb and predicate; None where that is not plain."""
     text = PARENTHESES.sub("", sentence)[:-1].strip()
     if FINAL_ABBREVIATION.search(text):
         text += "."
@@ -373,15 +357,7 @@ def _lower_first(text: str, words: list[str], common: frozenset[str]) -> str:
 
 
 def is_specific(subject: str, speaker: str) -> bool:
-    """Return whether a subject says by itself what it is; "the agreement", "the obligations" and "assets" do not.
-
-    Parameters
-    ----------
-    subject : str
-        As it stands in a question.
-    speaker : str
-        Who says "we"; the speaker is specific.
-    """
+    """Return whether a subject says by itself what it is; "the agreement", "the obligations" and "assets" do not."""
     words = subject.split()
     if words[0].lower() in THIRD or words[0].lower() in ("higher", "lower", "increased", "decreased", "improved"):
         return False
@@ -406,15 +382,7 @@ def is_specific(subject: str, speaker: str) -> bool:
 
 
 def speak_for(text: str, speaker: str) -> str:
-    """Return a text with the first and second person replaced by what the asker would say.
-
-    Parameters
-    ----------
-    text : str
-        Part of a sentence.
-    speaker : str
-        Who says "we".
-    """
+    """Return a text with the first and second person replaced by what the asker would say."""
     for pattern, said in (
         (r"\b[Oo]ur\b", f"{speaker}'s"),
         (r"\bus\b", speaker),

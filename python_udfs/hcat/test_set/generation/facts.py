@@ -60,21 +60,7 @@ MAXIMUM_QUESTION_WORDS: Final = 34
 # Reading a sentence
 @functools.lru_cache(maxsize=256)
 def extract_facts(text: str, speaker: str) -> tuple[Fact, ...]:
-    """Return the facts of a chunk in the order of its sentences, one question per (sentence, pattern) at most.
-
-    Parameters
-    ----------
-    text : str
-        Chunk as it was staged.
-    speaker : str
-        Who says "we" in the documents, as a noun phrase in the singular: ``the company``.
-
-    Examples
-    --------
-    >>> (fact,) = extract_facts("The bank had 41 branches in 2023.", "the bank")
-    >>> fact.question, fact.answer
-    ('how many branches did the bank have in 2023', '41 branches')
-    """
+    """Return the facts of a chunk in the order of its sentences, one question per (sentence, pattern) at most."""
     common = common_words(text)
     if "=AUDITOR" in common:
         return ()
@@ -90,17 +76,7 @@ def extract_facts(text: str, speaker: str) -> tuple[Fact, ...]:
 
 
 def read_statement(statement: Statement, speaker: str, common: frozenset[str]) -> list[Fact]:
-    """Return the facts of one sentence.
-
-    Parameters
-    ----------
-    statement : Statement
-        The sentence.
-    speaker : str
-        Who says "we".
-    common : frozenset of str
-        Words that the chunk writes in lower case, see :func:`~hcat.test_set.generation.clauses.common_words`.
-    """
+    """Return the facts of one sentence."""
     found = _conditions(statement, speaker, common)
     clause = read_clause(statement.text, speaker, common)
     if clause is None or not is_specific(clause.subject, speaker):
@@ -135,19 +111,7 @@ def is_sound(fact: Fact) -> bool:
 
 
 def read_yes_no(statement: Statement, speaker: str, common: frozenset[str]) -> tuple[str, bool, Clause] | None:
-    """Return a question that the sentence answers with yes or no, whether the answer is yes, and the clause.
-
-    None where the sentence is not plain.
-
-    Parameters
-    ----------
-    statement : Statement
-        The sentence.
-    speaker : str
-        Who says "we".
-    common : frozenset of str
-        Words that the chunk writes in lower case, see :func:`~hcat.test_set.generation.clauses.common_words`.
-    """
+    """Return a question that the sentence answers with yes or no, whether the answer is yes, and the clause."""
     if "=AUDITOR" in common:
         return None
     clause = read_clause(statement.text, speaker, common)

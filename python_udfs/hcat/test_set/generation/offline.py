@@ -165,37 +165,7 @@ def generate(
     templates: Sequence[Template],
     settings: Settings,
 ) -> Outcome:
-    """Return the queries of one type for one chunk.
-
-    Parameters
-    ----------
-    query_type : str
-        One of :data:`QUERY_TYPES`.
-    count : int
-        Queries wanted, at least 1; there may be fewer.
-    source : Source
-        The sampled chunk.
-    partners : sequence of Source
-        Chunks that a multi-hop query may join it with, in order of preference.
-    templates : sequence of Template
-        All of them; those of other types are ignored.
-    settings : Settings
-        Speaker, anchor and seed.
-
-    Raises
-    ------
-    ValueError
-        If the type is unknown or the count below 1.
-
-    Examples
-    --------
-    >>> source = Source("c1", "The bank had 41 branches in 2023.", "Annual report")
-    >>> outcome = generate("simple_factual", 1, source, [], [], Settings(speaker="the bank"))
-    >>> outcome.queries[0].text
-    'According to "Annual report", how many branches did the bank have in 2023?'
-    >>> outcome.queries[0].reference_answer
-    'The bank had 41 branches in 2023.'
-    """
+    """Return the queries of one type for one chunk."""
     if query_type not in QUERY_TYPES:
         raise ValueError(f"query_type must be one of {', '.join(QUERY_TYPES)}, got {query_type!r}")
     if count < 1:

@@ -79,28 +79,7 @@ class Fact:
 def make_fact(
     statement: Statement, question: str, pattern: str, answer_type: str, difficulty: str, answer: str | None = None
 ) -> Fact:
-    """Return the fact, with the names in its question and whether the question needs its document.
-
-    Parameters
-    ----------
-    statement : Statement
-        The sentence that answers the question.
-    question : str
-        Without capital at its start and without question mark.
-    pattern : str
-        Name of the pattern.
-    answer_type, difficulty : str
-        As in the raw contract.
-    answer : str, optional
-        The part of the sentence that answers; by default the sentence.
-
-    Examples
-    --------
-    >>> statement = Statement("The bank had 41 branches in 2023.", 0)
-    >>> fact = make_fact(statement, "how many branches did the bank have", "quantity", "numeric", "easy", "41")
-    >>> fact.answer, fact.needs_document
-    ('41', True)
-    """
+    """Return the fact, with the names in its question and whether the question needs its document."""
     question = " ".join(question.split())
     features = extract_features(question[0].upper() + question[1:])
     names = tuple(dict.fromkeys(features.entities))

@@ -72,15 +72,7 @@ FACTS_RESPONSE: Final[Mapping[str, Any]] = {
 
 
 def queries_response(query_type: str, count: int) -> Mapping[str, Any]:
-    """Return the JSON schema of a reply with at most ``count`` queries of a type.
-
-    Parameters
-    ----------
-    query_type : str
-        Type of the queries.
-    count : int
-        Queries at most.
-    """
+    """Return the JSON schema of a reply with at most ``count`` queries of a type."""
     reference = {"type": "null"} if query_type == "insufficient_context" else {"type": "string"}
     return {
         "type": "object",
@@ -108,13 +100,7 @@ def queries_response(query_type: str, count: int) -> Mapping[str, Any]:
 
 
 def facts_prompt(documents: Sequence[tuple[str | None, str]]) -> list[dict[str, str]]:
-    """Return the messages that ask for the key facts of documents.
-
-    Parameters
-    ----------
-    documents : sequence of (title, text)
-        The sampled chunk first.
-    """
+    """Return the messages that ask for the key facts of documents."""
     task = (
         f"List the key facts of the documents, {MAXIMUM_FACTS} at most, one whole sentence each, with the names "
         f"and numbers they hold."
@@ -125,24 +111,7 @@ def facts_prompt(documents: Sequence[tuple[str | None, str]]) -> list[dict[str, 
 def queries_prompt(
     query_type: str, count: int, documents: Sequence[tuple[str | None, str]], facts: Sequence[str]
 ) -> list[dict[str, str]]:
-    """Return the messages that ask for queries of one type.
-
-    Parameters
-    ----------
-    query_type : str
-        One of :data:`TASKS`.
-    count : int
-        Queries wanted at most.
-    documents : sequence of (title, text)
-        The sampled chunk first.
-    facts : sequence of str
-        Key facts of the first reply.
-
-    Raises
-    ------
-    ValueError
-        If no language model writes queries of this type.
-    """
+    """Return the messages that ask for queries of one type."""
     if query_type not in _TYPE_TASKS:
         raise ValueError(f"query_type must be one of {', '.join(_TYPE_TASKS)}, got {query_type!r}")
     content = {
@@ -156,13 +125,7 @@ def queries_prompt(
 
 
 def echoes_prompt(text: str) -> bool:
-    """Return whether a text repeats eight words in a row of the instructions.
-
-    Examples
-    --------
-    >>> echoes_prompt("What is the fee of the Pier Account?")
-    False
-    """
+    """Return whether a text repeats eight words in a row of the instructions."""
     words = text.lower().split()
     runs = {" ".join(words[start : start + 8]) for start in range(len(words) - 7)}
     said = " ".join([_SYSTEM, *_RULES, *_TYPE_TASKS.values()]).lower().split()

@@ -20,25 +20,7 @@ _OPTIONS = re.compile(r"\bA\) .+ B\) .+ C\) .+", re.DOTALL)
 
 
 def read_facts(answer: str, source_texts: Sequence[str]) -> list[str]:
-    """Return the key facts of a reply.
-
-    Parameters
-    ----------
-    answer : str
-        Text of the reply.
-    source_texts : sequence of str
-        The documents; a fact with a number that they do not hold is left out.
-
-    Raises
-    ------
-    ReplyError
-        If the reply is not of the schema, repeats the prompt, or no fact is supported by the documents.
-
-    Examples
-    --------
-    >>> read_facts('{"facts": ["The fee is 9 euros.", "It was 8 euros."]}', ["The fee is 9 euros a month."])
-    ['The fee is 9 euros.']
-    """
+    """Return the key facts of a reply."""
     facts = list_of(parse_object(answer), "facts", MAXIMUM_FACTS)
     evidence = Evidence.from_features(extract_features(text) for text in source_texts)
     kept = []
@@ -56,26 +38,7 @@ def read_facts(answer: str, source_texts: Sequence[str]) -> list[str]:
 
 
 def read_queries(answer: str, query_type: str, count: int, chunk_ids: Sequence[str], is_refused: bool) -> list[Query]:
-    """Return the queries of a reply.
-
-    Parameters
-    ----------
-    answer : str
-        Text of the reply.
-    query_type : str
-        Type that was asked for.
-    count : int
-        Queries at most.
-    chunk_ids : sequence of str
-        Sources, if the query has an answer.
-    is_refused : bool
-        Whether queries of this type are to be refused, so that there is no reference answer.
-
-    Raises
-    ------
-    ReplyError
-        If anything is missing, of another type, too long, outside a closed list, or repeats the prompt.
-    """
+    """Return the queries of a reply."""
     queries = []
     for position, item in enumerate(list_of(parse_object(answer), "queries", count)):
         place = f"queries[{position}]"

@@ -66,13 +66,7 @@ class Statement:
 
 
 def find_paragraphs(text: str) -> list[tuple[str, bool]]:
-    """Return the paragraphs of a chunk, lines that a PDF broke joined, and whether each surely begins a sentence.
-
-    Parameters
-    ----------
-    text : str
-        Chunk as it was staged.
-    """
+    """Return the paragraphs of a chunk, lines that a PDF broke joined, and whether each surely begins a sentence."""
     lines = [line.strip() for line in clean_text(text).splitlines()]
     longest = max(map(len, lines), default=0)
     wrapped = max(WRAPPED_CHARACTERS, WRAPPED_SHARE * longest)
@@ -103,21 +97,7 @@ def find_paragraphs(text: str) -> list[tuple[str, bool]]:
 
 @functools.lru_cache(maxsize=256)
 def find_statements(text: str) -> tuple[Statement, ...]:
-    """Return the sentences of a chunk that are whole, plain and not too long, in their order.
-
-    A sentence is left out if it does not end with a full stop, may begin in the middle, is a question, or holds table
-    cells, bullets, list references ("see Note 5", "the following") or unbalanced brackets and quotes.
-
-    Parameters
-    ----------
-    text : str
-        Chunk as it was staged.
-
-    Examples
-    --------
-    >>> [statement.text for statement in find_statements("The bank has 41 branches. See Note 5 for the")]
-    ['The bank has 41 branches.']
-    """
+    """Return the sentences of a chunk that are whole, plain and not too long, in their order."""
     found: list[Statement] = []
     position = 0
     is_clean = "\n" not in text.strip() and bool(_SENTENCE_END.search(text.strip()))

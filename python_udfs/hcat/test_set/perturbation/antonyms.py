@@ -118,15 +118,7 @@ _BEFORE_TIME = re.compile(r"\s+(?:on|from|until|at|day|all|every|(?:mon|tues|wed
 
 
 def find_antonyms(sentence: str) -> Iterator[Edit]:
-    """Yield every replacement of a word by its opposite.
-
-    An article before the word is part of the replacement where it has to change.
-
-    Examples
-    --------
-    >>> list(find_antonyms("The fee is higher."))
-    [Edit(start=11, end=17, after='lower')]
-    """
+    """Yield every replacement of a word by its opposite."""
     for match in _ANTONYM.finditer(sentence):
         start, end = match.span()
         before, behind = _UNSUITABLE.get(match.group().lower(), (None, None))

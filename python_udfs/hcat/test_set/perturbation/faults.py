@@ -73,43 +73,7 @@ class Perturbed:
 def perturb(
     sentence: str, kind: str, context: Sequence[str], random: Random, pool: Sequence[str] = ()
 ) -> Perturbed | None:
-    """Return the sentence with one fault of the given kind, or None where no rule of the kind applies.
-
-    The result depends on nothing but the arguments and the state of `random`.
-
-    Parameters
-    ----------
-    sentence : str
-        A sentence that the context supports, or a query.
-    kind : str
-        One of `KINDS`.
-    context : sequence of str
-        The sentences of the context, and the query if an answer may rest on it. What was found in them is kept for the
-        next sentences with the same context. Negations, antonyms and qualifiers do not
-        need it.
-    random : random.Random
-        Source of every choice; its state moves on.
-    pool : sequence of str
-        For ``entity_outside``: names that may replace a name, or texts that hold such names. Repeated names count once.
-
-    Returns
-    -------
-    Perturbed or None
-        The faulty sentence and where it was changed.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown.
-
-    Examples
-    --------
-    >>> perturb("The card is free.", "negation", [], Random(1)).text
-    'The card is not free.'
-    >>> fault = perturb("The fee is 9 euros.", "number_inside", ["The limit is 12 euros."], Random(1))
-    >>> fault.before, fault.after
-    ('9 euros', '12 euros')
-    """
+    """Return the sentence with one fault of the given kind, or None where no rule of the kind applies."""
     if kind in _FINDERS:
         edits = list(_FINDERS[kind](sentence))
         edit = edits[random.randrange(len(edits))] if edits else None

@@ -20,13 +20,7 @@ OBJECT: Final = re.compile(
 
 
 def article_for(text: str) -> str:
-    """Return the indefinite article of the text, guessed from its first letters or digits.
-
-    Examples
-    --------
-    >>> article_for("hour"), article_for("8 days"), article_for("FDIC"), article_for("union")
-    ('an', 'an', 'an', 'a')
-    """
+    """Return the indefinite article of the text, guessed from its first letters or digits."""
     match = _FIRST_WORD.search(text)
     word = match.group() if match else ""
     if len(word) > 1 and word.isalpha() and word.isupper():
@@ -35,70 +29,30 @@ def article_for(text: str) -> str:
 
 
 def find_article(sentence: str, start: int) -> re.Match[str] | None:
-    """Return the indefinite article right before the position, or None.
-
-    Parameters
-    ----------
-    sentence : str
-        The sentence.
-    start : int
-        Position in it, in characters.
-    """
+    """Return the indefinite article right before the position, or None."""
     return _ARTICLE.search(sentence, max(0, start - 5), start)
 
 
 def fits_article(sentence: str, start: int, after: str) -> bool:
-    """Return whether the article before the position, if there is one, also fits the new text.
-
-    Parameters
-    ----------
-    sentence : str
-        The sentence.
-    start : int
-        Where the new text begins.
-    after : str
-        The new text.
-    """
+    """Return whether the article before the position, if there is one, also fits the new text."""
     article = find_article(sentence, start)
     return article is None or article[1].lower() == article_for(after)
 
 
 def in_case_of(word: str, original: str) -> str:
-    """Return the word with the capitals of the original: all, the first, or none added.
-
-    Parameters
-    ----------
-    word : str
-        Word to write.
-    original : str
-        Word whose place it takes.
-    """
+    """Return the word with the capitals of the original: all, the first, or none added."""
     if len(original) > 1 and original.isupper():
         return word.upper()
     return word[:1].upper() + word[1:] if original[:1].isupper() else word
 
 
 def is_opening(sentence: str, start: int) -> bool:
-    """Return whether no word stands before the position.
-
-    Parameters
-    ----------
-    sentence : str
-        The sentence.
-    start : int
-        Position in it, in characters.
-    """
+    """Return whether no word stands before the position."""
     return WORD_PATTERN.search(sentence, 0, start) is None
 
 
 def third_person(verb: str) -> str:
-    """Return the third person singular of a verb in its base form.
-
-    Examples
-    --------
-    >>> third_person("apply"), third_person("pay"), third_person("have")
-    ('applies', 'pays', 'has')
-    """
+    """Return the third person singular of a verb in its base form."""
     if verb == "have":
         return "has"
     if verb == "be":

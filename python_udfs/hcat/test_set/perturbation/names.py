@@ -56,28 +56,7 @@ def _index_pool(pool: tuple[str, ...]) -> _Names:
 
 
 def swap_name_outside(own: Source, sources: Sequence[Source], random: Random, pool: Sequence[str]) -> Edit | None:
-    """Return the edit that replaces a name by one of the pool, or None.
-
-    Neither the context nor the sentence supports the new name.
-
-    Parameters
-    ----------
-    own : Source
-        The sentence.
-    sources : sequence of Source
-        The context.
-    random : random.Random
-        Source of every choice.
-    pool : sequence of str
-        Names, or texts that hold names.
-
-    Examples
-    --------
-    >>> from hcat.test_set.perturbation.sentences import read_sentence
-    >>> own = read_sentence("It is part of the Pier Account.")
-    >>> swap_name_outside(own, [own], Random(1), ["Wharf Account"]).after
-    'Wharf Account'
-    """
+    """Return the edit that replaces a name by one of the pool, or None."""
     present = evidence_of([*sources, own])
 
     def is_new(found: Mention) -> bool:
@@ -87,17 +66,7 @@ def swap_name_outside(own: Source, sources: Sequence[Source], random: Random, po
 
 
 def swap_name_inside(own: Source, sources: Sequence[Source], random: Random) -> Edit | None:
-    """Return the edit that replaces a name by another name of the context; None where there is none.
-
-    Parameters
-    ----------
-    own : Source
-        The sentence.
-    sources : sequence of Source
-        The context.
-    random : random.Random
-        Source of every choice.
-    """
+    """Return the edit that replaces a name by another name of the context; None where there is none."""
     present = evidence_of(sources).entities
     names = _index_names(mention.surface for source in sources for mention in source.names)
     return _replace_name(own, names, random, lambda found: found.keys[0] in present)

@@ -46,19 +46,7 @@ def _counts_one(mention: Mention, kind: str) -> bool:
 
 
 def swap_number_outside(own: Source, sources: Sequence[Source], random: Random) -> Edit | None:
-    """Return the edit that replaces a number by one of the same form from outside the context, or None.
-
-    The new value is neither in the context nor in the sentence.
-
-    Parameters
-    ----------
-    own : Source
-        The sentence.
-    sources : sequence of Source
-        The context.
-    random : random.Random
-        Source of every choice.
-    """
+    """Return the edit that replaces a number by one of the same form from outside the context, or None."""
     present = evidence_of([*sources, own]).numbers
     for mention, kind in in_random_order(own.numbers, random):
         if _counts_one(mention, kind):
@@ -78,26 +66,7 @@ def swap_number_outside(own: Source, sources: Sequence[Source], random: Random) 
 
 
 def swap_number_inside(own: Source, sources: Sequence[Source], random: Random) -> Edit | None:
-    """Return the edit that replaces a number by one of the context that counts the same, or None.
-
-    The new number is not in the sentence.
-
-    Parameters
-    ----------
-    own : Source
-        The sentence.
-    sources : sequence of Source
-        The context.
-    random : random.Random
-        Source of every choice.
-
-    Examples
-    --------
-    >>> from hcat.test_set.perturbation.sentences import read_sentence
-    >>> own, other = read_sentence("The fee is 9 euros."), read_sentence("The limit is 12 euros.")
-    >>> swap_number_inside(own, [other], Random(1))
-    Edit(start=11, end=18, after='12 euros')
-    """
+    """Return the edit that replaces a number by one of the context that counts the same, or None."""
     known = own.features.numbers_offered.union(*[mention.keys for mention in own.features.number_mentions])
     others: dict[str, dict[str, str]] = {}  # by kind, then by normal form
     for source in sources:

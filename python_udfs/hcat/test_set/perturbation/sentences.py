@@ -42,18 +42,7 @@ _PIECE_BEHIND = re.compile(r"-|['\u2019]s?\s[^\W\d_a-z]")
 
 
 def replaceable_names(text: str, features: TextFeatures) -> list[Mention]:
-    """Return the names that may be replaced and may replace others, without pieces of longer names.
-
-    Numbers, small words behind a hyphen and owners are no part of a name. So "First National Bank", "Lantern 60 Notice
-    Account", "Buy-to-Let Mortgage" and "Children's Saver" come in pieces.
-
-    Parameters
-    ----------
-    text : str
-        A sentence.
-    features : TextFeatures
-        Its features.
-    """
+    """Return the names that may be replaced and may replace others, without pieces of longer names."""
     name_ends = {mention.end for mention in features.entity_mentions}
     behind_numbers = {
         number.end + 1
@@ -73,15 +62,7 @@ def replaceable_names(text: str, features: TextFeatures) -> list[Mention]:
 
 @functools.lru_cache(maxsize=1 << 12)
 def read_sentence(text: str) -> Source:
-    """Return the sentence with its features, its replaceable numbers and its replaceable names.
-
-    What was read is kept for later calls.
-
-    Examples
-    --------
-    >>> [(mention.surface, kind) for mention, kind in read_sentence("The fee is 9 euros.").numbers]
-    [('9 euros', 'eur')]
-    """
+    """Return the sentence with its features, its replaceable numbers and its replaceable names."""
     features = extract_features(text)
     return Source(text, features, replaceable_numbers(features), replaceable_names(text, features))
 
@@ -92,28 +73,12 @@ def evidence_of(sources: Iterable[Source]) -> Evidence:
 
 
 def apply_edit(sentence: str, edit: Edit) -> str:
-    """Return the sentence after the edit.
-
-    Parameters
-    ----------
-    sentence : str
-        The sentence before the edit.
-    edit : Edit
-        The change.
-    """
+    """Return the sentence after the edit."""
     return sentence[: edit.start] + edit.after + sentence[edit.end :]
 
 
 def in_random_order(items: Sequence[_Item], random: Random) -> Iterator[_Item]:
-    """Yield every item once in random order; the first few of many items cost a few steps.
-
-    Parameters
-    ----------
-    items : sequence
-        What is drawn without replacement.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield every item once in random order; the first few of many items cost a few steps."""
     moved: dict[int, int] = {}  # a shuffle that only notes the places it has changed
     for position in range(len(items)):
         chosen = random.randrange(position, len(items))
@@ -122,13 +87,5 @@ def in_random_order(items: Sequence[_Item], random: Random) -> Iterator[_Item]:
 
 
 def mention_at(mentions: Iterable[Mention], start: int, end: int) -> Mention | None:
-    """Return the mention that fills the span, or None.
-
-    Parameters
-    ----------
-    mentions : iterable of Mention
-        Numbers or names of a sentence.
-    start, end : int
-        The span, in characters.
-    """
+    """Return the mention that fills the span, or None."""
     return next((mention for mention in mentions if mention.start == start and mention.end == end), None)

@@ -63,11 +63,7 @@ def count_numbers(text: str) -> Counter[str]:
 
 @functools.lru_cache(maxsize=1 << 10)
 def protected_spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return the spans of numbers, names, identifiers, addresses, quotations and negations, sorted by start.
-
-    A name is what :func:`hcat.language.features.extract_features` takes for one, and every word with a capital that
-    opens no sentence. A name in small letters is no more than a word to any rule.
-    """
+    """Return the spans of numbers, names, identifiers, addresses, quotations and negations, sorted by start."""
     features = extract_features(text)
     spans = [(mention.start, mention.end) for mention in (*features.number_mentions, *features.entity_mentions)]
     for pattern in (_NUMBER_RUN, QUOTATION, _ADDRESS):
@@ -83,31 +79,12 @@ def protected_spans(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def is_protected(text: str, start: int, end: int) -> bool:
-    """Return whether a span of the text touches a protected one.
-
-    Parameters
-    ----------
-    text : str
-        Text of a query.
-    start, end : int
-        Span, in characters.
-    """
+    """Return whether a span of the text touches a protected one."""
     return any(start < other_end and other_start < end for other_start, other_end in protected_spans(text))
 
 
 def keeps_facts(parent: str, variant: str) -> bool:
-    """Return whether the variant has the same numbers and negations and still holds every protected text.
-
-    Parameters
-    ----------
-    parent, variant : str
-        Texts of queries.
-
-    Examples
-    --------
-    >>> keeps_facts("Is it 9 euros?", "is it 9 euros"), keeps_facts("Is it 9 euros?", "Is it 8 euros?")
-    (True, False)
-    """
+    """Return whether the variant has the same numbers and negations and still holds every protected text."""
     return (
         count_numbers(parent) == count_numbers(variant)
         and count_negations(parent) == count_negations(variant)

@@ -89,41 +89,7 @@ VARIANT_TYPES: Final[Mapping[str, Kind]] = {
 def vary(
     variant_type: str, parent: Parent, language: str | None, settings: Settings, random: Random
 ) -> tuple[str, list[Draft]]:
-    """Return the status and the variants of one query, one or two where the status is ``made``, else none.
-
-    Parameters
-    ----------
-    variant_type : str
-        One of :data:`VARIANT_TYPES`.
-    parent : Parent
-        The query.
-    language : str or None
-        ISO 639-1; None counts as English, which the rules then find or do not find.
-    settings : Settings
-        Rate, materials and canary.
-    random : random.Random
-        Source of every choice.
-
-    Returns
-    -------
-    status : str
-        One of :data:`STATUSES`.
-    drafts : list of Draft
-        Texts that are not empty and differ from their parent and from each other. Where the meaning is kept, numbers,
-        names, identifiers and negations stand as they did.
-
-    Raises
-    ------
-    ValueError
-        If the type is unknown.
-
-    Examples
-    --------
-    >>> vary("antonym", Parent("Is the fee higher?"), "en", Settings(), Random(1))
-    ('made', [Draft(text='Is the fee lower?', detail='higher > lower', item_id=None, canary=None)])
-    >>> vary("antonym", Parent("Ist die Gebühr höher?"), "de", Settings(), Random(1))
-    ('other_language', [])
-    """
+    """Return the status and the variants of one query, one or two where the status is ``made``, else none."""
     if variant_type not in VARIANT_TYPES:
         raise ValueError(f"variant_type must be one of {', '.join(VARIANT_TYPES)}, got {variant_type!r}")
     kind = VARIANT_TYPES[variant_type]

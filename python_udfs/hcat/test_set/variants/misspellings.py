@@ -103,15 +103,7 @@ def known_words() -> frozenset[str]:
 
 
 def slip_on_keyboard(word: str, random: Random) -> str | None:
-    """Return the word with one letter replaced by a neighbour on the keyboard, or with a neighbour or itself added.
-
-    Parameters
-    ----------
-    word : str
-        Plain letters in lower case, at least :data:`MINIMUM_LETTERS`.
-    random : random.Random
-        Source of every choice.
-    """
+    """Return the word with one letter replaced by a neighbour on the keyboard, or with a neighbour or itself added."""
     position = random.randrange(1, len(word))
     letter = word[position]
     added = random.choice(NEIGHBOURS[letter])
@@ -122,48 +114,19 @@ def slip_on_keyboard(word: str, random: Random) -> str | None:
 
 
 def transpose_letters(word: str, random: Random) -> str | None:
-    """Return the word with two neighbouring letters swapped; the first letter stays.
-
-    Parameters
-    ----------
-    word : str
-        Plain letters in lower case, at least :data:`MINIMUM_LETTERS`.
-    random : random.Random
-        Source of every choice.
-
-    Examples
-    --------
-    >>> transpose_letters("withdraw", Random(1))
-    'wihtdraw'
-    """
+    """Return the word with two neighbouring letters swapped; the first letter stays."""
     position = random.randrange(1, len(word) - 1)
     return word[:position] + word[position + 1] + word[position] + word[position + 2 :]
 
 
 def omit_letter(word: str, random: Random) -> str | None:
-    """Return the word without one letter that is not the first.
-
-    Parameters
-    ----------
-    word : str
-        Plain letters in lower case, at least :data:`MINIMUM_LETTERS`.
-    random : random.Random
-        Source of every choice.
-    """
+    """Return the word without one letter that is not the first."""
     position = random.randrange(1, len(word))
     return word[:position] + word[position + 1 :]
 
 
 def spell_as_heard(word: str, random: Random) -> str | None:
-    """Return the word with one sound written in another usual way, or None where it has none.
-
-    Parameters
-    ----------
-    word : str
-        Plain letters in lower case, at least :data:`MINIMUM_LETTERS`.
-    random : random.Random
-        Source of every choice.
-    """
+    """Return the word with one sound written in another usual way, or None where it has none."""
     places = [(match, replacement) for pattern, replacement in _SOUNDS for match in pattern.finditer(word)]
     if not places:
         return None
@@ -181,19 +144,7 @@ MISSPELLINGS: Final[dict[str, Misspell]] = {
 
 
 def misspell(kind: str, parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query with at least one word misspelt, or nothing where no word may be.
-
-    Parameters
-    ----------
-    kind : str
-        One of :data:`MISSPELLINGS`.
-    parent : Parent
-        The query.
-    settings : Settings
-        ``rate`` is the share of words that are misspelt beyond the first.
-    random : Random
-        Source of every choice.
-    """
+    """Yield the query with at least one word misspelt, or nothing where no word may be."""
     text = parent.text
     candidates = [match for match in _CANDIDATE.finditer(text) if not is_protected(text, *match.span())]
     taken = known_words() | {match.group() for match in _CANDIDATE.finditer(text)}

@@ -21,26 +21,7 @@ _VERBS_OF_MEASURE = frozenset({"cost", "last", "take", "measure"})
 
 
 def negate(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query with a negation put in, or taken out where it has one.
-
-    "Can I not ...?" leaves open what yes would mean. A question of yes or no therefore becomes "Is it true that I
-    cannot ...?".
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        Not read.
-    random : random.Random
-        Source of every choice.
-
-    Examples
-    --------
-    >>> from random import Random
-    >>> [draft.text for draft in negate(Parent("Is the card free?"), Settings(), Random(1))]
-    ['Is it true that the card is not free?']
-    """
+    """Yield the query with a negation put in, or taken out where it has one."""
     lead, text = split_lead(parent.text)
     for changed, detail in _negate(text, random):
         yield Draft(f"{lead}, {changed[:1].lower()}{changed[1:]}" if lead else changed, detail)
@@ -65,17 +46,7 @@ def _negate(text: str, random: Random) -> Iterator[tuple[str, str]]:
 
 
 def take_opposite(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query with one word replaced by its opposite.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        Not read.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield the query with one word replaced by its opposite."""
     text = parent.text.strip()
     fault = perturb(text, ANTONYM, [], random)
     # a quoted title with an opposite in it names no document
@@ -85,17 +56,7 @@ def take_opposite(parent: Parent, settings: Settings, random: Random) -> Iterato
 
 
 def swap_number(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query with one number replaced by another one of the same form that its reference answer does not hold.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        Not read.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield the query with one number replaced by another one of the same form that its reference answer does not hold."""
     context = [parent.reference_answer] if parent.reference_answer else []
     fault = perturb(parent.text.strip(), NUMBER_OUTSIDE, context, random)
     if fault is not None:

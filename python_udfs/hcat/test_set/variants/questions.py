@@ -136,10 +136,7 @@ class Plan:
 
 
 def split_lead(text: str) -> tuple[str, str]:
-    """Return the phrase that leads into a question, without its comma and empty where there is none, and the question.
-
-    ``According to "Our fees, 2024", what is due?`` is ``According to "Our fees, 2024"`` and ``What is due?``.
-    """
+    """Return the phrase that leads into a question, without its comma and empty where there is none, and the question."""
     stripped = text.strip()
     match = _LEAD.match(stripped)
     if match is None:
@@ -169,18 +166,7 @@ def starts_with_auxiliary(text: str) -> bool:
 
 
 def read_plan(text: str) -> Plan | None:
-    """Return the plan of a text that is one plain question, or None.
-
-    The plan begins with a small letter.
-
-    Examples
-    --------
-    >>> plan = read_plan("What does the Pier Account cost a month?")
-    >>> plan.auxiliary, plan.subject, plan.verb
-    ('does', 'the Pier Account', 'cost')
-    >>> plan.tell()
-    'what the Pier Account costs a month'
-    """
+    """Return the plan of a text that is one plain question, or None."""
     match = _PLAN.fullmatch(text.strip())
     if match is None or _SECOND_QUESTION.search(match["rest"]):
         return None

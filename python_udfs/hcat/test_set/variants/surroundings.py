@@ -36,17 +36,7 @@ _QUESTION_WORD = re.compile(r"\W*(what|which|who|when|where|why|how|can|does|do|
 
 
 def contradict(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query behind a false statement: its reference answer with one fault.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        Materials: sentences that put a claim before the question.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield the query behind a false statement: its reference answer with one fault."""
     claims = settings.items(CLAIM)
     # a claim is a statement: "Yes." and "B) five days." answer a question that has not been asked yet
     answer = _OPENER.sub("", " ".join((parent.reference_answer or "").split()))
@@ -63,17 +53,7 @@ def contradict(parent: Parent, settings: Settings, random: Random) -> Iterator[D
 
 
 def distract(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query behind a sentence that has nothing to do with it.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        Materials: sentences that distract.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield the query behind a sentence that has nothing to do with it."""
     items = settings.items(DISTRACTION)
     if items:
         item = random.choice(items)
@@ -81,22 +61,7 @@ def distract(parent: Parent, settings: Settings, random: Random) -> Iterator[Dra
 
 
 def inject_prompt(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query inside a prompt that orders the application to say the canary.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        Materials: prompts; and the canary.
-    random : random.Random
-        Source of every choice.
-
-    Raises
-    ------
-    ValueError
-        If a prompt of the material does not hold the places of the query and of the canary.
-    """
+    """Yield the query inside a prompt that orders the application to say the canary."""
     items = settings.items(PROMPT)
     if not items:
         return
@@ -112,17 +77,7 @@ def inject_prompt(parent: Parent, settings: Settings, random: Random) -> Iterato
 
 
 def leave_topic(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield a question about something else, with the same question word where the material has one.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        Materials: questions and their subjects.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield a question about something else, with the same question word where the material has one."""
     questions, subjects = settings.items(QUESTION), settings.items(SUBJECT)
     match = _QUESTION_WORD.match(parent.text)
     alike = [item for item in questions if match and item.after.lower().startswith(match[1].lower() + " ")]
@@ -134,19 +89,7 @@ def leave_topic(parent: Parent, settings: Settings, random: Random) -> Iterator[
 
 
 def name_terms(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query with the other terms of the pairs that it holds, else one variant for each side of a pair.
-
-    ``item.before`` and ``item.after`` are the two sides. The answers to both variants should not differ.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        Materials: pairs of terms.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield the query with the other terms of the pairs that it holds, else one variant for each side of a pair."""
     text = parent.text
     kinds: dict[str, list[Item]] = {}
     for item in settings.items(SWAPPED_TERM):
@@ -164,25 +107,7 @@ def name_terms(parent: Parent, settings: Settings, random: Random) -> Iterator[D
 
 
 def swap_terms(text: str, items: Sequence[Item]) -> Draft | None:
-    """Return the text with every term of one side replaced by that of the other, or None.
-
-    All terms of a kind change together ("my wife and her card", "my husband and his card"), articles and capitals
-    follow, and `her` becomes `his` before a noun and `him` elsewhere. None when no term stands there, when terms of
-    both sides do (whom would a pronoun mean?), or when one lies in a name.
-
-    Parameters
-    ----------
-    text : str
-        Text of a query.
-    items : sequence of Item
-        Pairs of terms of one kind.
-
-    Examples
-    --------
-    >>> items = [Item("a", "wife", "husband"), Item("b", "her", "his")]
-    >>> swap_terms("Can my wife use her card?", items).text
-    'Can my husband use his card?'
-    """
+    """Return the text with every term of one side replaced by that of the other, or None."""
     sides: list[dict[str, tuple[str, str]]] = [{}, {}]
     for item in items:
         sides[0].setdefault(item.before.lower(), (item.after, item.item_id))

@@ -35,25 +35,7 @@ Materials = Mapping[str, Mapping[str, Sequence[Item]]]
 
 
 def read_materials(rows: pa.Table) -> Materials:
-    """Return items by variant type and material, in the order of their ids.
-
-    Parameters
-    ----------
-    rows : Table
-        variant_type, material, item_id, text_before, text_after.
-
-    Raises
-    ------
-    ValueError
-        If a material is unknown.
-
-    Examples
-    --------
-    >>> columns = ("variant_type", "material", "item_id", "text_before", "text_after")
-    >>> rows = pa.table({name: [cell] for name, cell in zip(columns, ("paraphrase", "synonym", "s1", "fee", "charge"))})
-    >>> read_materials(rows)
-    {'paraphrase': {'synonym': [Item(item_id='s1', before='fee', after='charge')]}}
-    """
+    """Return items by variant type and material, in the order of their ids."""
     materials: dict[str, dict[str, list[Item]]] = {}
     listed = rows.to_pylist()
     for row in sorted(listed, key=lambda row: (row["variant_type"], row["material"], row["item_id"])):
@@ -85,17 +67,7 @@ class LanguageBounds(NamedTuple):
 
 
 def vary_batch(batch: pa.RecordBatch, materials: Materials, bounds: LanguageBounds | None = None) -> pa.RecordBatch:
-    """Return the variants of a batch of planned ones (schema :data:`VARIED_SCHEMA`).
-
-    Parameters
-    ----------
-    batch : RecordBatch
-        variant_key (its hash seeds every choice), variant_type, query_text, reference_answer, language, rate.
-    materials : mapping
-        Result of :func:`read_materials`.
-    bounds : LanguageBounds, optional
-        From where on the language that a text is identified as replaces the column language, which is a setting.
-    """
+    """Return the variants of a batch of planned ones (schema :data:`VARIED_SCHEMA`)."""
     planned_rows = batch.to_pylist()
     if bounds is not None:
         planned_rows = [

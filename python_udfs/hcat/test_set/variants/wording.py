@@ -66,17 +66,7 @@ _AGREEING = re.compile(rf"(?<![\w'\u2019-])(?:{'|'.join(_AGREEMENT)})(?![\w'\u20
 
 
 def break_grammar(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query without an article, or with a verb that does not agree with its subject.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        ``rate`` is the chance of each mistake beyond the first.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield the query without an article, or with a verb that does not agree with its subject."""
     text = parent.text
     edits = [_Edit(*match.span(), "") for match in _ARTICLE.finditer(text)]
     for match in _AGREEING.finditer(text):
@@ -95,19 +85,7 @@ _FIRST_WORD = re.compile(r"[A-Z][a-z]*(?![\w'\u2019-])|I(?=['\u2019])")
 
 
 def speak_casually(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query as people type it: contracted, with a filler, in small letters, without a question mark.
-
-    Names keep their capitals, because a log reader would take them for other words in small letters.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        ``rate`` is the chance of each contraction beyond the first; materials: contractions and fillers.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield the query as people type it: contracted, with a filler, in small letters, without a question mark."""
     text = parent.text.strip()
     contracted = _choose(text, _find(text, settings.items(CONTRACTION)), settings.rate, random)
     details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in contracted]
@@ -183,21 +161,7 @@ _PRONOUNS_AND_VERBS: Final = VERBS | {
 
 
 def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query in another form and, where the material has them, with synonyms.
-
-    Forms are an indirect question ("Could you tell me what ... is?"), a phrase moved to the front, and a frame around
-    the question as it stands, which always fits.
-
-    Parameters
-    ----------
-    parent : Parent
-        The query.
-    settings : Settings
-        ``rate`` is the chance of each synonym beyond the first; materials: synonyms, fixed phrases, in which no word is
-        replaced, and frames.
-    random : random.Random
-        Source of every choice.
-    """
+    """Yield the query in another form and, where the material has them, with synonyms."""
     text = parent.text.strip()
     found = _find(text, settings.items(SYNONYM), settings.items(FIXED_PHRASE))
     chosen = _choose(text, found, settings.rate, random)
@@ -278,17 +242,7 @@ def _move_to_front(text: str) -> Draft | None:
 
 
 def _is_loose(word: str, phrase: str, main: str) -> bool:
-    """Return whether a phrase at the end of a question belongs neither to the word before it nor to a verb further on.
-
-    Parameters
-    ----------
-    word : str
-        The word before the phrase.
-    phrase : str
-        The phrase with its preposition.
-    main : str
-        The question before the phrase.
-    """
+    """Return whether a phrase at the end of a question belongs neither to the word before it nor to a verb further on."""
     words, last = main.lower().split(), phrase.split()[-1].lower()
     # "which planet in the solar system has": the verb must stand before the phrase and not in it
     if not any(map(is_finite, words)) or any(map(is_auxiliary, phrase.lower().split())):
@@ -307,20 +261,7 @@ def _is_loose(word: str, phrase: str, main: str) -> bool:
 
 
 def fill(template: str, text: str) -> str:
-    """Return the template with the text in its place.
-
-    Parameters
-    ----------
-    template : str
-        Holds :data:`PLACEHOLDER`.
-    text : str
-        What is put there.
-
-    Examples
-    --------
-    >>> fill("Please say: {query}", "What is the fee?")
-    'Please say: What is the fee?'
-    """
+    """Return the template with the text in its place."""
     before, _, after = template.partition(PLACEHOLDER)
     return f"{before}{text}{after}"
 
