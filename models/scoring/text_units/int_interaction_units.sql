@@ -1,5 +1,5 @@
--- One row per interaction with the ids of its sentences by role, in order, and the content keys of what is computed from
--- these sentences: scores and windows of evidence. If only interactions changed, all others keep their rows.
+-- One row per interaction with the ids of its sentences by role, in order, and the content keys of what is computed
+-- from these sentences: scores and windows of evidence. If only interactions changed, all others keep their rows.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',
