@@ -67,7 +67,7 @@ DRIFT_SCHEMA: Final = pa.schema(
     ]
 )
 
-#: Columns of int_week_sums: what a row is about, and what is added up.
+#: Columns of the sums by week: what a row is about, and what is added up.
 _KEYS: Final = ("metric_name", "dimension", "segment", "week_start", "week_status", "range_low", "range_high")
 _COUNTS: Final = ("count_interactions", "count_scored", "count_clusters", "count_decided", "count_failing")
 _SUMS: Final = ("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided")
@@ -118,7 +118,7 @@ def measure_weeks(
     Parameters
     ----------
     sums : Table
-        Of the model int_week_sums, ordered by its key. It says which dimensions are monitored and which weeks are over.
+        Sums by week, ordered by their key. They say which dimensions are monitored and which weeks are over.
     interactions : Table
         interaction_id, cluster_id, asked_week (the Monday as text, null without a time).
     segments, evaluations : iterable of RecordBatch
