@@ -113,7 +113,7 @@ def staged_rows(build: Build, entity: str, mark: str) -> list[tuple[Any, ...]]:
     shown = ", ".join(
         f"replace({name}, '{mark}', '') as {name}" if name in STAGED_MARKED else name
         for name in names
-        if name not in (*PLACE_COLUMNS, "landing_number")
+        if name not in (*PLACE_COLUMNS, "landing_number", "record_hash", "first_record_hash")
     )
     source = f"raw.rag_{entity}" if mark == "table:" else f"{entity}.{mark[:-1]}"
     return build.query(f"select {shown} from stg_{entity} where source_file = ? order by source_row", source)
