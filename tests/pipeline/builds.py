@@ -7,6 +7,7 @@ import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -326,16 +327,14 @@ def copy_made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[P
     return shutil.copytree(made, factory.mktemp(f"copy_of_{name}") / name, symlinks=True)
 
 
-_LIST_STAGED = "select table_name from duckdb_columns() where column_name = 'record_status'"
-
-
 def query(database: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
     """Return the rows of a query on a DuckDB file, opened for this query only."""
     with duckdb.connect(str(database), read_only=True) as connection:
         # what staging makes of records is no table: the tests name it as the models do
-        for (name,) in connection.execute(_LIST_STAGED).fetchall():
-            rest = " and not is_unjudged" if name == "base_ratings" else ""
-            connection.execute(f"create temp view stg_{name[5:]} as from {name} where record_status = 'staged'{rest}")
+        for entity in set(re.findall(r"stg_(\w+)", sql)) & {*ENTITIES, "spans"}:
+            rest = " and not is_unjudged" if entity == "ratings" else ""
+            staged = f"from base_{entity} where record_status = 'staged'{rest}"
+            connection.execute(f"create temp view stg_{entity} as {staged}")
         return connection.execute(sql, list(parameters)).fetchall()
 
 

@@ -60,7 +60,9 @@ def test_every_record_is_staged_repeated_or_rejected(built: Build, entity: str) 
 
 
 def test_a_rater_who_cannot_judge_is_neither_rejected_nor_a_rating(built: Build) -> None:
-    kept = "select rater, criterion, comment, rating_pass from base_ratings where is_unjudged"
+    kept = (
+        "select rater, criterion, comment, rating_pass from base_ratings where is_unjudged and record_status = 'staged'"
+    )
     assert built.query(kept) == [("ed", "faithfulness", "the context is cut", 1)]
     assert built.query("select count(*) from stg_ratings where rater = 'ed'") == [(0,)]
     reports = (

@@ -307,10 +307,10 @@ def land(session: Any, folder: str, inputs: Any, schema_name: str, landed: str |
         message = f"hcat_raw_relations names '{unknown[0]}', which is none of {', '.join(ENTITIES)}"
         number = relations.read_maximum(session, landed, "landing_number") + 1
         return _stream_problem(session, "interactions", "hcat_raw_relations", message, number)
-    deletions = None
-    if not relations.is_distributed(session):
-        # `hcat forget` does not write on Spark yet
-        deletions = relations.read_rows(relations.from_name(session, f"{quote(schema_name)}.{TOMBSTONES}"))
+    tombstones = f"{quote(schema_name)}.{TOMBSTONES}"
+    # `hcat forget` does not write on Spark yet
+    is_spark = relations.is_distributed(session)
+    deletions = None if is_spark else relations.read_rows(relations.from_name(session, tombstones))
     _say_unread_files(folder)
     streams = [_land_entity(entity, session, folder, named, deletions, landed) for entity in ENTITIES]
     return relations.chain(session, streams, RECORDS)
