@@ -91,7 +91,8 @@ def check_audits(
 def overconfidence(
     probabilities: npt.NDArray[np.float64], labels: npt.NDArray[np.float64], clusters: npt.NDArray[Any]
 ) -> float:
-    """Return the one-sided P-value that probabilities lie above the shares of labels, whole clusters varying together."""
+    """Return the one-sided P-value that probabilities lie above the shares of labels, whole clusters varying
+    together."""
     excess = probabilities - labels
     mean = float(excess.mean())
     names, codes = np.unique(clusters, return_inverse=True)

@@ -509,7 +509,8 @@ def _fit_parametric(data: LabelledScores, family: str) -> tuple[str, list[Calibr
 def _maximise_multinomial(
     inputs: Floats, classes: Integers, weights: Floats, count_classes: int
 ) -> tuple[Floats, Floats, bool]:
-    """Return intercepts and slopes of classes 1 and up against class 0 (two classes: logistic regression), by Newton."""
+    """Return intercepts and slopes of classes 1 and up against class 0 (two classes: logistic regression), by
+    Newton."""
     # einsum and sum rather than matrix products: their order of addition does not depend on the number of threads
     design = np.column_stack([np.ones(len(inputs)), inputs])
     targets = np.eye(count_classes)[classes][:, 1:]
@@ -599,7 +600,8 @@ def _maximise_ordinal(
 
 
 def _fit_isotonic(data: LabelledScores) -> tuple[str, list[CalibratorRow]]:
-    """Return the steps of isotonic regression by pool adjacent violators (Ayer et al. 1955; Zadrozny and Elkan 2002)."""
+    """Return the steps of isotonic regression by pool adjacent violators (Ayer et al. 1955; Zadrozny and Elkan
+    2002)."""
     from sklearn.isotonic import IsotonicRegression
 
     values, inverse = np.unique(data.scores[:, 0], return_inverse=True)

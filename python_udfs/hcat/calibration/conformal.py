@@ -225,7 +225,8 @@ def conformal_quantile(
 def leave_out_quantiles(
     scores: Floats, alpha: float, clusters: Keys | None = None, weights: Floats | None = None
 ) -> dict[Any, float]:
-    """Return the conformal quantile without each cluster, by cluster: what :func:`conformal_quantile` gives without it."""
+    """Return the conformal quantile without each cluster, by cluster: what :func:`conformal_quantile` gives without
+    it."""
     share = float(1 - exact_alpha(alpha))
     scores = np.asarray(scores, dtype=np.float64)
     masses = _masses(clusters, weights, len(scores))

@@ -399,7 +399,8 @@ def _check_url(section: _Section, shown: str) -> str:
 
 
 def _find_secret(shown_url: str, values: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return where the request holds a value of the environment, other than in the name of its host; None if nowhere."""
+    """Return where the request holds a value of the environment, other than in the name of its host; None if
+    nowhere."""
     path = shown_url.partition("://")[2] or shown_url
     if _VARIABLE.search(path.partition("/")[2]):
         return "the path of the URL"

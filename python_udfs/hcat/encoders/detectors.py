@@ -55,7 +55,8 @@ _TINY = 1e-6
 
 
 def open_detector(identity: ClassifierIdentity) -> Classifier:
-    """Return the classifier of a local folder, or of a Hub id at a pinned revision, by the head that its config names."""
+    """Return the classifier of a local folder, or of a Hub id at a pinned revision, by the head that its config
+    names."""
     is_local = Path(identity.location).is_dir()
     if is_local:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")

@@ -228,7 +228,8 @@ def merge_delta(weights: dict[str, Any], path: Path) -> dict[str, Any]:
 def classify_pairs(
     classifier: Classifier, premises: Sequence[str], hypotheses: Sequence[str], batch_tokens: int
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,), in the order of the pairs."""
+    """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,), in the order of the
+    pairs."""
     return start_classifying(classifier, premises, hypotheses, batch_tokens)()
 
 

@@ -82,7 +82,8 @@ class Tokens:
 
     @classmethod
     def join(cls, counts: Rows, ids: Iterable[list[int]], segments: Iterable[list[int]] | None = None) -> Tokens:
-        """Return the tokens of rows given as lists with ``counts`` tokens each; no segments: all are of the first text."""
+        """Return the tokens of rows given as lists with ``counts`` tokens each; no segments: all are of the first
+        text."""
         starts = np.concatenate([[0], np.cumsum(counts)])
         flat = np.fromiter(chain.from_iterable(ids), np.int64, starts[-1])
         # a list of small numbers becomes bytes in one call
@@ -167,7 +168,8 @@ def name_inputs(batch: Padded, uses_segments: bool) -> dict[str, Any]:
 
 
 def start_fetch(outputs: Any) -> Callable[[], npt.NDArray[Any]]:
-    """Return a function that waits for outputs and returns them as an array; their copy from a GPU is started at once."""
+    """Return a function that waits for outputs and returns them as an array; their copy from a GPU is started at
+    once."""
     if not getattr(outputs, "is_cuda", False):
         return lambda: np.asarray(outputs)
     import torch
@@ -225,6 +227,7 @@ def to_pair(encoding: Any) -> TokenizedPair:
 
 
 def to_text(ids: list[int], is_special: Sequence[int]) -> TokenizedPair:
-    """Return a text as a premise without hypothesis, given which of its tokens are special (1) and which are not (0)."""
+    """Return a text as a premise without hypothesis, given which of its tokens are special (1) and which are not
+    (0)."""
     own = [place for place, special in enumerate(is_special) if not special]
     return TokenizedPair(ids, [0] * len(ids), own[0] if own else 0, own[-1] + 1 if own else 0)

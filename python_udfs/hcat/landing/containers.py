@@ -48,7 +48,8 @@ PASSAGE_CHARACTERS = 20
 
 
 def open_containers(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a call with the content of its containers beside its own keys, which win under whatever name they stand."""
+    """Return a call with the content of its containers beside its own keys, which win under whatever name they
+    stand."""
     containers = dict(_find_containers(record))
     opened = {name: value for name, value in record.items() if name not in containers}
     queries = list(_find_texts(opened, "query_text"))

@@ -229,7 +229,8 @@ def canonical_columns(entity: Entity, names: Iterable[str]) -> dict[str, str]:
 
 
 def without_constants(value: Any, is_number: bool = False) -> Any:
-    """Return a value with null for NaN and infinity, which stand for what is missing; number columns get their names."""
+    """Return a value with null for NaN and infinity, which stand for what is missing; number columns get their
+    names."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value) if is_number else None
     if isinstance(value, dict):

@@ -92,7 +92,8 @@ def list_findings(sections: Mapping[str, Any]) -> list[Line]:
 
 
 def _choose_distinct(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return open findings without those that share a segment with an earlier one and contradict none of its segments."""
+    """Return open findings without those that share a segment with an earlier one and contradict none of its
+    segments."""
     chosen: list[Mapping[str, Any]] = []
     taken: list[dict[str, str]] = []
     for row in rows:

@@ -86,7 +86,8 @@ def describe_never_given(
 
 
 def mark_switched_off(source: Warehouse, sections: Mapping[str, Any]) -> None:
-    """Take the gaps of marts whose module is switched off out of what their sections lack: the list of inputs names it."""
+    """Take the gaps of marts whose module is switched off out of what their sections lack: the list of inputs names
+    it."""
     for section in sections.values():
         section["gaps"] = [
             gap

@@ -231,7 +231,8 @@ def group_answers(answers: pa.Table, rule: Rule = "any_document") -> pa.Table:
 
 
 def equalise_groups(answers: pa.Table, group_size: int, random_seed: int = 20260101) -> pa.Table:
-    """Return ``group_size`` decided answers of every group that has them, in seeded hash order; smaller groups leave."""
+    """Return ``group_size`` decided answers of every group that has them, in seeded hash order; smaller groups
+    leave."""
     if group_size < 2:
         raise ValueError(f"group_size must be at least 2, got {group_size}")
     rows_of: dict[tuple[str, ...], list[tuple[str, int]]] = {}

@@ -56,7 +56,8 @@ def deal_folds(clusters: Integers, rows: Flags, count_folds: int, seed: int) -> 
 
 
 def draw_clusters(random: np.random.Generator, count_clusters: int, count_draws: int) -> Floats:
-    """Return how often each cluster is drawn with replacement, cluster by cluster, shape (count_draws, count_clusters)."""
+    """Return how often each cluster is drawn with replacement, cluster by cluster, shape (count_draws,
+    count_clusters)."""
     drawn = random.integers(0, count_clusters, (count_draws, count_clusters))
     cells = drawn + count_clusters * np.arange(count_draws)[:, None]
     counts = np.bincount(cells.ravel(), minlength=count_draws * count_clusters)

@@ -88,7 +88,8 @@ class HeadlineTests(NamedTuple):
     drawn: Floats
 
     def bound(self, differences: Floats, errors: Floats, confidence: float) -> Floats:
-        """Return one-sided lower bounds of the differences: d - q s, q the quantile of T among the draws, at least 0."""
+        """Return one-sided lower bounds of the differences: d - q s, q the quantile of T among the draws, at least
+        0."""
         quantiles = self.drawn[int(np.ceil(confidence * len(self.drawn))) - 1]
         bounds: Floats = differences - np.maximum(quantiles, 0) * errors
         return bounds

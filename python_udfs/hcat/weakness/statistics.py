@@ -366,7 +366,8 @@ def cell_share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
 
 
 def cell_mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
-    """Return the bounds of the interval of a mean, as :mod:`hcat.statistics.clustered` makes them; NaN with one group."""
+    """Return the bounds of the interval of a mean, as :mod:`hcat.statistics.clustered` makes them; NaN with one
+    group."""
     error = np.where(cells.standard_error > 0, cells.standard_error, cells.value_null_error)
     return mean_bounds(cells.value, error, cells.clusters_effective - 1, confidence)
 

@@ -70,7 +70,8 @@ def escape(text: object) -> str:
 
 
 def escape_id(text: object) -> str:
-    """Return an id that hcat made, of letters, digits, `-` and `_` alone: it may look like a number and names nobody."""
+    """Return an id that hcat made, of letters, digits, `-` and `_` alone: it may look like a number and names
+    nobody."""
     return re.sub(r"[^A-Za-z0-9_-]", "", str(text))
 
 

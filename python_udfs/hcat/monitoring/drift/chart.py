@@ -152,7 +152,8 @@ def compare_mixes(
     window_effective: float,
     minimum_expected: float,
 ) -> MixShift:
-    """Return the change of the mix of segments: the chart of each segment's weekly share, the most certain one first."""
+    """Return the change of the mix of segments: the chart of each segment's weekly share, the most certain one
+    first."""
     reference_weeks = int((counts.sum(axis=0) > 0)[is_reference].sum())
     nan, nowhere = math.nan, np.zeros(0, dtype=np.int64)
     nothing = MixShift(nowhere, nan, nan, nan, nan, nan, 0, reference_weeks)

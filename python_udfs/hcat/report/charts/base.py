@@ -120,7 +120,8 @@ def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
 
 
 def draw_dots(points: Sequence[tuple[float, float]], x: Any, y: Any, colour: str, size: float, opacity: float) -> Any:
-    """Return a layer of round dots as a single path of the SVG, which takes a tenth of the bytes of one path per dot."""
+    """Return a layer of round dots as a single path of the SVG, which takes a tenth of the bytes of one path per
+    dot."""
     return draw_strokes([(*point, *point) for point in points], x, y, colour, size, opacity, cap="round")
 
 

@@ -242,7 +242,8 @@ def _move_to_front(text: str) -> Draft | None:
 
 
 def _is_loose(word: str, phrase: str, main: str) -> bool:
-    """Return whether a phrase at the end of a question belongs neither to the word before it nor to a verb further on."""
+    """Return whether a phrase at the end of a question belongs neither to the word before it nor to a verb further
+    on."""
     words, last = main.lower().split(), phrase.split()[-1].lower()
     # "which planet in the solar system has": the verb must stand before the phrase and not in it
     if not any(map(is_finite, words)) or any(map(is_auxiliary, phrase.lower().split())):
