@@ -13,16 +13,16 @@ from builds import DEMO, REPOSITORY, run_dbt
 #: What a night, a reader and a newcomer pay for: as it stands, and what it shall come to. No change raises a count.
 BUDGETS = {
     # name: (today, goal)
-    "models of a night": (301, 150),
-    "nodes of a night": (382, 220),
-    "models from a record to a gate": (44, 28),
-    "lines of models": (19_341, 14_500),
-    "lines of YAML of models": (18_167, 10_000),
-    "macros": (140, 75),
-    "settings": (198, 50),
-    "lines of the package": (71_900, 45_000),
-    "lines of tests": (50_600, 28_000),
-    "lines of benchmarks": (16_375, 9_000),
+    "models of a night": (155, 150),
+    "nodes of a night": (226, 220),
+    "models from a record to a gate": (29, 28),
+    "lines of models": (16_535, 14_500),
+    "lines of YAML of models": (11_750, 10_000),
+    "macros": (30, 75),
+    "settings": (195, 50),
+    "lines of the package": (60_450, 45_000),
+    "lines of tests": (49_900, 28_000),
+    "lines of benchmarks": (16_130, 9_000),
 }
 #: A count below this share of its budget has to lower it.
 SLACK = 0.99

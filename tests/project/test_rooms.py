@@ -38,9 +38,7 @@ READ_BY_SEEDS = {"int_analysis_dimensions"}
 #: Modules above the limit, each with the reason.
 LONG_MODULES = {
     "calibration/calibrators.py": "one idea: five families of calibrators behind one interface",
-    "calibration/agreement.py": "one idea: the coefficients of agreement share their tables",
     "language/verbalisation.py": "one idea: JSON and tables become sentences",
-    "test_set/generation/patterns.py": "one idea: one function per pattern of a fact",
 }
 
 #: Who hands results to people. They read marts and seeds, so that other models can be merged freely.
