@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -49,16 +50,16 @@ class _Adapter:
 
 
 @functools.cache
-def _compile(path: Path) -> Any:
+def _compile(text: str) -> Any:
     from jinja2 import Environment
 
-    return Environment(extensions=_EXTENSIONS).compile(path.read_text(encoding="utf-8"))
+    return Environment(extensions=_EXTENSIONS).compile(text)
 
 
-def _load(environment: Any, path: Path) -> Any:
+def _load(environment: Any, text: str) -> Any:
     from jinja2 import Template
 
-    return Template.from_code(environment, _compile(path), environment.make_globals(None))
+    return Template.from_code(environment, _compile(text), environment.make_globals(None))
 
 
 @functools.cache
@@ -79,10 +80,11 @@ def _make_environment(variables: str) -> Any:
         "var": lambda key: values[key],
     }
     # a template each, so that macros find one another by name and not each other's texts; shared names, so that a
-    # macro also finds those of files that are read after its own
+    # macro also finds those that are read after its own
     for path in sorted((ROOT / "macros").rglob("*.sql")):
-        macros = vars(_load(environment, path).make_module(names, shared=True))
-        names |= {key: _make_callable(value) for key, value in macros.items() if callable(value)}
+        for text in re.split(r"(?={%-? macro )", path.read_text(encoding="utf-8")):
+            macros = vars(_load(environment, text).make_module(names, shared=True))
+            names |= {key: _make_callable(value) for key, value in macros.items() if callable(value)}
     return environment
 
 
@@ -104,5 +106,7 @@ def render_model(name: str, variables: Mapping[str, Any]) -> str:
     paths = list((ROOT / "models").rglob(f"{name}.sql"))
     if len(paths) != 1:
         raise ValueError(f"a model must have one file, got {len(paths)} of {name}")
-    rendered: str = _load(_make_environment(json.dumps(variables, sort_keys=True)), paths[0]).render()
+    rendered: str = _load(
+        _make_environment(json.dumps(variables, sort_keys=True)), paths[0].read_text(encoding="utf-8")
+    ).render()
     return rendered

@@ -77,7 +77,7 @@ NUMBERS_OF_FILES = {
     ),
     "int_cell_sums": ({"3", "10"}, "largest score whose squares fit 64 bits in billionths; decimal digits"),
     "public_value": ({"9"}, "digits of a telephone without its country, as in hcat.privacy.exposure"),
-    "wilson_interval": ({"2", "4"}, "Wilson's formula"),
+    "wilson_bound": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
     "int_judge_requests": ({"2"}, "the second part of a metric's name is its subject"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),

@@ -160,24 +160,24 @@ class Staging:
         }
         return environment
 
-    def _list_macros(self) -> dict[str, Path]:
-        """Return the files of the project's macros by the names of the macros."""
-        files: dict[str, Path] = {}
+    def _list_macros(self) -> dict[str, str]:
+        """Return the texts of the project's macros by their names: each alone, so that it finds others as it calls them."""
+        texts: dict[str, str] = {}
         for path in sorted((self._project / "macros").rglob("*.sql")):
-            files |= dict.fromkeys(re.findall(r"macro\s+(\w+)\(", path.read_text(encoding="utf-8")), path)
-        return files
+            for text in re.split(r"(?={%-? macro )", path.read_text(encoding="utf-8")):
+                texts |= dict.fromkeys(re.findall(r"{%-? macro (\w+)\(", text), text)
+        return texts
 
     def _define(self, text: str) -> None:
         """Define the macros that a text uses, those that others use first; once each."""
-        for name in re.findall(r"\b(\w+)\(", text):
-            path = self._undefined.pop(name, None)
-            if path is not None:
-                macros = path.read_text(encoding="utf-8")
-                self._define(macros)
-                module = self._environment.from_string(macros).module
-                self._environment.globals |= {
-                    name: _returning(value) for name, value in vars(module).items() if not name.startswith("_")
-                }
+        dispatched = re.findall(r"dispatch\('(\w+)'", text)
+        own = [f"{engine}__{name}" for name in dispatched for engine in ("duckdb", "default")]
+        for name in [*own, *re.findall(r"\b(\w+)\(", text)]:
+            macro = self._undefined.pop(name, None)
+            if macro is not None:
+                self._define(macro)
+                module = self._environment.from_string(macro).module
+                self._environment.globals[name] = _returning(getattr(module, name))
 
 
 class _ReturnedError(Exception):
@@ -193,7 +193,7 @@ def _return(value: Any) -> None:
 
 
 def _returning(macro: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a macro whose call gives what it returns, otherwise its text. A file holds one macro that returns."""
+    """Return a macro whose call gives what it returns, otherwise its text."""
 
     def call(*values: Any, **named: Any) -> Any:
         try:

@@ -70,7 +70,7 @@ create table int_passages_split as
     select distinct passage_id, md5('part of ' || passage_text) as text_id, passage_text as sentence_text
     from int_interaction_passages;
 create table int_texts_embedded as select text_id, [1.0] as embedding from int_passages_split;
-create table int_cells as select 'fees' as first_segment;
+create table int_interaction_cells as select 'fees' as first_segment;
 create table fct_evaluations as select interaction_id, 'm' as metric_name from staged;
 create table fct_interactions as
     select interaction_id, answer, 'c' || interaction_id as cluster_id, asked_at from staged;
@@ -144,7 +144,7 @@ def test_rows_texts_and_copies_of_a_forgotten_interaction_go_and_nothing_else(pr
     # a whole text of a record that stays is kept
     assert read_column(project, sentences) == ["Answer 2", "Answer 3", "Answer 4", "Answer 5"]
     assert read(project, "select count(*) from int_texts_embedded") == [(4,)]
-    assert read(project, "select count(*) from int_cells") == [(0,)]
+    assert read(project, "select count(*) from int_interaction_cells") == [(0,)]
     assert read_column(project, "select cluster_id from int_clusters_seen order by 1") == [f"c{name}" for name in left]
     assert read_column(project, "from all_answers order by 1") == ["Answer 2", "Answer 4", "Answer 5"]
     # q0 is asked by both, but q2 is made of it and stays
@@ -372,7 +372,7 @@ def test_the_commands_print_what_they_would_do_and_refuse_a_day_that_is_none(
 
 def test_tables_in_a_schema_of_their_own_are_found_beside_those_of_the_project(project: Path) -> None:
     tables = read_column(
-        project, "select table_name from duckdb_tables() where table_name not in ('notes', 'int_cells')"
+        project, "select table_name from duckdb_tables() where table_name not in ('notes', 'int_interaction_cells')"
     )
     change(project, "drop view all_answers; create schema main_hcat")
     for table in tables:
@@ -381,7 +381,7 @@ def test_tables_in_a_schema_of_their_own_are_found_beside_those_of_the_project(p
     assert said["not hcat's"] == "main.notes: rows 1, delete them there"
     assert read(project, "select count(*) from main_hcat.fct_interactions") == [(3,)]
     # a table of the project may have the name of a model
-    assert read(project, "select count(*) from main.int_cells") == [(1,)]
+    assert read(project, "select count(*) from main.int_interaction_cells") == [(1,)]
     assert not finish_deletion(find_place(project))
 
 
