@@ -6,7 +6,6 @@ import functools
 import json
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from benchmarks.harness import ROOT

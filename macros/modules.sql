@@ -1,8 +1,3 @@
-{# Whether a module is part of this project: what hcat_modules says, otherwise what the profile includes. #}
-{% macro is_on(module) %}
-    {{ return(var('hcat_modules').get(module, var('hcat_profile') in hcat_modules()[module].profiles)) }}
-{% endmacro %}
-
 {#
     A model of a module. Where the module is switched off, no rows of the columns that the reader names, for instance
     'interaction_id string, threshold double'.
@@ -17,15 +12,6 @@
         {% do selected.append('cast(null as ' ~ type ~ ') as ' ~ name) %}
     {% endfor %}
     {{ return('(select ' ~ selected | join(', ') ~ ' where false)') }}
-{% endmacro %}
-
-{# The modules that this project switches off, by name. #}
-{% macro modules_off() %}
-    {% set off = [] %}
-    {% for module in hcat_modules() | sort if not is_on(module) %}
-        {% do off.append(module) %}
-    {% endfor %}
-    {{ return(off) }}
 {% endmacro %}
 
 {# The families of metrics of the modules that are switched off. #}

@@ -18,7 +18,7 @@ BUDGETS = {
     "models from a record to a gate": (29, 28),
     "lines of models": (16_535, 14_500),
     "lines of YAML of models": (11_750, 10_000),
-    "macros": (30, 75),
+    "macros": (34, 75),
     "settings": (195, 50),
     "lines of the package": (60_450, 45_000),
     "lines of tests": (49_900, 28_000),

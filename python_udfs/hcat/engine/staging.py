@@ -161,7 +161,7 @@ class Staging:
         return environment
 
     def _list_macros(self) -> dict[str, str]:
-        """Return the texts of the project's macros by their names: each alone, so that it finds others as it calls them."""
+        """Return the texts of the project's macros by their names, each macro by itself."""
         texts: dict[str, str] = {}
         for path in sorted((self._project / "macros").rglob("*.sql")):
             for text in re.split(r"(?={%-? macro )", path.read_text(encoding="utf-8")):
