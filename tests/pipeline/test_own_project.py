@@ -73,14 +73,6 @@ def test_own_gates_replace_the_package_seed_and_own_models_read_the_marts(projec
         assert warehouse.sql("select count(*) from main.weakest_segments").fetchall()[0][0] >= 1
 
 
-def test_tables_of_hcat_are_replaced_in_one_statement_and_those_of_the_project_are_made_as_ever(project):
-    ran = {path.stem: path.read_text() for path in (project / "target" / "run").rglob("*.*") if path.is_file()}
-    assert "create or replace table" in ran["fct_interactions"]
-    assert "create or replace table" in ran["int_gates_validated"]
-    assert "create or replace view" in ran["int_threshold_decisions"]
-    assert "create or replace" not in ran["weakest_segments"]
-
-
 def test_own_metrics_and_dimensions_stand_beside_the_shipped_ones(project):
     with connect(project) as warehouse:
         scores = warehouse.sql(
