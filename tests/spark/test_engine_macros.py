@@ -256,6 +256,7 @@ def test_every_macro_between_engines_is_tested():
     # hooks and operations run statements and read files and tables: builds, upgrades and deletions test them
     hooks = {
         "begin_buckets",
+        "copy_table",
         "delete_rows",
         "deletion_log",
         "drop_columns",
