@@ -22,7 +22,7 @@ BUDGETS = {
     "settings": (195, 50),
     "lines of the package": (60_450, 45_000),
     "lines of tests": (49_900, 28_000),
-    "lines of benchmarks": (16_130, 9_000),
+    "lines of benchmarks": (16_133, 9_000),
 }
 #: A count below this share of its budget has to lower it.
 SLACK = 0.99
