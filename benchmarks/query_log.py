@@ -126,8 +126,8 @@ def add(works: Iterable[Work]) -> Work:
 def _find_node(statement: str) -> str:
     """Return the name of the node that a statement belongs to; nothing for one inside a Python model.
 
-    >>> _find_node('/* {"node_id": "model.hcat.int_cells"} */ create table a as select 1')
-    'int_cells'
+    >>> _find_node('/* {"node_id": "model.hcat.int_cell_sums"} */ create table a as select 1')
+    'int_cell_sums'
     >>> _find_node('insert into "hcat"."main"."fct_findings" (a) (select 1)')
     'fct_findings'
     >>> _find_node('insert into "hcat"."main"."fct_findings__dbt_tmp" (a) (select 1)')

@@ -1,8 +1,8 @@
 """Command line: raw logs before a build, report, explorer and summary after it, alerts, review, test sets, collection.
 
 ``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
-of a tool to them. ``hcat build`` builds if something is new. ``hcat upgrade`` makes the warehouse of an earlier
-version fit for this one. ``hcat forget`` and ``hcat prune`` delete interactions for good. ``hcat report`` writes the
+of a tool to them. ``hcat build`` is ``dbt build`` of hcat. ``hcat upgrade`` makes the warehouse of an earlier version
+fit for this one. ``hcat forget`` and ``hcat prune`` delete interactions for good. ``hcat report`` writes the
 report of the last build, ``hcat explore`` a page to read its interactions, and ``hcat summary`` prints about ten lines.
 ``hcat sign`` records a signature. ``hcat labels`` writes the rating desk, and exports and imports review sheets.
 ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends

@@ -19,9 +19,7 @@ from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError, publishe
 _DEFAULT_FOLDER: Final = "warehouse"
 
 #: Settings of a target that are read; others may need environment variables that only dbt has.
-_READ_OF_A_TARGET: Final = ("type", "path", "schema", "conf")
-#: Where Spark keeps its tables: a setting of a target on Spark.
-_FOLDER_OF_SPARK: Final = "spark.sql.warehouse.dir"
+_READ_OF_A_TARGET: Final = ("type", "path", "schema")
 
 #: dbt as a process of its own: it changes folders and keeps state. A parsed project is many objects, which all stay:
 #: looking for garbage among them as often as Python does by default takes a fifteenth of a small build.
@@ -53,9 +51,7 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
         return Place(database, folder, target_schema=str(output.get("schema", "main")), named=named)
     if output["type"] == "sparksession":
         candidate = published_database(folder).parent / "candidate" / DATABASE_FILE
-        parameters = outputs[chosen].get("server_side_parameters") or {}
-        tables = project / _find_folder_of_spark(parameters, str(output.get("conf", ""))) / f"{output.get('schema')}.db"
-        return Place(candidate, folder, target_schema="main", named=named, is_local=False, tables=tables)
+        return Place(candidate, folder, target_schema="main", named=named, is_local=False)
     raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
 
 
@@ -79,16 +75,6 @@ def read_project(folder: Path) -> dict[str, Any]:
 def is_own_project(folder: Path) -> bool:
     """Return whether a folder is that of hcat's own dbt project, not of one that has hcat as a package."""
     return read_project(folder).get("name") == "hcat"
-
-
-def _find_folder_of_spark(parameters: Mapping[str, Any], conf: str) -> str:
-    """Return the folder of Spark's tables by the settings of a target; `conf`, `key=value;key=value`, wins."""
-    named = render_setting(parameters.get(_FOLDER_OF_SPARK)) or "spark-warehouse"
-    for pair in conf.split(";"):
-        key, _, value = pair.partition("=")
-        if key.strip() == _FOLDER_OF_SPARK:
-            named = value.strip()
-    return str(named).removeprefix("file:")
 
 
 def _find_profiles(project: Path, named: Path | None) -> Path:

@@ -57,8 +57,6 @@ class Place:
         Folder of the dbt project: its seeds, and its logs by a relative path, lie there. None = this folder.
     is_local : bool
         Whether `database` is the warehouse itself; false after builds on Apache Spark, which publish a copy.
-    tables : Path or None
-        On Apache Spark, the folder in which each table of the target is a folder of files. It need not exist.
     """
 
     database: Path
@@ -69,7 +67,6 @@ class Place:
     published: Path | None = None
     project: Path | None = None
     is_local: bool = True
-    tables: Path | None = None
 
 
 #: Tables by which a schema of hcat is known: each kind of build writes one of them.
@@ -228,24 +225,6 @@ def open_for_writing(warehouse: Path | Place) -> Iterator[Any]:
     """Open the warehouse and yield a connection whose names without a schema are hcat's."""
     with _connect(warehouse, is_written=True) as connection:
         yield connection
-
-
-@contextmanager
-def open_folders(folder: Path | None) -> Iterator[Any]:
-    """Yield a connection with a view of each table that is a folder of Parquet files; none without a folder."""
-    import duckdb
-
-    with duckdb.connect() as connection:
-        for table in sorted(folder.iterdir()) if folder is not None else ():
-            show_folder(connection, table)
-        yield connection
-
-
-def show_folder(connection: Any, table: Path) -> None:
-    """Make the view of a folder of Parquet files; none where a log beside the files says which of them count."""
-    files = [str(path) for path in sorted(table.glob("[!._]*.parquet"))]
-    if files and not (table / "_delta_log").exists():
-        connection.read_parquet(files, union_by_name=True).create_view(table.name)
 
 
 @contextmanager

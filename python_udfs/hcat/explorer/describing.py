@@ -227,11 +227,6 @@ def _describe_alarms(source: Warehouse, read: Read) -> list[Row]:
     ]
 
 
-_NUMBERS_OF_WEEKS: Final = (
-    "mean_score", "mean_lower", "mean_upper", "share_failing", "share_failing_lower", "share_failing_upper",
-)  # fmt: skip
-
-
 def _tabulate_weeks(weeks: Sequence[Row], read: Read) -> dict[str, Any]:
     metric_names = read.metric_names
     kept = [row for row in weeks if row["metric_name"] in metric_names]

@@ -34,8 +34,6 @@ STATISTICS: Final = (
 )
 """The first two compare verdicts at the decided threshold, the third compares scale points (rubric alone)."""
 
-AGREEMENT_STATUSES: Final = ("estimated", "no_threshold", "no_labels", "no_scores", "no_variation", "no_pairs")
-
 CONFIDENCE: Final = 0.95
 _SPREAD = 1e-12
 _CELLS = 4_000_000

@@ -31,10 +31,6 @@ from hcat.engine.http import (
 )
 from hcat.engine.redaction import Redactor
 
-CALL_STATUSES: Final = ("answered", "invalid_reply", "call_failed", "budget_exhausted", "stopped")
-"""answered: a usable reply; invalid_reply: none, even when asked again; call_failed: no reply at all; budget_exhausted:
-not asked, the budget of calls or tokens was spent; stopped: not asked, too many calls failed in a row."""
-
 UNSETTLED: Final = ("call_failed", "budget_exhausted", "stopped")
 """Statuses that the next build tries again."""
 

@@ -35,11 +35,6 @@ GAP_RULES: Final = {
     "every_side": "a group is a gap when all its answers in every side of the hypothesis are wrong",
 }
 MEASURES: Final = ("robustness", "accuracy")
-CLUSTER_STATUSES: Final = {
-    "estimated": "figures with intervals",
-    "too_few_groups": "fewer answerable groups than the least: figures without intervals",
-    "no_answerable_group": "all groups are gaps: no robustness",
-}
 INTERVAL_METHODS: Final = ("bootstrap", "wilson_groups")
 
 #: One row per side, scope and gap rule.

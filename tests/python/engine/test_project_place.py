@@ -57,20 +57,6 @@ def test_file_and_folder_are_those_of_profile_and_project(project: Path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("settings", "folder"),
-    [
-        ("", "spark-warehouse"),
-        ("server_side_parameters: {spark.sql.warehouse.dir: 'file:lake', other: \"{{ env_var('NOT_SET') }}\"}", "lake"),
-        ("server_side_parameters: {spark.sql.warehouse.dir: lake}, conf: 'a=b; spark.sql.warehouse.dir = sea'", "sea"),
-    ],
-)
-def test_tables_of_spark_lie_where_its_settings_say(project: Path, settings: str, folder: str) -> None:
-    target = f"{{type: sparksession, schema: hcat, {settings}}}"
-    (project / "profiles.yml").write_text(f"bank: {{target: lake, outputs: {{lake: {target}}}}}")
-    assert find_place(project).tables == project / folder / "hcat.db"
-
-
-@pytest.mark.parametrize(
     ("target", "message"),
     [
         ("prod", r"profile bank has no target prod \(has: dev, lake, cloud\)"),

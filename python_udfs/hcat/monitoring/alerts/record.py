@@ -14,14 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from hcat.engine.warehouse import CLOCK_SKEW, WarehouseError
 from hcat.monitoring.alerts.events import Event, as_utc
 from hcat.monitoring.alerts.messages import Message
-
-#: How a line of the file was delivered: accepted by the webhook, written without one, or not accepted.
-DELIVERIES: Final = ("webhook", "file", "undelivered")
 
 
 @dataclass(frozen=True, slots=True)
