@@ -194,6 +194,14 @@ def test_every_column_of_the_published_copy_is_described(manifest: dict[str, Any
     assert [f"{table}.{column}" for table, column in columns if column not in documented.get(table, set())] == []
 
 
+def test_the_docs_site_shows_public_models_alone_and_one_tag_names_all_of_hcat(manifest: dict[str, Any]) -> None:
+    nodes = [node for node in manifest["nodes"].values() if node["resource_type"] in ("model", "seed", "test")]
+    assert [node["name"] for node in nodes if "hcat" not in node["tags"]] == []
+    shown = {node["name"] for node in nodes if node["resource_type"] != "test" and node["docs"]["show"]}
+    public = {node["name"] for node in nodes if node["resource_type"] == "model" and node["access"] == "public"}
+    assert shown == public
+
+
 def test_exposures_read_marts_and_what_is_published(manifest: dict[str, Any]) -> None:
     lists = [node for node in manifest["nodes"].values() if node["name"].startswith("published_")]
     published = {parent for node in lists for parent in node["depends_on"]["nodes"]}

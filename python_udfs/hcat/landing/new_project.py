@@ -90,6 +90,18 @@ packages:
   # a git package works the same way: `- git: <your mirror of hcat>` with `revision: <commit>`
   - local: $package
 """)
+_SELECTORS = """\
+selectors:
+  - name: hcat_nightly
+    description: hcat and what it reads (`dbt build --selector hcat_nightly`)
+    definition: {method: package, value: hcat, parents: true}
+  - name: without_hcat
+    description: everything but hcat (`dbt build --selector without_hcat`)
+    definition:
+      union:
+        - {method: fqn, value: "*"}
+        - exclude: [{method: package, value: hcat}]
+"""
 _IGNORED = f"""\
 # logs may hold personal data, and the warehouse holds their texts
 /{_PLACE_OF_LOGS}/*
@@ -164,6 +176,7 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         ),
         "profiles.yml": _PROFILES.substitute(name=name),
         "packages.yml": _PACKAGES.substitute(package=(start / source).resolve()),
+        "selectors.yml": _SELECTORS,
         ".gitignore": _IGNORED,
         "seeds/_seeds.yml": _describe_seeds(source),
         f"seeds/{_GATES}.csv": _to_csv(gates, list(possible[0])),
