@@ -73,6 +73,7 @@ def write_locks(folder: Path = LOCKS) -> int:
     if build != pins["torch"]:
         count += _write(folder / "cpu.txt", {"torch": (build, digests - public)})
     count += _write(folder / "cuda.txt", {"torch": (pins["torch"], public), **_follow_cuda(pins, taken)})
+    count += _write(folder / "uv.txt", _resolve(["uv"], pins))
     count += _write(folder / "sbom.txt", _resolve(["cyclonedx-bom"], pins))
     return count + _write(folder / "mpnet.txt", _resolve(MPNET_PACKAGES, pins, "--no-deps"))
 

@@ -169,6 +169,9 @@ def build_project(
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
     variables: VariablesOption = None,
+    progress: Annotated[
+        bool, typer.Option("--progress", help="Print how far the build has come, and errors, instead of dbt's lines.")
+    ] = False,
 ) -> None:
     """Run `dbt build` on hcat and on what it reads, after a deletion that was killed was finished.
 
@@ -183,7 +186,7 @@ def build_project(
         variables,
         context.args,
         environment=os.environ,
-        say=say,
+        is_showing_progress=progress,
     )
     raise typer.Exit(code)
 

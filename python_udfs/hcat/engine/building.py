@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+import threading
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.retention import finish_deletion
+from hcat.engine.saying import say
+from hcat.engine.warehouse import WarehouseError
+
+#: Seconds without a line after which :class:`_Progress` says what is at work.
+_PULSE: Final = 4.0
 
 
 def build(
@@ -18,13 +27,80 @@ def build(
     arguments: Sequence[str] = (),
     *,
     environment: Mapping[str, str],
-    say: Callable[[str], None],
+    is_showing_progress: bool = False,
 ) -> int:
     """Build a project and return the exit code of dbt."""
     if finish_deletion(find_place(project, target, profiles)):
         say("hcat build: finished a deletion that was killed")
-    command = [*DBT, "build", "--project-dir", str(project)]
+    words = ["build", "--project-dir", str(project)]
     for option, value in (("--profiles-dir", profiles), ("--target", target), ("--vars", variables)):
-        command += [] if value is None else [option, str(value)]
-    command += [] if is_own_project(project) else ["--select", "+package:hcat"]
-    return subprocess.run([*command, *arguments], env=dict(environment), check=False).returncode
+        words += [] if value is None else [option, str(value)]
+    words += [] if is_own_project(project) else ["--select", "+package:hcat"]
+    words += arguments
+    if is_showing_progress:
+        return _build_with_progress(words)
+    return subprocess.run([*DBT, *words], env=dict(environment), check=False).returncode
+
+
+def _build_with_progress(words: Sequence[str]) -> int:
+    """Run dbt in this process; its errors are printed, and instead of all other lines those of :class:`_Progress`."""
+    progress = _Progress()
+    # as in DBT: the objects of a parsed project all stay
+    gc.set_threshold(50_000)
+    from dbt.cli.main import dbtRunner
+
+    done = dbtRunner(callbacks=[progress.hear]).invoke(["--log-level", "none", *words])
+    progress.finish()
+    if done.exception is not None:
+        raise WarehouseError(f"nothing was built: {getattr(done.exception, 'msg', done.exception)}")
+    return 0 if done.success else 1
+
+
+class _Progress:
+    """Says how far a build has come: a line when a room begins, and one after some seconds without any."""
+
+    def __init__(self) -> None:
+        self._started = self._said = time.monotonic()
+        self._running: dict[str, float] = {}
+        self._rooms: set[str] = set()
+        self._count, self._total = 0, 0
+        self._is_over = threading.Event()
+        say("hcat build: reads the project")
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def hear(self, event: Any) -> None:
+        """Take an event of dbt."""
+        kind = event.info.name
+        if kind == "LogStartLine":
+            self._total = event.data.total
+        elif kind == "NodeStart":
+            path = event.data.node_info.node_path
+            self._running[path] = time.monotonic()
+            room = path.split("/")[0]
+            if event.data.node_info.resource_type == "model" and room not in self._rooms:
+                self._rooms.add(room)
+                self._say(f"{room} begins")
+        elif kind == "NodeFinished":
+            self._running.pop(event.data.node_info.node_path, None)
+            self._count += 1
+        elif kind == "PrintEvent" or (event.info.level == "error" and not kind.startswith("Main")):
+            for line in event.info.msg.splitlines():
+                say(line)
+
+    def finish(self) -> None:
+        """Say the last line, where anything was built."""
+        self._is_over.set()
+        if self._count:
+            self._say("all that could be built is built")
+
+    def _beat(self) -> None:
+        while not self._is_over.wait(_PULSE / 4):
+            now = time.monotonic()
+            if now - self._said >= _PULSE:
+                longest = min(self._running.items(), key=lambda item: item[1], default=None)
+                self._say(f"{longest[0]} for {now - longest[1]:.0f} s" if longest else "reads the project")
+
+    def _say(self, text: str) -> None:
+        self._said = time.monotonic()
+        count = f", {self._count} of {self._total} steps" if self._total else ""
+        say(f"hcat build: {self._said - self._started:.0f} s{count}: {text}")
