@@ -55,6 +55,7 @@ PRIVATE := umask 077;
 build: .venv/installed
 	@$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
 	@$(PRIVATE) status=0; $(BIN)/hcat build --progress || status=$$?; test $$status -lt 2 || exit $$status; \
+	echo "hcat: writes the explorer and the report"; \
 	$(BIN)/hcat explore || { status=$$?; rm -f "$$HCAT_WAREHOUSE/explorer.html"; }; \
 	$(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
 	exit $$status

@@ -430,7 +430,7 @@ def collect(
     if dry_run:
         say_in_columns(run.describe_first_request(described, test_set, output, samples))
         return
-    collected = run.collect(described, test_set, output, samples=samples, show_progress=True)
+    collected = run.collect(described, test_set, output, samples=samples)
     say_in_columns(collected.describe())
     if not collected.is_complete:
         raise typer.Exit(1)

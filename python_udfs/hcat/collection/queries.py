@@ -32,17 +32,7 @@ class _UnreadableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query of a test set.
-
-    Parameters
-    ----------
-    query_id : str
-        Key of the query.
-    text : str
-        The text that is sent.
-    carried : mapping of str to str
-        Values of :data:`CARRIED` that the test set gives.
-    """
+    """One query of a test set."""
 
     query_id: str
     text: str

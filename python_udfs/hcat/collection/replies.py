@@ -18,15 +18,7 @@ _ERROR_CHARACTERS: Final = 200
 
 
 class ReplyError(ValueError):
-    """A reply is not an answer.
-
-    Parameters
-    ----------
-    failure : {"malformed_reply", "service_error"}
-        Whether the reply does not match the description, or reports an error itself.
-    reason : str
-        What was expected and what was found.
-    """
+    """A reply is not an answer."""
 
     def __init__(self, failure: str, reason: str) -> None:
         super().__init__(reason)
@@ -35,17 +27,7 @@ class ReplyError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """One retrieved context.
-
-    Parameters
-    ----------
-    chunk_id : str or None
-        Key of the chunk; None if the service does not give it.
-    text : str or None
-        Its text; None if the service does not give it.
-    score : float or None
-        Retrieval score on the scale of the service, finite.
-    """
+    """One retrieved context."""
 
     chunk_id: str | None
     text: str | None
@@ -54,19 +36,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer of a service.
-
-    Parameters
-    ----------
-    answer : str
-        Its text as it was received; empty if the service sent an empty text.
-    retrievals : tuple of Retrieval
-        Contexts in the order of the reply; empty if the service retrieved or reports none.
-    is_retrieval_reported : bool
-        Whether the reply says what was retrieved, be it nothing.
-    is_refused : bool
-        Whether the service marked the answer as a refusal.
-    """
+    """The answer of a service."""
 
     answer: str
     retrievals: tuple[Retrieval, ...]

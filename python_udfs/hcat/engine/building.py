@@ -15,7 +15,7 @@ from hcat.engine.retention import finish_deletion
 from hcat.engine.saying import say
 from hcat.engine.warehouse import WarehouseError
 
-#: Seconds without a line after which :class:`_Progress` says what is at work.
+#: Seconds between two lines of :class:`_Progress`.
 _PULSE: Final = 4.0
 
 
@@ -57,13 +57,12 @@ def _build_with_progress(words: Sequence[str]) -> int:
 
 
 class _Progress:
-    """Says how far a build has come: a line when a room begins, and one after some seconds without any."""
+    """Says every few seconds how far a build has come and which model is longest at work."""
 
     def __init__(self) -> None:
-        self._started = self._said = time.monotonic()
+        self._started = time.monotonic()
         self._running: dict[str, float] = {}
-        self._rooms: set[str] = set()
-        self._count, self._total = 0, 0
+        self._steps = ""
         self._is_over = threading.Event()
         say("hcat build: reads the project")
         threading.Thread(target=self._beat, daemon=True).start()
@@ -72,17 +71,11 @@ class _Progress:
         """Take an event of dbt."""
         kind = event.info.name
         if kind == "LogStartLine":
-            self._total = event.data.total
+            self._steps = f", step {event.data.index} of {event.data.total}"
         elif kind == "NodeStart":
-            path = event.data.node_info.node_path
-            self._running[path] = time.monotonic()
-            room = path.split("/")[0]
-            if event.data.node_info.resource_type == "model" and room not in self._rooms:
-                self._rooms.add(room)
-                self._say(f"{room} begins")
+            self._running[event.data.node_info.node_path] = time.monotonic()
         elif kind == "NodeFinished":
             self._running.pop(event.data.node_info.node_path, None)
-            self._count += 1
         elif kind == "PrintEvent" or (event.info.level == "error" and not kind.startswith("Main")):
             for line in event.info.msg.splitlines():
                 say(line)
@@ -90,17 +83,14 @@ class _Progress:
     def finish(self) -> None:
         """Say the last line, where anything was built."""
         self._is_over.set()
-        if self._count:
-            self._say("all that could be built is built")
+        if self._steps:
+            self._say("done")
 
     def _beat(self) -> None:
-        while not self._is_over.wait(_PULSE / 4):
-            now = time.monotonic()
-            if now - self._said >= _PULSE:
-                longest = min(self._running.items(), key=lambda item: item[1], default=None)
-                self._say(f"{longest[0]} for {now - longest[1]:.0f} s" if longest else "reads the project")
+        while not self._is_over.wait(_PULSE):
+            longest = min(self._running.items(), key=lambda item: item[1], default=None)
+            since = f", for {time.monotonic() - longest[1]:.0f} s" if longest else ""
+            self._say(f"{longest[0]}{since}" if longest else "reads the project")
 
     def _say(self, text: str) -> None:
-        self._said = time.monotonic()
-        count = f", {self._count} of {self._total} steps" if self._total else ""
-        say(f"hcat build: {self._said - self._started:.0f} s{count}: {text}")
+        say(f"hcat build: {time.monotonic() - self._started:.0f} s{self._steps}: {text}")

@@ -35,7 +35,7 @@ def test_waits_double_and_the_server_makes_them_longer(server: Server) -> None:
     with httpx.Client() as client:
         delivery = post(client, server.address(), {"text": "a"}, patience, sleep=waited.append)
     assert waited == [1.0, 7.0, 4.0, 8.0, 8.0]
-    assert (delivery.is_accepted, delivery.count_attempts) == (True, 6)
+    assert delivery.is_accepted
     assert server.received == [{"text": "a"}]
 
 

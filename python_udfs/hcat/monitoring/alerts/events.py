@@ -79,27 +79,7 @@ _VERDICT_SAYS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that somebody must know, or that is over.
-
-    Parameters
-    ----------
-    kind : str
-        One of :data:`KINDS`.
-    key : str
-        32 hexadecimal digits of kind and subject; names from logs are not readable in it.
-    state : str
-        What is the case; a change of it is a new alert.
-    is_active : bool
-        False when it is over: a gate that passes, a series that does not drift, a finding closed by the data.
-    group : str
-        Events of one group share a message.
-    title : str
-        One line.
-    lines : tuple of str
-        Facts, ready for Slack: every name is escaped.
-    severity : str
-        Of the gate or finding; ``info`` for others.
-    """
+    """Something that somebody must know, or that is over."""
 
     kind: str
     key: str
@@ -113,17 +93,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What :func:`read_events` found.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        Active events and those that are over.
-    lines : tuple of (str, str)
-        Name and text of each source, for a terminal.
-    run_id : str
-        Build that the events belong to.
-    """
+    """What :func:`read_events` found."""
 
     events: tuple[Event, ...]
     lines: tuple[tuple[str, str], ...]

@@ -19,15 +19,7 @@ _LAST_GATES: Final = "select max_by(run_id, build_number) as run_id from fct_thr
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What became of the last build.
-
-    Parameters
-    ----------
-    state : {"killed", "unpublished", "published"}
-        Whether it ended, and whether its tables were published.
-    title : str
-        One line.
-    """
+    """What became of the last build."""
 
     state: str
     title: str
