@@ -88,7 +88,7 @@ class _Progress:
 
     def _beat(self) -> None:
         while not self._is_over.wait(_PULSE):
-            longest = min(self._running.items(), key=lambda item: item[1], default=None)
+            longest = min(list(self._running.items()), key=lambda item: item[1], default=None)
             since = f", for {time.monotonic() - longest[1]:.0f} s" if longest else ""
             self._say(f"{longest[0]}{since}" if longest else "reads the project")
 
