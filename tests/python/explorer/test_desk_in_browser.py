@@ -208,12 +208,3 @@ def test_hostile_texts_are_shown_and_not_run(browser: Any, tmp_path: Path, monke
     assert reasons["long"] == "A sentence of two million characters."
     assert reasons["=cmd|' /C calc'!A0"] == f"pay{BIDI}005 now."
     assert json.dumps(reasons["script"]).startswith('"</script>')
-
-
-def test_the_policy_stops_what_is_smuggled_in(browser: Any, desk: Path, tmp_path: Path) -> None:
-    page = tmp_path / "smuggled.html"
-    text = write_desk(desk).path.read_text(encoding="utf-8")
-    page.write_text(text.replace("<body>", '<body><img src="http://127.0.0.1:9/a.png" onerror="alert(1)">', 1), "utf-8")
-    seen = visit(browser, page)
-    assert "Content Security Policy" in "".join(seen.complaints)
-    assert not [complaint for complaint in seen.complaints if complaint.startswith("dialog")]
