@@ -186,6 +186,7 @@ def build_project(
         variables,
         context.args,
         environment=os.environ,
+        say=say,
         is_showing_progress=progress,
     )
     raise typer.Exit(code)

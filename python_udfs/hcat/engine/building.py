@@ -6,13 +6,12 @@ import gc
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.retention import finish_deletion
-from hcat.engine.saying import say
 from hcat.engine.warehouse import WarehouseError
 
 #: Seconds between two lines of :class:`_Progress`.
@@ -27,6 +26,7 @@ def build(
     arguments: Sequence[str] = (),
     *,
     environment: Mapping[str, str],
+    say: Callable[[str], None],
     is_showing_progress: bool = False,
 ) -> int:
     """Build a project and return the exit code of dbt."""
@@ -38,13 +38,13 @@ def build(
     words += [] if is_own_project(project) else ["--select", "+package:hcat"]
     words += arguments
     if is_showing_progress:
-        return _build_with_progress(words)
+        return _build_with_progress(words, say)
     return subprocess.run([*DBT, *words], env=dict(environment), check=False).returncode
 
 
-def _build_with_progress(words: Sequence[str]) -> int:
+def _build_with_progress(words: Sequence[str], say: Callable[[str], None]) -> int:
     """Run dbt in this process; its errors are printed, and instead of all other lines those of :class:`_Progress`."""
-    progress = _Progress()
+    progress = _Progress(say)
     # as in DBT: the objects of a parsed project all stay
     gc.set_threshold(50_000)
     from dbt.cli.main import dbtRunner
@@ -59,7 +59,8 @@ def _build_with_progress(words: Sequence[str]) -> int:
 class _Progress:
     """Says every few seconds how far a build has come and which model is longest at work."""
 
-    def __init__(self) -> None:
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._print = say
         self._started = time.monotonic()
         self._running: dict[str, float] = {}
         self._steps = ""
@@ -78,7 +79,7 @@ class _Progress:
             self._running.pop(event.data.node_info.node_path, None)
         elif kind == "PrintEvent" or (event.info.level == "error" and not kind.startswith("Main")):
             for line in event.info.msg.splitlines():
-                say(line)
+                self._print(line)
 
     def finish(self) -> None:
         """Say the last line, where anything was built."""
@@ -93,4 +94,4 @@ class _Progress:
             self._say(f"{longest[0]}{since}" if longest else "reads the project")
 
     def _say(self, text: str) -> None:
-        say(f"hcat build: {time.monotonic() - self._started:.0f} s{self._steps}: {text}")
+        self._print(f"hcat build: {time.monotonic() - self._started:.0f} s{self._steps}: {text}")
