@@ -28,6 +28,8 @@ _SETTINGS: Final = {
     "index-url": ("UV_DEFAULT_INDEX", " "),
     "extra-index-url": ("UV_INDEX", " "),
     "find-links": ("UV_FIND_LINKS", ","),
+    "trusted-host": ("UV_INSECURE_HOST", " "),
+    "cert": ("SSL_CERT_FILE", " "),
 }
 
 
@@ -121,8 +123,8 @@ def read_settings(python: str, environment: dict[str, str]) -> dict[str, str]:
         if setting in stated
     }
     # pip takes the best file of all indexes, and the lock says which file may be taken
-    own = {name: value for name, value in environment.items() if name.startswith("UV_")}
-    return {"UV_INDEX_STRATEGY": "unsafe-best-match"} | found | own
+    found["UV_INDEX_STRATEGY"] = "unsafe-best-match"
+    return {variable: value for variable, value in found.items() if variable not in environment}
 
 
 def say(text: str) -> None:

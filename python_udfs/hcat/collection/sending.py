@@ -19,9 +19,10 @@ from hcat.collection.queries import Query
 from hcat.collection.replies import Reply, ReplyError, read_reply
 from hcat.engine.http import (
     AttemptError,
-    back_off,
+    check_status,
+    failures_of_the_network,
     is_plain_on_this_machine,
-    read_retry_after,
+    retry_by,
     silent_http_client,
 )
 from hcat.engine.redaction import Redactor
@@ -31,10 +32,6 @@ FAILURES: Final = ("timeout", "connection", "http_status", "malformed_reply", "s
 
 MAXIMUM_BODY_BYTES: Final = 16 << 20
 """A longer reply is refused, so that it cannot fill the memory."""
-
-# statuses that are sent again, besides all from 500: request timeout, too early, too many requests
-_RETRIED_STATUSES: Final = frozenset({408, 425, 429})
-_EXCERPT_CHARACTERS: Final = 200
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -165,15 +162,8 @@ class Sender:
             await on_done(done)
 
     async def _answer(self, client: httpx.AsyncClient, item: Planned) -> Answered | Failed:
-        limits = self._endpoint.limits
         # one object per query, because tenacity keeps the state of a running retry in it
-        retrying = tenacity.AsyncRetrying(
-            stop=tenacity.stop_after_attempt(limits.attempts),
-            wait=self._wait,
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, AttemptError) and error.is_retried),
-            sleep=self._sleep,
-            reraise=True,
-        )
+        retrying = tenacity.AsyncRetrying(sleep=self._sleep, **retry_by(self._endpoint.limits))
         attempts = 0
 
         async def ask() -> Answered:
@@ -186,11 +176,6 @@ class Sender:
         except AttemptError as error:
             reason = self._redactor.message(error.reason)
             return Failed(item, error.failure, reason, error.status, self._now(), attempts)
-
-    def _wait(self, state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after if isinstance(error, AttemptError) else None
-        return max(asked or 0.0, back_off(self._endpoint.limits, state.attempt_number))
 
     async def _ask(self, client: httpx.AsyncClient, item: Planned) -> Answered:
         """Return the answer to one request."""
@@ -209,8 +194,8 @@ class Sender:
             if not any(name.lower() == "content-type" for name in headers):
                 headers["Content-Type"] = "application/json"
         asked_at, started = self._now(), self._clock()
-        try:
-            # httpx limits each read only, and a service that sends a byte a minute would never end
+        # httpx limits each read only, and a service that sends a byte a minute would never end
+        with failures_of_the_network(limits):
             async with (
                 asyncio.timeout(limits.timeout_seconds),
                 client.stream(
@@ -218,35 +203,13 @@ class Sender:
                 ) as response,
             ):
                 body = await _read_body(response)
-        except (TimeoutError, httpx.TimeoutException):
-            raise AttemptError("timeout", f"no whole reply within {limits.timeout_seconds:g} s") from None
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise AttemptError("connection", reason.removesuffix(":")) from None
-        self._check_status(response, body)
+        status = response.status_code
+        check_status(status, response.headers, body, limits, self._redactor, response.reason_phrase)
         try:
             reply = read_reply(body, self._endpoint.response)
         except ReplyError as error:
-            raise AttemptError(error.failure, str(error), status=response.status_code) from None
+            raise AttemptError(error.failure, str(error), status=status) from None
         return Answered(item, reply, asked_at, self._clock() - started, 0)
-
-    def _check_status(self, response: httpx.Response, body: bytes) -> None:
-        status = response.status_code
-        if 200 <= status < 300:
-            return
-        # redacted before it is cut, because a cut could leave a part of a secret
-        said = " ".join(self._redactor.message(body.decode("utf-8", "replace")).split())[:_EXCERPT_CHARACTERS]
-        reason = f"status {status} {response.reason_phrase}".strip() + (f": {said}" if said else "")
-        is_retried = status in _RETRIED_STATUSES or status >= 500
-        maximum = self._endpoint.limits.retry_after_maximum_seconds
-        date = response.headers.get("Date")
-        retry_after = read_retry_after(response.headers.get("Retry-After"), date, self._now())
-        if is_retried and retry_after is not None and retry_after > maximum:
-            reason = f"Retry-After must be at most {maximum:g} s, got {retry_after:g}; {reason}"
-            is_retried = False
-        if 300 <= status < 400:
-            reason += "; redirects are not followed"
-        raise AttemptError("http_status", reason, status=status, is_retried=is_retried, retry_after=retry_after)
 
 
 async def _read_body(response: httpx.Response) -> bytes:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from desks import Visit, make_desk_warehouse, open_browser
+from desks import Visit, make_desk_warehouse
 from test_sheets import landed, read
 
 from hcat.explorer.desk import write_desk
@@ -29,12 +28,6 @@ PLAIN = {
     f"i{number}": (f"Query {number}?", ["The fee is 5."], f"First sentence {number}. Call Ann 👍 now.", "audit", 0.5)
     for number in range(5)
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture
