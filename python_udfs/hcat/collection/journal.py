@@ -7,7 +7,6 @@ the same order.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.files import replacing
+from hcat.engine.files import append, held_alone, replacing
 
 JOURNAL: Final = "collection_journal.jsonl"
 INTERACTIONS: Final = "interactions.jsonl"
@@ -47,14 +46,8 @@ class Journal:
     def append(self, record: Mapping[str, Any]) -> None:
         """Add the line of a finished interaction; :meth:`sync` flushes it to the disk."""
         line = to_line(record)
-        try:
-            written = 0
-            while written < len(line):
-                written += os.write(self._descriptor, line[written:])
-        except OSError:
-            # a line added after an incomplete one would be lost with it
-            os.ftruncate(self._descriptor, self._length)
-            raise
+        # a line added after an incomplete one would be lost with it
+        append(self._descriptor, line)
         self._remember(record, len(line))
 
     def sync(self) -> None:
@@ -71,23 +64,14 @@ class Journal:
 @contextmanager
 def open_journal(folder: Path) -> Iterator[Journal]:
     """Open the journal of a folder for writing and yield it; an incomplete last line is cut off."""
-    folder.mkdir(parents=True, exist_ok=True)
     check_folder(folder)
-    descriptor = os.open(folder / JOURNAL, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        try:
-            # the lock ends with the process, even if it is killed
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(f"another process collects into {folder}: wait until it ends") from None
+    with held_alone(folder / JOURNAL, f"another process collects into {folder}: wait until it ends") as descriptor:
         journal = read_journal(folder)
         journal._descriptor = descriptor
         if journal.is_torn:
             os.ftruncate(descriptor, journal._length)
         _sync_folder(folder)
         yield journal
-    finally:
-        os.close(descriptor)
 
 
 def read_journal(folder: Path) -> Journal:

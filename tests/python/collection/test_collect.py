@@ -28,7 +28,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hcat import cli
-from hcat.collection import journal as journals
 from hcat.collection.endpoint import Endpoint, EndpointError, fill, read_endpoint
 from hcat.collection.journal import FAILURES, INTERACTIONS, JOURNAL, RETRIEVALS, open_journal, read_journal
 from hcat.collection.paths import PathError, parse_path
@@ -909,10 +908,10 @@ def test_a_full_disk_ends_the_run_and_leaves_whole_lines(
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(descriptor, content)
 
-    monkeypatch.setattr(journals.os, "write", fill_the_disk)
+    monkeypatch.setattr(os, "write", fill_the_disk)
     with pytest.raises(OSError, match="No space left"):
         collect(endpoint, make_queries(20), out)
-    monkeypatch.setattr(journals.os, "write", write)
+    monkeypatch.setattr(os, "write", write)
     assert len(read_lines(out / JOURNAL)) == 3
     assert len(read_lines(out / INTERACTIONS)) == 3
     assert collect(endpoint, make_queries(20), out).is_complete

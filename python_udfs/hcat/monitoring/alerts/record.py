@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import datetime, timedelta
 from typing import Any
 
-from hcat.engine.warehouse import CLOCK_SKEW, WarehouseError
+from hcat.engine.files import append
+from hcat.engine.warehouse import CLOCK_SKEW
 from hcat.monitoring.alerts.events import Event, as_utc
 
 
@@ -72,47 +70,10 @@ def choose_due(
     return tuple(sorted(due, key=lambda event: (not event.is_active, event.severity != "error")))
 
 
-@contextmanager
-def open_record(path: Path) -> Iterator[int]:
-    """Open the file for appending, hold it alone and yield its descriptor."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise WarehouseError(f"another process sends alerts and holds {path}: wait until it ends") from None
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def append_line(descriptor: int, entry: Mapping[str, Any]) -> None:
-    """Append one line in one write and bring it to the disk; a write that is cut off is taken back."""
+    """Append one line and bring it to the disk."""
     size = os.fstat(descriptor).st_size
     # a line that a killed write left open must not swallow this one
     is_open = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-    data = (b"\n" if is_open else b"") + json.dumps(entry).encode() + b"\n"
-    try:
-        if os.write(descriptor, data) != len(data):
-            raise OSError("the disk is full: the file of alerts cannot be written")
-        os.fsync(descriptor)
-    except OSError:
-        os.ftruncate(descriptor, size)
-        raise
-
-
-def describe_message(
-    events: tuple[Event, ...], payload: Mapping[str, Any], delivery: str, run_id: str, now: datetime
-) -> dict[str, Any]:
-    """Return the line of the file about a message."""
-    return {
-        "sent_at": now.astimezone(UTC).isoformat(timespec="seconds"),
-        "delivery": delivery,
-        "kind": events[0].kind,
-        "severity": events[0].severity,
-        "is_active": events[0].is_active,
-        "run_id": run_id,
-        "events": [{"event_key": event.key, "state": event.state} for event in events],
-        "message": payload,
-    }
+    append(descriptor, (b"\n" if is_open else b"") + json.dumps(entry).encode() + b"\n")
+    os.fsync(descriptor)

@@ -19,11 +19,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from hcat.engine.files import held_alone
 from hcat.engine.warehouse import Place, place_of
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE, Patience, open_client, post, read_webhook
 from hcat.monitoring.alerts.events import read_events
 from hcat.monitoring.alerts.messages import Message, compose_messages
-from hcat.monitoring.alerts.record import Record, append_line, choose_due, describe_message, open_record, read_record
+from hcat.monitoring.alerts.record import Record, append_line, choose_due, read_record
 
 #: Largest number of days or hours that a setting may hold; a larger one is a typing error.
 LONGEST_DAYS: Final = 10_000
@@ -69,11 +70,21 @@ def send_alerts(
         record, messages = choose()
         lines, count_undelivered = [("alerts", f"{len(messages)} due, none sent")], 0
     else:
-        with open_record(path) as descriptor:
+        with held_alone(path, f"another process sends alerts and holds {path}: wait until it ends") as descriptor:
             record, messages = choose()
 
             def write(message: Message, delivery: str) -> None:
-                entry = describe_message(message.events, message.payload, delivery, looked.run_id, now)
+                first = message.events[0]
+                entry = {
+                    "sent_at": now.astimezone(UTC).isoformat(timespec="seconds"),
+                    "delivery": delivery,
+                    "kind": first.kind,
+                    "severity": first.severity,
+                    "is_active": first.is_active,
+                    "run_id": looked.run_id,
+                    "events": [{"event_key": event.key, "state": event.state} for event in message.events],
+                    "message": message.payload,
+                }
                 append_line(descriptor, entry)
 
             lines, count_undelivered = _deliver(messages, webhook, patience or Patience(), record, write)
