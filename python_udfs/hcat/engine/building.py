@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,8 +12,15 @@ from typing import Any, Final
 
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.retention import finish_deletion
-from hcat.engine.warehouse import WarehouseError
+from hcat.engine.saying import say as print_line
 
+#: As DBT of hcat.engine.project, with a listener.
+_DBT_WITH_PROGRESS: Final = (
+    sys.executable,
+    "-c",
+    "import gc, sys; gc.set_threshold(50_000); from dbt.cli.main import dbtRunner; gc.freeze();"
+    " from hcat.engine.building import run_with_progress; sys.exit(run_with_progress(dbtRunner, sys.argv[1:]))",
+)
 #: Seconds between two lines of :class:`_Progress`.
 _PULSE: Final = 4.0
 
@@ -32,40 +39,37 @@ def build(
     """Build a project and return the exit code of dbt."""
     if finish_deletion(find_place(project, target, profiles)):
         say("hcat build: finished a deletion that was killed")
-    words = ["build", "--project-dir", str(project)]
+    command = [*(_DBT_WITH_PROGRESS if is_showing_progress else DBT), "build", "--project-dir", str(project)]
     for option, value in (("--profiles-dir", profiles), ("--target", target), ("--vars", variables)):
-        words += [] if value is None else [option, str(value)]
-    words += [] if is_own_project(project) else ["--select", "+package:hcat"]
-    words += arguments
-    if is_showing_progress:
-        return _build_with_progress(words, say)
-    return subprocess.run([*DBT, *words], env=dict(environment), check=False).returncode
+        command += [] if value is None else [option, str(value)]
+    command += [] if is_own_project(project) else ["--select", "+package:hcat"]
+    return subprocess.run([*command, *arguments], env=dict(environment), check=False).returncode
 
 
-def _build_with_progress(words: Sequence[str], say: Callable[[str], None]) -> int:
-    """Run dbt in this process; its errors are printed, and instead of all other lines those of :class:`_Progress`."""
-    progress = _Progress(say)
-    # as in DBT: the objects of a parsed project all stay
-    gc.set_threshold(50_000)
-    from dbt.cli.main import dbtRunner
+def run_with_progress(runner: Callable[..., Any], words: Sequence[str]) -> int:
+    """Run dbt by its ``dbtRunner`` and return its exit code.
 
-    done = dbtRunner(callbacks=[progress.hear]).invoke(["--log-level", "none", *words])
+    Errors and what macros print are printed, and instead of all other lines of dbt those of :class:`_Progress`.
+    """
+    progress = _Progress()
+    done = runner(callbacks=[progress.hear]).invoke(["--log-level", "none", *words])
     progress.finish()
     if done.exception is not None:
-        raise WarehouseError(f"nothing was built: {getattr(done.exception, 'msg', done.exception)}")
+        said = " ".join(str(getattr(done.exception, "msg", done.exception)).split())
+        print_line(f"hcat: nothing was built: {said}", is_error=True)
+        return 2
     return 0 if done.success else 1
 
 
 class _Progress:
     """Says every few seconds how far a build has come and which model is longest at work."""
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._print = say
+    def __init__(self) -> None:
         self._started = time.monotonic()
         self._running: dict[str, float] = {}
         self._steps = ""
         self._is_over = threading.Event()
-        say("hcat build: reads the project")
+        print_line("hcat build: reads the project")
         threading.Thread(target=self._beat, daemon=True).start()
 
     def hear(self, event: Any) -> None:
@@ -79,7 +83,7 @@ class _Progress:
             self._running.pop(event.data.node_info.node_path, None)
         elif kind == "PrintEvent" or (event.info.level == "error" and not kind.startswith("Main")):
             for line in event.info.msg.splitlines():
-                self._print(line)
+                print_line(line)
 
     def finish(self) -> None:
         """Say the last line, where anything was built."""
@@ -94,4 +98,4 @@ class _Progress:
             self._say(f"{longest[0]}{since}" if longest else "reads the project")
 
     def _say(self, text: str) -> None:
-        self._print(f"hcat build: {time.monotonic() - self._started:.0f} s{self._steps}: {text}")
+        print_line(f"hcat build: {time.monotonic() - self._started:.0f} s{self._steps}: {text}")

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from hcat.engine import building
-from hcat.engine.saying import say
-from hcat.engine.warehouse import WarehouseError
+from hcat.engine.building import run_with_progress
 
 
 def event(name: str, level: str = "info", msg: str = "", **data: Any) -> SimpleNamespace:
     return SimpleNamespace(info=SimpleNamespace(name=name, level=level, msg=msg), data=SimpleNamespace(**data))
 
 
-def build(monkeypatch: pytest.MonkeyPatch, result: SimpleNamespace, *events: SimpleNamespace) -> int:
-    class Runner:
-        def __init__(self, callbacks: list[Any]) -> None:
-            self.hear = callbacks[0]
+class Result(SimpleNamespace):
+    """What dbt returns, after the events that it tells its listener."""
 
-        def invoke(self, words: list[str]) -> SimpleNamespace:
-            assert words[:3] == ["--log-level", "none", "build"]
-            for one in events:
-                self.hear(one)
-            return result
+    def __call__(self, callbacks: list[Any]) -> Result:
+        self.hear = callbacks[0]
+        return self
 
-    monkeypatch.setitem(sys.modules, "dbt.cli.main", SimpleNamespace(dbtRunner=Runner))
-    monkeypatch.setattr(building, "find_place", lambda *given: None)
-    monkeypatch.setattr(building, "finish_deletion", lambda place: False)
-    monkeypatch.setattr(building, "is_own_project", lambda project: True)
-    return building.build(Path("project"), environment={}, say=say, is_showing_progress=True)
+    def invoke(self, words: list[str]) -> Result:
+        assert words == ["--log-level", "none", "build"]
+        for one in self.events:
+            self.hear(one)
+        return self
 
 
 @pytest.mark.parametrize("is_passing", [True, False])
-def test_progress_and_errors_are_printed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], is_passing: bool
-) -> None:
+def test_progress_and_errors_are_printed(capsys: pytest.CaptureFixture[str], is_passing: bool) -> None:
     node = SimpleNamespace(node_path="scoring/texts.py")
     events = [
         event("LogStartLine", index=7, total=9),
@@ -48,8 +38,8 @@ def test_progress_and_errors_are_printed(
         event("PrintEvent", msg="GATE FAILED"),
         event("NodeFinished", "debug", node_info=node),
     ]
-    result = SimpleNamespace(exception=None, success=is_passing)
-    assert build(monkeypatch, result, *events) == (0 if is_passing else 1)
+    result = Result(exception=None, success=is_passing, events=events)
+    assert run_with_progress(result, ["build"]) == (0 if is_passing else 1)
     assert capsys.readouterr().out.splitlines() == [
         "hcat build: reads the project",
         "first line",
@@ -59,8 +49,11 @@ def test_progress_and_errors_are_printed(
     ]
 
 
-def test_a_build_that_cannot_start_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    said = "the warehouse was made by hcat 0.1.0: run `hcat upgrade`"
-    result = SimpleNamespace(exception=SimpleNamespace(msg=said), success=False)
-    with pytest.raises(WarehouseError, match=r"^nothing was built: the warehouse was made by hcat 0\.1\.0"):
-        build(monkeypatch, result, event("MainEncounteredError", "error", "Encountered an error"))
+def test_a_build_that_cannot_start_is_one_error(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "the warehouse was made by hcat 0.1.0:\nrun `hcat upgrade`"
+    events = [event("MainEncounteredError", "error", "Encountered an error")]
+    result = Result(exception=SimpleNamespace(msg=said), success=False, events=events)
+    assert run_with_progress(result, ["build"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == "hcat build: reads the project\n"
+    assert printed.err == "hcat: nothing was built: the warehouse was made by hcat 0.1.0: run `hcat upgrade`\n"
