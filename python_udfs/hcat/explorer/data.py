@@ -429,10 +429,10 @@ order by "isDrifting" desc, q_value nulls last, metric_name, dimension, segment,
 """
 
 LIST_COMPARISONS: Final = """
-select application as baseline, candidate_version as candidate, metric_name as metric, measurement, verdict,
+select application, baseline_version, candidate_version, metric_name as metric, measurement, verdict,
     count_pairs as "countPairs", count_clusters as "countClusters", baseline_value as before, candidate_value as after,
     difference, difference_lower as low, difference_upper as high, count_regressions as regressions,
-    count_improvements as improvements, baseline_version
+    count_improvements as improvements
 from fct_version_comparisons
 where dimension = 'all' and is_latest
 order by application, baseline_version, candidate_version, family <> 'headline', metric_name, measurement

@@ -107,17 +107,25 @@ def _describe_scales(source: Warehouse) -> dict[str, list[Row]]:
 
 
 def _describe_comparisons(source: Warehouse, read: Read) -> list[Row]:
-    metric_names, applications, versions = read.metric_names, read.applications.code_of, read.versions.code_of
-    described = []
-    for row in source.rows(data.LIST_COMPARISONS, ["fct_version_comparisons"]):
-        application, baseline = applications.get(row["baseline"], -1), versions.get(row.pop("baseline_version"), -1)
-        if row["metric"] in metric_names:
-            row["baseline"], row["candidate"] = (
-                [application, baseline],
-                [application, versions.get(row["candidate"], -1)],
-            )
-            described.append(row | {"metric": metric_names.index(row["metric"])})
-    return described
+    applications, versions = read.applications.code_of, read.versions.code_of
+
+    def place(row: Row, version: str) -> list[int]:
+        return [applications.get(row["application"], -1), versions.get(row[version], -1)]
+
+    return [
+        {
+            "baseline": place(row, "baseline_version"),
+            "candidate": place(row, "candidate_version"),
+            **{name: value for name, value in row.items() if name not in _SYSTEMS},
+            "metric": read.metric_names.index(row["metric"]),
+        }
+        for row in source.rows(data.LIST_COMPARISONS, ["fct_version_comparisons"])
+        if row["metric"] in read.metric_names
+    ]
+
+
+#: Columns of a comparison that the page has as codes.
+_SYSTEMS: Final = ("application", "baseline_version", "candidate_version")
 
 
 def _describe_findings(
