@@ -96,13 +96,7 @@ def _resolve(texts: Iterable[str], pins: Mapping[str, str], *options: str) -> Re
 
 
 def _follow_cuda(pins: Mapping[str, str], taken: Releases) -> Releases:
-    """Return what torch of the index asks for beside what is taken: its wheels are read in part, never as a whole.
-
-    Raises
-    ------
-    RuntimeError
-        If what is asked for does not settle.
-    """
+    """Return what torch of the index asks for beside what is taken: its wheels are read in part, never as a whole."""
     limits: dict[str, SpecifierSet] = {}
     for _ in range(_ROUNDS):
         chosen = {name: _choose(name, limit, pins) for name, limit in limits.items()}
