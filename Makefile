@@ -55,8 +55,9 @@ PRIVATE := umask 077;
 build: .venv/installed
 	@$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
 	@$(PRIVATE) status=0; $(BIN)/hcat build --progress || status=$$?; test $$status -lt 2 || exit $$status; \
-	echo "hcat: writes the explorer and the report"; \
+	echo "hcat: writes the explorer"; \
 	$(BIN)/hcat explore || { status=$$?; rm -f "$$HCAT_WAREHOUSE/explorer.html"; }; \
+	echo "hcat: writes the report"; \
 	$(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
 	exit $$status
 
