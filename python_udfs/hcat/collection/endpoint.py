@@ -362,7 +362,7 @@ def _explain(path: Path, error: ErrorDetails) -> str:
         location, says = (*location, *filter(None, [cause.key])), str(cause)
     elif error["type"] == "missing":
         says = "must be given, got nothing"
-    elif error["type"] == "extra_forbidden":
+    elif error["type"] in ("extra_forbidden", "invalid_key"):
         *parents, key = location
         location = tuple(parents)
         says = f"must hold only {', '.join(_SECTIONS[location].model_fields)}, got the key {_show(key)}"
@@ -473,5 +473,5 @@ def _found(value: Any) -> str:
     if isinstance(value, bool):
         return f"the value {str(value).lower()}"
     if isinstance(value, int | float):
-        return f"the number {value}"
+        return f"the number {_show(value)}"
     return describe_type(value)

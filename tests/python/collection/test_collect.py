@@ -243,6 +243,7 @@ def test_the_example_is_read(tmp_path: Path) -> None:
         ("timeout_seconds: 10", "timeout_seconds: .inf", "limits.timeout_seconds must be a number from 0.01 to 3600"),
         ("attempts: 6", "attempts: 6\n  attempts: 7", "line 29: the key attempts stands here twice"),
         ("attempts: 6", "retries: 6", "limits must hold only concurrency, timeout_seconds, attempts"),
+        ("attempts: 6", "5: 6", "limits must hold only concurrency, timeout_seconds, attempts"),
         ("limits:", "limit:", "must hold only application, application_version, request, response, limits"),
         ("response:", "respond:", "response must be given, got nothing"),
         ("  error: $.error", "  error: [", "line"),
