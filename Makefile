@@ -23,45 +23,41 @@ GRAMMAR ?= $(HCAT_WAREHOUSE)/grammar
 
 .PHONY: build test-set grammar test lint sbom bench report demo web clean
 
-# each package in the lock alone, with the files that the lock knows by their digest; what has no wheel is built by the
-# locked setuptools
-PIP := pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation
-LOCKED := $(PIP) --require-hashes --requirement
+# what the locks name, file by file of known digest, by uv or else by pip (supply_chain/install.py): run-time packages to
+# build, those of developers to test
+INSTALL := @$(PYTHON) -m supply_chain.install
+RUN_LOCKS := $(foreach step,uv build run cpu cuda mpnet,locks/$(step).txt)
 
-# torch for the CPU where pip finds it and no NVIDIA driver is there; else torch of the index with the libraries that it
-# asks for. The base of the accurate classifier is 400 MB; without it the compact classifier reads alone, and the build
-# says so
-.venv/installed: pyproject.toml $(wildcard locks/*.txt)
-	$(PYTHON) -m venv .venv
-	$(BIN)/$(LOCKED) locks/build.txt
-	$(BIN)/$(LOCKED) locks/run.txt --requirement locks/dev.txt
-	test ! -e /proc/driver/nvidia/version && $(BIN)/$(LOCKED) locks/cpu.txt 2> /dev/null || $(BIN)/$(LOCKED) locks/cuda.txt
-	$(BIN)/$(PIP) --editable .
-	$(BIN)/$(LOCKED) locks/mpnet.txt || \
-	echo "hcat: the base of the accurate classifier could not be installed; the compact classifier will read alone"
-	touch $@
+.venv/installed: pyproject.toml supply_chain/install.py $(RUN_LOCKS)
+	$(INSTALL) run
+	@touch $@
 
-# the tool that writes bills of materials, by itself: a package that it brings makes every start of dbt two seconds longer
-.venv/sbom/installed: .venv/installed
-	$(PYTHON) -m venv .venv/sbom
-	.venv/sbom/bin/$(LOCKED) locks/sbom.txt
-	touch $@
+.venv/installed-dev: .venv/installed locks/dev.txt
+	$(INSTALL) dev
+	@touch $@
+
+.venv/sbom/installed: .venv/installed-dev locks/sbom.txt
+	$(INSTALL) sbom
+	@touch $@
 
 # Spark is tested where Java is; elsewhere its tests are skipped and say so
 SPARK := $(if $(shell command -v java),.venv/installed-spark)
 
-.venv/installed-spark: .venv/installed
-	$(BIN)/$(LOCKED) locks/spark.txt
-	touch $@
+.venv/installed-spark: .venv/installed-dev locks/spark.txt
+	$(INSTALL) spark
+	@touch $@
 
 # what is made of logs is for this account alone, dbt's folders too
 PRIVATE := umask 077;
 
-# a failed gate, or logs without a score to explore, still leave a report and a summary; the exit code says that it failed
+# a failed gate, or logs without a score to explore, still leave a report and a summary; the exit code says that it failed.
+# With exit code 2 nothing was built, and there is nothing to show
 build: .venv/installed
-	$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
-	$(PRIVATE) status=0; $(BIN)/dbt --quiet build || status=$$?; \
+	@$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
+	@$(PRIVATE) status=0; $(BIN)/hcat build --progress || status=$$?; test $$status -lt 2 || exit $$status; \
+	echo "hcat: writes the explorer"; \
 	$(BIN)/hcat explore || { status=$$?; rm -f "$$HCAT_WAREHOUSE/explorer.html"; }; \
+	echo "hcat: writes the report"; \
 	$(BIN)/hcat report && $(BIN)/hcat summary || status=$$?; \
 	exit $$status
 
@@ -72,18 +68,18 @@ report: .venv/installed
 # parse the project again, unless they have a folder of their own
 test-set: .venv/installed
 	$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
-	$(PRIVATE) $(BIN)/dbt --quiet build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}' \
+	$(PRIVATE) $(BIN)/hcat build --progress --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}' \
 		--target-path target/test_set
 	$(BIN)/hcat test-set --warehouse "$$HCAT_WAREHOUSE" --output $(TEST_SET)/queries.jsonl
 
 grammar: .venv/installed
 	$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
-	$(PRIVATE) HCAT_DEMO=1 $(BIN)/dbt --quiet build --select +tag:grammar --indirect-selection cautious --vars '{hcat_grammar: true}' \
+	$(PRIVATE) HCAT_DEMO=1 $(BIN)/hcat build --progress --select +tag:grammar --indirect-selection cautious --vars '{hcat_grammar: true}' \
 		--target-path target/grammar
 	$(BIN)/hcat grammar --warehouse "$$HCAT_WAREHOUSE" --output $(GRAMMAR)/queries.jsonl
 	$(PRIVATE) cp demo/relational/documents.jsonl demo/relational/chunks.jsonl $(GRAMMAR)/
 
-lint: .venv/installed
+lint: .venv/installed-dev
 	$(BIN)/ruff check . && $(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/sqlfluff lint models macros tests analyses --disable-progress-bar
@@ -109,14 +105,14 @@ NO_ROOM := $(filter-out 1,$(words $(ROOM))$(filter-out $(ROOMS),$(ROOM)))
 ROOM_PYTHON := $(call folders,tests/python/$(ROOM) python_udfs/hcat/$(ROOM)) $(wildcard python_udfs/hcat/$(ROOM).py)
 ROOM_SQL := $(call folders,models/$(ROOM) models/*/$(ROOM) models/*/*/$(ROOM))
 
-test: .venv/installed
+test: .venv/installed-dev
 	$(if $(NO_ROOM),$(error no room $(ROOM); rooms: $(ROOMS)))
 	$(if $(strip $(ROOM_PYTHON)),OMP_NUM_THREADS=1 TOKENIZERS_PARALLELISM=false \
 		$(BIN)/pytest $(if $(filter $(ROOM),$(LONG_ROOMS)),-n $(WORKERS) --dist loadfile) --doctest-modules $(ROOM_PYTHON))
 	$(if $(ROOM_SQL),$(BIN)/sqlfluff lint $(ROOM_SQL) --disable-progress-bar)
 endif
 
-bench: .venv/installed
+bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
 
 demo: .venv/installed

@@ -21,13 +21,7 @@ class UnreachableError(RuntimeError):
 
 
 def audit(pins: Mapping[str, str]) -> list[str]:
-    """Return a line for each known vulnerability of the pinned packages.
-
-    Raises
-    ------
-    UnreachableError
-        If the service does not answer, or does not know packages that everybody knows.
-    """
+    """Return a line for each known vulnerability of the pinned packages."""
     first = _ask({_KNOWN: pins[_KNOWN]})
     if "skip_reason" in first[0]:
         raise UnreachableError("the index here keeps no advisories")

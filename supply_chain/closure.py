@@ -42,17 +42,7 @@ _WORDS: Final = {
 
 @dataclass(slots=True)
 class Package:
-    """An installed package of the closure.
-
-    Parameters
-    ----------
-    name, version : str
-        Name in its normal form, and version without the mark of a local build.
-    licence : str
-        Licence by its SPDX name, or the words of the package; empty if it states none.
-    needed_by : set of str
-        Packages of the closure that ask for it.
-    """
+    """An installed package of the closure."""
 
     name: str
     version: str
@@ -71,18 +61,7 @@ def read_pins(*steps: str) -> dict[str, str]:
 
 
 def find_closure(extras: Iterable[str] = ()) -> dict[str, Package]:
-    """Return the installed packages that hcat needs, by name.
-
-    Parameters
-    ----------
-    extras : iterable of str
-        Extras of hcat that count too. What of them is not installed is left out.
-
-    Raises
-    ------
-    LookupError
-        If a package that every installation needs is not installed.
-    """
+    """Return the installed packages that hcat needs, by name."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = [(text, "hcat", True) for text in project["dependencies"]]
     asked += [(text, "hcat", False) for extra in extras for text in project["optional-dependencies"][extra]]

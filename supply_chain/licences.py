@@ -64,8 +64,9 @@ trusted and what is not.
 ## The lock
 
 `make build` installs from `locks/` alone. A file per step pins each package with its version and with the SHA-256 of
-every file of that release, for each machine and each Python. pip refuses any other file. In an environment of your own,
-the same commands are:
+every file of that release, for each machine and each Python. Any other file is refused. uv installs, at the version of
+`uv.txt`; where it cannot be had, pip does. Both use the indexes that pip is set up with. `make test` installs `dev.txt`
+too. In an environment of your own, the same commands are:
 
 ```bash
 pip install --no-deps --no-build-isolation --require-hashes -r locks/build.txt
@@ -76,6 +77,7 @@ pip install --no-deps --no-build-isolation .
 
 | file | what it brings |
 |---|---|
+| `uv.txt` | uv, which installs the others |
 | `build.txt` | setuptools, which builds hcat and the packages that have no wheel |
 | `run.txt` | what hcat runs on, without torch |
 | `cpu.txt` | torch for the CPU (x86_64, Python 3.11), which PyTorch's own index has and the public one has not |
@@ -90,8 +92,8 @@ pip install --no-deps --no-build-isolation .
 release of one package, change its version in the file before. The index is the one that pip is set up with. `cpu.txt`
 stays as it is where pip finds no build of torch for the CPU.
 
-`make build` takes torch for the CPU where pip finds it and the machine has no NVIDIA driver. Elsewhere it takes
-`cuda.txt`.
+`make build` takes torch for the CPU where an index offers it and the machine has no NVIDIA driver. Elsewhere it takes
+`cuda.txt`, which is 3 GB. `PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make build` offers it.
 
 ## Weights
 

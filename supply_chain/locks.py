@@ -73,6 +73,7 @@ def write_locks(folder: Path = LOCKS) -> int:
     if build != pins["torch"]:
         count += _write(folder / "cpu.txt", {"torch": (build, digests - public)})
     count += _write(folder / "cuda.txt", {"torch": (pins["torch"], public), **_follow_cuda(pins, taken)})
+    count += _write(folder / "uv.txt", _resolve(["uv"], pins))
     count += _write(folder / "sbom.txt", _resolve(["cyclonedx-bom"], pins))
     return count + _write(folder / "mpnet.txt", _resolve(MPNET_PACKAGES, pins, "--no-deps"))
 
@@ -95,13 +96,7 @@ def _resolve(texts: Iterable[str], pins: Mapping[str, str], *options: str) -> Re
 
 
 def _follow_cuda(pins: Mapping[str, str], taken: Releases) -> Releases:
-    """Return what torch of the index asks for beside what is taken: its wheels are read in part, never as a whole.
-
-    Raises
-    ------
-    RuntimeError
-        If what is asked for does not settle.
-    """
+    """Return what torch of the index asks for beside what is taken: its wheels are read in part, never as a whole."""
     limits: dict[str, SpecifierSet] = {}
     for _ in range(_ROUNDS):
         chosen = {name: _choose(name, limit, pins) for name, limit in limits.items()}

@@ -41,13 +41,7 @@ def list_weights() -> list[dict[str, Any]]:
 
 
 def make_bill() -> dict[str, Any]:
-    """Return the bill of materials of an installation; the same environment gives the same bill.
-
-    Raises
-    ------
-    RuntimeError
-        If CycloneDX's tool is not there or ends in an error.
-    """
+    """Return the bill of materials of an installation; the same environment gives the same bill."""
     if not TOOL.exists():
         raise RuntimeError("CycloneDX's tool is not installed: `make sbom` does that")
     command = [str(TOOL), "-m", "cyclonedx_py", "environment", "--output-reproducible", "--of", "JSON"]

@@ -169,6 +169,9 @@ def build_project(
     profiles_dir: ProfilesOption = None,
     target: TargetOption = None,
     variables: VariablesOption = None,
+    progress: Annotated[
+        bool, typer.Option("--progress", help="Print how far the build has come, and errors, instead of dbt's lines.")
+    ] = False,
 ) -> None:
     """Run `dbt build` on hcat and on what it reads, after a deletion that was killed was finished.
 
@@ -184,6 +187,7 @@ def build_project(
         context.args,
         environment=os.environ,
         say=say,
+        is_showing_progress=progress,
     )
     raise typer.Exit(code)
 
@@ -427,7 +431,7 @@ def collect(
     if dry_run:
         say_in_columns(run.describe_first_request(described, test_set, output, samples))
         return
-    collected = run.collect(described, test_set, output, samples=samples, show_progress=True)
+    collected = run.collect(described, test_set, output, samples=samples)
     say_in_columns(collected.describe())
     if not collected.is_complete:
         raise typer.Exit(1)

@@ -20,8 +20,6 @@ WRITERS = {"print", "echo", "secho", "stdout", "stderr", "warn", "pprint", "Cons
 LOGGERS = {"logging", "warnings", "logger"}
 #: Modules with one of these words, and why.
 OTHERS = {
-    # a bar that counts, without any text of a log
-    "hcat/collection/run.py": {"Console"},
     # they silence the loggers of other packages
     "hcat/engine/http.py": {"logging"},
     "hcat/engine/devices.py": {"logging"},

@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from hcat.encoders import mpnet
-from supply_chain import advisories, licences, locks, materials
+from supply_chain import advisories, install, licences, locks, materials
 from supply_chain.__main__ import main
 from supply_chain.closure import LOCKS, Package, find_closure, read_pins
 
@@ -74,18 +74,33 @@ def test_a_known_vulnerability_fails_and_a_silent_service_is_said(
         assert capsys.readouterr().out == "advisories: could not be asked (the index here keeps no advisories)\n"
 
 
-def test_everything_that_make_installs_is_locked_by_digest() -> None:
-    text = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
-    assert "PIP := pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation\n" in text
-    assert "LOCKED := $(PIP) --require-hashes --requirement\n" in text
-    installs = [line.strip() for line in text.splitlines() if re.search(r"pip install|\$\((?:PIP|LOCKED)\)", line)]
+@pytest.mark.parametrize("has_uv", [True, False])
+def test_everything_that_make_installs_is_locked_by_digest(monkeypatch: pytest.MonkeyPatch, has_uv: bool) -> None:
+    commands: list[list[str]] = []
+
+    def watch(what: str, command: list[str], *given: object, is_optional: bool = False) -> int:
+        commands.append(command)
+        return int(command[0].endswith("uv") and not has_uv)
+
+    monkeypatch.setattr(install, "watch", watch)
+    monkeypatch.setattr(install, "read_settings", lambda python, environment: {})
+    for step in ("run", "dev", "spark", "sbom"):
+        assert install.main([step]) == 0
+    installs = [command for command in commands if "install" in command]
     # hcat itself is the one thing without a digest
-    assert [line for line in installs if "$(LOCKED)" not in line][1:] == [
-        "LOCKED := $(PIP) --require-hashes --requirement",
-        "$(BIN)/$(PIP) --editable .",
-    ]
-    named = set(re.findall(r"locks/(\w+)\.txt", text))
-    assert named == {path.stem for path in LOCKS.glob("*.txt")} - {"extras"}
+    assert [command[-2:] for command in installs if "--require-hashes" not in command] == [
+        ["--editable", str(REPOSITORY)]
+    ] * (1 if has_uv else 2)
+    assert all("--no-deps" in command for command in installs)
+    named = {Path(word).stem for command in installs for word in command if word.endswith(".txt")}
+    assert named >= {path.stem for path in LOCKS.glob("*.txt")} - {"extras", "cpu", "cuda"}
+
+
+def test_uv_asks_the_indexes_that_pip_is_set_up_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "https://one.example/simple https://two.example/simple")
+    found = install.read_settings(sys.executable, {"UV_FIND_LINKS": "/wheels"})
+    assert found["UV_INDEX"] == "https://one.example/simple https://two.example/simple"
+    assert "UV_FIND_LINKS" not in found
 
 
 @pytest.mark.parametrize("path", sorted(LOCKS.glob("*.txt")), ids=lambda path: path.stem)
@@ -108,6 +123,7 @@ def test_the_lock_satisfies_what_the_project_asks_for() -> None:
             *extras["integrations"],
             *extras["language-model"],
         ],
+        ("uv",): ["uv"],
         ("mpnet",): mpnet.PACKAGES,
         ("sbom",): ["cyclonedx-bom"],
     }

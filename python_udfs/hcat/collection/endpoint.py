@@ -8,27 +8,22 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final, Literal, NoReturn
 from urllib.parse import urlsplit
 
 import yaml
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from hcat.collection.paths import JsonPath, describe_type, parse_path
 from hcat.engine.http import Limits, keeps_secrets
 from hcat.engine.keys import hash_text
 
-METHODS: Final = ("GET", "POST", "PUT")
-PLACEHOLDERS: Final = (
-    "query",
-    "query_id",
-    "sample_index",
-    "interaction_id",
-    "application",
-    "application_version",
-)
+PLACEHOLDERS: Final = ("query", "query_id", "sample_index", "interaction_id", "application", "application_version")
 """Names for ``{{...}}``; each stands for a whole value and never for a part of a text."""
 
 HEADER_PLACEHOLDERS: Final = ("interaction_id",)
@@ -43,141 +38,269 @@ _SECRET_NAME = re.compile(r"authorization|cookie|token|secret|password|credentia
 # the transport sets these itself
 _RESERVED_HEADERS = {"host", "content-length", "transfer-encoding", "connection"}
 _SHOWN_CHARACTERS = 60
+_HIDDEN: Final = "something else (not shown)"
 
 
 class EndpointError(ValueError):
     """The description of an endpoint is invalid; the message is one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """The request for a query.
+class _KeyError(ValueError):
+    """What is wrong at a key below the one that is checked."""
 
-    Parameters
-    ----------
-    method : str
-        One of :data:`METHODS`.
-    shown_url, url : str
-        URL as written, with ``${NAME}``, and with the values of the environment.
-    shown_headers, headers : mapping of str to str
-        Headers in both forms.
-    shown_parameters, parameters : mapping of str to value
-        Parameters of the query string in both forms.
-    body : JSON value or None
-        Template whose placeholders are whole values; with None, no body is sent.
-    """
-
-    method: str
-    shown_url: str
-    shown_headers: Mapping[str, str]
-    shown_parameters: Mapping[str, Any]
-    body: Any
-    # with values of the environment: these hold secrets and must not be printed
-    url: str = field(repr=False)
-    headers: Mapping[str, str] = field(repr=False)
-    parameters: Mapping[str, Any] = field(repr=False)
+    def __init__(self, says: str, key: str = "") -> None:
+        super().__init__(says)
+        self.key = key
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """How the service marks a refusal, and which text is then the answer.
-
-    Parameters
-    ----------
-    path : JsonPath
-        Place of the mark; a reply without it is not a refusal.
-    equals : bool, str or number
-        Value of the mark in a refusal.
-    answer : JsonPath or None
-        Place of the text that the customer saw; None means the usual place of answers.
-    text : str or None
-        Text that the customer saw, if the reply does not hold it.
-    """
-
-    path: JsonPath
-    equals: Any
-    answer: JsonPath | None = None
-    text: str | None = None
+def _fail(expected: str, found: str, key: str = "") -> NoReturn:
+    raise _KeyError(f"must be {expected}, got {found}", key)
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
-    """Where a reply holds the columns of the raw contract; None means that it does not hold them.
+# ---------------------------------------------------------------------------------------------------------------------
+# The shape of the file. The description of a field says what is expected of its type
 
-    Parameters
-    ----------
-    answer : JsonPath
-        Text of the answer.
-    contexts, chunk_ids, scores : JsonPath or None
-        Lists of equal length, in the order of retrieval.
-    refusal : Refusal or None
-        How a refusal is marked.
-    error : JsonPath or None
-        Place where the service reports an error.
-    """
 
-    answer: JsonPath
-    contexts: JsonPath | None = None
-    chunk_ids: JsonPath | None = None
-    scores: JsonPath | None = None
+class _Section(BaseModel):
+    """Some keys of the file; a key without a value counts as left out."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_empty_keys(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {key: value for key, value in given.items() if value is not None or key not in cls.model_fields}
+
+
+def _check_text(text: str) -> str:
+    return text if text.strip() else _fail("a text", "an empty text")
+
+
+def _check_written_url(url: str) -> str:
+    if "{{" in url:
+        _fail("without placeholders, which belong in body or parameters", _found(url))
+    if "?" in url or "#" in url:
+        _fail("without a query string, which belongs in request.parameters", _found(url))
+    return url
+
+
+def _check_path(value: Any, *, is_list: bool) -> JsonPath:
+    expected = f"a JSON path such as {'$.contexts[*].text' if is_list else '$.answer'}"
+    if not isinstance(value, str):
+        _fail(expected, _found(value))
+    try:
+        path = parse_path(value)
+    except ValueError as error:
+        _fail(expected, f"{_found(value)}: {error}")
+    if path.is_list != is_list:
+        _fail(f"{expected}, {'with' if is_list else 'without'} [*]", _found(value))
+    return path
+
+
+def _check_headers(headers: dict[Any, Any]) -> dict[str, str]:
+    known: set[str] = set()
+    for name, value in headers.items():
+        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
+            raise _KeyError(f"must hold names of headers, got {_show(name)}")
+        if name.lower() in _RESERVED_HEADERS:
+            _fail("left to the transport", "a value", name)
+        if name.lower() in known:
+            _fail("given once", "two spellings of it", name)
+        known.add(name.lower())
+        if not isinstance(value, str):
+            _fail("a text", describe_type(value), name)
+        _check_template(value, HEADER_PLACEHOLDERS, name, is_hidden=True)
+        _require_variable(name, value)
+    return headers
+
+
+def _check_parameters(parameters: dict[Any, Any]) -> dict[str, Any]:
+    for name, value in parameters.items():
+        if not isinstance(name, str):
+            raise _KeyError(f"must hold names of parameters, got {_show(name)}")
+        if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+            _fail("a text, a number, true or false", describe_type(value), name)
+        if isinstance(value, str):
+            _check_template(value, PLACEHOLDERS, name)
+            _require_variable(name, value)
+    return parameters
+
+
+def _require_variable(name: str, value: str) -> None:
+    if _SECRET_NAME.search(name) and not (_VARIABLE.search(value) or _PLACEHOLDER.fullmatch(value)):
+        _fail("taken from the environment with ${NAME}", "a literal value (not shown)", name)
+
+
+def _check_body(body: Any) -> Any:
+    _check_template(body, PLACEHOLDERS, is_body=True)
+    return body
+
+
+def _check_template(
+    template: Any, allowed: Collection[str], key: str = "", *, is_body: bool = False, is_hidden: bool = False
+) -> None:
+    """Refuse texts that only look like a placeholder, and secrets in a body."""
+    if isinstance(template, Mapping):
+        for name, item in template.items():
+            if not isinstance(name, str) or "{{" in name:
+                _fail("an object whose keys are plain texts", f"the key {_show(name)}", key)
+            _check_template(item, allowed, f"{key}.{name}".strip("."), is_body=is_body)
+    elif isinstance(template, list):
+        for number, item in enumerate(template):
+            _check_template(item, allowed, f"{key}[{number}]", is_body=is_body)
+    elif isinstance(template, str):
+        found = _HIDDEN if is_hidden else _found(template)
+        match = _PLACEHOLDER.fullmatch(template)
+        if match and match[1] not in allowed:
+            _fail(f"one of the placeholders {_list_placeholders(allowed)}", found, key)
+        if not match and "{{" in template:
+            _fail("one placeholder and nothing else, or a text without {{", found, key)
+        if is_body and _VARIABLE.search(template):
+            _fail("without ${...}: values of the environment belong in request.headers", found, key)
+    elif isinstance(template, float) and not math.isfinite(template):
+        _fail("a JSON value", str(template), key)
+    elif template is not None and not isinstance(template, bool | int | float):
+        # a YAML date or binary value
+        _fail("a JSON value; a date needs quotes", type(template).__name__, key)
+
+
+def _check_mark(value: Any) -> Any:
+    is_mark = isinstance(value, bool | int | float | str)
+    return value if is_mark else _fail("true, false, a number or a text", _found(value))
+
+
+_Text = Annotated[str, AfterValidator(_check_text)]
+_Place = Annotated[JsonPath, BeforeValidator(partial(_check_path, is_list=False))]
+_Places = Annotated[JsonPath, BeforeValidator(partial(_check_path, is_list=True))]
+
+
+class Request(_Section):
+    """The request for a query, as written: ``${NAME}`` and placeholders stand as they are."""
+
+    method: Literal["GET", "POST", "PUT"] = Field(description="one of GET, POST, PUT")
+    url: Annotated[_Text, AfterValidator(_check_written_url)] = Field(description="a text in quotes")
+    headers: Annotated[dict[Any, Any], AfterValidator(_check_headers)] = {}
+    parameters: Annotated[dict[Any, Any], AfterValidator(_check_parameters)] = {}
+    #: Its placeholders are whole values; with None, no body is sent.
+    body: Annotated[Any, AfterValidator(_check_body)] = None
+
+    @model_validator(mode="after")
+    def _get_without_body(self) -> Request:
+        if self.method == "GET" and self.body is not None:
+            _fail("left out with the method GET", _found(self.body), "body")
+        return self
+
+
+class Refusal(_Section):
+    """How the service marks a refusal, and which text is then the answer."""
+
+    #: A reply without this place is not a refusal.
+    path: _Place
+    equals: Annotated[Any, AfterValidator(_check_mark)] = True
+    #: Place of the text that the customer saw, where it is not the usual one, or that text.
+    answer: _Place | None = None
+    text: _Text | None = Field(None, description="a text in quotes")
+
+    @model_validator(mode="after")
+    def _have_one_text(self) -> Refusal:
+        return _fail("left out where refusal.answer is given", "both", "text") if self.answer and self.text else self
+
+
+class Response(_Section):
+    """Where a reply holds the columns of the raw contract; None means that it does not hold them."""
+
+    answer: _Place
+    #: Lists of equal length, in the order of retrieval.
+    contexts: _Places | None = None
+    chunk_ids: _Places | None = None
+    scores: _Places | None = None
     refusal: Refusal | None = None
-    error: JsonPath | None = None
+    #: Place where the service reports an error.
+    error: _Place | None = None
+
+    @model_validator(mode="after")
+    def _score_something(self) -> Response:
+        if self.scores and not (self.contexts or self.chunk_ids):
+            _fail("given with contexts or chunk_ids", "without them", "scores")
+        return self
+
+
+_DEFAULT: Final = Limits()
+
+
+def _count(default: int, low: int, high: int) -> Any:
+    return Field(default, ge=low, le=high, description=f"an integer from {low} to {high}")
+
+
+def _amount(default: float | None, low: float, high: float) -> Any:
+    return Field(default, ge=low, le=high, allow_inf_nan=False, description=f"a number from {low:g} to {high:g}")
+
+
+class _Limits(_Section):
+    concurrency: int = _count(_DEFAULT.concurrency, 1, 256)
+    timeout_seconds: float = _amount(_DEFAULT.timeout_seconds, 0.01, 3600)
+    attempts: int = _count(_DEFAULT.attempts, 1, 20)
+    backoff_seconds: float = _amount(_DEFAULT.backoff_seconds, 0, 3600)
+    backoff_maximum_seconds: float = _amount(_DEFAULT.backoff_maximum_seconds, 0, 3600)
+    retry_after_maximum_seconds: float = _amount(_DEFAULT.retry_after_maximum_seconds, 0, 86_400)
+    requests_per_second: float | None = _amount(_DEFAULT.requests_per_second, 0.001, 10_000)
+    stop_after_failures: int = _count(_DEFAULT.stop_after_failures, 1, 1_000_000_000)
+
+
+class _File(_Section):
+    application: _Text = Field(description="a text in quotes")
+    application_version: _Text = Field(description="a text in quotes")
+    request: Request
+    response: Response
+    limits: _Limits = _Limits()
+
+
+#: Place in the file -> its keys.
+_SECTIONS: Final[dict[tuple[Any, ...], type[_Section]]] = {
+    (): _File,
+    ("request",): Request,
+    ("response",): Response,
+    ("response", "refusal"): Refusal,
+    ("limits",): _Limits,
+}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The file with the values of the environment
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A checked description.
-
-    Parameters
-    ----------
-    application, application_version : str
-        The application under test; both are written to every interaction.
-    request, response, limits
-        The sections of the file.
-    endpoint_hash : str
-        Hash of method, parameters, body and response. Answers with different hashes must not be mixed. URL, headers
-        and limits are not part of it.
-    secrets : tuple of str
-        Values of the environment in headers and parameters; they are removed from everything that is written or shown.
-    hidden : tuple of str
-        Values of the environment in the URL; they are removed from messages. An answer may name its own host.
-    """
+    """A checked description."""
 
     application: str
     application_version: str
     request: Request
     response: Response
     limits: Limits
+    #: Of method, parameters, body and response: answers with different hashes must not be mixed.
     endpoint_hash: str
+    # those of the request with the values of the environment: they hold secrets and must not be printed
+    url: str = field(repr=False)
+    headers: Mapping[str, str] = field(repr=False)
+    parameters: Mapping[str, Any] = field(repr=False)
+    #: Values of the environment in headers and parameters; they are removed from everything that is written or shown.
     secrets: tuple[str, ...] = field(repr=False)
+    #: Values of the environment in the URL; they are removed from messages. An answer may name its own host.
     hidden: tuple[str, ...] = field(repr=False)
 
 
 def read_endpoint(path: Path, environment: Mapping[str, str]) -> Endpoint:
     """Return the endpoint that a YAML file describes."""
-    top = _Section(str(path), "", _load(path), environment)
-    application = top.text("application")
-    version = top.resolve("application_version", top.text("application_version"), "open")
-    request = _read_request(top.section("request"))
-    response = _read_response(top.section("response"))
-    limits = _read_limits(top.section("limits", is_required=False))
-    top.finish()
-    definition = {
-        "method": request.method,
-        "parameters": request.shown_parameters,
-        "body": request.body,
-        "response": asdict(response),
-    }
-    return Endpoint(
-        application,
-        version,
-        request,
-        response,
-        limits,
-        hash_text(json.dumps(definition, sort_keys=True)),
-        tuple(sorted(set(top.taken["secrets"]))),
-        tuple(sorted(set(top.taken["hidden"]))),
-    )
+    loaded = _load(path)
+    try:
+        return _resolve(_File.model_validate(loaded), environment)
+    except ValidationError as error:
+        raise EndpointError(_explain(path, error.errors(include_url=False)[0])) from None
+    except _KeyError as error:
+        raise EndpointError(f"{path}: {f'{error.key} ' if error.key else ''}{error}") from None
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
@@ -202,18 +325,28 @@ def fill_resolved(shown: Mapping[str, Any], resolved: Mapping[str, Any], values:
     }
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Reading the file
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
+    """Refuses a repeated key, of which YAML would take the last, and a placeholder without quotes."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        keys: set[str] = set()
+        for key, _ in node.value:
+            problem = None
+            if not isinstance(key, yaml.ScalarNode):
+                problem = 'a key must be a text; a placeholder needs quotes: "{{query}}"'
+            elif key.value in keys:
+                problem = f"the key {_show(key.value)} stands here twice"
+            if problem:
+                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
+            keys.add(key.value)
+        return super().construct_mapping(node, deep)
 
 
 def _load(path: Path) -> Any:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return yaml.load(path.read_text(encoding="utf-8-sig"), _Loader)
     except UnicodeDecodeError as error:
         raise EndpointError(f"{path} must be UTF-8, got other bytes at position {error.start}") from None
-    try:
-        _check_keys(yaml.compose(text, Loader=yaml.SafeLoader), set())
-        return yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise EndpointError(f"{path}{line}: {error.problem}") from None
@@ -221,318 +354,99 @@ def _load(path: Path) -> Any:
         raise EndpointError(f"{path} must be YAML, got: {_show(error)}") from None
 
 
-def _check_keys(node: Any, seen: set[int]) -> None:
-    """Raise an error for a repeated key, of which YAML would take the last, and for a placeholder without quotes."""
-    if id(node) in seen or not isinstance(node, yaml.CollectionNode):
-        return
-    seen.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _check_keys(item, seen)
-        return
-    keys: set[str] = set()
-    for key, item in node.value:
-        problem = None
-        if not isinstance(key, yaml.ScalarNode):
-            problem = 'a key must be a text; a placeholder needs quotes: "{{query}}"'
-        elif key.value in keys:
-            problem = f"the key {_show(key.value)} stands here twice"
-        if problem:
-            raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
-        keys.add(key.value)
-        _check_keys(item, seen)
+def _explain(path: Path, error: ErrorDetails) -> str:
+    """Return an error of pydantic as one line."""
+    location = error["loc"]
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, _KeyError):
+        location, says = (*location, *filter(None, [cause.key])), str(cause)
+    elif error["type"] == "missing":
+        says = "must be given, got nothing"
+    elif error["type"] in ("extra_forbidden", "invalid_key"):
+        *parents, key = location
+        location = tuple(parents)
+        says = f"must hold only {', '.join(_SECTIONS[location].model_fields)}, got the key {_show(key)}"
+    else:
+        expected = _SECTIONS[location[:-1]].model_fields[str(location[-1])].description if location else None
+        says = f"must be {expected or 'keys with values'}, got {_found(error['input'])}"
+    place = ".".join(map(str, location)).replace(".[", "[")
+    return f"{path}: {place} {says}" if place else f"{path} {says}"
 
 
-class _Section:
-    """One mapping of the file, with its place in the file and the keys that were read so far."""
+def _resolve(file: _File, environment: Mapping[str, str]) -> Endpoint:
+    """Return the endpoint with the values of the environment, checked again with them."""
+    request, secrets, hidden = file.request, set[str](), set[str]()
 
-    def __init__(
-        self,
-        file: str,
-        key: str,
-        mapping: Any,
-        environment: Mapping[str, str],
-        taken: dict[str, list[str]] | None = None,
-    ) -> None:
-        self.file, self.key, self.environment = file, key, environment
-        # values taken from the environment, shared by all sections
-        self.taken = {"secrets": [], "hidden": [], "open": []} if taken is None else taken
-        if not isinstance(mapping, dict):
-            raise EndpointError(f"{self._name()} must be keys with values, got {_found(mapping)}")
-        self.mapping = mapping
-        self.known: list[str] = []
-
-    def _name(self, key: str | None = None) -> str:
-        parts = [part for part in (self.key, key) if part]
-        return f"{self.file}: {'.'.join(parts)}" if parts else self.file
-
-    def fail(self, key: str, expected: str, found: str) -> EndpointError:
-        """Return the error for a key."""
-        return EndpointError(f"{self._name(key)} must be {expected}, got {found}")
-
-    def has(self, key: str) -> bool:
-        """Return whether the key has a value."""
-        self.known.append(key)
-        return self.mapping.get(key) is not None
-
-    def section(self, key: str, *, is_required: bool = True) -> _Section:
-        """Return the section of a key; an empty one if it is optional and missing."""
-        if not self.has(key):
-            if is_required:
-                raise self.fail(key, "given", "nothing")
-            return _Section(self.file, f"{self.key}.{key}".strip("."), {}, self.environment, self.taken)
-        name = f"{self.key}.{key}".strip(".")
-        return _Section(self.file, name, self.mapping[key], self.environment, self.taken)
-
-    def text(self, key: str) -> str:
-        """Return a required text."""
-        if not self.has(key):
-            raise self.fail(key, "given", "nothing")
-        value = self.mapping[key]
-        if not isinstance(value, str) or not value.strip():
-            raise self.fail(key, "a text" if isinstance(value, str) else "a text in quotes", _found(value))
-        return value
-
-    def resolve(self, key: str, text: str, kind: str) -> str:
-        """Return a text with each ``${NAME}`` replaced by its value in the environment."""
-
-        def look_up(match: re.Match[str]) -> str:
-            name = match[1]
+    def look_up(text: str, key: str, taken: set[str]) -> str:
+        for name in _VARIABLE.findall(text):
             if not _VARIABLE_NAME.fullmatch(name):
-                raise self.fail(key, "a text with ${NAME} of an environment variable", f"${{{_show(name)}}}")
-            value = self.environment.get(name, "")
-            if not value:
-                raise EndpointError(f"{self._name(key)} needs the environment variable {name}, which is not set")
-            self.taken[kind].append(value)
-            return value
+                _fail("a text with ${NAME} of an environment variable", f"${{{_show(name)}}}", key)
+            if not environment.get(name):
+                raise _KeyError(f"needs the environment variable {name}, which is not set", key)
+            taken.add(environment[name])
+        return _VARIABLE.sub(lambda match: environment[match[1]], text)
 
-        return _VARIABLE.sub(look_up, text)
-
-    def number(self, key: str, default: float, low: float, high: float) -> float:
-        """Return a number in [low, high]."""
-        if not self.has(key):
-            return default
-        value = self.mapping[key]
-        expected = f"a number from {low:g} to {high:g}"
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise self.fail(key, expected, _found(value))
-        if not low <= value <= high:
-            raise self.fail(key, expected, str(value))
-        return float(value)
-
-    def integer(self, key: str, default: int, low: int, high: int) -> int:
-        """Return an integer in [low, high]."""
-        if self.has(key) and not (type(self.mapping[key]) is int and low <= self.mapping[key] <= high):
-            raise self.fail(key, f"an integer from {low} to {high}", _found(self.mapping[key]))
-        return int(self.mapping[key]) if self.has(key) else default
-
-    def path(self, key: str, *, is_list: bool) -> JsonPath | None:
-        """Return the JSON path of a key; None if the key is missing."""
-        if not self.has(key):
-            return None
-        value = self.mapping[key]
-        expected = f"a JSON path such as {'$.contexts[*].text' if is_list else '$.answer'}"
-        if not isinstance(value, str):
-            raise self.fail(key, expected, _found(value))
-        try:
-            path = parse_path(value)
-        except ValueError as error:
-            raise self.fail(key, expected, f"{_found(value)}: {error}") from None
-        if path.is_list != is_list:
-            raise self.fail(key, f"{expected}, {'with' if is_list else 'without'} [*]", _found(value))
-        return path
-
-    def finish(self) -> None:
-        """Raise an error for keys that were never read, because they are unknown."""
-        for key in self.mapping:
-            if key not in self.known:
-                known = ", ".join(dict.fromkeys(self.known))
-                raise EndpointError(f"{self._name()} must hold only {known}, got the key {_show(key)}")
-
-
-def _read_request(section: _Section) -> Request:
-    method = section.text("method")
-    if method not in METHODS:
-        raise section.fail("method", f"one of {', '.join(METHODS)}", _found(method))
-    shown_url = section.text("url")
-    url = _check_url(section, shown_url)
-    shown_headers, headers = _read_headers(section.section("headers", is_required=False))
-    shown_parameters, parameters = _read_parameters(section.section("parameters", is_required=False))
-    body = section.mapping["body"] if section.has("body") else None
-    if method == "GET" and body is not None:
-        raise section.fail("body", "left out with the method GET", _found(body))
-    _check_template(section, "body", body, PLACEHOLDERS, is_body=True)
-    section.finish()
-    secret = _find_secret(shown_url, {"headers": shown_headers, "parameters": shown_parameters})
-    if secret and not keeps_secrets(url):
-        raise EndpointError(
-            f"{section.file}: request.url is http, and {secret} could be read on the way: use https (http works to this"
-            " machine only)"
+    url = look_up(request.url, "request.url", hidden)
+    _check_url(url, _found(request.url))
+    headers = {name: look_up(value, f"request.headers.{name}", secrets) for name, value in request.headers.items()}
+    for name, value in headers.items():
+        if not _HEADER_VALUE.fullmatch(value) or value != value.strip():
+            _fail("printable ASCII without blanks at its ends", _HIDDEN, f"request.headers.{name}")
+    parameters = {
+        name: look_up(value, f"request.parameters.{name}", secrets) if isinstance(value, str) else value
+        for name, value in request.parameters.items()
+    }
+    place = _find_secret(request)
+    if place and not keeps_secrets(url):
+        raise _KeyError(
+            f"is http, and {place} could be read on the way: use https (http works to this machine only)", "request.url"
         )
-    named = _placeholders(body) | _placeholders(shown_parameters)
+    named = _placeholders(request.body) | _placeholders(request.parameters)
     if "query" not in named:
-        raise EndpointError(
-            f"{section.file}: request.body or request.parameters must hold {{{{query}}}}, "
-            f"got {_list_placeholders(named) or 'no placeholder'}"
-        )
-    return Request(method, shown_url, shown_headers, shown_parameters, body, url, headers, parameters)
+        found = _list_placeholders(named) or "no placeholder"
+        raise _KeyError(f"request.body or request.parameters must hold {{{{query}}}}, got {found}")
+    definition = {
+        "method": request.method,
+        "parameters": request.parameters,
+        "body": request.body,
+        "response": file.response.model_dump(),
+    }
+    return Endpoint(
+        application=file.application,
+        application_version=look_up(file.application_version, "application_version", set()),
+        request=request,
+        response=file.response,
+        limits=Limits(**file.limits.model_dump()),
+        endpoint_hash=hash_text(json.dumps(definition, sort_keys=True)),
+        url=url,
+        headers=headers,
+        parameters=parameters,
+        secrets=tuple(sorted(secrets)),
+        hidden=tuple(sorted(hidden)),
+    )
 
 
-def _check_url(section: _Section, shown: str) -> str:
-    if "{{" in shown:
-        raise section.fail("url", "without placeholders, which belong in body or parameters", _found(shown))
-    if "?" in shown or "#" in shown:
-        raise section.fail("url", "without a query string, which belongs in request.parameters", _found(shown))
-    url = section.resolve("url", shown, "hidden")
-    # the URL as written, without values of the environment
-    found = _found(shown)
+def _check_url(url: str, found: str) -> None:
+    """Refuse a URL that cannot be asked; ``found`` is the URL as written, without values of the environment."""
     try:
         parts = urlsplit(url)
         has_host, _ = bool(parts.hostname), parts.port
     except ValueError:
         has_host, parts = False, urlsplit("")
     if parts.scheme not in ("http", "https") or not has_host or not _HEADER_VALUE.fullmatch(url) or " " in url:
-        raise section.fail("url", "an http or https URL with a host", found)
+        _fail("an http or https URL with a host", found, "request.url")
     if parts.username is not None or parts.password is not None:
-        raise section.fail("url", "without user and password, which belong in a header", "a URL with them")
-    return url
+        _fail("without user and password, which belong in a header", "a URL with them", "request.url")
 
 
-def _find_secret(shown_url: str, values: Mapping[str, Mapping[str, Any]]) -> str | None:
-    """Return where the request holds a value of the environment, other than in the name of its host; None if
-    nowhere."""
-    path = shown_url.partition("://")[2] or shown_url
+def _find_secret(request: Request) -> str | None:
+    """Return where the request holds a value of the environment, other than in the name of its host."""
+    path = request.url.partition("://")[2] or request.url
     if _VARIABLE.search(path.partition("/")[2]):
         return "the path of the URL"
-    named = ((place, name, value) for place, section in values.items() for name, value in section.items())
-    return next((f"{place}.{name}" for place, name, value in named if _VARIABLE.search(str(value))), None)
-
-
-def _read_headers(section: _Section) -> tuple[dict[str, str], dict[str, str]]:
-    shown: dict[str, str] = {}
-    resolved: dict[str, str] = {}
-    for name in section.mapping:
-        if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-            raise EndpointError(f"{section._name()} must hold names of headers, got {_show(name)}")
-        if name.lower() in _RESERVED_HEADERS:
-            raise section.fail(name, "left to the transport", "a value")
-        if name.lower() in {known.lower() for known in shown}:
-            raise section.fail(name, "given once", "two spellings of it")
-        value = section.mapping[name]
-        if not isinstance(value, str):
-            raise section.fail(name, "a text", describe_type(value))
-        _check_template(section, name, value, HEADER_PLACEHOLDERS, is_hidden=True)
-        _require_variable(section, name, value)
-        resolved[name] = section.resolve(name, value, "secrets")
-        if not _HEADER_VALUE.fullmatch(resolved[name]) or resolved[name] != resolved[name].strip():
-            raise section.fail(name, "printable ASCII without blanks at its ends", "something else (not shown)")
-        shown[name] = value
-    return shown, resolved
-
-
-def _read_parameters(section: _Section) -> tuple[dict[str, Any], dict[str, Any]]:
-    shown: dict[str, Any] = {}
-    resolved: dict[str, Any] = {}
-    for name, value in section.mapping.items():
-        if not isinstance(name, str):
-            raise EndpointError(f"{section._name()} must hold names of parameters, got {_show(name)}")
-        if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
-            raise section.fail(name, "a text, a number, true or false", describe_type(value))
-        shown[name] = resolved[name] = value
-        if isinstance(value, str):
-            _check_template(section, name, value, PLACEHOLDERS)
-            _require_variable(section, name, value)
-            resolved[name] = section.resolve(name, value, "secrets")
-    return shown, resolved
-
-
-def _require_variable(section: _Section, name: str, value: str) -> None:
-    if _SECRET_NAME.search(name) and not (_VARIABLE.search(value) or _PLACEHOLDER.fullmatch(value)):
-        raise section.fail(name, "taken from the environment with ${NAME}", "a literal value (not shown)")
-
-
-def _check_template(
-    section: _Section,
-    key: str,
-    template: Any,
-    allowed: Sequence[str],
-    *,
-    is_body: bool = False,
-    is_hidden: bool = False,
-) -> None:
-    """Raise an error for texts that only look like a placeholder, and for secrets in a body."""
-    if isinstance(template, Mapping):
-        for name, item in template.items():
-            if not isinstance(name, str) or "{{" in name:
-                raise section.fail(key, "an object whose keys are plain texts", f"the key {_show(name)}")
-            _check_template(section, f"{key}.{name}", item, allowed, is_body=is_body)
-    elif isinstance(template, list):
-        for number, item in enumerate(template):
-            _check_template(section, f"{key}[{number}]", item, allowed, is_body=is_body)
-    elif isinstance(template, str):
-        found = "something else (not shown)" if is_hidden else _found(template)
-        match = _PLACEHOLDER.fullmatch(template)
-        if match and match[1] not in allowed:
-            raise section.fail(key, f"one of the placeholders {_list_placeholders(allowed)}", found)
-        if not match and "{{" in template:
-            raise section.fail(key, "one placeholder and nothing else, or a text without {{", found)
-        if is_body and _VARIABLE.search(template):
-            raise section.fail(key, "without ${...}: values of the environment belong in request.headers", found)
-    elif isinstance(template, float) and not math.isfinite(template):
-        raise section.fail(key, "a JSON value", str(template))
-    elif template is not None and not isinstance(template, bool | int | float):
-        # a YAML date or binary value
-        raise section.fail(key, "a JSON value; a date needs quotes", type(template).__name__)
-
-
-def _read_response(section: _Section) -> Response:
-    answer = section.path("answer", is_list=False)
-    if answer is None:
-        raise section.fail("answer", "a JSON path such as $.answer", "nothing")
-    contexts = section.path("contexts", is_list=True)
-    chunk_ids = section.path("chunk_ids", is_list=True)
-    scores = section.path("scores", is_list=True)
-    if scores and not (contexts or chunk_ids):
-        raise section.fail("scores", "given with contexts or chunk_ids", "without them")
-    refusal = _read_refusal(section.section("refusal")) if section.has("refusal") else None
-    error = section.path("error", is_list=False)
-    section.finish()
-    return Response(answer, contexts, chunk_ids, scores, refusal, error)
-
-
-def _read_refusal(section: _Section) -> Refusal:
-    path = section.path("path", is_list=False)
-    if path is None:
-        raise section.fail("path", "a JSON path such as $.refused", "nothing")
-    equals = section.mapping["equals"] if section.has("equals") else True
-    if not isinstance(equals, bool | int | float | str):
-        raise section.fail("equals", "true, false, a number or a text", _found(equals))
-    answer = section.path("answer", is_list=False)
-    text = section.text("text") if section.has("text") else None
-    if answer and text:
-        raise section.fail("text", "left out where refusal.answer is given", "both")
-    section.finish()
-    return Refusal(path, equals, answer, text)
-
-
-def _read_limits(section: _Section) -> Limits:
-    default = Limits()
-    limits = Limits(
-        concurrency=section.integer("concurrency", default.concurrency, 1, 256),
-        timeout_seconds=section.number("timeout_seconds", default.timeout_seconds, 0.01, 3600),
-        attempts=section.integer("attempts", default.attempts, 1, 20),
-        backoff_seconds=section.number("backoff_seconds", default.backoff_seconds, 0, 3600),
-        backoff_maximum_seconds=section.number("backoff_maximum_seconds", default.backoff_maximum_seconds, 0, 3600),
-        retry_after_maximum_seconds=section.number(
-            "retry_after_maximum_seconds", default.retry_after_maximum_seconds, 0, 86_400
-        ),
-        requests_per_second=(
-            section.number("requests_per_second", 0.0, 0.001, 10_000) if section.has("requests_per_second") else None
-        ),
-        stop_after_failures=section.integer("stop_after_failures", default.stop_after_failures, 1, 1_000_000_000),
-    )
-    section.finish()
-    return limits
+    values = {"headers": request.headers, "parameters": request.parameters}
+    named = ((f"{place}.{name}", value) for place, section in values.items() for name, value in section.items())
+    return next((place for place, value in named if _VARIABLE.search(str(value))), None)
 
 
 def _placeholders(template: Any) -> set[str]:
@@ -543,12 +457,12 @@ def _placeholders(template: Any) -> set[str]:
     return {name for item in items for name in _placeholders(item)}
 
 
-def _list_placeholders(names: Sequence[str] | set[str]) -> str:
+def _list_placeholders(names: Collection[str]) -> str:
     return ", ".join(f"{{{{{name}}}}}" for name in sorted(names))
 
 
 def _show(value: object) -> str:
-    """Return a value of the file on one line, shortened to :data:`_SHOWN_CHARACTERS` characters."""
+    """Return a value of the file on one line, shortened."""
     text = " ".join(str(value).split())
     return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
 
@@ -559,5 +473,5 @@ def _found(value: Any) -> str:
     if isinstance(value, bool):
         return f"the value {str(value).lower()}"
     if isinstance(value, int | float):
-        return f"the number {value}"
+        return f"the number {_show(value)}"
     return describe_type(value)

@@ -7,16 +7,15 @@ the same order.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
-from hcat.engine.files import replacing
+from hcat.engine.files import append, held_alone, replacing
 
 JOURNAL: Final = "collection_journal.jsonl"
 INTERACTIONS: Final = "interactions.jsonl"
@@ -26,62 +25,29 @@ FAILURES: Final = "collection_failures.jsonl"
 ANSWERED: Final = "answered"
 FAILED: Final = "failed"
 
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """What is kept in memory of a line.
-
-    Parameters
-    ----------
-    status : {"answered", "failed"}
-        How the interaction ended.
-    order : tuple
-        Application, version, query_id, sample_index: the sort key of the files.
-    query_hash, endpoint_hash : str
-        Hashes of the text that was sent, and of how it was sent and its reply read.
-    offset, length : int
-        Place of the line in the journal, in bytes.
-    """
-
-    status: str
-    order: tuple[str, str, str, int]
-    query_hash: str
-    endpoint_hash: str
-    offset: int
-    length: int
+#: The order of the files.
+_ORDER: Final = ("application", "application_version", "query_id", "sample_index")
+#: What every line holds.
+_KEYS: Final = (*_ORDER, "interaction_id", "status", "query_hash", "endpoint_hash")
 
 
 @dataclass(slots=True)
 class Journal:
-    """An open journal.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    entries : dict of str to Entry
-        interaction_id -> its last line; an answer is never replaced.
-    count_torn : int
-        1 if the last line was incomplete and dropped, otherwise 0.
-    """
+    """The finished interactions of a folder."""
 
     path: Path
-    entries: dict[str, Entry] = field(default_factory=dict)
-    count_torn: int = 0
+    #: interaction_id -> its last line; an answer is never replaced.
+    records: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: Whether the last line was incomplete and dropped.
+    is_torn: bool = False
     _descriptor: int = -1
     _length: int = 0
 
     def append(self, record: Mapping[str, Any]) -> None:
         """Add the line of a finished interaction; :meth:`sync` flushes it to the disk."""
         line = to_line(record)
-        try:
-            written = 0
-            while written < len(line):
-                written += os.write(self._descriptor, line[written:])
-        except OSError:
-            # a line added after an incomplete one would be lost with it
-            os.ftruncate(self._descriptor, self._length)
-            raise
+        # a line added after an incomplete one would be lost with it
+        append(self._descriptor, line)
         self._remember(record, len(line))
 
     def sync(self) -> None:
@@ -89,40 +55,23 @@ class Journal:
         os.fsync(self._descriptor)
 
     def _remember(self, record: Mapping[str, Any], length: int) -> None:
-        known = self.entries.get(record["interaction_id"])
-        if known is None or known.status != ANSWERED:
-            self.entries[record["interaction_id"]] = Entry(
-                record["status"],
-                (record["application"], record["application_version"], record["query_id"], record["sample_index"]),
-                record["query_hash"],
-                record["endpoint_hash"],
-                self._length,
-                length,
-            )
+        known = self.records.get(record["interaction_id"])
+        if known is None or known["status"] != ANSWERED:
+            self.records[record["interaction_id"]] = record
         self._length += length
 
 
 @contextmanager
 def open_journal(folder: Path) -> Iterator[Journal]:
     """Open the journal of a folder for writing and yield it; an incomplete last line is cut off."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / JOURNAL
     check_folder(folder)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        try:
-            # the lock ends with the process, even if it is killed
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(f"another process collects into {folder}: wait until it ends") from None
+    with held_alone(folder / JOURNAL, f"another process collects into {folder}: wait until it ends") as descriptor:
         journal = read_journal(folder)
         journal._descriptor = descriptor
-        if journal.count_torn:
+        if journal.is_torn:
             os.ftruncate(descriptor, journal._length)
         _sync_folder(folder)
         yield journal
-    finally:
-        os.close(descriptor)
 
 
 def read_journal(folder: Path) -> Journal:
@@ -133,15 +82,19 @@ def read_journal(folder: Path) -> Journal:
     with journal.path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
-                journal.count_torn = 1
+                journal.is_torn = True
                 break
             try:
-                journal._remember(json.loads(line), len(line))
-            except (ValueError, KeyError, TypeError):
+                record = json.loads(line)
+                is_whole = all(name in record for name in _KEYS)
+            except (ValueError, TypeError):
+                is_whole = False
+            if not is_whole:
                 raise ValueError(
                     f"{journal.path}: line {number} is not a finished interaction; restore the file, or delete that "
                     "line to send its query again"
-                ) from None
+                )
+            journal._remember(record, len(line))
     return journal
 
 
@@ -154,19 +107,15 @@ def check_folder(folder: Path) -> None:
 
 def write_files(journal: Journal) -> dict[str, int]:
     """Write interactions, retrievals and failures beside the journal, each file completely or not at all."""
-    places = sorted(journal.entries.values(), key=lambda entry: entry.order)
-    answered = [entry for entry in places if entry.status == ANSWERED]
-    failed = [entry for entry in places if entry.status == FAILED]
+    records = sorted(journal.records.values(), key=lambda record: tuple(record[name] for name in _ORDER))
+    answered = [record for record in records if record["status"] == ANSWERED]
     folder = journal.path.parent
-    if not journal.path.exists():
-        return {RETRIEVALS: 0, INTERACTIONS: 0, FAILURES: 0}
-    with journal.path.open("rb") as source:
-        # retrievals first: an interaction without its retrievals would mislead a build
-        return {
-            RETRIEVALS: _write(folder / RETRIEVALS, source, answered, lambda record: record["retrievals"]),
-            INTERACTIONS: _write(folder / INTERACTIONS, source, answered, lambda record: [record["interaction"]]),
-            FAILURES: _write(folder / FAILURES, source, failed, lambda record: [record["failure"]]),
-        }
+    # retrievals first: an interaction without its retrievals would mislead a build
+    return {
+        RETRIEVALS: _write(folder / RETRIEVALS, (row for record in answered for row in record["retrievals"])),
+        INTERACTIONS: _write(folder / INTERACTIONS, (record["interaction"] for record in answered)),
+        FAILURES: _write(folder / FAILURES, (record["failure"] for record in records if record["status"] == FAILED)),
+    }
 
 
 def to_line(record: Mapping[str, Any]) -> bytes:
@@ -177,21 +126,15 @@ def to_line(record: Mapping[str, Any]) -> bytes:
         return json.dumps(record, sort_keys=True, allow_nan=False).encode() + b"\n"
 
 
-def _write(
-    path: Path, source: BinaryIO, entries: list[Entry], extract: Callable[[dict[str, Any]], list[dict[str, Any]]]
-) -> int:
-    count = 0
+def _write(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    lines = [to_line(row) for row in rows]
     # builds do not read files with such a name
     with replacing(path) as unfinished, unfinished.open("wb") as target:
-        for entry in entries:
-            source.seek(entry.offset)
-            for row in extract(json.loads(source.read(entry.length))):
-                target.write(to_line(row))
-                count += 1
+        target.writelines(lines)
         target.flush()
         os.fsync(target.fileno())
     _sync_folder(path.parent)
-    return count
+    return len(lines)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -30,15 +30,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """A path into a JSON document.
-
-    Parameters
-    ----------
-    text : str
-        The path as it was written.
-    steps : tuple of Name, int or EVERY
-        Its steps from the root.
-    """
+    """A path into a JSON document."""
 
     text: str
     steps: tuple[Name | int | str, ...]

@@ -11,41 +11,23 @@ import math
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hcat.collection.endpoint import Refusal, Response
+from hcat.collection.endpoint import Response
 from hcat.collection.paths import JsonPath, PathError, describe_type
 
 _ERROR_CHARACTERS: Final = 200
 
 
 class ReplyError(ValueError):
-    """A reply is not an answer.
+    """A reply is not as described, or reports an error itself (``malformed_reply``, ``service_error``)."""
 
-    Parameters
-    ----------
-    failure : {"malformed_reply", "service_error"}
-        Whether the reply does not match the description, or reports an error itself.
-    reason : str
-        What was expected and what was found.
-    """
-
-    def __init__(self, failure: str, reason: str) -> None:
+    def __init__(self, reason: str, failure: str = "malformed_reply") -> None:
         super().__init__(reason)
         self.failure = failure
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """One retrieved context.
-
-    Parameters
-    ----------
-    chunk_id : str or None
-        Key of the chunk; None if the service does not give it.
-    text : str or None
-        Its text; None if the service does not give it.
-    score : float or None
-        Retrieval score on the scale of the service, finite.
-    """
+    """One retrieved context; None is what the service does not give."""
 
     chunk_id: str | None
     text: str | None
@@ -54,22 +36,11 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer of a service.
-
-    Parameters
-    ----------
-    answer : str
-        Its text as it was received; empty if the service sent an empty text.
-    retrievals : tuple of Retrieval
-        Contexts in the order of the reply; empty if the service retrieved or reports none.
-    is_retrieval_reported : bool
-        Whether the reply says what was retrieved, be it nothing.
-    is_refused : bool
-        Whether the service marked the answer as a refusal.
-    """
+    """The answer of a service, as received, with its contexts in the order of the reply."""
 
     answer: str
     retrievals: tuple[Retrieval, ...]
+    #: Whether the reply says what was retrieved, be it nothing.
     is_retrieval_reported: bool
     is_refused: bool
 
@@ -77,42 +48,49 @@ class Reply:
 def read_reply(body: bytes, response: Response) -> Reply:
     """Return the answer and the contexts that the body of a reply holds."""
     document = _parse(body)
-    if response.error is not None:
-        error = _read_optional(response.error, document)
-        # the field for errors is there and reports none
-        if error is not None and error is not False and error not in ("", [], {}):
-            text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False, sort_keys=True)
-            raise ReplyError(
-                "service_error", f"{response.error.text} says: {' '.join(text.split())[:_ERROR_CHARACTERS]}"
-            )
-    refusal = response.refusal
-    if refusal is not None and _is_same(_read_optional(refusal.path, document), refusal.equals):
-        # a service that declines has often retrieved nothing
-        found = _read_retrievals_if_any(response, document)
-        return Reply(_read_refusal_text(refusal, response, document), found or (), found is not None, True)
-    answer = _read_text(response.answer, document, "the answer")
     try:
-        return Reply(answer, _read_retrievals(response, document), _reports_retrieval(response), False)
+        return _read(document, response)
     except PathError as error:
-        raise ReplyError("malformed_reply", str(error)) from None
+        raise ReplyError(str(error)) from None
 
 
 def _parse(body: bytes) -> Any:
     if not body.strip():
-        raise ReplyError("malformed_reply", "the body must be JSON, got nothing")
+        raise ReplyError("the body must be JSON, got nothing")
     try:
         return json.loads(body.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
-        raise ReplyError("malformed_reply", f"the body must be UTF-8, got other bytes at {error.start}") from None
+        raise ReplyError(f"the body must be UTF-8, got other bytes at {error.start}") from None
     except json.JSONDecodeError as error:
         found = f"{error.msg} at character {error.pos} of {len(error.doc)}"
-        raise ReplyError("malformed_reply", f"the body must be JSON, got: {found}") from None
+        raise ReplyError(f"the body must be JSON, got: {found}") from None
     except (ValueError, RecursionError) as error:
-        raise ReplyError("malformed_reply", f"the body must be JSON, got: {type(error).__name__}") from None
+        raise ReplyError(f"the body must be JSON, got: {type(error).__name__}") from None
 
 
 def _refuse_constant(name: str) -> None:
     raise json.JSONDecodeError(f"{name} is no JSON value", "", 0)
+
+
+def _read(document: Any, response: Response) -> Reply:
+    error = None if response.error is None else _read_optional(response.error, document)
+    # the field for errors may be there and report none
+    if response.error is not None and error is not None and error is not False and error not in ("", [], {}):
+        text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False, sort_keys=True)
+        said = " ".join(text.split())[:_ERROR_CHARACTERS]
+        raise ReplyError(f"{response.error.text} says: {said}", "service_error")
+    refusal = response.refusal
+    if refusal is None or not _is_same(_read_optional(refusal.path, document), refusal.equals):
+        answer = _read_text(response.answer, document, "the answer")
+        retrievals = _read_retrievals(response, document)
+        return Reply(answer, retrievals or (), retrievals is not None, False)
+    answer = refusal.text or _read_text(refusal.answer or response.answer, document, "the text of the refusal")
+    try:
+        retrievals = _read_retrievals(response, document)
+    except PathError:
+        # a service that declines has often retrieved nothing
+        retrievals = None
+    return Reply(answer, retrievals or (), retrievals is not None, True)
 
 
 def _read_optional(path: JsonPath, document: Any) -> Any:
@@ -127,63 +105,38 @@ def _is_same(found: Any, expected: Any) -> bool:
     return isinstance(found, bool) == isinstance(expected, bool) and bool(found == expected)
 
 
-def _read_refusal_text(refusal: Refusal, response: Response, document: Any) -> str:
-    if refusal.text is not None:
-        return refusal.text
-    return _read_text(refusal.answer or response.answer, document, "the text of the refusal")
-
-
 def _read_text(path: JsonPath, document: Any, name: str) -> str:
-    try:
-        value = path.read(document)
-    except PathError as error:
-        raise ReplyError("malformed_reply", str(error)) from None
+    value = path.read(document)
     if not isinstance(value, str):
-        raise ReplyError("malformed_reply", f"{name} at {path.text} must be a text, got {describe_type(value)}")
+        raise ReplyError(f"{name} at {path.text} must be a text, got {describe_type(value)}")
     return value
 
 
-def _reports_retrieval(response: Response) -> bool:
-    return response.contexts is not None or response.chunk_ids is not None
-
-
-def _read_retrievals_if_any(response: Response, document: Any) -> tuple[Retrieval, ...] | None:
-    try:
-        return _read_retrievals(response, document) if _reports_retrieval(response) else None
-    except PathError:
+def _read_retrievals(response: Response, document: Any) -> tuple[Retrieval, ...] | None:
+    """Return the contexts; None where the description names no place of them."""
+    places = {"contexts": response.contexts, "chunk_ids": response.chunk_ids, "scores": response.scores}
+    read = {name: path.read_each(document) for name, path in places.items() if path is not None}
+    if not read:
         return None
-
-
-def _read_retrievals(response: Response, document: Any) -> tuple[Retrieval, ...]:
-    read = {
-        name: path.read_each(document)
-        for name, path in (
-            ("contexts", response.contexts),
-            ("chunk_ids", response.chunk_ids),
-            ("scores", response.scores),
-        )
-        if path is not None
-    }
-    lengths = {name: len(values) for name, values in read.items()}
-    if len(set(lengths.values())) > 1:
-        found = ", ".join(f"{count} {name}" for name, count in lengths.items())
-        raise ReplyError("malformed_reply", f"contexts, chunk_ids and scores must be as many, got {found}")
-    count = next(iter(lengths.values()), 0)
-    nothing = [None] * count
-    columns = [read.get(name, nothing) for name in ("contexts", "chunk_ids", "scores")]
+    counts = {name: len(values) for name, values in read.items()}
+    if len(set(counts.values())) > 1:
+        found = ", ".join(f"{count} {name}" for name, count in counts.items())
+        raise ReplyError(f"contexts, chunk_ids and scores must be as many, got {found}")
+    nothing = [None] * next(iter(counts.values()))
+    columns = [read.get(name, nothing) for name in places]
     return tuple(_make_retrieval(rank, *values) for rank, values in enumerate(zip(*columns, strict=True), start=1))
 
 
 def _make_retrieval(rank: int, text: Any, chunk_id: Any, score: Any) -> Retrieval:
     def fail(name: str, expected: str, value: Any) -> ReplyError:
-        return ReplyError("malformed_reply", f"{name} {rank} must be {expected}, got {describe_type(value)}")
+        return ReplyError(f"{name} {rank} must be {expected}, got {describe_type(value)}")
 
     if text is not None and not isinstance(text, str):
         raise fail("context", "a text", text)
     if chunk_id is not None and (isinstance(chunk_id, bool) or not isinstance(chunk_id, str | int)):
         raise fail("chunk id", "a text or an integer", chunk_id)
     if text is None and (chunk_id is None or not str(chunk_id).strip()):
-        raise ReplyError("malformed_reply", f"context {rank} must have a text or a chunk id, got neither")
+        raise ReplyError(f"context {rank} must have a text or a chunk id, got neither")
     if score is not None:
         if isinstance(score, bool) or not isinstance(score, int | float):
             raise fail("score", "a number", score)
@@ -192,5 +145,5 @@ def _make_retrieval(rank: int, text: Any, chunk_id: Any, score: Any) -> Retrieva
         except OverflowError:
             score = math.inf
         if not math.isfinite(score):
-            raise ReplyError("malformed_reply", f"score {rank} must be finite, got a number that no double holds")
+            raise ReplyError(f"score {rank} must be finite, got a number that no double holds")
     return Retrieval(None if chunk_id is None else str(chunk_id), text, score)

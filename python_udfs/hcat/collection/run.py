@@ -4,75 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
+from hcat.collection import journal as journals
 from hcat.collection.endpoint import Endpoint, fill
-from hcat.collection.journal import (
-    ANSWERED,
-    FAILED,
-    FAILURES,
-    INTERACTIONS,
-    RETRIEVALS,
-    Journal,
-    check_folder,
-    open_journal,
-    read_journal,
-    write_files,
-)
+from hcat.collection.journal import ANSWERED, FAILED, FAILURES, INTERACTIONS, RETRIEVALS, Journal
 from hcat.collection.queries import Query
-from hcat.collection.sending import Answered, Call, Failed, Sender
+from hcat.collection.sending import Answered, Failed, Planned, Sender
 from hcat.engine.keys import hash_text
+from hcat.engine.progress import Progress
 from hcat.engine.redaction import Redactor
 
 MAXIMUM_SAMPLES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
-    """One interaction of a plan.
-
-    Parameters
-    ----------
-    interaction_id : str
-        Result of :func:`identify`.
-    query : Query
-        What is asked.
-    sample_index : int
-        Which answer to the query, from 0.
-    query_hash : str
-        Hash of the text.
-    """
-
-    interaction_id: str
-    query: Query
-    sample_index: int
-    query_hash: str
-
-
-@dataclass(frozen=True, slots=True)
 class Collected:
-    """Result of :func:`collect`.
-
-    Parameters
-    ----------
-    folder : Path
-        Where journal and raw logs lie.
-    count_planned, count_known : int
-        Interactions of the plan, and how many of them were answered before this run.
-    count_answered, count_failed, count_unsent : int
-        Answered and failed in this run, and not sent because too many failed in a row.
-    count_requests : int
-        Requests sent in this run.
-    count_torn : int
-        1 if an earlier run left an incomplete line, which was dropped, otherwise 0.
-    rows : dict of str to int
-        File name -> number of rows of all runs into the folder.
-    """
+    """Result of :func:`collect`."""
 
     folder: Path
     count_planned: int
@@ -81,7 +33,7 @@ class Collected:
     count_failed: int
     count_unsent: int
     count_requests: int
-    count_torn: int
+    is_torn: bool
     rows: dict[str, int]
 
     @property
@@ -93,7 +45,7 @@ class Collected:
         """Return a summary as pairs of label and text."""
         done = self.count_known + self.count_answered
         before = f", {self.count_known:,} of them before this run" if self.count_known else ""
-        torn = [("dropped", "a line of the journal that a killed run could not finish")] if self.count_torn else []
+        torn = [("dropped", "a line of the journal that a killed run could not finish")] if self.is_torn else []
         failed = []
         if self.count_failed:
             failed.append(("failed", f"{self.count_failed:,}, see {self.folder / FAILURES}"))
@@ -139,56 +91,60 @@ def plan(endpoint: Endpoint, queries: Sequence[Query], samples: int) -> list[Pla
 
 
 def collect(
-    endpoint: Endpoint,
-    queries: Sequence[Query],
-    folder: Path,
-    *,
-    samples: int = 1,
-    sender: Sender | None = None,
-    show_progress: bool = False,
+    endpoint: Endpoint, queries: Sequence[Query], folder: Path, *, samples: int = 1, sender: Sender | None = None
 ) -> Collected:
     """Return the summary of a run that sends all queries without an answer and writes the raw logs of a folder."""
     planned = plan(endpoint, queries, samples)
     sender = sender or Sender(endpoint)
-    with open_journal(folder) as journal:
+    redactor = Redactor(endpoint.secrets, endpoint.hidden)
+    with journals.open_journal(folder) as journal:
         pending = find_pending(endpoint, planned, journal)
-        count_known = len(planned) - len(pending)
+        progress = Progress("interactions collected", len(pending))
         counts = {ANSWERED: 0, FAILED: 0}
+
+        async def keep(done: Answered | Failed) -> None:
+            record = _make_record(endpoint, done, redactor)
+            journal.append(record)
+            # in a thread, so that other queries continue while the disk writes
+            await asyncio.to_thread(journal.sync)
+            counts[record["status"]] += 1
+            progress.advance(1)
+
         try:
-            with _progress(len(planned), count_known, show_progress) as advance:
-                asyncio.run(_send(endpoint, pending, journal, sender, counts, advance))
+            asyncio.run(sender.send(pending, keep))
         finally:
             # also after Ctrl-C, so that finished interactions are not lost
-            rows = write_files(journal)
-    count_done = counts[ANSWERED] + counts[FAILED]
+            rows = journals.write_files(journal)
+    progress.finish()
     return Collected(
-        folder,
-        len(planned),
-        count_known,
-        counts[ANSWERED],
-        counts[FAILED],
-        len(pending) - count_done,
-        sender.count_requests,
-        journal.count_torn,
-        rows,
+        folder=folder,
+        count_planned=len(planned),
+        count_known=len(planned) - len(pending),
+        count_answered=counts[ANSWERED],
+        count_failed=counts[FAILED],
+        count_unsent=len(pending) - counts[ANSWERED] - counts[FAILED],
+        count_requests=sender.count_requests,
+        is_torn=journal.is_torn,
+        rows=rows,
     )
 
 
 def find_pending(endpoint: Endpoint, planned: Sequence[Planned], journal: Journal) -> list[Planned]:
     """Return the planned interactions without an answer; failures of earlier runs are sent again."""
     version = (endpoint.application, endpoint.application_version)
-    for entry in journal.entries.values():
-        if entry.status == ANSWERED and entry.order[:2] == version and entry.endpoint_hash != endpoint.endpoint_hash:
+    for record in journal.records.values():
+        is_of_version = (record["application"], record["application_version"]) == version
+        if is_of_version and record["status"] == ANSWERED and record["endpoint_hash"] != endpoint.endpoint_hash:
             raise ValueError(
                 f"{journal.path} holds answers of {' '.join(version)} that were asked or read in another way: "
                 "name another --output or another application_version"
             )
     pending: list[Planned] = []
     for item in planned:
-        known = journal.entries.get(item.interaction_id)
-        if known is None or known.status != ANSWERED:
+        known = journal.records.get(item.interaction_id)
+        if known is None or known["status"] != ANSWERED:
             pending.append(item)
-        elif known.query_hash != item.query_hash:
+        elif known["query_hash"] != item.query_hash:
             raise ValueError(
                 f"query {item.query.query_id!r} was answered with another text: "
                 "name another query_id or another --output"
@@ -201,67 +157,29 @@ def describe_first_request(
 ) -> list[tuple[str, str]]:
     """Return the first request as pairs of label and text, without sending or writing anything."""
     planned = plan(endpoint, queries, samples)
-    check_folder(folder)
-    pending = find_pending(endpoint, planned, read_journal(folder))
+    journals.check_folder(folder)
+    pending = find_pending(endpoint, planned, journals.read_journal(folder))
     counts = f"{len(queries):,} queries x {samples} samples, {len(planned) - len(pending):,} answered"
     lines = [("plan", f"{counts}, {len(pending):,} to send")]
     if not pending:
         return lines
-    request, values = endpoint.request, _values(endpoint, pending[0])
-    lines.append(("request", f"{request.method} {request.shown_url}"))
+    request, values = endpoint.request, pending[0].values(endpoint)
+    lines.append(("request", f"{request.method} {request.url}"))
     # as JSON, so that a terminal does not obey control characters of a hostile query
-    for name, template in request.shown_parameters.items():
+    for name, template in request.parameters.items():
         lines.append(("parameter", f"{name}={json.dumps(fill(template, values))}"))
-    for name, template in request.shown_headers.items():
+    for name, template in request.headers.items():
         lines.append(("header", f"{name}: {fill(template, values)}"))
     if request.body is not None:
         lines.append(("body", json.dumps(fill(request.body, values), indent=2)))
     return lines
 
 
-async def _send(
-    endpoint: Endpoint,
-    pending: Sequence[Planned],
-    journal: Journal,
-    sender: Sender,
-    counts: dict[str, int],
-    advance: Callable[[int, int, int], None],
-) -> None:
-    by_id = {item.interaction_id: item for item in pending}
-    redactor = Redactor(endpoint.secrets, endpoint.hidden)
-
-    async def keep(done: Answered | Failed) -> None:
-        item = by_id[done.call.interaction_id]
-        record = _make_record(endpoint, item, done, redactor)
-        journal.append(record)
-        # in a thread, so that other queries continue while the disk writes
-        await asyncio.to_thread(journal.sync)
-        counts[record["status"]] += 1
-        advance(counts[ANSWERED], counts[FAILED], sender.count_requests)
-
-    await sender.send([Call(item.interaction_id, _values(endpoint, item)) for item in pending], keep)
-
-
-def _values(endpoint: Endpoint, item: Planned) -> dict[str, Any]:
-    return {
-        "query": item.query.text,
-        "query_id": item.query.query_id,
-        "sample_index": item.sample_index,
-        "interaction_id": item.interaction_id,
-        "application": endpoint.application,
-        "application_version": endpoint.application_version,
-    }
-
-
-def _make_record(endpoint: Endpoint, item: Planned, done: Answered | Failed, redactor: Redactor) -> dict[str, Any]:
+def _make_record(endpoint: Endpoint, done: Answered | Failed, redactor: Redactor) -> dict[str, Any]:
     """Return the line of the journal: the keys that a later run needs, and the rows of the raw contract."""
-    keys = {
-        "interaction_id": item.interaction_id,
-        "query_id": item.query.query_id,
-        "application": endpoint.application,
-        "application_version": endpoint.application_version,
-        "sample_index": item.sample_index,
-    }
+    item = done.item
+    keys = item.values(endpoint)
+    text = keys.pop("query")
     record: dict[str, Any] = keys | {
         "query_hash": item.query_hash,
         "endpoint_hash": endpoint.endpoint_hash,
@@ -275,7 +193,7 @@ def _make_record(endpoint: Endpoint, item: Planned, done: Answered | Failed, red
         | dict(item.query.carried)
         | {
             "run_id": f"{endpoint.application}_{endpoint.application_version}",
-            "query_text": item.query.text,
+            "query_text": text,
             "answer": redactor.value(done.reply.answer),
             "asked_at": _format(done.asked_at),
         }
@@ -304,27 +222,3 @@ def _make_record(endpoint: Endpoint, item: Planned, done: Answered | Failed, red
 
 def _format(time: datetime) -> str:
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-@contextmanager
-def _progress(count_planned: int, count_known: int, is_shown: bool) -> Iterator[Callable[[int, int, int], None]]:
-    """Draw a bar and yield the function (answered, failed, requests) that moves it."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("collecting"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, transient=True, disable=not (is_shown and console.is_terminal)) as bar:
-        task = bar.add_task("collecting", total=count_planned, completed=count_known, note="")
-
-        def advance(count_answered: int, count_failed: int, count_requests: int) -> None:
-            note = f"{count_failed} failed, {count_requests} requests"
-            bar.update(task, completed=count_known + count_answered + count_failed, note=note)
-
-        yield advance

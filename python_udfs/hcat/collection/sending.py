@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from http.cookiejar import DefaultCookiePolicy
@@ -15,68 +15,53 @@ import httpx
 import tenacity
 
 from hcat.collection.endpoint import Endpoint, fill, fill_resolved
+from hcat.collection.queries import Query
 from hcat.collection.replies import Reply, ReplyError, read_reply
 from hcat.engine.http import (
     AttemptError,
-    back_off,
+    check_status,
+    failures_of_the_network,
     is_plain_on_this_machine,
-    read_retry_after,
+    retry_by,
     silent_http_client,
 )
 from hcat.engine.redaction import Redactor
 
-FAILURES: Final = (
-    "timeout",
-    "connection",
-    "http_status",
-    "malformed_reply",
-    "service_error",
-)
+FAILURES: Final = ("timeout", "connection", "http_status", "malformed_reply", "service_error")
 """Why a query has no answer."""
 
 MAXIMUM_BODY_BYTES: Final = 16 << 20
 """A longer reply is refused, so that it cannot fill the memory."""
 
-# statuses that are sent again, besides all from 500: request timeout, too early, too many requests
-_RETRIED_STATUSES: Final = frozenset({408, 425, 429})
-_EXCERPT_CHARACTERS: Final = 200
-
 Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One query to send.
-
-    Parameters
-    ----------
-    interaction_id : str
-        Key of its interaction.
-    values : mapping of str to JSON value
-        Values of the placeholders of the endpoint.
-    """
+class Planned:
+    """One interaction to collect: the answer with an index, from 0, to a query."""
 
     interaction_id: str
-    values: Mapping[str, Any]
+    query: Query
+    sample_index: int
+    query_hash: str
+
+    def values(self, endpoint: Endpoint) -> dict[str, Any]:
+        """Return the values of the placeholders."""
+        return {
+            "query": self.query.text,
+            "query_id": self.query.query_id,
+            "sample_index": self.sample_index,
+            "interaction_id": self.interaction_id,
+            "application": endpoint.application,
+            "application_version": endpoint.application_version,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A call with an answer.
+    """An answer, with the time and duration of the request that brought it."""
 
-    Parameters
-    ----------
-    call : Call
-    reply : Reply
-    asked_at : datetime
-        Time of the request that was answered, in UTC.
-    seconds : float
-        Duration of that request.
-    attempts : int
-        Requests sent for the call.
-    """
-
-    call: Call
+    item: Planned
     reply: Reply
     asked_at: datetime
     seconds: float
@@ -85,23 +70,9 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A call without an answer after its last attempt.
+    """No answer after the last attempt: one of :data:`FAILURES`, and the status of the last reply if there was one."""
 
-    Parameters
-    ----------
-    failure : str
-        One of :data:`FAILURES`.
-    reason : str
-        One line without secrets.
-    status : int or None
-        HTTP status of the last reply; None if there was no reply.
-    failed_at : datetime
-        Time of the failure, in UTC.
-    attempts : int
-        Requests sent for the call.
-    """
-
-    call: Call
+    item: Planned
     failure: str
     reason: str
     status: int | None
@@ -111,11 +82,6 @@ class Failed:
 
 class Pacer:
     """Schedules requests at least 1 / requests_per_second seconds apart.
-
-    Parameters
-    ----------
-    requests_per_second : float or None
-        None means no limit.
 
     Examples
     --------
@@ -136,19 +102,7 @@ class Pacer:
 
 
 class Sender:
-    """Sends calls to an endpoint.
-
-    Parameters
-    ----------
-    endpoint : Endpoint
-        The application that is asked.
-    sleep : callable
-        Waits for a number of seconds; tests replace it.
-    clock : callable
-        Returns the seconds of a clock that never goes back.
-    now : callable
-        Returns the time in UTC.
-    """
+    """Sends queries to an endpoint; tests replace sleep and clocks."""
 
     def __init__(
         self,
@@ -170,27 +124,27 @@ class Sender:
         """Whether too many queries failed in a row for another one to be sent."""
         return self.count_failures_in_a_row >= self._endpoint.limits.stop_after_failures
 
-    async def send(self, calls: Sequence[Call], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
-        """Send calls in order, up to ``concurrency`` at once, and pass each result to ``on_done``."""
+    async def send(self, items: Sequence[Planned], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
+        """Send interactions in order, up to ``concurrency`` at once, and pass each result to ``on_done``."""
         with silent_http_client():
-            await self._send(calls, on_done)
+            await self._send(items, on_done)
 
-    async def _send(self, calls: Sequence[Call], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
+    async def _send(self, items: Sequence[Planned], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
         limits = self._endpoint.limits
-        waiting = iter(calls)
+        waiting = iter(items)
         client = httpx.AsyncClient(
             timeout=httpx.Timeout(limits.timeout_seconds, pool=None),
             limits=httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency),
             # headers with secrets must go only to the host that the description names
             follow_redirects=False,
-            trust_env=not is_plain_on_this_machine(self._endpoint.request.url),
+            trust_env=not is_plain_on_this_machine(self._endpoint.url),
         )
         # a cookie would join unrelated queries into one conversation
         client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
         async with client:
             try:
                 async with asyncio.TaskGroup() as group:
-                    for _ in range(min(limits.concurrency, len(calls))):
+                    for _ in range(min(limits.concurrency, len(items))):
                         group.create_task(self._work(client, waiting, on_done))
             except BaseExceptionGroup as group_error:
                 raise group_error.exceptions[0] from None
@@ -198,97 +152,64 @@ class Sender:
     async def _work(
         self,
         client: httpx.AsyncClient,
-        waiting: Iterator[Call],
+        waiting: Iterator[Planned],
         on_done: Callable[[Answered | Failed], Awaitable[None]],
     ) -> None:
-        # all workers share one iterator, so that each call goes to one of them
-        while not self.is_stopped and (call := next(waiting, None)) is not None:
-            done = await self._answer(client, call)
+        # all workers share one iterator, so that each query goes to one of them
+        while not self.is_stopped and (item := next(waiting, None)) is not None:
+            done = await self._answer(client, item)
             self.count_failures_in_a_row = 0 if isinstance(done, Answered) else self.count_failures_in_a_row + 1
             await on_done(done)
 
-    async def _answer(self, client: httpx.AsyncClient, call: Call) -> Answered | Failed:
-        limits = self._endpoint.limits
-        # one object per call, because tenacity keeps the state of a running retry in it
-        retrying = tenacity.AsyncRetrying(
-            stop=tenacity.stop_after_attempt(limits.attempts),
-            wait=self._wait,
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, AttemptError) and error.is_retried),
-            sleep=self._sleep,
-            reraise=True,
-        )
+    async def _answer(self, client: httpx.AsyncClient, item: Planned) -> Answered | Failed:
+        # one object per query, because tenacity keeps the state of a running retry in it
+        retrying = tenacity.AsyncRetrying(sleep=self._sleep, **retry_by(self._endpoint.limits))
         attempts = 0
 
         async def ask() -> Answered:
             nonlocal attempts
             attempts += 1
-            return await self._ask(client, call)
+            return await self._ask(client, item)
 
         try:
             return replace(await retrying(ask), attempts=attempts)
         except AttemptError as error:
             reason = self._redactor.message(error.reason)
-            return Failed(call, error.failure, reason, error.status, self._now(), attempts)
+            return Failed(item, error.failure, reason, error.status, self._now(), attempts)
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after if isinstance(error, AttemptError) else None
-        return max(asked or 0.0, back_off(self._endpoint.limits, state.attempt_number))
-
-    async def _ask(self, client: httpx.AsyncClient, call: Call) -> Answered:
+    async def _ask(self, client: httpx.AsyncClient, item: Planned) -> Answered:
         """Return the answer to one request."""
-        request, limits = self._endpoint.request, self._endpoint.limits
+        endpoint, limits = self._endpoint, self._endpoint.limits
+        values = item.values(endpoint)
         delay = self._pacer.reserve(self._clock())
         if delay > 0:
             await self._sleep(delay)
         self.count_requests += 1
-        headers = fill_resolved(request.shown_headers, request.headers, call.values)
-        parameters = fill_resolved(request.shown_parameters, request.parameters, call.values)
+        headers = fill_resolved(endpoint.request.headers, endpoint.headers, values)
+        parameters = fill_resolved(endpoint.request.parameters, endpoint.parameters, values)
         content = None
-        if request.body is not None:
+        if endpoint.request.body is not None:
             # filled before it is serialised, so that no query can change the structure of the JSON
-            content = json.dumps(fill(request.body, call.values), ensure_ascii=False, allow_nan=False).encode()
+            content = json.dumps(fill(endpoint.request.body, values), ensure_ascii=False, allow_nan=False).encode()
             if not any(name.lower() == "content-type" for name in headers):
                 headers["Content-Type"] = "application/json"
         asked_at, started = self._now(), self._clock()
-        try:
-            # httpx limits each read only, and a service that sends a byte a minute would never end
+        # httpx limits each read only, and a service that sends a byte a minute would never end
+        with failures_of_the_network(limits):
             async with (
                 asyncio.timeout(limits.timeout_seconds),
                 client.stream(
-                    request.method, request.url, params=parameters or None, headers=headers, content=content
+                    endpoint.request.method, endpoint.url, params=parameters or None, headers=headers, content=content
                 ) as response,
             ):
                 body = await _read_body(response)
-        except (TimeoutError, httpx.TimeoutException):
-            raise AttemptError("timeout", f"no whole reply within {limits.timeout_seconds:g} s") from None
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
-            raise AttemptError("connection", reason.removesuffix(":")) from None
-        self._check_status(response, body)
+        status = response.status_code
+        check_status(status, response.headers, body, limits, self._redactor, response.reason_phrase)
         try:
             reply = read_reply(body, self._endpoint.response)
         except ReplyError as error:
-            raise AttemptError(error.failure, str(error), status=response.status_code) from None
-        return Answered(call, reply, asked_at, self._clock() - started, 0)
-
-    def _check_status(self, response: httpx.Response, body: bytes) -> None:
-        status = response.status_code
-        if 200 <= status < 300:
-            return
-        # redacted before it is cut, because a cut could leave a part of a secret
-        said = " ".join(self._redactor.message(body.decode("utf-8", "replace")).split())[:_EXCERPT_CHARACTERS]
-        reason = f"status {status} {response.reason_phrase}".strip() + (f": {said}" if said else "")
-        is_retried = status in _RETRIED_STATUSES or status >= 500
-        maximum = self._endpoint.limits.retry_after_maximum_seconds
-        date = response.headers.get("Date")
-        retry_after = read_retry_after(response.headers.get("Retry-After"), date, self._now())
-        if is_retried and retry_after is not None and retry_after > maximum:
-            reason = f"Retry-After must be at most {maximum:g} s, got {retry_after:g}; {reason}"
-            is_retried = False
-        if 300 <= status < 400:
-            reason += "; redirects are not followed"
-        raise AttemptError("http_status", reason, status=status, is_retried=is_retried, retry_after=retry_after)
+            raise AttemptError(error.failure, str(error), status=status) from None
+        return Answered(item, reply, asked_at, self._clock() - started, 0)
 
 
 async def _read_body(response: httpx.Response) -> bytes:

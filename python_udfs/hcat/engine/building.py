@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import subprocess
+import sys
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final
 
 from hcat.engine.project import DBT, find_place, is_own_project
 from hcat.engine.retention import finish_deletion
+from hcat.engine.saying import say as print_line
+
+#: As DBT of hcat.engine.project, with a listener.
+_DBT_WITH_PROGRESS: Final = (
+    sys.executable,
+    "-c",
+    "import gc, sys; gc.set_threshold(50_000); from dbt.cli.main import dbtRunner; gc.freeze();"
+    " from hcat.engine.building import run_with_progress; sys.exit(run_with_progress(dbtRunner, sys.argv[1:]))",
+)
+#: Seconds between two lines of :class:`_Progress`.
+_PULSE: Final = 4.0
 
 
 def build(
@@ -19,12 +34,68 @@ def build(
     *,
     environment: Mapping[str, str],
     say: Callable[[str], None],
+    is_showing_progress: bool = False,
 ) -> int:
     """Build a project and return the exit code of dbt."""
     if finish_deletion(find_place(project, target, profiles)):
         say("hcat build: finished a deletion that was killed")
-    command = [*DBT, "build", "--project-dir", str(project)]
+    command = [*(_DBT_WITH_PROGRESS if is_showing_progress else DBT), "build", "--project-dir", str(project)]
     for option, value in (("--profiles-dir", profiles), ("--target", target), ("--vars", variables)):
         command += [] if value is None else [option, str(value)]
     command += [] if is_own_project(project) else ["--select", "+package:hcat"]
     return subprocess.run([*command, *arguments], env=dict(environment), check=False).returncode
+
+
+def run_with_progress(runner: Callable[..., Any], words: Sequence[str]) -> int:
+    """Run dbt by its ``dbtRunner`` and return its exit code.
+
+    Errors and what macros print are printed, and instead of all other lines of dbt those of :class:`_Progress`.
+    """
+    progress = _Progress()
+    done = runner(callbacks=[progress.hear]).invoke(["--log-level", "none", *words])
+    progress.finish()
+    if done.exception is not None:
+        said = " ".join(str(getattr(done.exception, "msg", done.exception)).split())
+        print_line(f"hcat: nothing was built: {said}", is_error=True)
+        return 2
+    return 0 if done.success else 1
+
+
+class _Progress:
+    """Says every few seconds how far a build has come and which model is longest at work."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._running: dict[str, float] = {}
+        self._steps = ""
+        self._is_over = threading.Event()
+        print_line("hcat build: reads the project")
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def hear(self, event: Any) -> None:
+        """Take an event of dbt."""
+        kind = event.info.name
+        if kind == "LogStartLine":
+            self._steps = f", step {event.data.index} of {event.data.total}"
+        elif kind == "NodeStart":
+            self._running[event.data.node_info.node_path] = time.monotonic()
+        elif kind == "NodeFinished":
+            self._running.pop(event.data.node_info.node_path, None)
+        elif kind == "PrintEvent" or (event.info.level == "error" and not kind.startswith("Main")):
+            for line in event.info.msg.splitlines():
+                print_line(line)
+
+    def finish(self) -> None:
+        """Say the last line, where anything was built."""
+        self._is_over.set()
+        if self._steps:
+            self._say("done")
+
+    def _beat(self) -> None:
+        while not self._is_over.wait(_PULSE):
+            longest = min(list(self._running.items()), key=lambda item: item[1], default=None)
+            since = f", for {time.monotonic() - longest[1]:.0f} s" if longest else ""
+            self._say(f"{longest[0]}{since}" if longest else "reads the project")
+
+    def _say(self, text: str) -> None:
+        print_line(f"hcat build: {time.monotonic() - self._started:.0f} s{self._steps}: {text}")

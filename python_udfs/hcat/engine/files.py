@@ -1,8 +1,10 @@
-"""Files that are written whole or not at all, and what a machine could not do in one line."""
+"""Files that are written whole or not at all, files of lines, and what a machine could not do in one line."""
 
 from __future__ import annotations
 
 import errno
+import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from glob import escape
@@ -42,6 +44,33 @@ def replacing(path: Path) -> Iterator[Path]:
             left.unlink()
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+@contextmanager
+def held_alone(path: Path, refusal: str) -> Iterator[int]:
+    """Open a file for appending and yield its descriptor; with ``refusal`` where another process holds it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            # the lock ends with the process, even if it is killed
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(refusal) from None
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def append(descriptor: int, data: bytes) -> None:
+    """Append data as a whole; what a full disk cut off is taken back."""
+    size, written = os.fstat(descriptor).st_size, 0
+    try:
+        while written < len(data):
+            written += os.write(descriptor, data[written:])
+    except OSError:
+        os.ftruncate(descriptor, size)
         raise
 
 

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
+
+from hcat.engine.redaction import Redactor
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState
 
 #: Loggers that httpcore makes when it first connects.
 _PARTS = ("connection", "http11", "http2", "proxy", "socks")
+#: Statuses that are sent again, besides all from 500: request timeout, too early, too many requests.
+_RETRIED_STATUSES: Final = frozenset({408, 425, 429})
+#: Characters of a refusal's body that its reason holds.
+_EXCERPT_CHARACTERS: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +120,57 @@ def read_retry_after(value: str | None, date: str | None = None, now: datetime |
 def back_off(limits: Limits, attempt: int) -> float:
     """Return the seconds to wait after attempt 1, 2, ...: doubled each time up to a limit."""
     return min(limits.backoff_seconds * 2.0 ** (attempt - 1), limits.backoff_maximum_seconds)
+
+
+def retry_by(limits: Limits) -> dict[str, Any]:
+    """Return how tenacity tries a request again: how often, after which errors, and when."""
+    import tenacity
+
+    def wait(state: RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        asked = error.retry_after if isinstance(error, AttemptError) else None
+        return max(asked or 0.0, back_off(limits, state.attempt_number))
+
+    return {
+        "stop": tenacity.stop_after_attempt(limits.attempts),
+        "wait": wait,
+        "retry": tenacity.retry_if_exception(lambda error: isinstance(error, AttemptError) and error.is_retried),
+        "reraise": True,
+    }
+
+
+@contextmanager
+def failures_of_the_network(limits: Limits) -> Iterator[None]:
+    """Raise what the network does to a request as an :class:`AttemptError`."""
+    import httpx
+
+    try:
+        yield
+    except (TimeoutError, httpx.TimeoutException):
+        raise AttemptError("timeout", f"no whole reply within {limits.timeout_seconds:g} s") from None
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise AttemptError("connection", reason.removesuffix(":")) from None
+
+
+def check_status(
+    status: int, headers: Mapping[str, str], body: bytes, limits: Limits, redactor: Redactor, phrase: str = ""
+) -> None:
+    """Raise an :class:`AttemptError` for a reply whose status is no success."""
+    if 200 <= status < 300:
+        return
+    # redacted before it is cut, because a cut could leave a part of a secret
+    said = " ".join(redactor.message(body.decode("utf-8", "replace")).split())[:_EXCERPT_CHARACTERS]
+    reason = f"status {status} {phrase}".strip() + (f": {said}" if said else "")
+    is_retried = status in _RETRIED_STATUSES or status >= 500
+    retry_after = read_retry_after(headers.get("Retry-After"), headers.get("Date"))
+    maximum = limits.retry_after_maximum_seconds
+    if is_retried and retry_after is not None and retry_after > maximum:
+        reason = f"Retry-After must be at most {maximum:g} s, got {retry_after:g}; {reason}"
+        is_retried = False
+    if 300 <= status < 400:
+        reason += "; redirects are not followed"
+    raise AttemptError("http_status", reason, status=status, is_retried=is_retried, retry_after=retry_after)
 
 
 @contextmanager

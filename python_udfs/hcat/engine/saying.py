@@ -23,7 +23,8 @@ def clean_line(text: object) -> str:
 
 def say(text: object, *, is_error: bool = False) -> None:
     """Print one line, cleaned, on standard output or standard error."""
-    print(clean_line(text), file=sys.stderr if is_error else sys.stdout, flush=True)
+    # in one write: threads print side by side
+    print(f"{clean_line(text)}\n", end="", file=sys.stderr if is_error else sys.stdout, flush=True)
 
 
 def say_in_columns(lines: Iterable[tuple[str, str]]) -> None:

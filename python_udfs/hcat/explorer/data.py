@@ -262,14 +262,14 @@ select
     evidence.evidence_chunk_id,
     evidence.evidence_rank,
     evidence.similarity,
-    evidence.entailment_probability,
-    evidence.contradiction_probability,
-    evidence.support_probability,
-    evidence.support_contributions,
+    evidence.entailment_probability as entailment,
+    evidence.contradiction_probability as contradiction,
+    evidence.support_probability as support,
+    coalesce(evidence.support_contributions, '') as signals,
     coalesce(evidence.is_least_grounded, false) as is_least_grounded,
     coalesce(evidence.claims_nothing, false) as claims_nothing,
     coalesce(evidence.is_contradicted, false) as is_contradicted,
-    coalesce(evidence.is_flagged, false) as is_flagged
+    coalesce(evidence.is_flagged, false) as is_unsupported
 from fct_sentence_evidence as evidence
 where list_contains($interaction_ids::varchar[], evidence.interaction_id) and evidence.sentence_index < $maximum
 order by evidence.interaction_id, evidence.sentence_index
@@ -280,20 +280,22 @@ select
     interaction_id,
     criterion,
     coalesce(rater_kind, 'unknown') as rater_kind,
-    dense_rank() over (partition by interaction_id order by rater) as rater_number,
-    scale_point,
-    rating_pass
+    dense_rank() over (partition by interaction_id order by rater) as rater,
+    coalesce(nullif(rating_pass, 0), 1) as reading,
+    scale_point
 from fct_ratings
 where list_contains($interaction_ids::varchar[], interaction_id)
-order by interaction_id, criterion, rater_number, rating_pass
+order by interaction_id, criterion, 4, rating_pass
 """
 
 LIST_SCALES: Final = """
-select criterion, scale_point, scale_label, guideline_text from rating_scales order by criterion, scale_point
+select criterion, scale_point as point, scale_label as label, guideline_text as text
+from rating_scales
+order by criterion, scale_point
 """
 
 LIST_LABELS: Final = """
-select interaction_id, metric_name, human_label as label, label_rater_kind
+select interaction_id, metric_name, human_label, label_rater_kind
 from fct_evaluations
 where human_label is not null and list_contains($interaction_ids::varchar[], interaction_id)
 order by interaction_id, metric_name
@@ -319,14 +321,14 @@ order by interaction_id, metric_name
 """
 
 LIST_FLAGS: Final = """
-select interaction_id, flag_name, subject, evidence, score, threshold
+select interaction_id, flag_name as flag, subject, evidence
 from fct_query_flags
 where list_contains($interaction_ids::varchar[], interaction_id)
 order by interaction_id, flag_name, subject
 """
 
 LIST_PRIVATE_VALUES: Final = """
-select interaction_id, entity_type, exposure, masked, is_leak
+select interaction_id, entity_type as type, exposure, masked, is_leak
 from fct_privacy_findings
 where list_contains($interaction_ids::varchar[], interaction_id)
 order by interaction_id, privacy_finding_id
@@ -388,11 +390,14 @@ where cells.second_dimension not like '% x %'
 order by metric_name, first_dimension, second_dimension nulls first, first_segment, second_segment
 """
 
+# columns of these lists are named as in the page
 LIST_FINDING_CELLS: Final = """
 select
-    finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment, measurement,
-    first_seen_at, last_seen_at, confirmed_at, closed_at, count_runs_seen, count_new_interactions, new_difference,
-    retest_difference, retest_lower, retest_upper, retested_at
+    finding_id, strftime(first_seen_at, '%Y-%m-%d') as "firstSeen", strftime(last_seen_at, '%Y-%m-%d') as "lastSeen",
+    strftime(confirmed_at, '%Y-%m-%d') as confirmed, strftime(retested_at, '%Y-%m-%d') as retested,
+    strftime(closed_at, '%Y-%m-%d') as closed, count_runs_seen as "countRuns", count_new_interactions as "countNew",
+    new_difference as "newDifference", retest_difference as "retestDifference", retest_lower as "retestLow",
+    retest_upper as "retestHigh"
 from fct_findings
 """
 
@@ -405,26 +410,29 @@ order by weakness_id, rank, interaction_id
 
 # interactions without a time belong to no week
 LIST_WEEKS: Final = """
-select metric_name, dimension, segment, week_start, week_status, count_scored, count_clusters, mean_score, mean_lower,
-    mean_upper, share_failing, share_failing_lower, share_failing_upper
+select metric_name, dimension, segment, strftime(week_start, '%Y-%m-%d') as week, week_status as status, count_scored,
+    mean_score, mean_lower, mean_upper, share_failing, share_failing_lower, share_failing_upper
 from fct_metric_weeks
 where week_start is not null
 order by metric_name, dimension, segment, week_start
 """
 
 LIST_ALARMS: Final = """
-select metric_name, dimension, segment, test, detail, window_start, window_end, window_weeks, reference_start,
-    reference_end, value_reference, value_window, difference, difference_lower, difference_upper, band_lower,
-    band_upper, q_value, coalesce(is_drifting, false) as is_drifting, count_window
+select metric_name as metric, dimension, segment, test, detail, strftime(window_start, '%Y-%m-%d') as start,
+    strftime(window_end, '%Y-%m-%d') as "end", window_weeks as weeks,
+    strftime(reference_start, '%Y-%m-%d') as "referenceStart", strftime(reference_end, '%Y-%m-%d') as "referenceEnd",
+    value_reference as reference, value_window as value, difference, difference_lower as low, difference_upper as high,
+    band_lower as "bandLow", band_upper as "bandHigh", q_value as q, coalesce(is_drifting, false) as "isDrifting"
 from fct_metric_drift
 where status = 'tested'
-order by is_drifting desc, q_value nulls last, metric_name, dimension, segment, test, window_weeks
+order by "isDrifting" desc, q_value nulls last, metric_name, dimension, segment, test, window_weeks
 """
 
 LIST_COMPARISONS: Final = """
-select application, baseline_version, candidate_version, metric_name, measurement, verdict, count_pairs,
-    count_clusters, baseline_value, candidate_value, difference, difference_lower, difference_upper, count_regressions,
-    count_improvements
+select application, baseline_version, candidate_version, metric_name as metric, measurement, verdict,
+    count_pairs as "countPairs", count_clusters as "countClusters", baseline_value as before, candidate_value as after,
+    difference, difference_lower as low, difference_upper as high, count_regressions as regressions,
+    count_improvements as improvements
 from fct_version_comparisons
 where dimension = 'all' and is_latest
 order by application, baseline_version, candidate_version, family <> 'headline', metric_name, measurement

@@ -38,7 +38,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])[0]
     segments = {dimension: coded.code_of for dimension, coded in read.dimensions.items()}
     kept = source.rows(data.LIST_FINDING_CELLS, ["fct_findings"])
-    confirmed = {row["finding_id"] for row in kept if row["confirmed_at"] is not None}
+    confirmed = {row["finding_id"] for row in kept if row["confirmed"]}
     cells = [
         cell | {"is_confirmed": cell["cell_id"] in confirmed}
         for cell in source.rows(data.LIST_CELLS, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"])
@@ -69,7 +69,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
         "labels": list(data.LABELS),
         "scales": _describe_scales(source),
         "comparisons": _describe_comparisons(source, read),
-        "findings": _describe_findings(source, rows, segments, names),
+        "findings": _describe_findings(source, rows, kept, segments, names),
         "alarms": _describe_alarms(source, read),
         "versionOrder": [
             [applications[row["application"]], versions[row["version"]]]
@@ -83,77 +83,74 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
     }
 
 
+#: Names in the page -> columns of dim_metrics.
+_METRIC: Final = {
+    "name": "metric_name", "family": "family", "unit": "unit", "description": "description", "threshold": "threshold",
+    "low": "range_low", "high": "range_high",
+}  # fmt: skip
+
+
 def _describe_metric(metric: Row) -> Row:
-    return {
-        "name": metric["metric_name"],
-        "family": metric["family"],
-        "unit": metric["unit"],
-        "description": metric["description"],
+    return {name: metric[column] for name, column in _METRIC.items()} | {
         "isHigherBetter": metric["direction"] == "higher_is_better",
         "isPrimary": bool(metric["is_primary"]),
         "isProvisional": bool(metric["is_provisional"]),
-        "threshold": metric["threshold"],
-        "low": metric["range_low"],
-        "high": metric["range_high"],
     }
 
 
 def _describe_scales(source: Warehouse) -> dict[str, list[Row]]:
     scales = group_by(source.rows(data.LIST_SCALES, ["rating_scales"]), "criterion")
     return {
-        criterion: [
-            {"point": row["scale_point"], "label": row["scale_label"], "text": row["guideline_text"]} for row in rows
-        ]
+        criterion: [{name: row[name] for name in ("point", "label", "text")} for row in rows]
         for criterion, rows in scales.items()
     }
 
 
 def _describe_comparisons(source: Warehouse, read: Read) -> list[Row]:
-    metric_names, applications, versions = read.metric_names, read.applications.code_of, read.versions.code_of
+    applications, versions = read.applications.code_of, read.versions.code_of
+
+    def place(row: Row, version: str) -> list[int]:
+        return [applications.get(row["application"], -1), versions.get(row[version], -1)]
+
     return [
         {
-            "baseline": [applications.get(row["application"], -1), versions.get(row["baseline_version"], -1)],
-            "candidate": [applications.get(row["application"], -1), versions.get(row["candidate_version"], -1)],
-            "metric": metric_names.index(row["metric_name"]),
-            "measurement": row["measurement"],
-            "verdict": row["verdict"],
-            "countPairs": row["count_pairs"],
-            "countClusters": row["count_clusters"],
-            "before": row["baseline_value"],
-            "after": row["candidate_value"],
-            "difference": row["difference"],
-            "low": row["difference_lower"],
-            "high": row["difference_upper"],
-            "regressions": row["count_regressions"],
-            "improvements": row["count_improvements"],
+            "baseline": place(row, "baseline_version"),
+            "candidate": place(row, "candidate_version"),
+            **{name: value for name, value in row.items() if name not in _SYSTEMS},
+            "metric": read.metric_names.index(row["metric"]),
         }
         for row in source.rows(data.LIST_COMPARISONS, ["fct_version_comparisons"])
-        if row["metric_name"] in metric_names
+        if row["metric"] in read.metric_names
     ]
 
 
+#: Columns of a comparison that the page has as codes.
+_SYSTEMS: Final = ("application", "baseline_version", "candidate_version")
+
+
 def _describe_findings(
-    source: Warehouse, rows: Sequence[Row], segments: Mapping[str, Mapping[str, int]], metric_names: Sequence[str]
+    source: Warehouse,
+    rows: Sequence[Row],
+    kept: Sequence[Row],
+    segments: Mapping[str, Mapping[str, int]],
+    metric_names: Sequence[str],
 ) -> list[Row]:
     """Return the findings of the report, each with its cell as filters, examples and history."""
     ids = {"finding_ids": [row["key"] for row in rows]}
-    kept = {row["finding_id"]: row for row in source.rows(data.LIST_FINDING_CELLS, ["fct_findings"])}
+    histories = {row["finding_id"]: {name: row[name] for name in row if name != "finding_id"} for row in kept}
     examples = group_by(source.rows(data.LIST_FINDING_EXAMPLES, ["fct_weakness_examples"], **ids), "finding_id")
-    described = []
-    for row in rows:
-        history = kept.get(row["key"])
-        described.append(
-            {
-                **{name: row[name] for name in _SHOWN_OF_FINDINGS},
-                "metric": metric_names.index(row["metric_name"]),
-                "cell": _find_cell(row["segments"], segments),
-                "examples": [
-                    tables.show_id(one["interaction_id"]) for one in examples.get(row["key"], [])[:MAXIMUM_EXAMPLES]
-                ],
-                "history": None if history is None else _describe_history(history),
-            }
-        )
-    return described
+    return [
+        {
+            **{name: row[name] for name in _SHOWN_OF_FINDINGS},
+            "metric": metric_names.index(row["metric_name"]),
+            "cell": _find_cell(row["segments"], segments),
+            "examples": [
+                tables.show_id(one["interaction_id"]) for one in examples.get(row["key"], [])[:MAXIMUM_EXAMPLES]
+            ],
+            "history": histories.get(row["key"]),
+        }
+        for row in rows
+    ]
 
 
 _SHOWN_OF_FINDINGS: Final = (
@@ -175,76 +172,29 @@ def _find_cell(pairs: Sequence[tuple[str, str]], segments: Mapping[str, Mapping[
     return cell
 
 
-def _describe_history(row: Row) -> Row:
-    def day(value: Any) -> str | None:
-        return None if value is None else f"{value:%Y-%m-%d}"
-
-    return {
-        "firstSeen": day(row["first_seen_at"]),
-        "lastSeen": day(row["last_seen_at"]),
-        "confirmed": day(row["confirmed_at"]),
-        "retested": day(row["retested_at"]),
-        "closed": day(row["closed_at"]),
-        "countRuns": row["count_runs_seen"],
-        "countNew": row["count_new_interactions"],
-        "newDifference": row["new_difference"],
-        "retestDifference": row["retest_difference"],
-        "retestLow": row["retest_lower"],
-        "retestHigh": row["retest_upper"],
-    }
-
-
 def _describe_alarms(source: Warehouse, read: Read) -> list[Row]:
     metric_names = read.metric_names
-
-    def number(value: float | None) -> float | None:
-        return None if value is None else float(f"{value:.6g}")
-
     return [
-        {
-            "metric": -1 if row["metric_name"] is None else metric_names.index(row["metric_name"]),
-            "dimension": row["dimension"],
+        {name: float(f"{value:.6g}") if isinstance(value, float) else value for name, value in row.items()}
+        | {
+            "metric": -1 if row["metric"] is None else metric_names.index(row["metric"]),
             "segment": read.label_of(row["dimension"], row["segment"]),
-            "test": row["test"],
             "detail": tables.show(row["detail"], tables.SHORT_CHARACTERS),
-            "start": f"{row['window_start']:%Y-%m-%d}",
-            "end": f"{row['window_end']:%Y-%m-%d}",
-            "weeks": row["window_weeks"],
-            "referenceStart": f"{row['reference_start']:%Y-%m-%d}",
-            "referenceEnd": f"{row['reference_end']:%Y-%m-%d}",
-            "reference": number(row["value_reference"]),
-            "value": number(row["value_window"]),
-            "difference": number(row["difference"]),
-            "low": number(row["difference_lower"]),
-            "high": number(row["difference_upper"]),
-            "bandLow": number(row["band_lower"]),
-            "bandHigh": number(row["band_upper"]),
-            "q": number(row["q_value"]),
-            "isDrifting": row["is_drifting"],
         }
         for row in source.rows(data.LIST_ALARMS, ["fct_metric_drift"])
-        if row["metric_name"] is None or row["metric_name"] in metric_names
+        if row["metric"] is None or row["metric"] in metric_names
     ]
 
 
 def _tabulate_weeks(weeks: Sequence[Row], read: Read) -> dict[str, Any]:
-    metric_names = read.metric_names
-    kept = [row for row in weeks if row["metric_name"] in metric_names]
-    columns: dict[str, Any] = {
-        "metric": np.array([metric_names.index(row["metric_name"]) for row in kept], np.int32),
+    kept = [row for row in weeks if row["metric_name"] in read.metric_names]
+    numbers = ("mean_score", "mean_lower", "mean_upper", "share_failing", "share_failing_lower", "share_failing_upper")
+    return {
+        "metric": np.array([read.metric_names.index(row["metric_name"]) for row in kept], np.int32),
         "dimension": [row["dimension"] for row in kept],
         "segment": [read.label_of(row["dimension"], row["segment"]) for row in kept],
-        "week": [f"{row['week_start']:%Y-%m-%d}" for row in kept],
-        "status": [row["week_status"] for row in kept],
+        "week": [row["week"] for row in kept],
+        "status": [row["status"] for row in kept],
         "count_scored": np.array([row["count_scored"] for row in kept], np.int32),
+        **{name: tables.to_numbers(row[name] for row in kept) for name in numbers},
     }
-    for name in (
-        "mean_score",
-        "mean_lower",
-        "mean_upper",
-        "share_failing",
-        "share_failing_lower",
-        "share_failing_upper",
-    ):
-        columns[name] = np.array([np.nan if row[name] is None else row[name] for row in kept], np.float32)
-    return columns

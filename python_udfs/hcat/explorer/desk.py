@@ -40,19 +40,7 @@ where list_contains($interaction_ids::varchar[], interaction_id)
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What :func:`write_desk` wrote.
-
-    Parameters
-    ----------
-    path : Path
-    review_round : str
-    count_interactions : int
-        Of the round, as far as the logs still hold their answers.
-    criteria : tuple of str
-    assigned : mapping of str to (int, int)
-        Rater -> interactions to read, how many of them twice; empty where any rater may read the whole round.
-    is_masked : bool
-    """
+    """What :func:`write_desk` wrote."""
 
     path: Path
     review_round: str

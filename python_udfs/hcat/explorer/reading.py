@@ -32,23 +32,7 @@ class Coded:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A build as it was read.
-
-    Parameters
-    ----------
-    build : Build
-        The last build.
-    main : dict
-        Row of dim_metrics of the main metric.
-    columns, scores : mapping of str to ndarray
-        Interactions, worst first, and their evaluations in no order.
-    rankings : mapping of str to dict
-        Grades along the ranks of the judged interactions.
-    dimensions : mapping of str to Coded
-        Segment of each interaction.
-    applications, versions : Coded
-        Application and version of each interaction.
-    """
+    """A build as it was read."""
 
     build: Build
     main: Row

@@ -99,6 +99,11 @@ def number(values: Any) -> npt.NDArray[np.int32]:
     return np.unique(np.asarray(values).astype(str), return_inverse=True)[1].astype(np.int32)
 
 
+def to_numbers(values: Iterable[float | None]) -> npt.NDArray[np.float32]:
+    """Return values as 32-bit numbers, NaN for none."""
+    return np.array([np.nan if value is None else value for value in values], np.float32)
+
+
 def scatter(positions: Integers, values: Any, count: int, missing: float) -> Any:
     """Return an array of ``count`` values with ``values`` at ``positions`` and ``missing`` elsewhere."""
     result = np.full(count, missing, dtype=np.float64)
@@ -188,37 +193,24 @@ def _describe(row: Row, answer: str, own: Mapping[str, Sequence[Row]], chunks: C
             for context in [*own["contexts"], *own["missed"]]
         ],
         "sentences": _locate_sentences(own["sentences"], answer, passages),
-        "ratings": [
-            {
-                "criterion": rating["criterion"],
-                "rater_kind": rating["rater_kind"],
-                "rater": rating["rater_number"],
-                "reading": rating["rating_pass"] or 1,
-                "scale_point": rating["scale_point"],
-            }
-            for rating in own["ratings"]
-        ],
-        "labels": {row["metric_name"]: [row["label"], row["label_rater_kind"]] for row in own["labels"]},
+        "ratings": [_pick(rating, "criterion rater_kind rater reading scale_point") for rating in own["ratings"]],
+        "labels": {row["metric_name"]: [row["human_label"], row["label_rater_kind"]] for row in own["labels"]},
         "details": {row["metric_name"]: show(row["detail"], SHORT_CHARACTERS) for row in own["details"]},
         "causes": [[row["metric_name"], row["fault"], row["reason"]] for row in own["causes"]],
-        "flags": [
-            {
-                "flag": flag["flag_name"],
-                "subject": show(flag["subject"], SHORT_CHARACTERS),
-                "evidence": show(flag["evidence"], SHORT_CHARACTERS),
-            }
-            for flag in own["flags"]
-        ],
+        "flags": [_pick(flag, "flag") | _show_short(flag, "subject evidence") for flag in own["flags"]],
         "personal_data": [
-            {
-                "type": value["entity_type"],
-                "exposure": value["exposure"],
-                "masked": show(value["masked"], SHORT_CHARACTERS),
-                "is_leak": value["is_leak"],
-            }
+            _pick(value, "type exposure") | _show_short(value, "masked") | _pick(value, "is_leak")
             for value in own["private"]
         ],
     }
+
+
+def _pick(row: Row, names: str) -> Row:
+    return {name: row[name] for name in names.split()}
+
+
+def _show_short(row: Row, names: str) -> Row:
+    return {name: show(row[name], SHORT_CHARACTERS) for name in names.split()}
 
 
 def _locate_sentences(sentences: Sequence[Row], answer: str, passages: Mapping[int, str]) -> list[Row]:
@@ -237,18 +229,9 @@ def _locate_sentences(sentences: Sequence[Row], answer: str, passages: Mapping[i
                 "evidence": find_evidence(show(sentence["evidence_text"]), sentence["evidence_rank"], passages),
                 "evidence_rank": sentence["evidence_rank"],
                 "opposite": find_evidence(show(sentence["contradicting_text"]), sentence["evidence_rank"], passages),
-                "unsupported": _split(sentence["unsupported"]),
-                "contradicted": _split(sentence["contradicted"]),
-                "displaced": _split(sentence["displaced"]),
-                "similarity": _round(sentence["similarity"]),
-                "entailment": _round(sentence["entailment_probability"]),
-                "contradiction": _round(sentence["contradiction_probability"]),
-                "support": _round(sentence["support_probability"]),
-                "signals": sentence["support_contributions"] or "",
-                "is_least_grounded": sentence["is_least_grounded"],
-                "claims_nothing": sentence["claims_nothing"],
-                "is_contradicted": sentence["is_contradicted"],
-                "is_unsupported": sentence["is_flagged"],
+                **{name: _split(sentence[name]) for name in ("unsupported", "contradicted", "displaced")},
+                **{name: _round(sentence[name]) for name in ("similarity", "entailment", "contradiction", "support")},
+                **_pick(sentence, "signals is_least_grounded claims_nothing is_contradicted is_unsupported"),
             }
         )
     return located
@@ -323,12 +306,9 @@ def tabulate_cells(
             columns[f"{which}_{name}"] = np.array([one[number_of][part] for one in kept], np.int32)  # type: ignore[index]
     for name in ("count_interactions", "count_scored", "count_clusters"):
         columns[name] = np.array([cell[name] for cell, _, _ in kept], np.int32)
-    for name in ("share_failing", "mean_score"):
-        for column in (name, f"{name}_lower", f"{name}_upper"):
-            values = [np.nan if cell[column] is None else cell[column] for cell, _, _ in kept]
-            columns[column] = np.array(values, np.float32)
-    values = [np.nan if cell["value"] is None else cell["value"] for cell, _, _ in kept]
-    columns["value"] = np.array(values, np.float32)
+    numbers = [f"{name}{end}" for name in ("share_failing", "mean_score") for end in ("", "_lower", "_upper")]
+    for name in (*numbers, "value"):
+        columns[name] = to_numbers(cell[name] for cell, _, _ in kept)
     columns["measurement"] = np.array([MEASUREMENTS.index(cell["measurement"]) for cell, _, _ in kept], np.int32)
     marks = [("is_small", 1), ("is_weak", 2), ("is_confirmed", 4), ("is_unsure", 8)]
     columns["marks"] = np.array([sum(bit * bool(cell[name]) for name, bit in marks) for cell, _, _ in kept], np.int32)

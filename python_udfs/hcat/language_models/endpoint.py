@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -23,10 +22,11 @@ import tenacity
 from hcat.engine.http import (
     AttemptError,
     Limits,
-    back_off,
+    check_status,
+    failures_of_the_network,
     is_plain_on_this_machine,
     keeps_secrets,
-    read_retry_after,
+    retry_by,
     silent_http_client,
 )
 from hcat.engine.redaction import Redactor
@@ -35,7 +35,6 @@ UNSETTLED: Final = ("call_failed", "budget_exhausted", "stopped")
 """Statuses that the next build tries again."""
 
 MAXIMUM_REPLY_BYTES: Final = 4 << 20
-_RETRIED: Final = frozenset({408, 425, 429})
 #: A server that does not know response_format says so with one of these.
 _UNKNOWN_FORMAT: Final = frozenset({400, 404, 422, 501})
 _EXCERPT_CHARACTERS: Final = 200
@@ -220,13 +219,7 @@ class LanguageModel:
             self.count_calls += 1
         started = self._clock()
         counts = {"attempts": 0}
-        retrying = tenacity.Retrying(
-            stop=tenacity.stop_after_attempt(self.service.attempts),
-            wait=self._wait,
-            retry=tenacity.retry_if_exception(lambda error: isinstance(error, AttemptError) and error.is_retried),
-            sleep=self._sleep,
-            reraise=True,
-        )
+        retrying = tenacity.Retrying(sleep=self._sleep, **retry_by(self._limits))
         try:
             with silent_http_client():
                 text, prompt_tokens, completion_tokens = retrying(self._send, messages, schema, counts)
@@ -256,11 +249,6 @@ class LanguageModel:
             return Reply(None, "budget_exhausted", detail)
         return None
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        asked = error.retry_after if isinstance(error, AttemptError) else None
-        return max(asked or 0.0, back_off(self._limits, state.attempt_number))
-
     def _send(
         self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], counts: dict[str, int]
     ) -> tuple[str, int, int]:
@@ -281,18 +269,14 @@ class LanguageModel:
             }
         headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
         counts["attempts"] += 1
-        try:
+        with failures_of_the_network(self._limits):
             status, answered, content = self._post(body, headers)
-        except httpx.TimeoutException:
-            raise AttemptError("timeout", f"no whole reply within {service.timeout_seconds:g} s") from None
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            raise AttemptError("connection", " ".join(f"{type(error).__name__}: {error}".split())) from None
         if is_structured and status in _UNKNOWN_FORMAT:
             self._is_structured = False
             raise AttemptError(
                 "http_status", f"status {status} with response_format, tried again without", status=status
             )
-        self._check_status(status, answered, content)
+        check_status(status, answered, content, self._limits, self.redactor)
         return _read_completion(content, status)
 
     def _post(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
@@ -318,20 +302,6 @@ class LanguageModel:
                 if self._clock() > deadline:
                     raise httpx.ReadTimeout("deadline")
             return response.status_code, response.headers, b"".join(parts)
-
-    def _check_status(self, status: int, headers: httpx.Headers, content: bytes) -> None:
-        if 200 <= status < 300:
-            return
-        # secrets first: a cut would leave a part of one
-        said = " ".join(self.redactor.message(content.decode("utf-8", "replace")).split())[:_EXCERPT_CHARACTERS]
-        reason = f"status {status}" + (f": {said}" if said else "")
-        is_retried = status in _RETRIED or status >= 500
-        retry_after = read_retry_after(headers.get("Retry-After"), headers.get("Date"), datetime.now(UTC))
-        maximum = self._limits.retry_after_maximum_seconds
-        if is_retried and retry_after is not None and retry_after > maximum:
-            reason = f"Retry-After must be at most {maximum:g} s, got {retry_after:g}; {reason}"
-            is_retried = False
-        raise AttemptError("http_status", reason, status=status, is_retried=is_retried, retry_after=retry_after)
 
 
 def settled(table: Any, column: str, key: str = "generation_key") -> str:

@@ -13,31 +13,27 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hcat import cli
-from hcat.collection import journal as journals
-from hcat.collection.endpoint import Endpoint, EndpointError, fill, read_endpoint
+from hcat.collection.endpoint import Endpoint, EndpointError, read_endpoint
 from hcat.collection.journal import FAILURES, INTERACTIONS, JOURNAL, RETRIEVALS, open_journal, read_journal
 from hcat.collection.paths import PathError, parse_path
 from hcat.collection.queries import Query, read_queries
 from hcat.collection.replies import ReplyError, read_reply
 from hcat.collection.run import collect, describe_first_request, identify
-from hcat.collection.sending import Pacer, Sender
-from hcat.engine.http import Limits, back_off, is_plain_on_this_machine, keeps_secrets, read_retry_after
-from hcat.engine.redaction import REDACTED, Redactor
+from hcat.collection.sending import Sender
+from hcat.engine.http import Limits, is_plain_on_this_machine, keeps_secrets, read_retry_after
+from hcat.engine.redaction import REDACTED
 from hcat.landing.reading import read_entity
 from hcat.metrics.refusal import is_refusal
 
@@ -193,8 +189,8 @@ class Waits:
 def test_the_example_is_read(tmp_path: Path) -> None:
     endpoint = read_endpoint(EXAMPLE / "endpoint.yml", {"RAG_SERVICE_TOKEN": SECRET})
     assert (endpoint.application, endpoint.application_version) == ("harbourlight-example", "1.0")
-    assert endpoint.request.headers == {"Authorization": f"Bearer {SECRET}"}
-    assert endpoint.request.shown_headers == {"Authorization": "Bearer ${RAG_SERVICE_TOKEN}"}
+    assert endpoint.headers == {"Authorization": f"Bearer {SECRET}"}
+    assert endpoint.request.headers == {"Authorization": "Bearer ${RAG_SERVICE_TOKEN}"}
     assert endpoint.limits == Limits(concurrency=8, timeout_seconds=10, attempts=6, backoff_seconds=0.5)
     assert SECRET not in repr(endpoint)
 
@@ -228,10 +224,10 @@ def test_the_example_is_read(tmp_path: Path) -> None:
         ("answer: $.answer", "answer: $.answers[*]", "such as $.answer, without [*], got '$.answers[*]'"),
         ("answer: $.answer", "answer: 5", "response.answer must be a JSON path such as $.answer, got the number 5"),
         ("answer: $.answer", "answer: $..answer", "got '$..answer': nothing can be read from character 2 on"),
-        ("  answer: $.answer\n", "", "response.answer must be a JSON path such as $.answer, got nothing"),
+        ("  answer: $.answer\n", "", "response.answer must be given, got nothing"),
         ("$.contexts[*].text", "$.contexts", "such as $.contexts[*].text, with [*], got '$.contexts'"),
         ("$.contexts[*].text", "$.a[*].b[*]", "at most one [*] is possible"),
-        ("    path: $.refused", "    equals: true", "response.refusal.path must be a JSON path"),
+        ("    path: $.refused", "    equals: true", "response.refusal.path must be given"),
         ("  error: $.error", "  errors: $.error", "response must hold only answer, contexts, chunk_ids, scores"),
         ("concurrency: 8", "concurrency: 0", "limits.concurrency must be an integer from 1 to 256, got the number 0"),
         (
@@ -242,11 +238,12 @@ def test_the_example_is_read(tmp_path: Path) -> None:
         (
             "timeout_seconds: 10",
             "timeout_seconds: -1",
-            "limits.timeout_seconds must be a number from 0.01 to 3600, got -1",
+            "limits.timeout_seconds must be a number from 0.01 to 3600, got the number -1",
         ),
         ("timeout_seconds: 10", "timeout_seconds: .inf", "limits.timeout_seconds must be a number from 0.01 to 3600"),
         ("attempts: 6", "attempts: 6\n  attempts: 7", "line 29: the key attempts stands here twice"),
         ("attempts: 6", "retries: 6", "limits must hold only concurrency, timeout_seconds, attempts"),
+        ("attempts: 6", "5: 6", "limits must hold only concurrency, timeout_seconds, attempts"),
         ("limits:", "limit:", "must hold only application, application_version, request, response, limits"),
         ("response:", "respond:", "response must be given, got nothing"),
         ("  error: $.error", "  error: [", "line"),
@@ -264,7 +261,7 @@ def test_a_wrong_description_names_file_key_and_both_sides(tmp_path: Path, old: 
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("content", [b"", b"- 1\n", b"text", b"\xff\xfe", b"&a [*a]", b"a: \x00"])
+@pytest.mark.parametrize("content", [b"", b"- 1\n", b"\xff\xfe", b"&a [*a]", b"a: \x00"])
 def test_what_is_no_description_is_said_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "mine.yml"
     path.write_bytes(content)
@@ -273,33 +270,16 @@ def test_what_is_no_description_is_said_in_one_line(tmp_path: Path, content: byt
     assert "\n" not in str(raised.value)
 
 
-#: Names that are this machine, and names that only look so.
-LOCAL = ("localhost", "LOCALHOST:8080", "127.0.0.1", "127.8.9.10:80", "[::1]", "[::1]:8080")
-REMOTE = (
-    "rag.example.com",
-    "localhost.example.com",
-    "127.0.0.1.example.com",
-    "mylocalhost",
-    "localhost@rag.example.com",
-    "0x7f000001",
-    "2130706433",
-    "0.0.0.0",
-    "10.0.0.1",
-    "[fe80::1]",
-)
-
-
-@pytest.mark.parametrize("host", LOCAL)
-def test_this_machine_is_known_by_its_name(host: str) -> None:
-    assert is_plain_on_this_machine(f"http://{host}/ask")
-    assert keeps_secrets(f"http://{host}/ask")
-    assert not is_plain_on_this_machine(f"https://{host}/ask")
-
-
-@pytest.mark.parametrize("host", REMOTE)
-def test_secrets_go_to_another_machine_over_https_only(host: str) -> None:
-    assert not keeps_secrets(f"http://{host}/ask")
-    assert keeps_secrets(f"HTTPS://{host}/ask")
+def test_secrets_go_to_another_machine_over_https_only() -> None:
+    for host in ("localhost", "LOCALHOST:8080", "127.8.9.10:80", "[::1]:8080"):
+        assert keeps_secrets(f"http://{host}/ask")
+        assert is_plain_on_this_machine(f"http://{host}/ask")
+        assert not is_plain_on_this_machine(f"https://{host}/ask")
+    # names that only look like this machine
+    looks = ("localhost.example.com", "127.0.0.1.example.com", "mylocalhost", "localhost@rag.example.com", "0x7f000001")
+    for host in (*looks, "rag.example.com", "2130706433", "0.0.0.0", "10.0.0.1", "[fe80::1]"):
+        assert not keeps_secrets(f"http://{host}/ask")
+        assert keeps_secrets(f"HTTPS://{host}/ask")
 
 
 @pytest.mark.parametrize(
@@ -329,14 +309,6 @@ def test_a_description_that_would_show_a_secret_on_the_way_is_refused(
                 f"{path}: request.url is http, and {place} could be read on the way: use https (http works to this"
                 " machine only)"
             )
-
-
-def test_a_description_without_secrets_may_use_http(tmp_path: Path) -> None:
-    description = describe("http://${RAG_HOST}/ask")
-    description["request"]["headers"] = {"X-Tenant": "retail"}
-    path = tmp_path / "mine.yml"
-    path.write_text(yaml.safe_dump(description), encoding="utf-8")
-    assert read_endpoint(path, {"RAG_HOST": "rag.example.com"}).request.url == "http://rag.example.com/ask"
 
 
 def test_a_proxy_does_not_see_what_goes_to_this_machine(
@@ -379,54 +351,41 @@ def test_variables_fill_url_and_version_and_values_are_not_looked_into(tmp_path:
         "RAG_SERVICE_TOKEN": "{{query}}",
     }
     endpoint = read_endpoint(path, environment)
-    assert endpoint.request.url == "https://rag.example/ask"
+    assert endpoint.url == "https://rag.example/ask"
     assert endpoint.application_version == "${RAG_SERVICE_TOKEN}"
-    assert endpoint.request.headers == {"Authorization": "Bearer {{query}}"}
-
-
-@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner), max_leaves=8))
-def test_filling_keeps_a_value_whatever_it_holds(value: Any) -> None:
-    template = {"a": "{{query}}", "b": ["{{ query }}", 1, None], "c": "query"}
-    assert fill(template, {"query": value}) == {"a": value, "b": [value, 1, None], "c": "query"}
+    assert endpoint.headers == {"Authorization": "Bearer {{query}}"}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Paths and replies
 
 
+DOCUMENT = {"a": {"b-c": [1, [2, 3]]}, "d e": "f", "list": [{"x": 1}, {"x": None}, {}]}
+
+
 @pytest.mark.parametrize(
-    ("path", "found"),
-    [
-        ("$", {"a": {"b-c": [1, [2, 3]]}, "d e": "f", "list": [{"x": 1}, {"x": None}]}),
-        ("$.a.b-c[0]", 1),
-        ("$.a.b-c[-1][1]", 3),
-        ("$['d e']", "f"),
-    ],
+    ("path", "found"), [("$", DOCUMENT), ("$.a.b-c[0]", 1), ("$.a.b-c[-1][1]", 3), ("$['d e']", "f")]
 )
 def test_paths_find_their_place(path: str, found: Any) -> None:
-    document = {"a": {"b-c": [1, [2, 3]]}, "d e": "f", "list": [{"x": 1}, {"x": None}]}
-    assert parse_path(path).read(document) == found
-    assert parse_path("$.list[*].x").read_each(document) == [1, None]
+    assert parse_path(path).read(DOCUMENT) == found
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("$.missing", r"^\$\.missing is missing$"),
-        ("$.a.b", r"^\$\.a must be an object, got a list$"),
-        ("$.a[2]", r"^\$\.a\[2\] is missing: the list has 2 elements$"),
-        ("$.text[0]", r"^\$\.text must be a list, got a text$"),
-        ("$.text.x", r"^\$\.text must be an object, got a text$"),
+        ("$.missing", "$.missing is missing"),
+        ("$.list.b", "$.list must be an object, got a list"),
+        ("$.a.b-c[2]", "$.a.b-c[2] is missing: the list has 2 elements"),
+        ("$['d e'][0]", "$.d e must be a list, got a text"),
+        # an element without its field is never skipped
+        ("$.list[*].x", "$.list[2].x is missing"),
     ],
 )
 def test_a_place_that_is_not_there_is_named(path: str, message: str) -> None:
-    with pytest.raises(PathError, match=message):
-        parse_path(path).read({"a": [{"x": 1}, {}], "text": "secret text"})
-
-
-def test_an_element_without_its_field_is_named_and_never_skipped() -> None:
-    with pytest.raises(PathError, match=r"^\$\.a\[1\]\.x is missing$"):
-        parse_path("$.a[*].x").read_each({"a": [{"x": 1}, {}, {"x": 3}]})
+    parsed = parse_path(path)
+    with pytest.raises(PathError) as raised:
+        (parsed.read_each if parsed.is_list else parsed.read)(DOCUMENT)
+    assert str(raised.value) == message
 
 
 def read(body: bytes, tmp_path: Path, **response: Any) -> Any:
@@ -443,10 +402,12 @@ def test_a_reply_is_read_in_the_order_of_its_contexts(tmp_path: Path) -> None:
         ("c1", "One.", 0.5),
         ("2", "Two.", None),
     ]
-
-
-def test_an_empty_answer_that_the_service_gave_is_an_answer(tmp_path: Path) -> None:
-    assert read(reply(""), tmp_path).answer == ""
+    for error in (None, False, "", [], {}):
+        assert read(reply("", error=error), tmp_path).answer == ""
+    paths = {"contexts": "$.texts[*]", "chunk_ids": "$.ids[*]", "scores": None}
+    assert len(read(reply(texts=["a", "b"], ids=["1", "2"]), tmp_path, **paths).retrievals) == 2
+    with pytest.raises(ReplyError, match="got 2 contexts, 1 chunk_ids"):
+        read(reply(texts=["a", "b"], ids=["1"]), tmp_path, **paths)
 
 
 @pytest.mark.parametrize(
@@ -509,18 +470,6 @@ def test_what_is_not_as_described_is_no_answer(tmp_path: Path, body: bytes, fail
     assert message in str(raised.value)
 
 
-@pytest.mark.parametrize("error", [None, False, "", [], {}])
-def test_an_error_field_that_says_none_is_none(tmp_path: Path, error: Any) -> None:
-    assert read(reply("Yes.", error=error), tmp_path).answer == "Yes."
-
-
-def test_contexts_and_ids_of_different_lists_must_be_as_many(tmp_path: Path) -> None:
-    paths = {"contexts": "$.texts[*]", "chunk_ids": "$.ids[*]", "scores": None}
-    assert len(read(reply(texts=["a", "b"], ids=["1", "2"]), tmp_path, **paths).retrievals) == 2
-    with pytest.raises(ReplyError, match="got 2 contexts, 1 chunk_ids"):
-        read(reply(texts=["a", "b"], ids=["1"]), tmp_path, **paths)
-
-
 def test_a_refusal_of_the_service_needs_its_text(tmp_path: Path) -> None:
     declined = json.dumps({"refused": True, "answer": "I cannot help.", "contexts": CONTEXTS}).encode()
     assert (read(declined, tmp_path).answer, read(declined, tmp_path).is_refused) == ("I cannot help.", True)
@@ -541,46 +490,25 @@ def test_a_refusal_of_the_service_needs_its_text(tmp_path: Path) -> None:
 # Time
 
 
-def test_back_off_doubles_to_its_bound_and_is_always_the_same() -> None:
-    limits = Limits(backoff_seconds=0.5, backoff_maximum_seconds=3)
-    assert [back_off(limits, attempt) for attempt in (1, 2, 3, 4, 5)] == [0.5, 1.0, 2.0, 3.0, 3.0]
+MONDAY = "Mon, 04 May 2026"
 
 
 @pytest.mark.parametrize(
     ("value", "date", "seconds"),
     [
-        ("7", None, 7.0),
-        (" 0 ", None, 0.0),
-        ("Mon, 04 May 2026 10:00:30 GMT", None, 30.0),
+        (" 7 ", None, 7.0),
+        (f"{MONDAY} 10:00:30 GMT", None, 30.0),
         # the service's clock runs two minutes late; its own Date tells
-        ("Mon, 04 May 2026 10:00:30 GMT", "Mon, 04 May 2026 09:58:30 GMT", 120.0),
-        ("Mon, 04 May 2026 09:00:00 GMT", None, 0.0),
-        ("soon", None, None),
-        ("-5", None, None),
-        ("٣", None, None),
-        ("1.5", None, None),
-        ("1e9", None, None),
-        ("inf", None, None),
-        ("Fri, 99 Nov 2026 99:99:99 GMT", None, None),
-        ("", None, None),
-        (None, None, None),
+        (f"{MONDAY} 10:00:30 GMT", f"{MONDAY} 09:58:30 GMT", 120.0),
+        (f"{MONDAY} 09:00:00 GMT", None, 0.0),
+        *(
+            (value, None, None)
+            for value in ("soon", "-5", "٣", "1.5", "1e9", "Fri, 99 Nov 2026 99:99:99 GMT", "", None)
+        ),
     ],
 )
 def test_retry_after_is_seconds_or_a_date(value: str | None, date: str | None, seconds: float | None) -> None:
     assert read_retry_after(value, date, datetime(2026, 5, 4, 10, tzinfo=UTC)) == seconds
-
-
-@given(
-    st.floats(0.5, 100),
-    st.lists(st.floats(0, 3), min_size=1, max_size=60),
-)
-def test_no_second_holds_more_requests_than_the_rate_allows(rate: float, gaps: list[float]) -> None:
-    pacer, now, starts = Pacer(rate), 0.0, []
-    for gap in gaps:
-        now += gap
-        starts.append(now + pacer.reserve(now))
-    assert all(later - earlier >= 1 / rate - 1e-9 for earlier, later in pairwise(starts))
-    assert all(sum(start <= other < start + 1 - 1e-9 for other in starts) <= rate + 1 for start in starts)
 
 
 def test_requests_are_paced_by_the_clock_that_they_are_given(tmp_path: Path, serve: Callable[..., Any]) -> None:
@@ -593,15 +521,6 @@ def test_requests_are_paced_by_the_clock_that_they_are_given(tmp_path: Path, ser
     # each query fails once: attempts are requests and have their turns too
     assert (collected.count_answered, collected.count_requests) == (5, 10)
     assert sorted(wait for wait in waits.seconds if wait > 0) == [0.25 * turn for turn in range(1, 10)]
-
-
-def test_the_rate_is_kept_against_a_real_clock(tmp_path: Path, serve: Callable[..., Any]) -> None:
-    service = serve()
-    endpoint = make_endpoint(tmp_path, url_of(service), limits={"requests_per_second": 20})
-    started = time.monotonic()
-    collect(endpoint, make_queries(11), tmp_path / "out")
-    # only ever longer: ten distances of 50 ms lie between eleven requests
-    assert time.monotonic() - started >= 0.5 - 0.01
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -650,12 +569,12 @@ def test_each_fault_is_tried_again_and_ends_as_a_failure_with_its_reason(
 
 def test_retry_after_is_waited_and_longer_than_back_off(tmp_path: Path, serve: Callable[..., Any]) -> None:
     service = serve({"too_many_requests": 1.0}, faulty_attempts=3, retry_after="7")
-    endpoint = make_endpoint(tmp_path, url_of(service), limits={"backoff_seconds": 4})
+    endpoint = make_endpoint(tmp_path, url_of(service), limits={"backoff_seconds": 4, "backoff_maximum_seconds": 10})
     waits = Waits()
     collected = collect(endpoint, make_queries(1), tmp_path / "out", sender=Sender(endpoint, sleep=waits))
     assert collected.is_complete
-    # back-off alone would be 4, 8, 16
-    assert waits.seconds == [7.0, 8.0, 16.0]
+    # back-off alone would be 4, 8, 10
+    assert waits.seconds == [7.0, 8.0, 10.0]
 
 
 def test_a_service_that_asks_for_too_long_is_left_alone(tmp_path: Path, serve: Callable[..., Any]) -> None:
@@ -675,13 +594,6 @@ def test_what_will_not_get_better_is_asked_once(
     assert (collected.count_failed, len(server.requests)) == (2, 2)
     (row, _) = read_lines(tmp_path / "out" / FAILURES)
     assert (row["failure"], row["status"], row["attempts"]) == ("http_status", status, 1)
-
-
-def test_a_wrong_token_is_a_failure(tmp_path: Path, serve: Callable[..., Any]) -> None:
-    service = serve(token="another")
-    collected = collect(make_endpoint(tmp_path, url_of(service)), make_queries(1), tmp_path / "out")
-    assert (collected.count_failed, collected.count_requests) == (1, 1)
-    assert "the bearer token is missing or wrong" in (tmp_path / "out" / FAILURES).read_text()
 
 
 def test_a_service_that_is_not_there_ends_the_run_early(tmp_path: Path) -> None:
@@ -717,21 +629,19 @@ def test_a_reply_that_drips_ends_at_the_timeout(tmp_path: Path, record: Callable
 
 
 def test_never_more_at_once_than_allowed(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
-    lock, under_way, highest = threading.Lock(), 0, 0
+    free, highest = threading.Semaphore(4), 0
 
     def respond(*request: Any) -> tuple[int, dict[str, str], bytes]:
-        nonlocal under_way, highest
-        with lock:
-            under_way += 1
-            highest = max(highest, under_way)
+        nonlocal highest
+        assert free.acquire(blocking=False)
+        highest = max(highest, 4 - free._value)
         time.sleep(0.01)
-        with lock:
-            under_way -= 1
+        free.release()
         return 200, {}, reply()
 
     endpoint = make_endpoint(tmp_path, url_of(record(respond)), limits={"concurrency": 4})
-    assert collect(endpoint, make_queries(40), tmp_path / "out").is_complete
-    assert 2 <= highest <= 4
+    assert collect(endpoint, make_queries(40), tmp_path / "out").count_requests == 40
+    assert highest >= 2
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -829,7 +739,7 @@ def test_secrets_are_in_no_file_log_or_message(
     queries = [Query(kind, kind, {}) for kind in ("status", "error", "answer")]
     with caplog.at_level(logging.DEBUG):
         shown = describe_first_request(endpoint, queries, tmp_path / "out")
-        collected = collect(endpoint, queries, tmp_path / "out", show_progress=True)
+        collected = collect(endpoint, queries, tmp_path / "out")
     assert (collected.count_answered, collected.count_failed) == (1, 2)
     printed = capsys.readouterr()
     files = "".join(path.read_text() for path in (tmp_path / "out").iterdir())
@@ -845,14 +755,6 @@ def test_secrets_are_in_no_file_log_or_message(
     assert row["answer"] == f"Your header is Bearer {REDACTED}."
     reasons = {row["query_id"]: row["reason"] for row in read_lines(tmp_path / "out" / FAILURES)}
     assert f"Bearer {REDACTED}" in reasons["error"]
-
-
-def test_redaction_knows_how_json_and_urls_spell_a_secret() -> None:
-    redactor = Redactor([SECRET, "short"], ["host.example"])
-    spelled = f"{SECRET} {json.dumps(SECRET)} sk-%22tell%2Fnobody%22%2B4711 short host.example"
-    assert redactor.message(spelled) == f'{REDACTED} "{REDACTED}" {REDACTED} {REDACTED} {REDACTED}'
-    # a short value may be a word of an answer, and an answer may name a host
-    assert redactor.value({"a": ["short host.example", SECRET]}) == {"a": ["short host.example", REDACTED]}
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -903,31 +805,11 @@ def test_a_second_run_sends_nothing_and_writes_the_same_bytes(tmp_path: Path, se
         (f"q{number:04d}", sample) for number in range(21) for sample in (0, 1)
     ]
     assert len({row["interaction_id"] for row in rows}) == 42
+    # pinned: another derivation would ask everything again
+    assert identify("q1", "app", "1.0", 0) == "05da1d531ab2e8f11dc09ff6c4458004"
     # a smaller test set takes nothing away
     collect(endpoint, make_queries(1), out)
     assert len(read_lines(out / INTERACTIONS)) == 42
-
-
-def test_another_version_is_asked_again_in_the_same_folder(tmp_path: Path, serve: Callable[..., Any]) -> None:
-    service, out = serve(), tmp_path / "out"
-    collect(make_endpoint(tmp_path, url_of(service)), make_queries(2), out)
-    collect(make_endpoint(tmp_path, url_of(service), application_version="1.1"), make_queries(2), out)
-    rows = read_lines(out / INTERACTIONS)
-    assert [(row["application_version"], row["query_id"]) for row in rows] == [
-        ("1.0", "q0000"),
-        ("1.0", "q0001"),
-        ("1.1", "q0000"),
-        ("1.1", "q0001"),
-    ]
-    assert len({row["interaction_id"] for row in rows}) == 4
-
-
-def test_identities_never_meet() -> None:
-    parts = ["", "a", "b", "ab", '"', '","', "\x1f", "1", "0"]
-    made = [identify(a, b, c, sample) for a in parts for b in parts for c in parts for sample in (0, 1, 10)]
-    assert len(set(made)) == len(made)
-    # pinned: another derivation would ask everything again
-    assert identify("q1", "app", "1.0", 0) == "05da1d531ab2e8f11dc09ff6c4458004"
 
 
 def test_an_answer_is_never_mixed_with_another_question_or_description(
@@ -961,10 +843,10 @@ def test_a_torn_last_line_is_dropped_and_asked_again(tmp_path: Path, serve: Call
     for cut in (last + 1, last + 300, len(whole) - 1):
         (out / JOURNAL).write_bytes(whole[:cut])
         collected = collect(endpoint, make_queries(5), out)
-        assert (collected.count_torn, collected.count_requests, collected.count_known) == (1, 1, 4)
+        assert (collected.is_torn, collected.count_requests, collected.count_known) == (True, 1, 4)
         assert "dropped" in dict(collected.describe())
         assert len((out / JOURNAL).read_bytes().splitlines()) == 5
-        assert read_journal(out).count_torn == 0
+        assert not read_journal(out).is_torn
         assert len(read_lines(out / INTERACTIONS)) == 5
         assert (out / RETRIEVALS).read_bytes() == files[RETRIEVALS]
 
@@ -997,10 +879,10 @@ def test_a_full_disk_ends_the_run_and_leaves_whole_lines(
             raise OSError(errno.ENOSPC, "No space left on device")
         return write(descriptor, content)
 
-    monkeypatch.setattr(journals.os, "write", fill_the_disk)
+    monkeypatch.setattr(os, "write", fill_the_disk)
     with pytest.raises(OSError, match="No space left"):
         collect(endpoint, make_queries(20), out)
-    monkeypatch.setattr(journals.os, "write", write)
+    monkeypatch.setattr(os, "write", write)
     assert len(read_lines(out / JOURNAL)) == 3
     assert len(read_lines(out / INTERACTIONS)) == 3
     assert collect(endpoint, make_queries(20), out).is_complete
@@ -1015,7 +897,7 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
         pass
     # the lock goes with its owner
     with open_journal(tmp_path / "out") as journal:
-        assert journal.entries == {}
+        assert journal.records == {}
 
 
 def test_logs_of_others_are_not_replaced(tmp_path: Path, serve: Callable[..., Any]) -> None:
@@ -1054,20 +936,17 @@ def test_half_a_surrogate_pair_in_an_answer_is_kept_escaped(
         ("q.txt", "", r"a file \*\.jsonl or \*\.csv, got"),
         ("q.jsonl", "", "holds no queries"),
         ("q.jsonl", '{"query_id": "a"}', "row 1: text must be a text, got nothing"),
-        ("q.jsonl", '{"query_id": "a", "text": "  "}', "row 1: text must be a text"),
         ("q.jsonl", '{"query_id": ["a"], "text": "T"}', "row 1: query_id must be a text, got list"),
         ("q.jsonl", '{"query_id": "a", "text": 5}', "row 1: text must be a text, got int"),
         ("q.jsonl", '{"query_id": "a", "text": "T"}\n{"query_id', "row 2: malformed JSON"),
-        ("q.jsonl", '"text"', "row 1: a row must be a JSON object, got str"),
         (
             "q.jsonl",
             '{"query_id": "a", "text": "T"}\n{"query_id": "a", "text": "U"}',
             "row 2: the same query_id stands before with another",
         ),
         ("q.jsonl", '{"query_id": "a", "text": "\\ud800"}', "row 1: text cannot be encoded in UTF-8"),
-        ("q.jsonl", "5\n" * 9, "row 3: a row must be a JSON object, got int and 6 more"),
+        ("q.jsonl", "5\n" * 9, "row 3: not a JSON object but .* and 6 more"),
         ("q.csv", "query_id,text\na,b,c\n", "row 1: 3 fields where the header has 2"),
-        ("q.csv", 'query_id,text\na,"b', "row 1: malformed CSV"),
         ("q.csv", "key,text\na,b\n", "row 1: query_id must be a text, got nothing"),
     ],
 )
@@ -1077,20 +956,6 @@ def test_a_test_set_that_cannot_be_sent_whole_is_not_sent(
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         read_queries(tmp_path / name)
-
-
-def test_csv_and_jsonl_hold_the_same_test_set(tmp_path: Path) -> None:
-    (tmp_path / "q.csv").write_bytes('\ufeffquery_id,question_text,query\r\n1,x,"a ""b"",\r\nc"\r\n2,y,é\r\n'.encode())
-    (tmp_path / "q.jsonl").write_text(
-        '{"query_id": 1, "query_text": "a \\"b\\",\\r\\nc"}\n\n{"query_id": "2", "text": "é", "language": "fr"}\n'
-        '{"query_id": "2", "text": "é", "language": "fr"}\n',
-        encoding="utf-8",
-    )
-    assert [(query.query_id, query.text) for query in read_queries(tmp_path / "q.csv")] == [
-        ("1", 'a "b",\r\nc'),
-        ("2", "é"),
-    ]
-    assert read_queries(tmp_path / "q.jsonl") == [Query("1", 'a "b",\r\nc', {}), Query("2", "é", {"language": "fr"})]
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1129,7 +994,13 @@ def test_a_dry_run_shows_the_request_and_touches_nothing(
 ) -> None:
     service = serve()
     endpoint, queries = described(url_of(service))
-    command = ("collect", endpoint, "--queries", queries, "--output", tmp_path / "out", "--samples", 2, "--dry-run")
+    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as warehouse:
+        warehouse.execute(
+            "create table base_queries as select query_id, text as query_text, 'staged' as record_status"
+            f" from read_json('{queries}')"
+        )
+    # by default the queries of the warehouse
+    command = ("collect", endpoint, "--warehouse", tmp_path, "--output", tmp_path / "out", "--samples", 2, "--dry-run")
     assert run(monkeypatch, *command) == 0
     shown = capsys.readouterr().out
     assert "3 queries x 2 samples, 0 answered, 6 to send" in shown
@@ -1169,26 +1040,6 @@ def test_exit_codes(
         error = capsys.readouterr().err
         assert error.startswith(message)
         assert error.count("\n") == 1
-
-
-def test_the_test_set_of_a_warehouse(
-    tmp_path: Path,
-    serve: Callable[..., Any],
-    described: Callable[..., tuple[Path, Path]],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import duckdb
-
-    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as warehouse:
-        warehouse.execute(
-            "create table base_queries as select 'q' || i as query_id, 'Fee ' || i as query_text,"
-            " 'staged' as record_status from range(3) t(i)"
-        )
-    service = serve()
-    endpoint, _ = described(url_of(service))
-    assert run(monkeypatch, "collect", endpoint, "--warehouse", tmp_path, "--output", tmp_path / "out") == 0
-    assert sorted(question for question, _, _ in service.received) == ["Fee 0", "Fee 1", "Fee 2"]
-    assert [row["query_id"] for row in read_lines(tmp_path / "out" / INTERACTIONS)] == ["q0", "q1", "q2"]
 
 
 @pytest.fixture
@@ -1235,78 +1086,3 @@ def test_help_of_collect_loads_nothing_heavy() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert shown.stdout.splitlines()[-1] == "[]"
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The example service
-
-
-def test_faults_of_the_example_are_the_same_every_time_and_as_frequent_as_asked() -> None:
-    shares = {"server_error": 0.2, "reset": 0.1}
-    faults = rag_service.Faults(shares, faulty_attempts=2)
-    drawn = [faults.choose(f"question {number}", 0, 1) for number in range(5000)]
-    assert drawn == [faults.choose(f"question {number}", 0, 1) for number in range(5000)]
-    counts = Counter(drawn)
-    # five standard errors
-    assert counts["server_error"] == pytest.approx(1000, abs=5 * (5000 * 0.2 * 0.8) ** 0.5)
-    assert counts["reset"] == pytest.approx(500, abs=5 * (5000 * 0.1 * 0.9) ** 0.5)
-    assert set(counts) == {None, "server_error", "reset"}
-    assert {faults.choose(f"question {number}", 0, 3) for number in range(100)} == {None}
-    with pytest.raises(ValueError, match="a fault must be one of"):
-        rag_service.read_shares(["fire=1"])
-    with pytest.raises(ValueError, match=r"must lie in 0 to 1 together, got 1\.2"):
-        rag_service.read_shares(["reset=0.6", "slow=0.6"])
-
-
-@pytest.mark.parametrize(("retrieval", "least"), [("bm25", 0.93), ("minilm", 0.95)])
-def test_the_example_finds_the_source_chunks_of_the_demo(retrieval: str, least: float) -> None:
-    queries = [row for row in read_lines(REPOSITORY / "demo" / "logs" / "queries.jsonl") if row["source_chunk_ids"]]
-    # one of four: the encoder takes its time
-    queries = queries if retrieval == "bm25" else queries[::4]
-    retriever = rag_service.RETRIEVERS[retrieval](rag_service.read_chunks())
-    found = [
-        any(hit.chunk.chunk_id in row["source_chunk_ids"] for hit in retriever.search(row["text"], 4))
-        for row in queries
-    ]
-    assert sum(found) / len(found) >= least
-
-
-def test_the_example_answers_from_its_chunks_and_declines_what_is_not_there() -> None:
-    retriever = rag_service.BM25(rag_service.read_chunks())
-    question = "How much cash can I withdraw per day with the Skiff Debit Card?"
-    answer = rag_service.answer_by_rule(question, retriever.search(question, 4), retriever.cut_off)
-    assert "You can withdraw up to €500 a day at cash machines" in answer
-    off = "Who won the football world championship in 1974?"
-    assert rag_service.answer_by_rule(off, retriever.search(off, 4), retriever.cut_off) is None
-    assert rag_service.answer_by_rule(off, [], retriever.cut_off) is None
-
-
-def test_the_example_asks_a_language_model_where_one_is_named(
-    tmp_path: Path, record: Callable[[Responder], Recorder]
-) -> None:
-    def respond(method: str, path: str, headers: Mapping[str, str], body: bytes) -> tuple[int, dict[str, str], bytes]:
-        if "fee" in json.loads(body)["messages"][1]["content"]:
-            return 500, {}, b"{}"
-        return 200, {}, json.dumps({"choices": [{"message": {"content": "Written by a model."}}]}).encode()
-
-    model = record(respond)
-    language_model = rag_service.LanguageModel(url_of(model, "/v1"), "small", "a-key")
-    with ExitStack() as stack:
-        service = start_server(
-            stack,
-            rag_service.Service(
-                ("127.0.0.1", 0), rag_service.BM25(rag_service.read_chunks()), language_model=language_model
-            ),
-        )
-        queries = [
-            Query("a", "What does the Skiff Debit Card cost?", {}),
-            Query("b", "Is there a fee for the Skiff Debit Card?", {}),
-        ]
-        endpoint = make_endpoint(tmp_path, url_of(service), limits={"attempts": 1})
-        collect(endpoint, queries, tmp_path / "out")
-    ((_, path, headers, body), _) = model.requests
-    assert (path, headers["Authorization"]) == ("/v1/chat/completions", "Bearer a-key")
-    assert json.loads(body)["model"] == "small"
-    assert [row["answer"] for row in read_lines(tmp_path / "out" / INTERACTIONS)] == ["Written by a model."]
-    (row,) = read_lines(tmp_path / "out" / FAILURES)
-    assert row["reason"].startswith("status 502 Bad Gateway")

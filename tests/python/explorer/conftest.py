@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from desks import open_browser
 from made_build import make_build
 
 from hcat.explorer.document import write_explorer
@@ -16,14 +16,8 @@ from hcat.explorer.document import write_explorer
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
     """Return Chromium without a window; tests that need it are skipped where it is missing."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if path is None:
-        pytest.skip("chromium is not installed: the explorer is not looked at by a browser")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: no browser is driven")
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
+    with open_browser() as opened:
+        yield opened
 
 
 @pytest.fixture(scope="session")

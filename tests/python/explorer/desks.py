@@ -107,7 +107,7 @@ def open_browser() -> Iterator[Any]:
     """Yield a browser without a window; skip where there is none."""
     executable = find_browser()
     if executable is None:
-        pytest.skip("chromium or playwright is not installed: no browser opens the desk")
+        pytest.skip("chromium or playwright is not installed: no browser opens the pages")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from desks import Visit, make_desk_warehouse, open_browser
+from desks import Visit, make_desk_warehouse
 from test_sheets import landed, read
 
 from hcat.explorer.desk import write_desk
@@ -29,12 +28,6 @@ PLAIN = {
     f"i{number}": (f"Query {number}?", ["The fee is 5."], f"First sentence {number}. Call Ann 👍 now.", "audit", 0.5)
     for number in range(5)
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -208,12 +201,3 @@ def test_hostile_texts_are_shown_and_not_run(browser: Any, tmp_path: Path, monke
     assert reasons["long"] == "A sentence of two million characters."
     assert reasons["=cmd|' /C calc'!A0"] == f"pay{BIDI}005 now."
     assert json.dumps(reasons["script"]).startswith('"</script>')
-
-
-def test_the_policy_stops_what_is_smuggled_in(browser: Any, desk: Path, tmp_path: Path) -> None:
-    page = tmp_path / "smuggled.html"
-    text = write_desk(desk).path.read_text(encoding="utf-8")
-    page.write_text(text.replace("<body>", '<body><img src="http://127.0.0.1:9/a.png" onerror="alert(1)">', 1), "utf-8")
-    seen = visit(browser, page)
-    assert "Content Security Policy" in "".join(seen.complaints)
-    assert not [complaint for complaint in seen.complaints if complaint.startswith("dialog")]

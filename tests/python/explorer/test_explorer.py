@@ -18,10 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build
 from test_report import insert
-from typer.testing import CliRunner
 
 from benchmarks.explorer import COUNT_CHUNKS, MAIN_METRIC
-from hcat.cli import app
 from hcat.engine.warehouse import WarehouseError, open_warehouse
 from hcat.explorer import page as pages
 from hcat.explorer import tables
@@ -174,13 +172,6 @@ def test_a_text_with_a_lone_surrogate_can_be_written() -> None:
     assert pq.read_table(io.BytesIO(tables.write_parquet({"text": [shown]}))).to_pydict() == {"text": [shown]}
 
 
-def test_scores_keep_four_digits() -> None:
-    rounded = tables.round_scores(np.array([0.123456, -12345.6, 0.0, np.nan, 1.0]))
-    assert np.allclose(rounded[:3], [0.1235, -12350, 0])
-    assert np.isnan(rounded[3])
-    assert rounded[4] == 1
-
-
 def test_evidence_is_found_whatever_blanks_stand_between_words() -> None:
     assert tables.find_text("A  b", "x\nA\n b.") == (2, 6)
     assert tables.find_text("A b", "x A c") is None
@@ -234,15 +225,6 @@ def test_only_marts_are_enough(build: Path, tmp_path: Path) -> None:
     assert any(detail["ratings"] for detail in details)
 
 
-def test_the_command_writes_beside_the_report(build: Path, tmp_path: Path) -> None:
-    output = tmp_path / "page.html"
-    result = CliRunner().invoke(app, ["explore", "--warehouse", str(build), "--output", str(output)])
-    assert result.exit_code == 0, result.output
-    assert str(output) in result.output
-    assert '"mainMetric":' in output.read_text("utf-8")
-    assert MAIN_METRIC in output.read_text("utf-8")
-
-
 def test_the_report_leads_to_the_explorer_of_the_same_build_alone(build: Path, explorer: Path, tmp_path: Path) -> None:
     alone = write_report(build, tmp_path / "report.html").read_text("utf-8")
     assert "explorer.html" not in alone
@@ -285,7 +267,7 @@ OPTIONAL = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("missing", [*((name,) for name in OPTIONAL), OPTIONAL], ids=[*OPTIONAL, "all"])
+@pytest.mark.parametrize("missing", [("application",), ("query_text",), OPTIONAL], ids=["application", "query", "all"])
 def test_the_page_is_written_where_interactions_lack_what_is_optional(
     hostile_build: Path, tmp_path: Path, missing: tuple[str, ...]
 ) -> None:

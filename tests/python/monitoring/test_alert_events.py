@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from alert_materials import BUILT_AT, GATES, Server, drift, finding, gate, passing, publish, run, send
+from alert_materials import BUILT_AT, Server, drift, finding, gate, passing, publish, run, send
 
 from hcat.engine.warehouse import WarehouseError
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE
@@ -178,20 +178,6 @@ def test_nothing_to_look_at_is_no_silence(
     assert capsys.readouterr().err == (
         f"hcat: no evaluated gate in {database}: `dbt build` evaluates them, nothing can be said without\n"
     )
-    with duckdb.connect(str(database)) as connection:
-        connection.execute("alter table fct_metric_drift drop column is_drifting")
-        connection.execute("drop table fct_threshold_gates")
-    publish_gates(database)
-    assert run(monkeypatch, "alert", "--warehouse", str(tmp_path)) == 2
-    assert "does not fit this version of hcat" in capsys.readouterr().err
-
-
-def publish_gates(database: Path) -> None:
-    with duckdb.connect(str(database)) as connection:
-        connection.execute(GATES)
-        row = gate()
-        names, marks = ", ".join(row), ", ".join("?" * len(row))
-        connection.execute(f"insert into fct_threshold_gates ({names}) values ({marks})", list(row.values()))
 
 
 def test_a_build_that_stopped_coming_is_an_alert(tmp_path: Path, server: Server) -> None:

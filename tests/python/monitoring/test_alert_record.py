@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -13,8 +14,9 @@ from pathlib import Path
 import pytest
 from alert_materials import BUILT_AT, Server, drift, finding, gate, lines_of, passing, publish, run, send
 
+from hcat.engine.files import held_alone
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE
-from hcat.monitoring.alerts.record import open_record, read_record
+from hcat.monitoring.alerts.record import read_record
 
 
 def test_an_event_is_told_once_until_it_changes(tmp_path: Path, server: Server) -> None:
@@ -130,8 +132,14 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, server: Server, monkeyp
     publish(tmp_path, [gate()])
     write = os.write
     with monkeypatch.context() as full:
-        full.setattr(os, "write", lambda descriptor, data: write(descriptor, data[:10]))
-        with pytest.raises(OSError, match="the disk is full"):
+
+        def fill_the_disk(descriptor: int, data: bytes) -> int:
+            if len(data) < 100:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return write(descriptor, data[:-50])
+
+        full.setattr(os, "write", fill_the_disk)
+        with pytest.raises(OSError, match="No space left"):
             send(tmp_path)
     assert (tmp_path / "alerts.jsonl").read_bytes() == b""
     send(tmp_path)
@@ -142,7 +150,7 @@ def test_two_senders_do_not_work_at_once(
     tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     publish(tmp_path, [gate()])
-    with open_record(tmp_path / "alerts.jsonl"):
+    with held_alone(tmp_path / "alerts.jsonl", ""):
         assert run(monkeypatch, "alert", "--warehouse", str(tmp_path)) == 2
     assert capsys.readouterr().err == (
         f"hcat: another process sends alerts and holds {tmp_path / 'alerts.jsonl'}: wait until it ends\n"

@@ -11,7 +11,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -27,19 +27,9 @@ PASSING_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a webhook is tried.
+    """How long a webhook is tried: waits double, and ``Retry-After`` can only make one longer.
 
-    Parameters
-    ----------
-    attempts : int
-        Posts of one message, at least 1.
-    first_seconds : float
-        Wait after the first failure; it doubles each time. ``Retry-After`` can only make it longer.
-    longest_seconds : float
-        Longest wait that doubling makes.
-    total_seconds : float
-        Longest time from the first attempt to the last. A wait that would end later is not begun, and the message
-        stays due.
+    A wait that would end after ``total_seconds`` is not begun, and the message stays due.
     """
 
     attempts: int = 6
@@ -50,24 +40,14 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """What became of one message.
-
-    Parameters
-    ----------
-    is_accepted : bool
-        The webhook took it.
-    is_final : bool
-        A later attempt would not change that.
-    count_attempts : int
-        Posts that were made.
-    reason : str
-        One line; it never holds the address nor anything that the server said.
-    """
+    """What became of a post. The reason is one line without the address and without anything that the server said."""
 
     is_accepted: bool
+    #: A later attempt would not change it.
     is_final: bool
-    count_attempts: int
     reason: str
+    #: Seconds that the server asks to wait.
+    retry_after: float = 0.0
 
 
 def read_webhook(environment: Mapping[str, str]) -> str | None:
@@ -104,16 +84,6 @@ def open_client(webhook: str) -> Any:
     raise ValueError(f"proxy and certificates in the environment must be usable, the HTTP client says {fault}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Attempt:
-    """What one post led to; ``retry_after`` in seconds, 0 when the server names no time."""
-
-    is_accepted: bool
-    is_worth_another: bool
-    reason: str
-    retry_after: float = 0.0
-
-
 def post(
     client: Any,
     webhook: str,
@@ -125,52 +95,43 @@ def post(
     import tenacity
 
     doubling = tenacity.wait_exponential(multiplier=patience.first_seconds, max=patience.longest_seconds)
-
-    def wait(state: tenacity.RetryCallState) -> float:
-        attempt: _Attempt = state.outcome.result()  # type: ignore[union-attr]
-        return max(doubling(state), attempt.retry_after)
-
     retrying = tenacity.Retrying(
         sleep=sleep,
-        retry=tenacity.retry_if_result(lambda attempt: attempt.is_worth_another),
-        wait=wait,
+        retry=tenacity.retry_if_result(lambda delivery: not delivery.is_final),
+        wait=lambda state: max(doubling(state), state.outcome.result().retry_after),  # type: ignore[union-attr]
         stop=tenacity.stop_any(
             tenacity.stop_after_attempt(patience.attempts), tenacity.stop_before_delay(patience.total_seconds)
         ),
         # the last answer is the result: no error is raised that could carry the request
-        retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
+        retry_error_callback=lambda state: state.outcome.result(),  # type: ignore[union-attr]
     )
-    body = json.dumps(payload).encode()
     with silent_http_client():
-        attempt: _Attempt = retrying(_post_once, client, webhook, body)
-    count = int(retrying.statistics.get("attempt_number", 1))
-    reason = attempt.reason
-    if not attempt.is_accepted and attempt.is_worth_another:
-        asked = f", which asks to wait {attempt.retry_after:.0f} s" if attempt.retry_after else ""
-        reason = f"{reason}{asked} (attempt {count} of {patience.attempts}, at most {patience.total_seconds:g} s)"
-    return Delivery(attempt.is_accepted, not attempt.is_worth_another, count, reason)
+        delivery: Delivery = retrying(_post_once, client, webhook, json.dumps(payload).encode())
+    if delivery.is_final:
+        return delivery
+    asked = f", which asks to wait {delivery.retry_after:.0f} s" if delivery.retry_after else ""
+    tried = f"attempt {retrying.statistics['attempt_number']} of {patience.attempts}"
+    return replace(delivery, reason=f"{delivery.reason}{asked} ({tried}, at most {patience.total_seconds:g} s)")
 
 
-def _post_once(client: Any, webhook: str, body: bytes) -> _Attempt:
+def _post_once(client: Any, webhook: str, body: bytes) -> Delivery:
     """Return what one post led to. Nothing of the exception leaves: its text and its request may hold the address."""
     import httpx
 
     try:
         answer = client.post(webhook, content=body, headers={"Content-Type": "application/json; charset=utf-8"})
     except httpx.TimeoutException:
-        return _Attempt(False, True, "the webhook did not answer in time")
+        return Delivery(False, False, "the webhook did not answer in time")
     except httpx.TransportError as error:
-        return _Attempt(False, True, f"no connection to the webhook ({type(error).__name__})")
+        return Delivery(False, False, f"no connection to the webhook ({type(error).__name__})")
     except Exception as error:
-        return _Attempt(False, False, f"the webhook cannot be called ({type(error).__name__})")
+        return Delivery(False, True, f"the webhook cannot be called ({type(error).__name__})")
     if answer.is_success:
-        return _Attempt(True, False, "accepted")
-    reason = f"the webhook answered {answer.status_code}"
-    if answer.is_redirect:
-        return _Attempt(False, False, f"{reason}: redirects are not followed")
-    return _Attempt(
+        return Delivery(True, True, "accepted")
+    redirects = ": redirects are not followed" if answer.is_redirect else ""
+    return Delivery(
         False,
-        answer.status_code in PASSING_STATUSES,
-        reason,
+        answer.status_code not in PASSING_STATUSES,
+        f"the webhook answered {answer.status_code}{redirects}",
         read_retry_after(answer.headers.get("Retry-After"), answer.headers.get("Date")) or 0.0,
     )

@@ -10,8 +10,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.warehouse import CLOCK_SKEW, Place, Row, WarehouseError, open_warehouse, published_database
-from hcat.monitoring.alerts.faults import Fault, find_fault
+from hcat.engine.warehouse import (
+    CLOCK_SKEW,
+    Place,
+    Row,
+    WarehouseError,
+    find_database,
+    open_warehouse,
+    published_database,
+    read_last_event,
+)
 from hcat.monitoring.alerts.naming import Names, as_code, escape, escape_id, format_number
 
 #: What an event is about: the last build, a gate, a drifting series or a confirmed finding.
@@ -39,6 +47,13 @@ select finding_id, metric_name, first_dimension, first_segment, second_dimension
 from fct_findings
 where kind = 'confirmed' or severity = 'severe'
 order by kind, difference desc, finding_id
+"""
+
+_LAST_RUN: Final = """
+select run_id, started_at, is_passing, count_gates > 0 and count_error_gates_not_passing = 0 as passes_gates
+from dim_runs
+order by build_number desc
+limit 1
 """
 
 #: Measurement of a gate -> what is measured, in words, and whether it is a share. ``{metric}`` is its metric.
@@ -70,36 +85,13 @@ _WORSE: Final = {
 _VERDICT_SAYS: Final = {
     ("failed", "prove_safe"): "The measured value misses the threshold.",
     ("failed", "prove_harm"): "The whole interval lies on the wrong side of the threshold.",
-    (
-        "undecided",
-        "prove_safe",
-    ): "Safety is not proven: the value meets the threshold, the bound of its interval does not.",
+    ("undecided", "prove_safe"): "Safety is not proven: the value passes, the bound of its interval does not.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that somebody must know, or that is over.
-
-    Parameters
-    ----------
-    kind : str
-        One of :data:`KINDS`.
-    key : str
-        32 hexadecimal digits of kind and subject; names from logs are not readable in it.
-    state : str
-        What is the case; a change of it is a new alert.
-    is_active : bool
-        False when it is over: a gate that passes, a series that does not drift, a finding closed by the data.
-    group : str
-        Events of one group share a message.
-    title : str
-        One line.
-    lines : tuple of str
-        Facts, ready for Slack: every name is escaped.
-    severity : str
-        Of the gate or finding; ``info`` for others.
-    """
+    """Something that somebody must know, or that is over."""
 
     kind: str
     key: str
@@ -113,17 +105,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What :func:`read_events` found.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        Active events and those that are over.
-    lines : tuple of (str, str)
-        Name and text of each source, for a terminal.
-    run_id : str
-        Build that the events belong to.
-    """
+    """What :func:`read_events` found."""
 
     events: tuple[Event, ...]
     lines: tuple[tuple[str, str], ...]
@@ -150,11 +132,11 @@ def read_events(
         drift = source.rows(_LIST_DRIFT, [_READS["drift"]])
         findings = source.rows(_LIST_FINDINGS, [_READS["findings"]])
         missing = source.lacks(*_READS.values())
-    fault = find_fault(warehouse, path)
     run_id, evaluated_at = str(gates[0]["run_id"]), as_utc(gates[0]["evaluated_at"])
+    fate = _find_fate(warehouse, path, run_id)
     name = Names(is_hiding_segments)
     events = [
-        *_build_events(evaluated_at, fault, maximum_age_hours, now),
+        *_build_events(evaluated_at, fate, maximum_age_hours, now),
         *(_gate_event(row, name) for row in gates),
         *_drift_events(drift, name),
         *_finding_events(findings, name),
@@ -170,7 +152,7 @@ def read_events(
     }
     lines = [
         ("published copy", str(path)),
-        ("last build", fault.title if fault else "not looked at: the warehouse is not here, or is being written"),
+        ("last build", fate[1] if fate else "not looked at: the warehouse is not here, or is being written"),
     ]
     for kind, text in said.items():
         absent = f"not looked at: the copy has no table {_READS[kind]}"
@@ -178,31 +160,48 @@ def read_events(
     return Looked(tuple(events), tuple(lines), run_id)
 
 
+def _find_fate(warehouse: Path | Place, published: Path, shown: str) -> tuple[str, str] | None:
+    """Return what became of the last build, as a state and a line, where the warehouse can be asked.
+
+    A published copy does not know it: ``shown`` is the build whose gates it has.
+    """
+    if isinstance(warehouse, Place) and not warehouse.is_local:
+        return None
+    try:
+        if published.parent in find_database(warehouse).parents:
+            return None
+        with open_warehouse(warehouse) as source:
+            event, runs = read_last_event(source), source.rows(_LAST_RUN, ["dim_runs"])
+    except WarehouseError:
+        return None
+    if event is not None and event["event"] == "started":
+        return "killed", f"The last build was killed; it started {event['logged_at']:%Y-%m-%d %H:%M} UTC"
+    for run in runs:
+        started = f"{run['started_at']:%Y-%m-%d %H:%M} UTC"
+        if run["run_id"] != shown or run["passes_gates"] > run["is_passing"]:
+            return "unpublished", f"The last build, of {started}, did not publish its tables"
+        return "published", f"The last build, of {started}, ended, and the copy has its gates"
+    return None
+
+
 def _build_events(
-    evaluated_at: datetime, fault: Fault | None, maximum_age_hours: float | None, now: datetime
+    evaluated_at: datetime, fate: tuple[str, str] | None, maximum_age_hours: float | None, now: datetime
 ) -> Iterator[Event]:
     """Yield whether the last build is too old, dated in the future, or published nothing: none of it fails a gate."""
     since = f"{evaluated_at:%Y-%m-%d %H:%M} UTC"
     if maximum_age_hours is not None:
         is_old = now - evaluated_at > timedelta(hours=maximum_age_hours)
-        yield _build_event(
-            "last",
-            "stale" if is_old else "fresh",
-            is_old,
-            "No build since " + since if is_old else "Builds run again: the last one started " + since,
-            f"A build is due every {maximum_age_hours:g} hours; its log says what stopped it.",
-        )
+        title = f"No build since {since}" if is_old else f"Builds run again: the last one started {since}"
+        fact = f"A build is due every {maximum_age_hours:g} hours; its log says what stopped it."
+        yield _build_event("last", "stale" if is_old else "fresh", is_old, title, fact)
     # without it nobody would hear of the end of builds until that day
     is_ahead = evaluated_at - now > CLOCK_SKEW
-    yield _build_event(
-        "clock",
-        "ahead" if is_ahead else "right",
-        is_ahead,
-        f"The last build is dated in the future: {since}" if is_ahead else f"The last build has a right date: {since}",
-        f"Now is {now:%Y-%m-%d %H:%M} UTC: the clock of that build, or of this machine, is wrong.",
-    )
-    if fault is not None:
-        yield _build_event("published", fault.state, fault.is_active, fault.title, fault.advice)
+    title = f"The last build {'is dated in the future' if is_ahead else 'has a right date'}: {since}"
+    fact = f"Now is {now:%Y-%m-%d %H:%M} UTC: the clock of that build, or of this machine, is wrong."
+    yield _build_event("clock", "ahead" if is_ahead else "right", is_ahead, title, fact)
+    if fate is not None:
+        fact = "The published copy is of an earlier build. Run the build again; its log says what stopped it."
+        yield _build_event("published", fate[0], fate[0] != "published", fate[1], fact)
 
 
 def _build_event(subject: str, state: str, is_active: bool, title: str, fact: str) -> Event:

@@ -19,15 +19,7 @@ HEADER_CHARACTERS: Final = 150
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One post to the webhook.
-
-    Parameters
-    ----------
-    events : tuple of Event
-        Events that it tells, at least one.
-    payload : dict
-        JSON that is sent.
-    """
+    """One post to the webhook."""
 
     events: tuple[Event, ...]
     payload: dict[str, Any]

@@ -37,11 +37,6 @@ def mask(text: object) -> str:
 class Names:
     """How segments are shown.
 
-    Parameters
-    ----------
-    is_hiding_segments : bool
-        Show the first 8 hexadecimal digits of a segment's SHA-256 in place of its name.
-
     Examples
     --------
     >>> Names(is_hiding_segments=False).segments([("topic", "cards"), ("channel", "app")])

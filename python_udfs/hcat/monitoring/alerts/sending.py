@@ -13,27 +13,18 @@ accepts a message and whose answer is lost. What could not be delivered stays du
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from hcat.engine.files import held_alone
 from hcat.engine.warehouse import Place, place_of
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE, Patience, open_client, post, read_webhook
-from hcat.monitoring.alerts.events import Looked, read_events
+from hcat.monitoring.alerts.events import read_events
 from hcat.monitoring.alerts.messages import Message, compose_messages
-from hcat.monitoring.alerts.record import (
-    Record,
-    append_line,
-    choose_due,
-    describe_message,
-    describe_record,
-    is_written,
-    open_record,
-    read_record,
-    read_whole,
-)
+from hcat.monitoring.alerts.record import Record, append_line, choose_due, read_record
 
 #: Largest number of days or hours that a setting may hold; a larger one is a typing error.
 LONGEST_DAYS: Final = 10_000
@@ -41,17 +32,7 @@ LONGEST_DAYS: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Alerted:
-    """What :func:`send_alerts` did.
-
-    Parameters
-    ----------
-    lines : tuple of (str, str)
-        Name and text of each line that a terminal shows.
-    messages : tuple of Message
-        Messages that were due.
-    count_undelivered : int
-        How many of them are still due.
-    """
+    """Lines for a terminal, the messages that were due, and how many of them still are."""
 
     lines: tuple[tuple[str, str], ...]
     messages: tuple[Message, ...]
@@ -70,77 +51,79 @@ def send_alerts(
     now: datetime | None = None,
 ) -> Alerted:
     """Return what was due and what became of it, after sending it."""
-    if not 0 < reminder_days <= LONGEST_DAYS:
-        raise ValueError(f"reminder days must lie in (0, {LONGEST_DAYS}], got {reminder_days}")
-    if maximum_age_hours is not None and not 0 < maximum_age_hours <= LONGEST_DAYS:
-        raise ValueError(f"maximum age in hours must lie in (0, {LONGEST_DAYS}], got {maximum_age_hours}")
+    for name, value in (("reminder days", reminder_days), ("maximum age in hours", maximum_age_hours)):
+        if value is not None and not 0 < value <= LONGEST_DAYS:
+            raise ValueError(f"{name} must lie in (0, {LONGEST_DAYS}], got {value}")
     now = now or datetime.now(UTC)
     webhook = read_webhook(os.environ)
     place = warehouse if isinstance(warehouse, Place) else place_of(warehouse)
-    record_path = record_path or place.folder / "alerts.jsonl"
-    looked = read_events(
-        warehouse,
-        maximum_age_hours=maximum_age_hours,
-        is_hiding_segments=is_hiding_segments,
-        now=now,
-    )
+    path = record_path or place.folder / "alerts.jsonl"
+    looked = read_events(warehouse, maximum_age_hours=maximum_age_hours, is_hiding_segments=is_hiding_segments, now=now)
+
+    def choose() -> tuple[Record, tuple[Message, ...]]:
+        record = read_record(path.read_bytes() if path.exists() else b"")
+        # without a webhook, what the file holds counts as sent
+        sent = record.written if webhook is None else record.accepted
+        return record, compose_messages(choose_due(looked.events, sent, now, reminder_days), looked.run_id)
+
     if is_dry_run:
-        record = read_record(record_path.read_bytes() if record_path.exists() else b"")
-        messages = _choose_messages(looked, record, webhook, now, reminder_days)
-        lines = [*looked.lines, *describe_record(record, record_path), ("alerts", f"{len(messages)} due, none sent")]
-        return Alerted(tuple(lines), messages, 0)
-    with open_record(record_path) as descriptor:
-        record = read_record(read_whole(descriptor))
-        messages = _choose_messages(looked, record, webhook, now, reminder_days)
-        if webhook is None:
-            for message in messages:
-                append_line(descriptor, describe_message(message, "file", looked.run_id, now))
-            lines = [("alerts", f"{len(messages)} due, written to the file alone: {WEBHOOK_VARIABLE} is not set")]
-            count_undelivered = 0
-        else:
-            lines, count_undelivered = _deliver_all(
-                messages, webhook, patience or Patience(), descriptor, record, looked.run_id, now
-            )
-    return Alerted(
-        (*looked.lines, *describe_record(record, record_path), *lines), messages, count_undelivered=count_undelivered
-    )
+        record, messages = choose()
+        lines, count_undelivered = [("alerts", f"{len(messages)} due, none sent")], 0
+    else:
+        with held_alone(path, f"another process sends alerts and holds {path}: wait until it ends") as descriptor:
+            record, messages = choose()
+
+            def write(message: Message, delivery: str) -> None:
+                first = message.events[0]
+                entry = {
+                    "sent_at": now.astimezone(UTC).isoformat(timespec="seconds"),
+                    "delivery": delivery,
+                    "kind": first.kind,
+                    "severity": first.severity,
+                    "is_active": first.is_active,
+                    "run_id": looked.run_id,
+                    "events": [{"event_key": event.key, "state": event.state} for event in message.events],
+                    "message": message.payload,
+                }
+                append_line(descriptor, entry)
+
+            lines, count_undelivered = _deliver(messages, webhook, patience or Patience(), record, write)
+    unreadable = f"; {record.count_unreadable} unreadable lines ignored" if record.count_unreadable else ""
+    known = ("file", f"{path}, {len(record.written)} events known{unreadable}")
+    return Alerted((*looked.lines, known, *lines), messages, count_undelivered)
 
 
-def _choose_messages(
-    looked: Looked, record: Record, webhook: str | None, now: datetime, reminder_days: float
-) -> tuple[Message, ...]:
-    """Return the messages that are due; without a webhook, what the file holds counts as sent."""
-    sent = record.written if webhook is None else record.accepted
-    return compose_messages(choose_due(looked.events, sent, now, reminder_days), looked.run_id)
-
-
-def _deliver_all(
+def _deliver(
     messages: Sequence[Message],
-    webhook: str,
+    webhook: str | None,
     patience: Patience,
-    descriptor: int,
     record: Record,
-    run_id: str,
-    now: datetime,
+    write: Callable[[Message, str], None],
 ) -> tuple[list[tuple[str, str]], int]:
     """Return lines about the delivery and the number of messages that stay due."""
+    if webhook is None:
+        for message in messages:
+            write(message, "file")
+        return [("alerts", f"{len(messages)} due, written to the file alone: {WEBHOOK_VARIABLE} is not set")], 0
     if not messages:
         return [("alerts", "none due")], 0
-    delivered, failures, is_down = 0, [], False
+    failures: list[tuple[str, str]] = []
+    is_down = False
     with open_client(webhook) as client:
         for message in messages:
-            if not is_down:
+            if is_down:
+                failures.append(("not tried", message.title()))
+            else:
                 delivery = post(client, webhook, message.payload, patience)
                 if delivery.is_accepted:
-                    append_line(descriptor, describe_message(message, "webhook", run_id, now))
-                    delivered += 1
+                    write(message, "webhook")
                     continue
                 failures.append(("not delivered", f"{message.title()}: {delivery.reason}"))
                 is_down = not delivery.is_final
-            else:
-                failures.append(("not tried", message.title()))
             # the file is a channel of its own: it tells what the webhook did not, once
-            if any(not is_written(record, event) for event in message.events):
-                append_line(descriptor, describe_message(message, "undelivered", run_id, now))
+            told = [record.written.get(event.key) for event in message.events]
+            if any(one is None or one.state != event.state for one, event in zip(told, message.events, strict=True)):
+                write(message, "undelivered")
     stay = f"; {len(failures)} stay due" if failures else ""
+    delivered = len(messages) - len(failures)
     return [("alerts", f"{len(messages)} due, {delivered} delivered{stay}"), *failures], len(failures)
