@@ -8,8 +8,7 @@ hold words that it still lacks, and their neighbours, in the order of the contex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -34,8 +33,6 @@ WINDOWED_SCHEMA = pa.schema(
     ]
 )
 
-MODES = ("sentences", "chunks")
-
 #: Distinct texts whose words are kept between batches; many interactions share a context sentence.
 _KEPT_WORDS = 200_000
 
@@ -43,35 +40,19 @@ _KEPT_WORDS = 200_000
 _SIMILARITY_DIGITS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceSettings:
-    """Settings of the choice of windows.
+class EvidenceSettings(NamedTuple):
+    """How windows are chosen; the shipped classifier was trained on the defaults.
 
-    Attributes
-    ----------
-    mode : str
-        ``sentences``: windows of chosen context sentences; ``chunks``: each chunk, cut into runs of sentences.
-    count_windows : int
-        Windows per answer sentence in mode ``sentences``, best first. No sentence is in two windows.
-    count_sentences : int
-        Chosen sentences per window; their neighbours are added to them.
-    count_characters : int
-        Largest length of a window in characters; the first sentence is always taken.
+    `mode` is ``sentences`` for windows of chosen context sentences, or ``chunks`` for each chunk, cut into runs of
+    sentences. The window with the strongest entailment counts, so more windows raise scores. No sentence is in two.
     """
 
-    mode: str
-    count_windows: int
-    count_sentences: int
-    count_characters: int
-
-    def __post_init__(self) -> None:
-        """Raise a ValueError that names a wrong setting and its value."""
-        if self.mode not in MODES:
-            raise ValueError(f"hcat_evidence_mode must be among {', '.join(MODES)}, got {self.mode!r}")
-        for name in ("count_windows", "count_sentences", "count_characters"):
-            if getattr(self, name) < 1:
-                setting = f"hcat_evidence_{name.removeprefix('count_')}"
-                raise ValueError(f"{setting} must be at least 1, got {getattr(self, name)}")
+    mode: str = "sentences"
+    count_windows: int = 1
+    #: Context sentences that are chosen for a window by their own similarity. Their neighbours are added to them.
+    count_sentences: int = 4
+    #: Characters of a window, about 160 word pieces. The first sentence is always included.
+    count_characters: int = 700
 
 
 def choose_windows(
@@ -134,17 +115,9 @@ def cut_chunks(lengths: Sequence[int], ranks: Sequence[int], count_characters: i
 class EvidenceChoice:
     """Choose the windows of evidence for each answer sentence; the words of distinct texts are kept between batches."""
 
-    def __init__(self, settings: EvidenceSettings) -> None:
-        self._settings = settings
+    def __init__(self, settings: EvidenceSettings | None = None) -> None:
+        self._settings = settings or EvidenceSettings()
         self._words: dict[str, frozenset[str]] = {}
-
-    @classmethod
-    def from_text(cls, text: str) -> EvidenceChoice:
-        """Return the choice for settings written as one text: mode, windows, sentences, characters."""
-        mode, *counts = text.split()
-        if len(counts) != 3 or not all(count.isdigit() for count in counts):
-            raise ValueError(f"evidence settings must be a mode and three whole numbers, got {text!r}")
-        return cls(EvidenceSettings(mode, *map(int, counts)))
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         """Return one row per (answer sentence, window) (schema :data:`WINDOWED_SCHEMA`)."""

@@ -11,10 +11,10 @@ import torch
 from numpy.testing import assert_allclose
 from safetensors.torch import load_file
 
-from hcat.encoders.classifier_identities import resolve_classifier
 from hcat.encoders.detectors import find_unsupported, open_detector
 from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
+from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
 
@@ -78,7 +78,7 @@ def save_t5(folder, words=WORDS):
 
 
 def read(folder):
-    return load_classifier(resolve_classifier(str(folder), "", "cpu", "float32"))
+    return load_classifier(resolve_classifier(str(folder), "cpu", "float32"))
 
 
 @pytest.mark.parametrize("kind", ["modernbert", "bert", "deberta-v2"])
@@ -168,7 +168,7 @@ def test_pickled_weights_are_refused_unless_the_environment_allows_them(tmp_path
     ):
         read(tmp_path / "pickled")
     monkeypatch.setenv("HCAT_PICKLED_WEIGHTS", "1")
-    identity = resolve_classifier(str(tmp_path / "pickled"), "", "cpu", "float32")
+    identity = resolve_classifier(str(tmp_path / "pickled"), "cpu", "float32")
     assert_allclose(classify_pairs(load_classifier(identity), ["the fee"], ["fee"], 4096)[0], expected, atol=1e-6)
     # a model of the Hub has no digest beforehand: transformers itself finds no safetensors
     monkeypatch.delenv("HCAT_PICKLED_WEIGHTS")
