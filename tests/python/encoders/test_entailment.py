@@ -114,44 +114,6 @@ def test_model_without_one_last_linear_is_refused():
         find_last_linear(model, 5)
 
 
-def save_tiny(folder, labels):
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
-
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "is", "five", "six", "euros", "the", "not", "free"]
-    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", model_max_length=24
-    )
-    fast.save_pretrained(folder)
-    tiny("bert", labels).save_pretrained(folder)
-
-
-def test_any_local_classifier_works(tmp_path):
-    save_tiny(tmp_path, {0: "neutral", 1: "entailment", 2: "contradiction"})
-    identity = resolve_classifier(str(tmp_path), "cpu")
-    classifier = load_classifier(identity)
-    assert classifier.head.entailment == 1
-    assert classifier.head.contradiction == 2
-    assert classifier.maximum_tokens == 24
-    premises = ["the fee is five euros", "free", "the fee is " + "five " * 40]
-    logits, counts = classify_pairs(classifier, premises, ["the fee is six", "not free", "five"], 64)
-    assert logits.shape == (3, 3)
-    assert counts.tolist() == [12, 6, 47]
-    alone, _ = classify_pairs(classifier, premises[:1], ["the fee is six"], 64)
-    assert_allclose(alone[0], logits[0], atol=1e-5)
-
-
-def test_classifier_without_entailment_label_is_a_clear_error(tmp_path):
-    save_tiny(tmp_path, {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"})
-    with pytest.raises(ModelError, match="needs exactly one label"):
-        load_classifier(resolve_classifier(str(tmp_path), "cpu"))
-
-
 @given(st.integers(0, 30), st.integers(1, 30), st.integers(8, 40))
 def test_truncation_cuts_the_premise_first(count_premise, count_hypothesis, maximum):
     premise, hypothesis = list(range(100, 100 + count_premise)), list(range(200, 200 + count_hypothesis))
