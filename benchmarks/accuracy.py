@@ -36,7 +36,7 @@ from benchmarks.harness import (
     write_outcome,
 )
 from benchmarks.ragtruth import read_rows, write_raw_logs
-from hcat.encoders.classifier_identities import CASCADE_NAME, SHIPPED, read_card
+from hcat.encoders.identities import CASCADE_NAME, SHIPPED, read_card
 
 #: Named before any result was seen: the score that a reader should judge the product by.
 HEADLINE_METRIC = "groundedness"
@@ -146,10 +146,10 @@ def read_scores(rows: list[dict[str, Any]], database: Path) -> Labelled:
         ).fetchall()
         encoder, classifier_name = connection.sql(
             """
-            select encoder_name || ' (SHA-256 ' || encoder_sha256[1:12] || '...), classifier ' || classifier_name
-                || ' revision ' || classifier_revision, classifier_name
-            from (select encoder_name, encoder_sha256 from int_models where part = 'encoder')
-            cross join (select classifier_name, classifier_revision from int_models where part = 'classifier')
+            select encoder.model_name || ' (SHA-256 ' || encoder.model_sha256[1:12] || '...), classifier '
+                || classifier.model_name || ' revision ' || classifier.model_revision, classifier.model_name
+            from (from int_models where part = 'encoder') as encoder
+            cross join (from int_models where part = 'classifier') as classifier
             """
         ).fetchall()[0]
     finally:

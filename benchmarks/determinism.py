@@ -13,13 +13,8 @@ from benchmarks.harness import ROOT, Outcome, Table, argument_parser, build, fin
 #: Largest difference of a score that rounding may make when texts meet in other batches.
 TOLERANCE = 1e-5
 
-#: Settings that move batch borders and must move nothing else.
-_OTHER_BORDERS = {
-    "hcat_batch_interactions": 37,
-    "hcat_bucket_characters": 5_000,
-    "hcat_slice_texts": 61,
-    "hcat_batch_tokens": 1024,
-}
+#: What moves batch borders (hcat.engine.sizes) and must move nothing else.
+_OTHER_BORDERS = {"HCAT_CUT_SMALLER": "buckets"}
 
 _QUICK_INTERACTIONS = 60
 
@@ -33,7 +28,7 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
         _copy_demo(first_part, count // 2)
         for name in ("first", "second"):
             build(raw_logs, work / name)
-        build(raw_logs, work / "borders", arguments=("--vars", json.dumps(_OTHER_BORDERS)))
+        build(raw_logs, work / "borders", environment=_OTHER_BORDERS)
         build(first_part, work / "steps")
         for path in raw_logs.glob("*.jsonl"):
             shutil.copy(path, first_part / path.name)

@@ -28,10 +28,11 @@ from benchmarks.harness import (
     working_folder,
 )
 from benchmarks.scale import COUNT_INTERACTIONS, COUNT_SENTENCES, ENCODER, write_raw_logs
-from hcat.encoders.classifier_identities import resolve_classifier
 from hcat.encoders.distances import measure_distances
-from hcat.encoders.entailment import DEFAULT_BATCH_TOKENS, load_classifier
+from hcat.encoders.entailment import load_classifier
+from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.pair_classifiers import classify_pairs
+from hcat.engine.sizes import pair_tokens
 from training.grounded import AnswerSentence, EvidenceReader, read_ragtruth, read_sentences
 
 SEED = 20260101
@@ -45,9 +46,9 @@ LIMIT_MEBIBYTES = 3 * 1024.0
 
 def _score(premises: Sequence[str], sentences: Sequence[AnswerSentence]) -> tuple[npt.NDArray[np.float64], float]:
     """Return log P(entailment) of each pair and the seconds that it took, model load not counted."""
-    identity = resolve_classifier("compact", "", "auto", "auto")
+    identity = resolve_classifier("compact", "auto", "auto")
     classifier = load_classifier(identity)
-    budget = DEFAULT_BATCH_TOKENS[identity.device]
+    budget = pair_tokens(identity.device)
     classify_pairs(classifier, ["warm up"], ["warm up"], budget)
     started = time.perf_counter()
     logits, _ = classify_pairs(classifier, premises, [sentence.text for sentence in sentences], budget)

@@ -23,14 +23,14 @@ import torch
 
 from benchmarks.harness import ROOT, Outcome, Table, argument_parser, finish, verdict
 from hcat.encoders import embedding, entailment, mpnet
-from hcat.encoders.classifier_identities import resolve_classifier
 from hcat.encoders.distances import measure_distances
-from hcat.encoders.embedding import load_encoder, resolve_encoder, start_encoding
+from hcat.encoders.embedding import load_encoder
 from hcat.encoders.entailment import load_classifier
-from hcat.encoders.pair_classifiers import start_classifying
-from hcat.encoders.tokens import Prepared, start_prepared
+from hcat.encoders.identities import PACKAGED_NAME, resolve_classifier, resolve_encoder
+from hcat.encoders.tokens import Prepared, start_model, start_prepared
 from hcat.engine.batching import SLICES_AHEAD, fetch_late, plan_batches
 from hcat.engine.devices import packaged_folder, silence_transformers
+from hcat.engine.sizes import embedding_tokens, pair_tokens
 
 COUNT_REPEATS = 3
 
@@ -167,39 +167,39 @@ def _sort(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 def task_of_encoder(texts: Sequence[str], device: str, dtype: str) -> Task:
     """Return the packaged encoder with some texts."""
-    encoder = load_encoder(resolve_encoder("packaged", "", device, dtype))
+    encoder = load_encoder(resolve_encoder("packaged", device, dtype))
 
     def start(rows: Sequence[tuple[str, ...]], budget: int) -> Callable[[], npt.NDArray[Any]]:
-        wait = start_encoding(encoder, [text for (text,) in rows], budget)
+        wait = start_model(encoder, budget, [text for (text,) in rows])
         return lambda: wait()[0]
 
     return Task(
-        f"{embedding.PACKAGED_NAME}, {len(texts):,} texts",
+        f"{PACKAGED_NAME}, {len(texts):,} texts",
         _sort([(text,) for text in texts]),
         lambda rows: encoder.prepare([text for (text,) in rows]),
         start,
         encoder.maximum_tokens,
-        embedding.DEFAULT_BATCH_TOKENS[device],
+        embedding_tokens(device),
         SLICE_ROWS * embedding.SLICES_JOINED[device],
     )
 
 
 def task_of_classifier(name: str, pairs: Sequence[tuple[str, ...]], device: str, dtype: str) -> Task:
     """Return a shipped classifier with some pairs; it scores P(entailment)."""
-    identity = resolve_classifier(name, "", device, dtype)
+    identity = resolve_classifier(name, device, dtype)
     classifier = load_classifier(identity)
 
     def start(rows: Sequence[tuple[str, ...]], budget: int) -> Callable[[], npt.NDArray[Any]]:
-        wait = start_classifying(classifier, [row[0] for row in rows], [row[1] for row in rows], budget)
+        wait = start_model(classifier, budget, [row[0] for row in rows], [row[1] for row in rows])
         return lambda: measure_distances(wait()[0], classifier.head).probability_entailment
 
     return Task(
-        f"{identity.classifier_name}, {len(pairs):,} pairs",
+        f"{identity.name}, {len(pairs):,} pairs",
         _sort(pairs),
         lambda rows: classifier.prepare([row[0] for row in rows], [row[1] for row in rows]),
         start,
         classifier.maximum_tokens,
-        entailment.DEFAULT_BATCH_TOKENS[device],
+        pair_tokens(device),
         SLICE_ROWS * entailment.SLICES_JOINED[device],
     )
 

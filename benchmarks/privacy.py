@@ -23,7 +23,6 @@ import pyarrow.parquet as parquet
 from benchmarks.discrimination import estimate_from_draws, resample_rows
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
 from hcat.privacy.identifiers import has_iban_check, has_luhn_check
-from hcat.privacy.presidio import load_presidio
 from hcat.privacy.recognition import find_spans
 from hcat.privacy.spans import ENTITY_TYPES, Span
 from hcat.privacy.tagger import DEFAULT_MODEL, load_tagger
@@ -175,7 +174,6 @@ def load_plain() -> Callable[[Sequence[str]], list[list[Span]]]:
     from presidio_analyzer import AnalyzerEngine
     from presidio_analyzer.nlp_engine import NlpEngineProvider
 
-    load_presidio(())  # keeps the list of top-level domains off the network
     models = [{"lang_code": "en", "model_name": DEFAULT_MODEL}]
     engine = NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models}).create_engine()
     analyzer = AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])

@@ -32,8 +32,10 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
-from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
+from hcat.encoders.embedding import encode_texts, load_encoder
+from hcat.encoders.identities import resolve_encoder
 from hcat.engine.keys import hash_text
+from hcat.engine.sizes import embedding_tokens
 from hcat.statistics.intervals import normal_quantile, wilson_interval
 from hcat.test_set.generation.offline import Query, Settings, Source, Template, generate
 from hcat.test_set.generation.selection import check_candidates
@@ -133,8 +135,8 @@ def _source(page: dict[str, Any]) -> Source:
 
 def embed(candidates: Sequence[Candidate], sampled: Sequence[dict[str, Any]]) -> tuple[Any, dict[str, Any]]:
     """Return the vectors of queries, shape (n, 384), and of sampled pages (mean of windows spread over the text)."""
-    identity = resolve_encoder("packaged", "", "auto", "auto")
-    encoder, budget = load_encoder(identity), DEFAULT_BATCH_TOKENS[identity.device]
+    identity = resolve_encoder("packaged", "auto", "auto")
+    encoder, budget = load_encoder(identity), embedding_tokens(identity.device)
     windows = [window for page in sampled for window in _windows(page["text"])]
     texts = [candidate.query.text for candidate in candidates]
     vectors, _ = encode_texts(encoder, texts + windows, budget)

@@ -118,9 +118,10 @@ def embed(texts: Sequence[str], cache: Path) -> Vectors:
         kept: Vectors = np.load(cache)
         if len(kept) == len(texts):
             return kept
-    from hcat.encoders.embedding import encode_texts, load_encoder, resolve_encoder
+    from hcat.encoders.embedding import encode_texts, load_encoder
+    from hcat.encoders.identities import resolve_encoder
 
-    encoder = load_encoder(resolve_encoder("packaged", "", "auto", "auto"))
+    encoder = load_encoder(resolve_encoder("packaged", "auto", "auto"))
     order = np.argsort([len(text) for text in texts], kind="stable")
     vectors, _ = encode_texts(encoder, [texts[position] for position in order], _BATCH_TOKENS)
     result = np.empty_like(vectors)

@@ -30,9 +30,10 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
-from hcat.encoders.classifier_identities import resolve_classifier
-from hcat.encoders.entailment import DEFAULT_BATCH_TOKENS, load_classifier
+from hcat.encoders.entailment import load_classifier
+from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.pair_classifiers import classify_pairs
+from hcat.engine.sizes import pair_tokens
 from hcat.grammar.export import write_queries
 from hcat.language.text import clean_text
 from hcat.metrics.answers import check_answer
@@ -268,10 +269,10 @@ def _entail(answers: Sequence[Mapping[str, Any]]) -> list[str]:
         [clean_text(f"{each['question']} {each[name]}").strip() for each in answers]
         for name in ("model_answer", "gold_answer")
     )
-    classifier = load_classifier(resolve_classifier("compact", "", "cpu", "float32"))
+    classifier = load_classifier(resolve_classifier("compact", "cpu", "float32"))
     directions = []
     for premises, hypotheses in ((said, true), (true, said)):
-        logits, _ = classify_pairs(classifier, premises, hypotheses, DEFAULT_BATCH_TOKENS["cpu"])
+        logits, _ = classify_pairs(classifier, premises, hypotheses, pair_tokens("cpu"))
         entailed = logits.argmax(axis=1) == classifier.head.entailment
         directions.append((entailed, logits.argmax(axis=1) == classifier.head.contradiction))
     is_entailed = directions[0][0] & directions[1][0]

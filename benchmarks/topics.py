@@ -26,7 +26,8 @@ from benchmarks.harness import (
     verdict,
     working_folder,
 )
-from hcat.encoders.embedding import encode_texts, load_encoder, resolve_encoder
+from hcat.encoders.embedding import encode_texts, load_encoder
+from hcat.encoders.identities import resolve_encoder
 from hcat.statistics.arrays import Integers as Labels
 from hcat.statistics.arrays import Vectors
 from hcat.topics.models import NOISE, TopicSettings, cluster_vectors, find_centres
@@ -80,7 +81,7 @@ def embed(texts: Sequence[str], cache: Path) -> tuple[Vectors, float]:
         if len(vectors) == len(texts):
             return vectors, 0.0
     started = time.perf_counter()
-    vectors, _ = encode_texts(load_encoder(resolve_encoder("packaged", "", "cpu", "float32")), texts, 2048)
+    vectors, _ = encode_texts(load_encoder(resolve_encoder("packaged", "cpu", "float32")), texts, 2048)
     np.save(cache, vectors)
     return vectors, time.perf_counter() - started
 

@@ -18,9 +18,9 @@ import pyarrow.parquet as parquet
 from benchmarks.accuracy import Labelled, baselines, score_rows
 from benchmarks.discrimination import Estimate, auroc, estimate_from_draws, resample_rows
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, working_folder
-from hcat.encoders.classifier_identities import resolve_classifier
 from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
+from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.mpnet import find_parts
 from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
@@ -116,7 +116,7 @@ def measure_inference(folder: Path, setting: str, is_quick: bool) -> Inference:
         for row in parquet.read_table(folder / "nli_3way.parquet").to_pylist()
         if row["dataset"] == "mnli_dev_matched"
     ][: _QUICK_ROWS if is_quick else None]
-    identity = resolve_classifier(setting, "", "auto", "auto")
+    identity = resolve_classifier(setting, "auto", "auto")
     classifier = load_classifier(identity)
     premises, hypotheses = [row["premise"] for row in rows], [row["hypothesis"] for row in rows]
     started = time.perf_counter()
@@ -137,7 +137,7 @@ def measure_inference(folder: Path, setting: str, is_quick: bool) -> Inference:
     sources = np.unique(premises, return_inverse=True)[1].astype(np.int64)
     weights = resample_rows(sources, 1_000)
     accuracy = estimate_from_draws(float(is_right.mean()), (weights @ is_right) / weights.sum(axis=1))
-    name = f"{identity.classifier_name} revision {identity.classifier_revision}, n = {len(rows):,}"
+    name = f"{identity.name} revision {identity.classifier_revision}, n = {len(rows):,}"
     return Inference(accuracy, name, seconds)
 
 

@@ -4,19 +4,16 @@
 -#}
 {% macro hcat_settings() %}
     {% set names = [
-        'hcat_profile', 'hcat_modules', 'hcat_own_seeds', 'hcat_judge', 'hcat_test_set', 'hcat_grammar', 'hcat_encoder_revision', 'hcat_dtype', 'hcat_batch_tokens', 'hcat_window_characters', 'hcat_random_seed',
-        'hcat_scoring_revision', 'hcat_count_topics', 'hcat_earliest_time', 'hcat_future_tolerance_hours', 'hcat_timestamp_format',
+        'hcat_profile', 'hcat_modules', 'hcat_own_seeds', 'hcat_judge', 'hcat_test_set', 'hcat_grammar', 'hcat_random_seed',
+        'hcat_earliest_time', 'hcat_future_tolerance_hours', 'hcat_timestamp_format',
         'hcat_confidence',
         'hcat_tool_outputs_are_evidence', 'hcat_missing_parents',
         'hcat_jackknife_groups', 'hcat_jackknife_clusters', 'hcat_minimum_segment_clusters', 'hcat_weakness_error_rate',
         'hcat_weakness_power', 'hcat_headline_cells', 'hcat_headline_clusters', 'hcat_headline_error_rate',
         'hcat_headline_draws', 'hcat_document_clusters', 'hcat_worst_examples',
-        'hcat_answer_length_bounds', 'hcat_turn_bounds', 'hcat_earlier_turns_are_evidence', 'hcat_similarity_digits',
-        'hcat_classifier_revision', 'hcat_tagger', 'hcat_tagger_languages', 'hcat_documents_are_public',
-        'hcat_evidence_mode', 'hcat_evidence_windows',
-        'hcat_evidence_sentences', 'hcat_evidence_characters', 'hcat_selfcheck_samples', 'hcat_entailment_logit_bound',
-        'hcat_unsupported_bound', 'hcat_lowest_sentence_share', 'hcat_answer_length_bonus',
-        'hcat_classifier_languages', 'hcat_encoder_languages', 'hcat_language_probability', 'hcat_language_letters',
+        'hcat_answer_length_bounds', 'hcat_turn_bounds', 'hcat_earlier_turns_are_evidence',
+        'hcat_tagger', 'hcat_tagger_languages', 'hcat_documents_are_public',
+        'hcat_classifier_languages', 'hcat_encoder_languages',
         'hcat_label_kinds', 'hcat_rating_looks',
         'hcat_bootstrap_draws', 'hcat_cross_validation_folds', 'hcat_acceptance_probability', 'hcat_calibration_bins',
         'hcat_calibration_dimension', 'hcat_minimum_class_clusters',
@@ -32,8 +29,7 @@
         'hcat_review_epsilon', 'hcat_review_release_sample', 'hcat_decision_decimals', 'hcat_failure_rate_target',
         'hcat_version_false_discovery_rate', 'hcat_version_jackknife_clusters', 'hcat_least_changed_clusters',
         'hcat_representativeness_dimensions', 'hcat_bias_error_rate', 'hcat_bias_draws', 'hcat_bias_blocks',
-        'hcat_toxicity_revision', 'hcat_sentiment_revision', 'hcat_toxic_probability', 'hcat_screening_revision',
-        'hcat_checking_revision', 'hcat_rival_answers', 'hcat_own_metrics', 'hcat_own_dimensions',
+        'hcat_own_metrics', 'hcat_own_dimensions',
         'hcat_robustness_rule', 'hcat_robustness_draws', 'hcat_robustness_minimum_groups',
         'hcat_judge_methods', 'hcat_judge_interactions', 'hcat_judge_questions', 'hcat_judge_revision',
         'hcat_judge_price_prompt', 'hcat_judge_price_completion', 'hcat_judge_currency',
@@ -55,7 +51,7 @@
         'hcat_grammar_templates', 'hcat_grammar_texts_per_style', 'hcat_grammar_fillings', 'hcat_grammar_hypotheses',
         'hcat_grammar_requirements', 'hcat_grammar_enumerated', 'hcat_grammar_rows'
     ] %}
-    {% set settings = {'modules_off': modules_off()} %}
+    {% set settings = {'modules_off': modules_off(), 'scoring_revision': revision_of('scoring')} %}
     {% for name in names %}
         {% do settings.update({name: var(name)}) %}
     {% endfor %}

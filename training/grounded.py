@@ -17,7 +17,9 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from benchmarks.ragtruth import read_rows, read_spans
-from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
+from hcat.encoders.embedding import encode_texts, load_encoder
+from hcat.encoders.identities import resolve_encoder
+from hcat.engine.sizes import embedding_tokens
 from hcat.language.features import extract_features
 from hcat.metrics.batches import split_passages
 from hcat.metrics.evidence import EvidenceChoice, EvidenceSettings, join_window
@@ -160,9 +162,9 @@ class EvidenceReader:
     """Splits, embeds and chooses as a build does; a distinct text is embedded once."""
 
     def __init__(self, settings: EvidenceSettings = EVIDENCE) -> None:
-        identity = resolve_encoder("packaged", "", "auto", "auto")
+        identity = resolve_encoder("packaged", "auto", "auto")
         self._encoder = load_encoder(identity)
-        self._batch_tokens = DEFAULT_BATCH_TOKENS[identity.device]
+        self._batch_tokens = embedding_tokens(identity.device)
         self._settings = settings
         self._vectors: dict[str, np.ndarray[Any, Any]] = {}
         self._texts: dict[str, str] = {}

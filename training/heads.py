@@ -23,9 +23,11 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from hcat.encoders.classifier_heads import FOLDER, balance, fit_head, logistic, save_head, swap_directions
-from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
+from hcat.encoders.embedding import encode_texts, load_encoder
+from hcat.encoders.identities import resolve_encoder
 from hcat.engine.devices import check_packaged_weights
 from hcat.engine.keys import hash_text
+from hcat.engine.sizes import embedding_tokens
 from hcat.language.given_names import all_given_names
 from hcat.language.text import split_sentences
 from hcat.statistics.arrays import Floats
@@ -105,8 +107,8 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
 
 def _compute_embeddings(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     """Return vectors of the packaged encoder, shape (n, 384)."""
-    encoder = load_encoder(resolve_encoder("packaged", "", "cpu", "float32"))
-    return encode_texts(encoder, texts, DEFAULT_BATCH_TOKENS["cpu"])[0]
+    encoder = load_encoder(resolve_encoder("packaged", "cpu", "float32"))
+    return encode_texts(encoder, texts, embedding_tokens("cpu"))[0]
 
 
 def template_code(template: str) -> str:

@@ -18,7 +18,7 @@ from safetensors.torch import load_file, save_file
 from scipy.special import expit
 
 from benchmarks import out_of_fold, swaps
-from hcat.encoders.classifier_identities import SHIPPED
+from hcat.encoders.identities import SHIPPED
 from hcat.engine.keys import hash_file
 from hcat.metrics.fusion import FEATURES, Fusion, fit_fusion, join_answers
 from training.bases import BASES, CLASSES

@@ -113,10 +113,16 @@
     and {{ values }}.{{ column }} < coalesce({{ steps }}.upper_bound, 'infinity'::double)
 {%- endmacro %}
 
+{# Characters of passages that are gathered by interaction at once. This limit bounds the memory of DuckDB and moves no row:
+   100 million are some 50,000 interactions of five chunks. Tests meet many borders by HCAT_CUT_SMALLER. #}
+{% macro bucket_characters() -%}
+    {{ 5000 if env_var('HCAT_CUT_SMALLER', '') == 'buckets' else 100000000 }}
+{%- endmacro %}
+
 {# A hook before a model: cuts its interactions into buckets by the characters of their passages. #}
 {% macro cut_into_buckets() -%}
     {{ begin_buckets(
-        '(select greatest(1, ceil(coalesce(sum(length(passage_text)), 0) / ' ~ var('hcat_bucket_characters') ~ '))::integer from '
+        '(select greatest(1, ceil(coalesce(sum(length(passage_text)), 0) / ' ~ bucket_characters() ~ '))::integer from '
         ~ ref('hcat', 'int_interaction_passages') ~ ')'
     ) }}
 {%- endmacro %}

@@ -59,7 +59,7 @@ turns as (
         row_number() over (
             partition by interactions.conversation_key
             order by
-                round(verdicts.groundedness, {{ var('hcat_similarity_digits') }}) nulls last,
+                {{ without_noise('verdicts.groundedness') }} nulls last,
                 interactions.turn_index,
                 interactions.interaction_id
         ) as weakness_place

@@ -77,7 +77,7 @@ located as (
         row_number() over (
             partition by matches.interaction_id
             order by
-                round(coalesce(fused.support_probability, matches.similarity), {{ var('hcat_similarity_digits') }}),
+                {{ without_noise('coalesce(fused.support_probability, matches.similarity)') }},
                 matches.sentence_index
         ) as weakness_rank
     from matches

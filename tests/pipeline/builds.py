@@ -106,8 +106,12 @@ def dbt_arguments(
 
 
 def environment_without_settings() -> dict[str, str]:
-    """Return this process's environment with none of the caller's settings of hcat and dbt."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("HCAT_", "DBT_"))}
+    """Return this process's environment with none of the caller's settings of hcat and dbt but the size of batches."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("HCAT_", "DBT_")) or name == "HCAT_CUT_SMALLER"
+    }
 
 
 def dbt_environment(

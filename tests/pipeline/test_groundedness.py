@@ -14,9 +14,9 @@ from scipy.special import expit
 # training is no installed package: it is run from the root of the repository
 sys.path.insert(0, str(REPOSITORY))
 
-from hcat.encoders.classifier_identities import resolve_classifier
 from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
+from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.mpnet import find_parts
 from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
@@ -73,7 +73,7 @@ def check_fusion(build, query, setting):
     """Compare a build with what the recipe's own code says of the same answers."""
     answers = [Answer(name, name, "", "", "", query, answer, CONTEXT, ()) for name, answer in ANSWERS.items()]
     sentences = read_sentences(answers, EvidenceReader())
-    identity = resolve_classifier(setting, "", "cpu", "auto")
+    identity = resolve_classifier(setting, "cpu", "auto")
     classifier = load_classifier(identity)
     logits, _ = classify_pairs(
         classifier, [each.premise for each in sentences], [each.text for each in sentences], 4096
@@ -81,7 +81,7 @@ def check_fusion(build, query, setting):
     found = measure_distances(logits, classifier.head)
     neutral = 1 - found.probability_entailment - found.probability_contradiction
     shares = np.stack([found.probability_entailment, neutral, found.probability_contradiction], axis=1)
-    log_odds = read_prior(identity.classifier_name).sentence_log_odds(read_features(sentences, shares))
+    log_odds = read_prior(identity.name).sentence_log_odds(read_features(sentences, shares))
     found = build.query(
         "select interaction_id, sentence_index, evidence_text, support_probability, claims_nothing"
         " from fct_sentence_evidence"

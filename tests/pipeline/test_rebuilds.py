@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,19 @@ from benchmarks.contents import TABLES_OF_BUILDS, find_stale_copies
 ENCODER = "packaged"
 #: Topics of the demo that are built: enough texts for several slices, few enough for a test.
 TOPICS = ("cards",)
-SLICE_TEXTS = 25
-#: Small slices, so that there is something to keep when a build is killed; the same in every build compared.
-VARIABLES = {"hcat_slice_texts": SLICE_TEXTS}
-#: Many buckets, whose rows are those of one.
-CUT_SMALLER = VARIABLES | {"hcat_bucket_characters": 5_000}
+#: Rows of a small slice (hcat.engine.sizes).
+SLICE_ROWS = 25
 TOLERANCE = 1e-5
 #: Which of two sentences is the weaker one when both are equally weak.
 DECIDED_BY_LAST_BITS = ("detail", "is_least_grounded")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_slices() -> Iterator[None]:
+    """Small slices, so that there is something to keep when a build is killed; the same in every build compared."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HCAT_CUT_SMALLER", "slices")
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +62,7 @@ def raw(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def demo(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
     """An undisturbed build."""
-    return dbt("build", raw, tmp_path_factory.mktemp("demo"), variables=VARIABLES, encoder=ENCODER)
+    return dbt("build", raw, tmp_path_factory.mktemp("demo"), encoder=ENCODER)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +88,7 @@ def test_a_rerun_changes_no_row_and_readers_are_never_shut_out(
     dbt: Dbt, demo: Build, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
 ) -> None:
     output = tmp_path / "output.txt"
-    process = dbt.start(UNTESTED, demo.raw, demo.warehouse, output, variables=VARIABLES, encoder=ENCODER)
+    process = dbt.start(UNTESTED, demo.raw, demo.warehouse, output, encoder=ENCODER)
     seen: list[tuple[int, int]] = []
     while process.poll() is None:
         # dbt writes in its own process; any error of this reader fails the test
@@ -113,14 +119,20 @@ SLICED = (("text_id", "int_texts", "int_texts_embedded"), ("pair_id", "int_text_
 
 
 def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slice(
-    dbt: Dbt, raw: Path, demo_checksums: dict[str, tuple[int, int]], tmp_path: Path
+    dbt: Dbt,
+    raw: Path,
+    demo_checksums: dict[str, tuple[int, int]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # many buckets, whose rows are those of one
+    monkeypatch.setenv("HCAT_CUT_SMALLER", "buckets")
     warehouse = tmp_path / "warehouse"
     finished: dict[str, Slices] = {}
     # the slices of a model are there until its next build finds nothing to do
     slices: dict[str, Slices] = {}
     for key, _, result in SLICED:
-        process = dbt.start(UNTESTED, raw, warehouse, tmp_path / "output.txt", variables=CUT_SMALLER, encoder=ENCODER)
+        process = dbt.start(UNTESTED, raw, warehouse, tmp_path / "output.txt", encoder=ENCODER)
         deadline = time.monotonic() + 240
         while not list_slices(warehouse, key) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.005)
@@ -131,7 +143,7 @@ def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slic
         tables = query(warehouse / "hcat.duckdb", "select table_name from information_schema.tables")
         assert (result,) not in tables
 
-    rebuilt = dbt(UNTESTED, raw, warehouse, variables=CUT_SMALLER, encoder=ENCODER)
+    rebuilt = dbt(UNTESTED, raw, warehouse, encoder=ENCODER)
     assert rebuilt.exit_code == 0, rebuilt.output
     slices[SLICED[-1][0]] = list_slices(warehouse, SLICED[-1][0])
     for key, work, _ in SLICED:
@@ -140,7 +152,7 @@ def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slic
         assert {path: slices[key][path] for path in finished[key]} == finished[key]
         scored = [value for _, keys in slices[key].values() for value in keys]
         assert len(scored) == len(set(scored)) == count_work
-        assert sum(len(keys) for _, keys in finished[key].values()) == len(finished[key]) * SLICE_TEXTS
+        assert sum(len(keys) for _, keys in finished[key].values()) == len(finished[key]) * SLICE_ROWS
 
     # another folder, two kills in between: every table of the undisturbed build, to the last bit
     checksums = checksum_tables(warehouse / "hcat.duckdb")
@@ -161,12 +173,12 @@ def in_two_parts(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) 
     for name in ("chunks", "relevance_judgements", "retrievals"):
         rows = read_lines(raw / f"{name}.jsonl")
         write_lines(parts / f"{name}.jsonl", [row for number, row in enumerate(rows) if number % 9])
-    first = dbt(UNTESTED, parts, warehouse, variables=VARIABLES, encoder=ENCODER)
+    first = dbt(UNTESTED, parts, warehouse, encoder=ENCODER)
     assert first.exit_code == 0, first.output
     orphans = "from stg_rejected_records where entity = 'retrievals' and reject_reason like 'orphan%'"
     assert first.query(f"select count(*) > 0 {orphans}") == [(True,)]
     shutil.copytree(raw, parts, dirs_exist_ok=True)
-    return dbt(UNTESTED, parts, warehouse, variables=VARIABLES, encoder=ENCODER)
+    return dbt(UNTESTED, parts, warehouse, encoder=ENCODER)
 
 
 def test_the_copies_of_a_night_hold_the_marts(in_two_parts: Build) -> None:

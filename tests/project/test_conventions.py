@@ -26,15 +26,9 @@ COMMAND_LINE_VARIABLES = {"hcat_schema"}
 SETTINGS_BESIDE_THE_LEDGER = {
     **dict.fromkeys(
         (
-            "hcat_batch_interactions",
-            "hcat_batch_privacy_texts",
             "hcat_batch_requests",
             "hcat_batch_scores",
             "hcat_batch_variants",
-            "hcat_bucket_characters",
-            "hcat_lookup_mebibytes",
-            "hcat_pair_batch_tokens",
-            "hcat_slice_texts",
             "hcat_language_model_attempts",
             "hcat_language_model_concurrency",
             "hcat_language_model_timeout_seconds",
@@ -93,6 +87,17 @@ NUMBERS_OF_FILES = {
     "int_target_evaluations": ({"7"}, "characters of a year and month"),
     "review_number": ({"8", "4294967296"}, "8 hexadecimal digits of a hash as a share of 2^32"),
     "fct_judge_calls": ({"1000"}, "prices are those of 1,000 tokens"),
+    "bucket_characters": ({"5000", "100000000"}, "characters that are gathered at once, and few of them in tests"),
+    "bounded_log_odds": ({"8"}, "the log odds beyond which labels taught nothing"),
+    "revision_of": ({"2", "5"}, "revisions of rules"),
+    "without_noise": ({"5"}, "decimals that do not depend on the batch"),
+    "window_characters": ({"800"}, "characters that fit the encoder"),
+    "toxic_probability": ({"0.5"}, "where the error rates of toxicity were measured"),
+    "int_metrics__groundedness": ({"0.75", "0.5"}, "how sentences are joined"),
+    "int_interaction_samples": ({"4"}, "answers that SelfCheck compares"),
+    "int_interactions_described": ({"0.8", "20"}, "how sure a language must be"),
+    "int_answers_to_check": ({"50"}, "rival answers"),
+    "int_sentence_signals": ({"3"}, "facts beyond which labels taught nothing"),
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),
     **{
         f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")

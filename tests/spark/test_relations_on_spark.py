@@ -7,7 +7,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from hcat.encoders.embedding import EMBEDDED_SCHEMA, EncoderIdentity, _embed_slice, describe_encoder, embed_pending
+from hcat.encoders.embedding import EMBEDDED_SCHEMA, _embed_slice, embed_pending
+from hcat.encoders.identities import ModelIdentity, resolve_encoder
 from hcat.engine.relations import (
     Lookup,
     count_rows,
@@ -32,9 +33,8 @@ TEXTS = pa.table(
 )
 
 
-def identity() -> EncoderIdentity:
-    row = describe_encoder("hashing:8", "", "cpu", "float32").to_pylist()[0]
-    return EncoderIdentity.from_row(row)
+def identity() -> ModelIdentity:
+    return resolve_encoder("hashing:8", "cpu")
 
 
 def as_set(table: pa.Table) -> set:
@@ -44,9 +44,9 @@ def as_set(table: pa.Table) -> set:
 
 
 def test_embeddings_are_equal_on_both_engines(spark, tmp_path):
-    there = read_rows(embed_pending(spark.createDataFrame(TEXTS), identity(), 64, 0, str(tmp_path)))
+    there = read_rows(embed_pending(spark.createDataFrame(TEXTS), identity(), str(tmp_path), 64))
     with duckdb.connect() as session:
-        here = embed_pending(session.from_arrow(TEXTS), identity(), 64, 0, str(tmp_path)).read_all()
+        here = embed_pending(session.from_arrow(TEXTS), identity(), str(tmp_path), 64).read_all()
     assert there.num_rows == 200
     assert as_set(there) == as_set(here)
 
@@ -58,7 +58,7 @@ def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(spark, tmp_pa
         if "t150" in batch.column("text_id").to_pylist() and not os.path.exists(mark):
             open(mark, "w").close()
             os.kill(os.getpid(), signal.SIGKILL)
-        return _embed_slice(batch, encoder, 4096)()
+        return _embed_slice(batch, encoder)()
 
     work = spark.createDataFrame(TEXTS).repartition(4)
     map_batches(work, embed, EMBEDDED_SCHEMA, 16).write.mode("overwrite").saveAsTable("hcat.killed")

@@ -3,10 +3,8 @@ from hcat.metrics.similarity import ANSWER_LISTS, ANSWERS_SCHEMA, compare_answer
 
 
 def model(dbt, session):
-    batch_rows = dbt.config.meta_get("batch_interactions")
-    budget = dbt.config.meta_get("lookup_mebibytes")
     answers = dbt.ref("hcat", "int_counterfactual_answers")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(answers, done, ["answer_pair_id", "input_key"]), "answer_pair_id")
-    embeddings = Lookup(dbt.ref("hcat", "int_embeddings"), "text_id", ANSWER_LISTS, budget)
-    return map_batches_with_lookup(session, pending, embeddings, compare_answers, ANSWERS_SCHEMA, batch_rows)
+    embeddings = Lookup(dbt.ref("hcat", "int_embeddings"), "text_id", ANSWER_LISTS)
+    return map_batches_with_lookup(session, pending, embeddings, compare_answers, ANSWERS_SCHEMA)

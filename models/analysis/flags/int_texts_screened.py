@@ -1,13 +1,13 @@
 from hcat.engine.relations import map_batches, order_by, read_rows, select_pending
+from hcat.engine.sizes import SLICE_ROWS
 from hcat.safety.screening import SCREENED_SCHEMA, Screen
 
 
 def model(dbt, session):
-    batch_rows = dbt.config.meta_get("slice_texts")
     texts = dbt.ref("hcat", "int_texts_to_screen")
     sentences = texts.filter("purpose = 'sentence'")
     examples = texts.filter("purpose <> 'sentence'")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(sentences, done, ["text_id", "screening_key"]), "text_id")
     screen = Screen.from_table(read_rows(order_by(examples, "source_id")))
-    return map_batches(pending, screen, SCREENED_SCHEMA, batch_rows)
+    return map_batches(pending, screen, SCREENED_SCHEMA, SLICE_ROWS)

@@ -40,7 +40,7 @@ listed as (
 
 keyed as (
     select
-        md5(concat_ws('|', '{{ var("hcat_screening_revision") }}', encoder.encoder_key, listed.examples))
+        md5(concat_ws('|', '{{ revision_of("screening") }}', encoder.encoder_key, listed.examples))
             as screening_key
     from listed
     cross join encoder

@@ -4,7 +4,7 @@
     materialized='table',
     pre_hook="{{ begin_buckets(
         '(select greatest(1, ceil(8 * count(*) * (select count(distinct metric_name) from '
-        ~ ref('hcat', 'int_primary_evaluations') ~ ') / ' ~ var('hcat_bucket_characters') ~ '))::integer from '
+        ~ ref('hcat', 'int_primary_evaluations') ~ ') / ' ~ bucket_characters() ~ '))::integer from '
         ~ ref('hcat', 'int_interaction_cells') ~ ')'
     ) }}",
     post_hook="{{ insert_other_buckets() }}"

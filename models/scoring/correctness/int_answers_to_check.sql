@@ -1,4 +1,6 @@
 -- One row per interaction whose query has a reference answer, with the texts that the rules read and their content key.
+-- Of the reference answers of other queries with the same tag `template`, these many are compared: it bounds the work.
+{%- set rivals = 50 %}
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -20,7 +22,7 @@ template_answers as (
     group by template, reference_answer
     qualify
         row_number() over (partition by template order by md5('hcat rival|' || reference_answer), reference_answer)
-        <= {{ var('hcat_rival_answers') }}
+        <= {{ rivals }}
 ),
 
 rivals_listed as (
@@ -48,7 +50,7 @@ final as (
         -- The key contains the revision of the rules, so that a change of the rules checks every answer again.
         md5(
             concat_ws(
-                chr(31), '{{ var("hcat_checking_revision") }}', coalesce(query, ''), answer, true_answer,
+                chr(31), '{{ revision_of("checking") }}', coalesce(query, ''), answer, true_answer,
                 coalesce({{ array_join('rivals', '\x1e') }}, '')
             )
         ) as input_key

@@ -4,6 +4,33 @@
     'query', 'answer', 'context', 'reference', 'relevance', 'classifier', 'samples', 'tagger', 'toxicity', 'sentiment',
     'cut_off', 'encoder'
 ] %}
+{%- set missing = [
+    ('not interactions.has_query and metrics.needs_query', 'query text'),
+    ('not interactions.is_answered and metrics.needs_answer', 'answer'),
+    ('not interactions.has_context and metrics.needs_context', 'context'),
+    ('not interactions.has_reference and metrics.needs_reference', 'reference answer'),
+    ('not interactions.has_graded_retrieval and metrics.needs_relevance', 'retrieved chunk ids with known relevance'),
+    (
+        'interactions.has_rejected_passage '
+        ~ 'and (metrics.needs_relevance or (metrics.needs_context and interactions.has_context))',
+        'a retrieved passage (it was rejected)'
+    ),
+    (
+        'interactions.has_unknown_text and metrics.needs_context and interactions.has_context',
+        'the text of a retrieved passage'
+    ),
+    ('not classifier.has_classifier and metrics.needs_classifier', 'entailment classifier'),
+    ('not interactions.has_samples and metrics.needs_samples', 'another answer of the same run to the same query'),
+    (
+        'not interactions.is_tagged and metrics.needs_tagger',
+        'recognition of names (switched off, or another language)'
+    ),
+    ('not text_classifiers.has_toxicity and metrics.needs_toxicity', 'toxicity model'),
+    ('not text_classifiers.has_sentiment and metrics.needs_sentiment', 'sentiment model'),
+    ('not cut_off.has_cut_off and metrics.needs_cut_off', 'cut-off decision')
+] %}
+-- A retrieved passage is missing too where it was rejected or has no text: a score against the other passages would
+-- blame the answer for what the logs lack.
 -- Texts in which names were searched, among them the answers.
 with texts_read as (
     select text_id, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
@@ -76,44 +103,9 @@ crossed as (
         interactions.expected_behaviour,
         concat_ws(
             ', ',
-            case when not interactions.has_query and metrics.needs_query then 'query text' end,
-            case when not interactions.is_answered and metrics.needs_answer then 'answer' end,
-            case when not interactions.has_context and metrics.needs_context then 'context' end,
-            case when not interactions.has_reference and metrics.needs_reference then 'reference answer' end,
-            case
-                when not interactions.has_graded_retrieval and metrics.needs_relevance
-                    then 'retrieved chunk ids with known relevance'
-            end,
-            -- A score against the other passages would blame the answer for what the logs lack.
-            case
-                when
-                    interactions.has_rejected_passage
-                    and (metrics.needs_relevance or (metrics.needs_context and interactions.has_context))
-                    then 'a retrieved passage (it was rejected)'
-            end,
-            case
-                when interactions.has_unknown_text and metrics.needs_context and interactions.has_context
-                    then 'the text of a retrieved passage'
-            end,
-            case
-                when not classifier.has_classifier and metrics.needs_classifier
-                    then 'entailment classifier'
-            end,
-            case
-                when not interactions.has_samples and metrics.needs_samples
-                    then 'another answer of the same run to the same query'
-            end,
-            case
-                when not interactions.is_tagged and metrics.needs_tagger
-                    then 'recognition of names (switched off, or another language)'
-            end,
-            case
-                when not text_classifiers.has_toxicity and metrics.needs_toxicity then 'toxicity model'
-            end,
-            case
-                when not text_classifiers.has_sentiment and metrics.needs_sentiment then 'sentiment model'
-            end,
-            case when not cut_off.has_cut_off and metrics.needs_cut_off then 'cut-off decision' end,
+            {%- for condition, name in missing %}
+            case when {{ condition }} then '{{ name }}' end,
+            {%- endfor %}
             mismatched_weights.mismatch
         ) as missing_inputs,
         -- A text without a known language counts as one in a language that is read.

@@ -26,7 +26,7 @@ checked as (
                 left(coalesce(classifier.classifier_sha256, ''), length(decisions.classifier_sha256))
                 <> decisions.classifier_sha256
                 then 'void_classifier'
-            when decisions.scoring_revision <> {{ var('hcat_scoring_revision') }} then 'void_scoring'
+            when decisions.scoring_revision <> {{ revision_of('scoring') }} then 'void_scoring'
             when decisions.valid_until < current_date then 'expired'
             else 'in_force'
         end as decision_status

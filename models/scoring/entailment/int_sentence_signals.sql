@@ -1,6 +1,7 @@
 -- One row per (interaction, answer sentence) with the signals that the fused groundedness joins. Each is bounded, so
 -- that one extreme value decides nothing.
-{%- set bound = var('hcat_unsupported_bound') %}
+-- Of the numbers or names that no context contains, this many count: the labels taught nothing beyond.
+{%- set bound = 3 %}
 
 with entailed as (
     select * from {{ ref('hcat', 'int_sentences_entailed') }}

@@ -47,7 +47,7 @@ joined as (
         first_value(windows.premise) over (
             partition by windows.interaction_id, windows.sentence_index
             order by
-                round(entailed.probability_contradiction, {{ var('hcat_similarity_digits') }}) desc nulls last,
+                {{ without_noise('entailed.probability_contradiction') }} desc nulls last,
                 windows.window_index
         ) as contradicting_premise
     from windows
@@ -61,7 +61,7 @@ final as (
         -- Batching changes the last bits of a score. Rounding keeps it from changing the deciding window.
         row_number() over (
             partition by interaction_id, sentence_index
-            order by round(score, {{ var('hcat_similarity_digits') }}) desc, window_index
+            order by {{ without_noise('score') }} desc, window_index
         ) = 1
 )
 

@@ -3,12 +3,8 @@ from hcat.metrics.evidence import EVIDENCE_LISTS, WINDOWED_SCHEMA, EvidenceChoic
 
 
 def model(dbt, session):
-    settings = dbt.config.meta_get("evidence")
-    batch_rows = dbt.config.meta_get("batch_interactions")
-    budget = dbt.config.meta_get("lookup_mebibytes")
     evidence = dbt.ref("hcat", "int_interaction_units").filter("evidence_key is not null")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(evidence, done, ["interaction_id", "evidence_key"]), "interaction_id")
-    texts = Lookup(dbt.ref("hcat", "int_embeddings"), "text_id", EVIDENCE_LISTS, budget)
-    choice = EvidenceChoice.from_text(settings)
-    return map_batches_with_lookup(session, pending, texts, choice, WINDOWED_SCHEMA, batch_rows)
+    texts = Lookup(dbt.ref("hcat", "int_embeddings"), "text_id", EVIDENCE_LISTS)
+    return map_batches_with_lookup(session, pending, texts, EvidenceChoice(), WINDOWED_SCHEMA)

@@ -55,7 +55,7 @@ final as (
         interaction_id,
         role,
         -- The key contains the revision, so that a change of the rules splits and classifies every passage again.
-        md5('{{ var("hcat_scoring_revision") }}|' || passage_text) as passage_id,
+        md5('{{ revision_of("scoring") }}|' || passage_text) as passage_id,
         passage_text,
         position,
         completeness_weight

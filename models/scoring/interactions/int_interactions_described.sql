@@ -1,4 +1,7 @@
 -- One row per interaction with the inputs that it holds. They decide which metrics can be scored.
+-- The language of an answer counts from this probability and this many letters on (hcat.language.identification).
+{%- set probability = 0.8 %}
+{%- set letters = 20 %}
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -16,10 +19,7 @@ answers_described as (
         is_refusal,
         -- an answer tells its language if it is long enough
         case
-            when
-                language_probability >= {{ var('hcat_language_probability') }}
-                and count_letters >= {{ var('hcat_language_letters') }}
-                then language
+            when language_probability >= {{ probability }} and count_letters >= {{ letters }} then language
         end as language
     from {{ ref('hcat', 'int_answers_described') }}
 ),

@@ -1,7 +1,6 @@
 -- One row per (system, scorer, measure, cluster) with the pairs of retrieved chunks that the scorer orders rightly,
 -- puts level, and orders wrongly. A pair is one relevant and one other chunk that one interaction retrieved.
 -- Two scorers are metrics. Two are baselines that need no model: the rank and the overlap of words.
-{%- set digits = var('hcat_similarity_digits') %}
 {%- set metrics = {
     'context_relevancy__mean': 'context_relevancy', 'context_precision_similarity__mean': 'context_precision'
 } %}
@@ -61,9 +60,9 @@ chunks_scored as (
         queries_judged.has_rejected_chunks,
         -- equal up to the noise of the encoder is equal
         {%- for column in metrics.values() %}
-        round(chunks_compared.{{ column }}, {{ digits }}) as {{ column }},
+        {{ without_noise('chunks_compared.' ~ column) }} as {{ column }},
         {%- endfor %}
-        round(chunks_compared.word_overlap, {{ digits }}) as word_overlap,
+        {{ without_noise('chunks_compared.word_overlap') }} as word_overlap,
         -- the first rank is the best
         -chunks.rank as retrieval_rank
     from units

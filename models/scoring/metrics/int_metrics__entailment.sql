@@ -1,6 +1,4 @@
 -- One row per (interaction, entailment metric), aggregated over the sentences of the answer (HCAT section 3.2.2).
-{%- set rounded = "round(sentences.score, " ~ var('hcat_similarity_digits') ~ ")" %}
-{%- set contradicted = "-round(sentences.contradiction, " ~ var('hcat_similarity_digits') ~ ")" %}
 
 with sentences as (
     select
@@ -46,8 +44,12 @@ aggregated as (
         min(sentences.score) as minimum_score,
         avg(case when sentences.distance > 0 then 1 else 0 end) as share_entailed,
         max(sentences.contradiction) as largest_contradiction,
-        min_by(sentences.sentence_index, ({{ rounded }}, sentences.sentence_index)) as worst_sentence_index,
-        min_by(sentences.sentence_index, ({{ contradicted }}, sentences.sentence_index)) as contradicted_sentence_index,
+        min_by(
+            sentences.sentence_index, ({{ without_noise('sentences.score') }}, sentences.sentence_index)
+        ) as worst_sentence_index,
+        min_by(
+            sentences.sentence_index, (-{{ without_noise('sentences.contradiction') }}, sentences.sentence_index)
+        ) as contradicted_sentence_index,
         max(sentences.was_truncated) as was_truncated
     from sentences
     group by sentences.interaction_id

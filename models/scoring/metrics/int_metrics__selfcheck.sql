@@ -48,7 +48,7 @@ aggregated as (
         max(was_truncated) as was_truncated,
         count(*) as scored_count,
         max(count_samples) as count_samples,
-        {%- set rounded = 'round(consistency, ' ~ var('hcat_similarity_digits') ~ ')' %}
+        {%- set rounded = without_noise('consistency') %}
         min_by(sentence_index, {{ record({'score': rounded, 'sentence': 'sentence_index'}) }}) as worst_sentence_index
     from by_sentence
     group by interaction_id

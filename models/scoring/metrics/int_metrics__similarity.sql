@@ -1,5 +1,5 @@
 -- One row per (interaction, similarity metric) with the best matches aggregated over sentences (HCAT section 3).
-{%- set rounded = "round(matches.similarity, " ~ var('hcat_similarity_digits') ~ ")" %}
+{%- set rounded = without_noise('matches.similarity') %}
 
 with matches as (
     select * from {{ ref('hcat', 'int_sentence_matches') }}

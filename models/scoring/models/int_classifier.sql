@@ -1,4 +1,11 @@
 -- One row, which names the entailment classifier of this build and the SHA-256 of its weights.
-select classifier_key, classifier_name, classifier_revision, classifier_sha256, device, dtype, location
+select
+    model_key as classifier_key,
+    model_name as classifier_name,
+    model_revision as classifier_revision,
+    model_sha256 as classifier_sha256,
+    device,
+    dtype,
+    location
 from {{ ref('hcat', 'int_models') }}
 where part = 'classifier'

@@ -1,4 +1,11 @@
 -- One row, which names the encoder of this build and the SHA-256 of its weights.
-select encoder_key, encoder_name, encoder_revision, encoder_sha256, device, dtype, location
+select
+    model_key as encoder_key,
+    model_name as encoder_name,
+    model_revision as encoder_revision,
+    model_sha256 as encoder_sha256,
+    device,
+    dtype,
+    location
 from {{ ref('hcat', 'int_models') }}
 where part = 'encoder'

@@ -3,11 +3,9 @@ from hcat.metrics.copying import COPIED_LISTS, COPIED_SCHEMA, measure_copies
 
 
 def model(dbt, session):
-    batch_rows = dbt.config.meta_get("batch_interactions")
-    budget = dbt.config.meta_get("lookup_mebibytes")
     units = dbt.ref("hcat", "int_interaction_units")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(units, done, ["interaction_id", "input_key"])
     work = order_by(pending, "interaction_id", in_parts_by="interaction_id")
-    texts = Lookup(dbt.ref("hcat", "int_texts"), "text_id", COPIED_LISTS, budget)
-    return map_batches_with_lookup(session, work, texts, measure_copies, COPIED_SCHEMA, batch_rows, in_processes=True)
+    texts = Lookup(dbt.ref("hcat", "int_texts"), "text_id", COPIED_LISTS)
+    return map_batches_with_lookup(session, work, texts, measure_copies, COPIED_SCHEMA, in_processes=True)

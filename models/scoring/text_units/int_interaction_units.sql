@@ -115,7 +115,7 @@ keyed as (
             concat_ws(
                 '|',
                 encoder.encoder_key,
-                '{{ var("hcat_scoring_revision") }}',
+                '{{ revision_of("scoring") }}',
                 coalesce({{ array_join('sentences_listed.query_text_ids', ',') }}, ''),
                 coalesce({{ array_join('sentences_listed.answer_text_ids', ',') }}, ''),
                 coalesce({{ array_join('sentences_listed.context_text_ids', ',') }}, ''),
@@ -139,16 +139,7 @@ final as (
                 keyed.answer_text_ids is not null
                 and keyed.context_text_ids is not null
                 and classifier.location <> 'none'
-                then md5(
-                    concat_ws(
-                        '|',
-                        keyed.input_key,
-                        '{{ var("hcat_evidence_mode") }}',
-                        '{{ var("hcat_evidence_windows") }}',
-                        '{{ var("hcat_evidence_sentences") }}',
-                        '{{ var("hcat_evidence_characters") }}'
-                    )
-                )
+                then keyed.input_key
         end as evidence_key
     from keyed
     cross join classifier

@@ -3,11 +3,9 @@ from hcat.metrics.similarity import COMPARED_SCHEMA, UNIT_LISTS, compare_interac
 
 
 def model(dbt, session):
-    batch_rows = dbt.config.meta_get("batch_interactions")
-    budget = dbt.config.meta_get("lookup_mebibytes")
     units = dbt.ref("hcat", "int_interaction_units")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(units, done, ["interaction_id", "input_key"])
     work = order_by(pending, "interaction_id", in_parts_by="interaction_id")
-    embeddings = Lookup(dbt.ref("hcat", "int_embeddings"), "text_id", UNIT_LISTS, budget)
-    return map_batches_with_lookup(session, work, embeddings, compare_interactions, COMPARED_SCHEMA, batch_rows)
+    embeddings = Lookup(dbt.ref("hcat", "int_embeddings"), "text_id", UNIT_LISTS)
+    return map_batches_with_lookup(session, work, embeddings, compare_interactions, COMPARED_SCHEMA)

@@ -22,7 +22,7 @@ numbered as (
     select
         passages_split.*,
         floor(
-            (passages_split.start_character + passages_split.count_characters - 1) / {{ var('hcat_window_characters') }}
+            (passages_split.start_character + passages_split.count_characters - 1) / {{ window_characters() }}
         )::integer as window_index
     from passages_split
     inner join compared_passages on passages_split.passage_id = compared_passages.passage_id

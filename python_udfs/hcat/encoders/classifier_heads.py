@@ -9,8 +9,8 @@ from depending on who is mentioned (the quadratic form of counterfactual logit p
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -25,24 +25,11 @@ FOLDER = Path(__file__).parent / "weights"
 _NEWTON_STEPS = 30
 _TOLERANCE = 1e-8
 _LEAST_CURVATURE = 1e-9
-_lock = threading.Lock()
-_loaded: dict[str, Head] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A fitted linear head.
-
-    Attributes
-    ----------
-    name, revision : str
-        Name and revision on the card.
-    sha256 : str
-        SHA-256 of the file of weights; empty if the head was not loaded from a file.
-    encoder_sha256 : str
-        SHA-256 of the weights of the encoder whose unit vectors the head reads.
-    weights : ndarray of float64, shape (dimensions,)
-    intercept : float
+    """A fitted linear head, with its card; the encoder is that whose unit vectors it reads.
 
     Examples
     --------
@@ -135,17 +122,13 @@ def save_head(folder: Path, coefficients: Floats, intercept: float, card: dict[s
     (folder / "card.json").write_text(text + "\n", encoding="utf-8")
 
 
+@cache
 def load_head(name: str) -> Head:
     """Return a shipped head, loaded once per process from its folder in ``hcat/encoders/weights``."""
-    with _lock:
-        if name not in _loaded:
-            folder = FOLDER / name
-            card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
-            sha256 = hash_file(folder / "head.npy")
-            if sha256 != card["weights_sha256"]:
-                raise ModelError(f"{name}: weights must have SHA-256 {card['weights_sha256']}, got {sha256}")
-            values = np.load(folder / "head.npy", allow_pickle=False).astype(np.float64)
-            _loaded[name] = Head(
-                card["name"], card["revision"], sha256, card["encoder_sha256"], values[:-1], float(values[-1])
-            )
-        return _loaded[name]
+    folder = FOLDER / name
+    card = json.loads((folder / "card.json").read_text(encoding="utf-8"))
+    sha256 = hash_file(folder / "head.npy")
+    if sha256 != card["weights_sha256"]:
+        raise ModelError(f"{name}: weights must have SHA-256 {card['weights_sha256']}, got {sha256}")
+    values = np.load(folder / "head.npy", allow_pickle=False).astype(np.float64)
+    return Head(card["name"], card["revision"], sha256, card["encoder_sha256"], values[:-1], float(values[-1]))

@@ -14,16 +14,16 @@ Any other head is refused in one line. Weights whose code is not part of transfo
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from hcat.encoders.classifier_identities import ClassifierIdentity
 from hcat.encoders.distances import Head
-from hcat.encoders.pair_classifiers import Classifier, SequenceClassifier, encode_pairs
+from hcat.encoders.identities import ModelIdentity
+from hcat.encoders.pair_classifiers import Classifier, SequenceClassifier, TransformersClassifier
 from hcat.encoders.tokens import (
     Padded,
     Prepared,
@@ -31,7 +31,6 @@ from hcat.encoders.tokens import (
     TokenizedPair,
     copy_to,
     join_pairs,
-    keep_whole,
     name_inputs,
     to_pair,
     truncate_pair,
@@ -54,9 +53,17 @@ SUPPORTED_HEADS: Final = "sequence classification, token classification and sequ
 _TINY = 1e-6
 
 
-def open_detector(identity: ClassifierIdentity) -> Classifier:
-    """Return the classifier of a local folder, or of a Hub id at a pinned revision, by the head that its config
-    names."""
+def open_detector(identity: ModelIdentity) -> Classifier:
+    """Return the classifier of a local folder or of the Hub, by the head that its config names."""
+    kind, model, tokenizer = open_transformers(identity, "classifier", _kind_of)
+    if not tokenizer.is_fast:
+        raise ModelError(f"classifier {identity.location!r} needs a fast tokenizer (tokenizer.json), it has none")
+    classifier: Classifier = _CLASSES[kind](identity, model, tokenizer)
+    return classifier
+
+
+def open_transformers(identity: ModelIdentity, what: str, find_kind: Callable[[str, Any], str]) -> tuple[str, Any, Any]:
+    """Return the class of transformers that ``find_kind`` names for a location and config, the model, its tokenizer."""
     is_local = Path(identity.location).is_dir()
     if is_local:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -64,26 +71,18 @@ def open_detector(identity: ClassifierIdentity) -> Classifier:
     import transformers
 
     silence_transformers()
-    revision = "main" if is_local else identity.classifier_revision
+    require_gpu(identity.device, torch)
+    safely = {"revision": "main" if is_local else identity.revision, "trust_remote_code": False}
     try:
-        config = transformers.AutoConfig.from_pretrained(identity.location, revision=revision, trust_remote_code=False)
-        kind = _kind_of(identity.location, config)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(
-            identity.location, revision=revision, trust_remote_code=False
-        )
+        config = transformers.AutoConfig.from_pretrained(identity.location, **safely)
+        kind = find_kind(identity.location, config)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(identity.location, **safely)
         model = getattr(transformers, kind).from_pretrained(
-            identity.location,
-            dtype=getattr(torch, identity.dtype),
-            revision=revision,
-            trust_remote_code=False,
-            **weight_options(),
+            identity.location, dtype=getattr(torch, identity.dtype), **safely, **weight_options()
         )
     except (OSError, ValueError) as error:
-        raise ModelError(f"classifier {identity.location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
-    if not tokenizer.is_fast:
-        raise ModelError(f"classifier {identity.location!r} needs a fast tokenizer (tokenizer.json), it has none")
-    classifier: Classifier = _CLASSES[kind](identity, model, tokenizer)
-    return classifier
+        raise ModelError(f"{what} {identity.location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
+    return kind, model, tokenizer
 
 
 def _kind_of(location: str, config: Any) -> str:
@@ -111,46 +110,28 @@ def find_unsupported(labels: Mapping[int, str]) -> int:
     )
 
 
-class TokenClassifier:
-    """A token classifier of transformers: the sentence is supported as well as its worst word piece.
-
-    Parameters
-    ----------
-    identity : ClassifierIdentity
-        Identity with the device.
-    model, tokenizer : objects
-        Objects of the library transformers; the tokenizer is a fast one.
-    """
+class TokenClassifier(TransformersClassifier):
+    """A token classifier of transformers: the sentence is supported as well as its worst word piece."""
 
     #: Logarithms of the shares supported and unsupported; no class for contradiction.
     head = Head(0, None, np.eye(2))
 
-    def __init__(self, identity: ClassifierIdentity, model: Any, tokenizer: Any) -> None:
-        import torch
-
-        require_gpu(identity.device, torch)
-        keep_whole(tokenizer)
-        self._torch, self._tokenizer = torch, tokenizer
-        self._model = model.to(identity.device).eval()
-        self._unsupported = find_unsupported({int(index): name for index, name in model.config.id2label.items()})
+    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any) -> None:
+        super().__init__(identity, model, tokenizer)
+        positions = getattr(model.config, "max_position_embeddings", None) or MAXIMUM_TOKENS
+        self.limit = min(int(positions), MAXIMUM_TOKENS)
+        self._unsupported = find_unsupported(self._labels)
         self._special = np.array(sorted(set(tokenizer.all_special_ids)), dtype=np.int64)
-        self._uses_segments = "token_type_ids" in tokenizer.model_input_names
-
-    @property
-    def maximum_tokens(self) -> int:
-        """Longest pair in tokens: that of model and tokenizer, at most :data:`MAXIMUM_TOKENS`."""
-        positions = getattr(self._model.config, "max_position_embeddings", None) or MAXIMUM_TOKENS
-        return min(int(self._tokenizer.model_max_length), int(positions), MAXIMUM_TOKENS)
 
     def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
         """Tokenize pairs; the outputs are the logarithms of the shares supported and unsupported, shape (n, 2)."""
-        pairs = [to_pair(encoding) for encoding in encode_pairs(self._tokenizer, premises, hypotheses)]
+        pairs = [to_pair(encoding) for encoding in self._encode_pairs(premises, hypotheses)]
         tokens, counts = join_pairs(pairs, self.maximum_tokens)
         ends = np.array([truncate_pair(pair, self.maximum_tokens).premise_end for pair in pairs], dtype=np.int64)
-        padding, device = int(self._tokenizer.pad_token_id or 0), self._model.device
+        device = self._model.device
 
         def load(rows: Rows) -> tuple[Padded, npt.NDArray[np.bool_]]:
-            batch = tokens.pad(rows, padding)
+            batch = tokens.pad(rows, self._padding)
             is_behind = np.arange(batch.ids.shape[1]) >= ends[rows][:, None]
             return copy_to(batch, device), is_behind & ~batch.is_padding & ~np.isin(batch.ids, self._special)
 
@@ -166,32 +147,15 @@ class TokenClassifier:
         return result
 
 
-class SequenceToSequenceClassifier:
-    """A model of the T5 kind that answers 1 (supported) or 0 to the evidence and the sentence.
-
-    Parameters
-    ----------
-    identity : ClassifierIdentity
-        Identity with the device.
-    model, tokenizer : objects
-        Objects of the library transformers; the tokenizer is a fast one.
-
-    Raises
-    ------
-    ModelError
-        If the first tokens of the two answers are the same.
-    """
+class SequenceToSequenceClassifier(TransformersClassifier):
+    """A model of the T5 kind that answers 1 (supported) or 0 to the evidence and the sentence."""
 
     #: Logits of yes and no; no class for contradiction.
     head = Head(0, None, np.eye(2))
+    limit = MAXIMUM_TOKENS
 
-    def __init__(self, identity: ClassifierIdentity, model: Any, tokenizer: Any) -> None:
-        import torch
-
-        require_gpu(identity.device, torch)
-        keep_whole(tokenizer)
-        self._torch, self._tokenizer = torch, tokenizer
-        self._model = model.to(identity.device).eval()
+    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any) -> None:
+        super().__init__(identity, model, tokenizer)
         no, yes = (self._encode(answer)[0] for answer in ANSWERS)
         if no == yes:
             raise ModelError(f"classifier {identity.location!r} begins the answers {' and '.join(ANSWERS)} alike")
@@ -202,11 +166,6 @@ class SequenceToSequenceClassifier:
     def _encode(self, text: str) -> list[int]:
         return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
 
-    @property
-    def maximum_tokens(self) -> int:
-        """Longest pair in tokens: the tokenizer's limit, at most :data:`MAXIMUM_TOKENS`."""
-        return min(int(self._tokenizer.model_max_length), MAXIMUM_TOKENS)
-
     def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
         """Tokenize pairs: prompt, premise, end, hypothesis, end. Outputs are the logits of 1 and 0, shape (n, 2)."""
         start = len(self._prefix)
@@ -216,8 +175,8 @@ class SequenceToSequenceClassifier:
             ids = [*self._prefix, *evidence, self._end, *self._encode(hypothesis), self._end]
             pairs.append(TokenizedPair(ids, [0] * len(ids), start, start + len(evidence)))
         tokens, counts = join_pairs(pairs, self.maximum_tokens)
-        padding, device = int(self._tokenizer.pad_token_id or 0), self._model.device
-        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, padding), device), self._classify)
+        device = self._model.device
+        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, self._padding), device), self._classify)
 
     def _classify(self, batch: Padded) -> Any:
         torch, first = self._torch, int(self._model.config.decoder_start_token_id or 0)

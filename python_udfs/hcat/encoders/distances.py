@@ -19,17 +19,7 @@ from hcat.statistics.arrays import Floats
 
 
 class Head(NamedTuple):
-    """What the distances need of the last linear layer.
-
-    Attributes
-    ----------
-    entailment : int
-        Row of entailment.
-    contradiction : int or None
-        Row of contradiction, if the model has one.
-    weight : ndarray, shape (n_classes, n_features)
-        Weights; one row for a single-logit head.
-    """
+    """What the distances need of the last linear layer: rows of classes, and weights, shape (n_classes, n_features)."""
 
     entailment: int
     contradiction: int | None

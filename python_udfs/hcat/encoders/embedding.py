@@ -1,4 +1,4 @@
-"""Embed texts with sentence encoders: identity, loading and batches.
+"""Embed texts with sentence encoders, in batches and slices.
 
 The key of an embedding covers its text and its encoder (name, revision, SHA-256 of its files, dtype). A row of one
 model can therefore not be taken for a row of another one, and no text is embedded twice.
@@ -7,10 +7,7 @@ model can therefore not be taken for a row of another one, and no text is embedd
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hcat.encoders.identities import ModelIdentity, load_once
 from hcat.encoders.tokens import (
     Padded,
     Prepared,
@@ -26,31 +24,14 @@ from hcat.encoders.tokens import (
     join_pairs,
     keep_whole,
     name_inputs,
-    start_prepared,
+    start_model,
     to_text,
 )
 from hcat.engine.batching import SLICES_AHEAD, map_slices
-from hcat.engine.devices import (
-    MINILM,
-    ModelError,
-    check_packaged_weights,
-    choose_device,
-    choose_dtype,
-    hash_model,
-    require_gpu,
-    silence_transformers,
-    weight_options,
-)
+from hcat.engine.devices import ModelError, require_gpu, silence_transformers, weight_options
 from hcat.engine.keys import hash_text
+from hcat.engine.sizes import SLICE_ROWS, embedding_tokens
 from hcat.statistics.arrays import Vectors
-
-#: The offline default: the official all-MiniLM-L6-v2 (Apache-2.0), packaged on the package index.
-PACKAGED_NAME = "all-MiniLM-L6-v2"
-PACKAGED_DIMENSIONS = 384
-PACKAGED_MAXIMUM_TOKENS = 256
-
-#: Device -> padded tokens (longest x count) of one batch. A small batch fits the cache of a CPU; a GPU needs more.
-DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 262144}
 
 #: Device -> how many slices of texts are read as one: a GPU idles between small ones (decision 51).
 SLICES_JOINED = {"cpu": 1, "cuda": 4}
@@ -68,129 +49,29 @@ EMBEDDED_SCHEMA = pa.schema(
     ]
 )
 
-_load_lock = threading.Lock()
-_loaded: dict[str, Encoder] = {}
-
-
-@dataclass(frozen=True, slots=True)
-class EncoderIdentity:
-    """Identity of an encoder: everything that its embeddings depend on.
-
-    Attributes
-    ----------
-    encoder_key : str
-        MD5 of name, revision, SHA-256 of all files and dtype, which is part of the content key of an embedding.
-    encoder_name, encoder_revision, encoder_sha256 : str
-        Name as configured, revision (commit, or the packaged version), SHA-256 of the packaged weights or of all files
-        of a local folder.
-    device, dtype : str
-        Device and precision of the encoder.
-    location : str
-        What is loaded: ``packaged``, a local path, a Hub id, or ``hashing:<dimensions>``. It never has the absolute
-        path of the packaged weights, so that two installations write identical rows.
-    """
-
-    encoder_key: str
-    encoder_name: str
-    encoder_revision: str
-    encoder_sha256: str
-    device: str
-    dtype: str
-    location: str
-
-    @classmethod
-    def from_row(cls, row: Mapping[str, Any]) -> EncoderIdentity:
-        """Return the identity that a row of the model int_models holds."""
-        return cls(**{name: row[name] for name in ENCODER_COLUMNS})
-
-
-ENCODER_COLUMNS = tuple(field.name for field in fields(EncoderIdentity))
-
 
 class Encoder(Protocol):
-    """Interface of an encoder: turns texts into unit vectors."""
+    """Turns texts into unit vectors; a text of more than `maximum_tokens` is truncated and recorded as such."""
+
+    @property
+    def maximum_tokens(self) -> int: ...
 
     def prepare(self, texts: Sequence[str]) -> Prepared:
         """Tokenize texts; the outputs of a batch are unit vectors, shape (n, dimensions), float32."""
         ...
 
-    @property
-    def maximum_tokens(self) -> int:
-        """Longest input in tokens; a longer one is truncated and recorded as such."""
-        ...
 
-
-def resolve_encoder(name: str, revision: str, device: str, dtype: str) -> EncoderIdentity:
-    """Return the identity of the configured encoder without loading it.
-
-    Parameters
-    ----------
-    name : str
-        ``packaged``, ``hashing:<dimensions>``, a local folder or a Hub id.
-    revision : str
-        Commit of a Hub model; required for a Hub id, because the weights behind a name may change.
-    device : str
-        ``auto``, ``cpu`` or ``cuda``.
-    dtype : str
-        ``auto``, ``float32`` or ``bfloat16``.
-
-    Raises
-    ------
-    ModelError
-        If the packaged files do not have the pinned SHA-256, a Hub id comes without revision, or the name is unknown.
-
-    Examples
-    --------
-    >>> identity = resolve_encoder("hashing:8", "", "cpu", "float32")
-    >>> identity.encoder_name, identity.device
-    ('hashing:8', 'cpu')
-    """
-    device = choose_device(device)
-    dtype = choose_dtype(dtype, device)
-    files: tuple[str, ...] = ()
-    if name == "packaged":
-        parts = (PACKAGED_NAME, "packaged", check_packaged_weights(), device, dtype, "packaged")
-        files = (MINILM.sha256,)
-    elif name.startswith("hashing:"):
-        if not name.removeprefix("hashing:").isdecimal():
-            raise ModelError(f"encoder {name!r} must be hashing:<dimensions>, for instance hashing:32")
-        parts = (name, "1", hash_text("hcat hashing encoder 1"), "cpu", "float32", name)
-    elif Path(name).is_dir():
-        parts = (Path(name).name, "local", hash_model(Path(name)), device, dtype, name)
-    else:
-        if not revision:
-            meant = get_close_matches(name, ["packaged"], n=1)
-            raise ModelError(
-                f"encoder {name!r} is no folder and none of packaged, hashing:<dimensions>; as a Hub id it needs "
-                f"hcat_encoder_revision (a commit), got none{'; did you mean packaged?' if meant else ''}"
-            )
-        parts = (name, revision, "of the pinned revision", device, dtype, name)
-    encoder_name, encoder_revision, sha256, device, dtype, location = parts
-    key = hash_text(encoder_name, encoder_revision, sha256, dtype, *files)
-    return EncoderIdentity(key, encoder_name, encoder_revision, sha256, device, dtype, location)
-
-
-def describe_encoder(name: str, revision: str, device: str, dtype: str) -> pa.Table:
-    """Return the identity of the configured encoder as one row; the column ``problem`` has an error, if any."""
-    try:
-        row = asdict(resolve_encoder(name, revision, device, dtype)) | {"problem": None}
-    except ModelError as error:
-        row = dict.fromkeys(ENCODER_COLUMNS) | {"problem": str(error)}
-    schema = pa.schema([(column, pa.string()) for column in (*ENCODER_COLUMNS, "problem")])
-    return pa.Table.from_pylist([row], schema=schema)
-
-
-def load_encoder(identity: EncoderIdentity) -> Encoder:
+def load_encoder(identity: ModelIdentity) -> Encoder:
     """Return the encoder, which is loaded once per process."""
-    with _load_lock:
-        if identity.encoder_key not in _loaded:
-            if identity.location.startswith("hashing:"):
-                _loaded[identity.encoder_key] = HashingEncoder(int(identity.location.split(":")[1]))
-            elif identity.location == "packaged":
-                _loaded[identity.encoder_key] = PackagedEncoder(identity)
-            else:
-                _loaded[identity.encoder_key] = SentenceTransformerEncoder(identity)
-        return _loaded[identity.encoder_key]
+    return load_once(_open_encoder, identity)
+
+
+def _open_encoder(identity: ModelIdentity) -> Encoder:
+    if identity.location.startswith("hashing:"):
+        return HashingEncoder(int(identity.location.split(":")[1]))
+    if identity.location == "packaged":
+        return PackagedEncoder(identity)
+    return SentenceTransformerEncoder(identity)
 
 
 class PackagedEncoder:
@@ -200,7 +81,10 @@ class PackagedEncoder:
     the vectors equal those of sentence-transformers.
     """
 
-    def __init__(self, identity: EncoderIdentity) -> None:
+    #: The published max_seq_length.
+    maximum_tokens = 256
+
+    def __init__(self, identity: ModelIdentity) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         import torch
 
@@ -211,11 +95,6 @@ class PackagedEncoder:
         self._tokenizer = minilm.load_tokenizer()
         self._device = torch.device(identity.device)
         self._model = minilm.MiniLM(minilm.read_weights()).to(self._device, getattr(torch, identity.dtype))
-
-    @property
-    def maximum_tokens(self) -> int:
-        """Longest input in tokens (the published max_seq_length)."""
-        return PACKAGED_MAXIMUM_TOKENS
 
     def prepare(self, texts: Sequence[str]) -> Prepared:
         """Tokenize texts; truncation keeps the closing [SEP]."""
@@ -232,17 +111,17 @@ class PackagedEncoder:
 
 
 class SentenceTransformerEncoder:
-    """A model of sentence-transformers, from a local folder or from the Hub at a pinned revision."""
+    """A model of sentence-transformers, from a local folder or from the Hub at a pinned commit."""
 
-    def __init__(self, identity: EncoderIdentity) -> None:
-        is_local = Path(identity.location).is_dir()
+    def __init__(self, identity: ModelIdentity) -> None:
+        location = identity.location
+        is_local = Path(location).is_dir()
         if is_local:
             os.environ.setdefault("HF_HUB_OFFLINE", "1")
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         import torch
         from sentence_transformers import SentenceTransformer
 
-        location = identity.location
         self._torch = torch
         require_gpu(identity.device, torch)
         silence_transformers()
@@ -250,7 +129,7 @@ class SentenceTransformerEncoder:
             self._model = SentenceTransformer(
                 location,
                 device=identity.device,
-                revision=None if is_local else identity.encoder_revision,
+                revision=None if is_local else identity.revision,
                 trust_remote_code=False,
                 model_kwargs={"dtype": getattr(torch, identity.dtype), **weight_options()},
             ).eval()
@@ -261,7 +140,6 @@ class SentenceTransformerEncoder:
 
     @property
     def maximum_tokens(self) -> int:
-        """Longest input in tokens."""
         return int(self._model.max_seq_length or 512)
 
     def prepare(self, texts: Sequence[str]) -> Prepared:
@@ -286,26 +164,14 @@ class SentenceTransformerEncoder:
 
 
 class HashingEncoder:
-    """Random unit vectors seeded by the hash of the text, to measure the cost of the pipeline without a model.
+    """Random unit vectors seeded by the hash of the text, to measure the cost of the pipeline without a model."""
 
-    The vectors have no meaning. Each row has the name of the encoder, so that its scores are not taken for real ones.
-
-    Examples
-    --------
-    >>> vectors, _ = encode_texts(HashingEncoder(8), ["fee", "fee", "rate"], 16)
-    >>> vectors.shape, bool((vectors[0] == vectors[1]).all()), bool((vectors[0] == vectors[2]).all())
-    ((3, 8), True, False)
-    """
+    maximum_tokens = 1 << 20
 
     def __init__(self, dimensions: int) -> None:
         if dimensions < 2:
             raise ModelError(f"hashing encoder needs at least 2 dimensions, got {dimensions}")
         self._dimensions = dimensions
-
-    @property
-    def maximum_tokens(self) -> int:
-        """Longest input in tokens, more than any text has."""
-        return 1 << 20
 
     def prepare(self, texts: Sequence[str]) -> Prepared:
         """Count words; the vectors are seeded by the hash of each text."""
@@ -324,42 +190,16 @@ class HashingEncoder:
 
 def encode_texts(encoder: Encoder, texts: Sequence[str], batch_tokens: int) -> tuple[Vectors, npt.NDArray[np.int64]]:
     """Return unit vectors, shape (n, dimensions), in the order of ``texts``, and token counts, shape (n,)."""
-    return start_encoding(encoder, texts, batch_tokens)()
+    return start_model(encoder, batch_tokens, texts)()
 
 
-def start_encoding(
-    encoder: Encoder, texts: Sequence[str], batch_tokens: int
-) -> Callable[[], tuple[Vectors, npt.NDArray[np.int64]]]:
-    """Return a function that waits for what :func:`encode_texts` returns; the device is given all batches at once."""
-    prepared = encoder.prepare(texts)
-    finish = start_prepared(prepared, encoder.maximum_tokens, batch_tokens)
-
-    def wait() -> tuple[Vectors, npt.NDArray[np.int64]]:
-        vectors = finish()
-        return (np.empty((0, 0), dtype=np.float32) if vectors is None else vectors), prepared.counts
-
-    return wait
-
-
-def embed_texts(identity: EncoderIdentity, batch_tokens: int) -> Callable[[Sequence[str]], Vectors]:
-    """Return a function from texts to unit vectors, shape (n, dimensions); its first call loads the encoder.
-
-    Parameters
-    ----------
-    identity : EncoderIdentity
-    batch_tokens : int
-        Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
-    """
-    budget = batch_tokens or DEFAULT_BATCH_TOKENS.get(identity.device, DEFAULT_BATCH_TOKENS["cpu"])
-
-    def embed(texts: Sequence[str]) -> Vectors:
-        return encode_texts(load_encoder(identity), texts, budget)[0]
-
-    return embed
+def embed_texts(identity: ModelIdentity) -> Callable[[Sequence[str]], Vectors]:
+    """Return a function from texts to unit vectors, shape (n, dimensions); its first call loads the encoder."""
+    return lambda texts: encode_texts(load_encoder(identity), texts, embedding_tokens(identity.device))[0]
 
 
 def embed_pending(
-    pending: Any, identity: EncoderIdentity, slice_texts: int, batch_tokens: int, warehouse: str
+    pending: Any, identity: ModelIdentity, warehouse: str, slice_rows: int = SLICE_ROWS
 ) -> pa.RecordBatchReader:
     """Return the embeddings of all pending texts as a stream (:func:`hcat.engine.batching.map_slices`).
 
@@ -367,41 +207,40 @@ def embed_pending(
     ----------
     pending : relation
         Columns text_id, encoder_key, encoded_text, count_characters; ordered by length.
-    identity : EncoderIdentity
+    identity : ModelIdentity
         Encoder of this build; it is loaded only if a text is pending.
-    slice_texts : int
-        Texts per slice, times :data:`SLICES_JOINED` of the device; the slices are in ``<warehouse>/slices``.
-    batch_tokens : int
-        Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
     warehouse : str
-        Folder of the warehouse.
+        Folder of the warehouse; the slices are in ``<warehouse>/slices``.
+    slice_rows : int
+        Texts per slice, times :data:`SLICES_JOINED` of the device.
     """
-    budget = batch_tokens or DEFAULT_BATCH_TOKENS.get(identity.device, DEFAULT_BATCH_TOKENS["cpu"])
-    folder = Path(warehouse) / "slices" / identity.encoder_key
+    folder = Path(warehouse) / "slices" / identity.key
+    ahead = SLICES_AHEAD.get(identity.device, 0)
+    rows = slice_rows * SLICES_JOINED.get(identity.device, 1)
 
     def embed(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
-        return _embed_slice(batch, identity, budget)
+        return _embed_slice(batch, identity)
 
-    ahead = SLICES_AHEAD.get(identity.device, 0)
-    rows = slice_texts * SLICES_JOINED.get(identity.device, 1)
     return map_slices(pending, "text_id", EMBEDDED_SCHEMA, rows, folder, embed, "embedding texts", ahead)
 
 
-def _embed_slice(batch: pa.RecordBatch, identity: EncoderIdentity, budget: int) -> Callable[[], pa.RecordBatch]:
+def _embed_slice(batch: pa.RecordBatch, identity: ModelIdentity) -> Callable[[], pa.RecordBatch]:
     encoder = load_encoder(identity)
-    wait = start_encoding(encoder, batch.column("encoded_text").to_pylist(), budget)
+    wait = start_model(
+        encoder,
+        embedding_tokens(identity.device),
+        batch.column("encoded_text").to_pylist(),
+    )
 
     def finish() -> pa.RecordBatch:
         vectors, counts = wait()
         offsets = np.arange(0, vectors.size + 1, vectors.shape[1], dtype=np.int32)
-        count = batch.num_rows
+        named = [pa.repeat(value, batch.num_rows) for value in (identity.name, identity.revision, identity.sha256)]
         return pa.RecordBatch.from_arrays(
             [
                 batch.column("text_id").cast(pa.string()),
                 batch.column("encoder_key").cast(pa.string()),
-                pa.array([identity.encoder_name] * count, pa.string()),
-                pa.array([identity.encoder_revision] * count, pa.string()),
-                pa.array([identity.encoder_sha256] * count, pa.string()),
+                *named,
                 pa.ListArray.from_arrays(pa.array(offsets), pa.array(vectors.ravel())),
                 pa.array(counts, pa.int32()),
                 pa.array(counts > encoder.maximum_tokens),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,22 +11,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.encoders import cascade
-from hcat.encoders.classifier_identities import CASCADE, ClassifierIdentity, resolve_part
 from hcat.encoders.detectors import open_detector
 from hcat.encoders.distances import Distances, measure_distances
-from hcat.encoders.pair_classifiers import (
-    Classifier,
-    CompactClassifier,
-    HashingClassifier,
-    SequenceClassifier,
-    open_accurate,
-    start_classifying,
-)
+from hcat.encoders.identities import CASCADE, ModelIdentity, load_once, resolve_part
+from hcat.encoders.pair_classifiers import Classifier, CompactClassifier, HashingClassifier, open_accurate
+from hcat.encoders.tokens import start_model
 from hcat.engine.batching import SLICES_AHEAD, map_slices
+from hcat.engine.sizes import SLICE_ROWS, pair_tokens
 from hcat.statistics.arrays import Floats
-
-#: Device -> padded tokens (longest x count) of one batch.
-DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 32768}
 
 #: Device -> how many slices of pairs are read as one (decision 51).
 SLICES_JOINED = {"cpu": 1, "cuda": 2}
@@ -59,29 +50,21 @@ ENTAILED_SCHEMA = pa.schema(
 )
 
 
-_load_lock = threading.Lock()
-
-
-_loaded: dict[str, Classifier] = {}
-
-
-def load_classifier(identity: ClassifierIdentity) -> Classifier:
+def load_classifier(identity: ModelIdentity) -> Classifier:
     """Return the classifier, which is loaded once per process."""
-    with _load_lock:
-        if identity.classifier_key not in _loaded:
-            if identity.location == "hashing":
-                _loaded[identity.classifier_key] = HashingClassifier()
-            elif identity.location == "compact":
-                _loaded[identity.classifier_key] = CompactClassifier(identity)
-            elif identity.location == "accurate":
-                _loaded[identity.classifier_key] = SequenceClassifier(identity, *open_accurate(identity))
-            else:
-                _loaded[identity.classifier_key] = open_detector(identity)
-        return _loaded[identity.classifier_key]
+    return load_once(_open_classifier, identity)
+
+
+def _open_classifier(identity: ModelIdentity) -> Classifier:
+    if identity.location == "hashing":
+        return HashingClassifier()
+    if identity.location == "compact":
+        return CompactClassifier(identity)
+    return open_accurate(identity) if identity.location == "accurate" else open_detector(identity)
 
 
 def entail_pending(
-    pending: Any, identity: ClassifierIdentity, slice_pairs: int, batch_tokens: int, warehouse: str
+    pending: Any, identity: ModelIdentity, warehouse: str, slice_rows: int = SLICE_ROWS
 ) -> pa.RecordBatchReader:
     """Return the entailment of all pending pairs as a stream (:func:`hcat.engine.batching.map_slices`).
 
@@ -89,44 +72,27 @@ def entail_pending(
     ----------
     pending : relation
         Columns :data:`PAIR_COLUMNS`, each pair once; ordered by length.
-    identity : ClassifierIdentity
+    identity : ModelIdentity
         Classifier of this build; it is loaded only if a pair is pending.
-    slice_pairs : int
-        Pairs per slice, times :data:`SLICES_JOINED` of the device; the slices are in ``<warehouse>/slices``.
-    batch_tokens : int
-        Padded tokens per batch; 0 = :data:`DEFAULT_BATCH_TOKENS` of the device.
     warehouse : str
-        Folder of the warehouse.
+        Folder of the warehouse; the slices are in ``<warehouse>/slices``.
+    slice_rows : int
+        Pairs per slice, times :data:`SLICES_JOINED` of the device.
     """
-    budget = batch_tokens or DEFAULT_BATCH_TOKENS.get(identity.device, DEFAULT_BATCH_TOKENS["cpu"])
-    folder = Path(warehouse) / "slices" / identity.classifier_key
+    folder = Path(warehouse) / "slices" / identity.key
 
     def entail(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
-        return _entail_slice(batch, identity, budget)
+        premises, hypotheses = batch.column("premise").to_pylist(), batch.column("hypothesis").to_pylist()
+        wait = start_reading(identity, premises, hypotheses)
+        return lambda: _to_entailed(batch, identity, wait())
 
     ahead = SLICES_AHEAD.get(identity.device, 0)
-    rows = slice_pairs * SLICES_JOINED.get(identity.device, 1)
+    rows = slice_rows * SLICES_JOINED.get(identity.device, 1)
     return map_slices(pending, "pair_id", ENTAILED_SCHEMA, rows, folder, entail, "entailment pairs", ahead)
 
 
 class Reading(NamedTuple):
-    """What a classifier, or a cascade of two, says of n pairs.
-
-    Attributes
-    ----------
-    logits : list of ndarray
-        Outputs of the last linear layer of the classifier that decides.
-    distances : Distances
-        Probabilities, distances and scores from them.
-    counts : ndarray of int, shape (n,)
-        Tokens before truncation.
-    was_truncated : ndarray of bool, shape (n,)
-        Whether the deciding classifier read a part of the pair only.
-    deciding : list of str
-        Name of the classifier that decides.
-    first : Distances or None
-        What the first classifier of a cascade says; None for a single classifier.
-    """
+    """What a classifier, or a cascade of two, says of n pairs; `first` is what the first one of a cascade says."""
 
     logits: list[Floats]
     distances: Distances
@@ -136,18 +102,16 @@ class Reading(NamedTuple):
     first: Distances | None
 
 
-def start_reading(
-    identity: ClassifierIdentity, premises: Sequence[str], hypotheses: Sequence[str], budget: int
-) -> Callable[[], Reading]:
+def start_reading(identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str]) -> Callable[[], Reading]:
     """Return a function that waits for what the classifier of the build says of the pairs."""
     if identity.location != CASCADE:
-        return _start_once(identity, premises, hypotheses, budget)
-    wait = _start_once(resolve_part(identity, cascade.FIRST), premises, hypotheses, budget)
-    return lambda: _read_unsettled(wait(), identity, premises, hypotheses, budget)
+        return _start_once(identity, premises, hypotheses)
+    wait = _start_once(resolve_part(identity, cascade.FIRST), premises, hypotheses)
+    return lambda: _read_unsettled(wait(), identity, premises, hypotheses)
 
 
 def _read_unsettled(
-    reading: Reading, identity: ClassifierIdentity, premises: Sequence[str], hypotheses: Sequence[str], budget: int
+    reading: Reading, identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str]
 ) -> Reading:
     """Return the reading of a cascade, given that of its first classifier."""
     first = reading.distances
@@ -155,12 +119,8 @@ def _read_unsettled(
     if not len(unsettled):
         return reading._replace(first=first)
     chosen = unsettled.tolist()
-    second = _start_once(
-        resolve_part(identity, cascade.SECOND),
-        [premises[row] for row in chosen],
-        [hypotheses[row] for row in chosen],
-        budget,
-    )()
+    both = [premises[row] for row in chosen], [hypotheses[row] for row in chosen]
+    second = _start_once(resolve_part(identity, cascade.SECOND), *both)()
     for position, row in enumerate(chosen):
         reading.logits[row], reading.deciding[row] = second.logits[position], second.deciding[position]
     distances = Distances(*(_put(whole, unsettled, own) for whole, own in zip(first, second.distances, strict=True)))
@@ -178,62 +138,45 @@ def _put(whole: Any, rows: npt.NDArray[np.int64], values: Any) -> Any:
     return copied
 
 
-def _start_once(
-    identity: ClassifierIdentity, premises: Sequence[str], hypotheses: Sequence[str], budget: int
-) -> Callable[[], Reading]:
+def _start_once(identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str]) -> Callable[[], Reading]:
     classifier = load_classifier(identity)
-    wait = start_classifying(classifier, premises, hypotheses, budget)
+    budget = pair_tokens(identity.device)
+    wait = start_model(classifier, budget, premises, hypotheses)
 
     def finish() -> Reading:
-        logits, counts = wait()
+        outputs, counts = wait()
+        logits = outputs.astype(np.float64)
         return Reading(
             list(logits),
             measure_distances(logits, classifier.head),
             counts,
             counts > classifier.maximum_tokens,
-            [identity.classifier_name] * len(premises),
+            [identity.name] * len(premises),
             None,
         )
 
     return finish
 
 
-def _entail_slice(batch: pa.RecordBatch, identity: ClassifierIdentity, budget: int) -> Callable[[], pa.RecordBatch]:
-    premises, hypotheses = batch.column("premise").to_pylist(), batch.column("hypothesis").to_pylist()
-    wait = start_reading(identity, premises, hypotheses, budget)
-    return lambda: _to_entailed(batch, identity, wait())
-
-
-def _to_entailed(batch: pa.RecordBatch, identity: ClassifierIdentity, reading: Reading) -> pa.RecordBatch:
-    """Return what was read as rows of :data:`ENTAILED_SCHEMA`."""
-    found, first, count = reading.distances, reading.first, batch.num_rows
-    unknown = [None] * count
+def _to_entailed(batch: pa.RecordBatch, identity: ModelIdentity, reading: Reading) -> pa.RecordBatch:
+    """Return what was read as rows of :data:`ENTAILED_SCHEMA`; a class that a classifier lacks is null."""
+    first, count = reading.first, batch.num_rows
     columns: dict[str, Any] = {
         "pair_id": batch.column("pair_id").cast(pa.string()),
         "classifier_key": batch.column("classifier_key").cast(pa.string()),
-        "classifier_name": [identity.classifier_name] * count,
-        "classifier_revision": [identity.classifier_revision] * count,
-        "classifier_sha256": [identity.classifier_sha256] * count,
+        "classifier_name": [identity.name] * count,
+        "classifier_revision": [identity.revision] * count,
+        "classifier_sha256": [identity.sha256] * count,
         "logits": reading.logits,
-        "probability_entailment": found.probability_entailment,
-        "probability_contradiction": _or_null(found.probability_contradiction, count),
-        "logit_entailment": found.logit_entailment,
-        "weight_norm": found.weight_norm,
-        "distance": found.distance,
-        "score": found.score,
-        "margin": found.margin,
         "count_tokens": reading.counts,
         "was_truncated": reading.was_truncated,
         "deciding_classifier": reading.deciding,
-        "first_probability_entailment": unknown if first is None else first.probability_entailment,
-        "first_probability_contradiction": unknown
-        if first is None
-        else _or_null(first.probability_contradiction, count),
+        "first_probability_entailment": first.probability_entailment if first else None,
+        "first_probability_contradiction": first.probability_contradiction if first else None,
+        **reading.distances._asdict(),
     }
-    arrays = [pa.array(columns[field.name], field.type) for field in ENTAILED_SCHEMA]
+    arrays = [
+        pa.nulls(count, field.type) if columns[field.name] is None else pa.array(columns[field.name], field.type)
+        for field in ENTAILED_SCHEMA
+    ]
     return pa.RecordBatch.from_arrays(arrays, schema=ENTAILED_SCHEMA)
-
-
-def _or_null(values: Floats | None, count: int) -> Any:
-    """Return the values, or as many nulls where the classifier has no class for contradiction."""
-    return [None] * count if values is None else values

@@ -17,13 +17,7 @@ from hcat.engine.devices import packaged_folder
 
 
 class MiniLM(nn.Module):
-    """Network from token ids to contextual states.
-
-    Parameters
-    ----------
-    weights : mapping of str to Tensor
-        Weights under the names of a BERT checkpoint, without a prefix.
-    """
+    """Network from token ids to contextual states, with weights under the names of a BERT checkpoint."""
 
     def __init__(self, weights: Mapping[str, torch.Tensor]) -> None:
         super().__init__()

@@ -33,23 +33,7 @@ _BLOCK_BYTES = 1 << 20
 
 
 class JoinedFiles(io.RawIOBase):
-    """Read several files as if they were one.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files in their order.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     paths = [Path(folder, name) for name in ("first", "second")]
-    ...     _ = [path.write_text(path.name) for path in paths]
-    ...     with JoinedFiles(paths) as joined:
-    ...         print(joined.seek(3), joined.read(4), joined.read(4))
-    3 b'st' b'seco'
-    """
+    """Several files that read as one."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         super().__init__()
@@ -58,11 +42,9 @@ class JoinedFiles(io.RawIOBase):
         self._position = 0
 
     def readable(self) -> bool:
-        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:

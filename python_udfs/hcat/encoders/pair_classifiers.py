@@ -7,7 +7,7 @@ entailment label takes their place.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.encoders import mpnet
-from hcat.encoders.classifier_identities import SHIPPED, ClassifierIdentity, read_card
 from hcat.encoders.distances import Head, find_entailment, find_label
-from hcat.encoders.tokens import Padded, Prepared, copy_to, join_encodings, keep_whole, name_inputs, start_prepared
+from hcat.encoders.identities import SHIPPED, ModelIdentity, read_card
+from hcat.encoders.tokens import Padded, Prepared, copy_to, join_encodings, keep_whole, name_inputs, start_model
 from hcat.engine.devices import ModelError, require_gpu, silence_transformers
 from hcat.engine.keys import hash_text
 from hcat.statistics.arrays import Floats
@@ -27,17 +27,13 @@ MAXIMUM_TOKENS = 512
 
 
 class Classifier(Protocol):
-    """Interface of a classifier: gives logits to pairs of premise and hypothesis."""
+    """Gives logits to pairs; the premise of a pair of more than `maximum_tokens` loses its end, which is recorded."""
 
     @property
-    def head(self) -> Head:
-        """The last linear layer."""
-        ...
+    def head(self) -> Head: ...
 
     @property
-    def maximum_tokens(self) -> int:
-        """Longest pair in tokens; a longer premise loses its end, which is recorded."""
-        ...
+    def maximum_tokens(self) -> int: ...
 
     def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
         """Tokenize pairs; the outputs of a batch are its logits, shape (n, n_classes)."""
@@ -66,7 +62,10 @@ def find_last_linear(model: Any, count_classes: int) -> Any:
 class CompactClassifier:
     """The shipped model: packaged MiniLM plus the low-rank delta of this package, pooled from its first token."""
 
-    def __init__(self, identity: ClassifierIdentity) -> None:
+    #: The number of positions of the base model.
+    maximum_tokens = MAXIMUM_TOKENS
+
+    def __init__(self, identity: ModelIdentity) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         import torch
 
@@ -86,17 +85,7 @@ class CompactClassifier:
             for name in ("pooler.dense", "classifier")
         )
         weight = weights["classifier.weight"].numpy().astype(np.float64)
-        self._head = Head(find_entailment(labels), find_label(labels, "contradiction"), weight)
-
-    @property
-    def head(self) -> Head:
-        """The last linear layer."""
-        return self._head
-
-    @property
-    def maximum_tokens(self) -> int:
-        """Longest pair in tokens: the number of positions of the base model."""
-        return MAXIMUM_TOKENS
+        self.head = Head(find_entailment(labels), find_label(labels, "contradiction"), weight)
 
     def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
         """Tokenize pairs; one that is too long is cut by :func:`hcat.encoders.tokens.truncate_pair`."""
@@ -111,8 +100,8 @@ class CompactClassifier:
             return linear(pooled, *self._last).float()
 
 
-def open_accurate(identity: ClassifierIdentity) -> tuple[Any, Any]:
-    """Return model and tokenizer of the larger shipped classifier: packaged MPNet plus the delta of this package."""
+def open_accurate(identity: ModelIdentity) -> Classifier:
+    """Return the larger shipped classifier: packaged MPNet plus the delta of this package."""
     import torch
     from transformers import MPNetForSequenceClassification, PreTrainedTokenizerFast
 
@@ -131,63 +120,56 @@ def open_accurate(identity: ClassifierIdentity) -> tuple[Any, Any]:
         model_max_length=MAXIMUM_TOKENS,
         model_input_names=["input_ids", "attention_mask"],
     )
-    return model.to(getattr(torch, identity.dtype)), tokenizer
+    return SequenceClassifier(identity, model.to(getattr(torch, identity.dtype)), tokenizer)
 
 
-class SequenceClassifier:
-    """A sequence classifier of transformers with an entailment label.
+class TransformersClassifier:
+    """What classifiers on a model and a fast tokenizer of the library transformers share."""
 
-    Parameters
-    ----------
-    identity : ClassifierIdentity
-        Identity with the device.
-    model, tokenizer : objects
-        Objects of the library transformers; the tokenizer is a fast one.
-    """
+    #: Longest pair in tokens, unless the limit of the tokenizer is lower.
+    limit = MAXIMUM_TOKENS
 
-    def __init__(self, identity: ClassifierIdentity, model: Any, tokenizer: Any) -> None:
+    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any) -> None:
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
         import torch
 
-        self._torch = torch
         require_gpu(identity.device, torch)
         keep_whole(tokenizer)
-        self._tokenizer = tokenizer
+        self._torch, self._tokenizer = torch, tokenizer
         self._model = model.to(identity.device).eval()
-        self._uses_segments = "token_type_ids" in self._tokenizer.model_input_names
-        labels = {int(index): str(label) for index, label in model.config.id2label.items()}
-        # A single logit has no class names: it is the logit of entailment.
-        entailment = 0 if len(labels) == 1 else find_entailment(labels)
-        weight = find_last_linear(model, len(labels)).weight.detach().float().cpu().numpy().astype(np.float64)
-        self._head = Head(entailment, find_label(labels, "contradiction"), weight)
-
-    @property
-    def head(self) -> Head:
-        """The last linear layer."""
-        return self._head
+        self._padding = int(tokenizer.pad_token_id or 0)
+        self._uses_segments = "token_type_ids" in tokenizer.model_input_names
+        self._labels = {int(index): str(label) for index, label in model.config.id2label.items()}
 
     @property
     def maximum_tokens(self) -> int:
-        """Longest pair in tokens: the tokenizer's limit, at most :data:`MAXIMUM_TOKENS`."""
-        return min(int(self._tokenizer.model_max_length), MAXIMUM_TOKENS)
+        return min(int(self._tokenizer.model_max_length), self.limit)
+
+    def _encode_pairs(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[Any]:
+        pairs = list(zip(premises, hypotheses, strict=True))
+        encodings: list[Any] = self._tokenizer.backend_tokenizer.encode_batch_fast(pairs)
+        return encodings
+
+
+class SequenceClassifier(TransformersClassifier):
+    """A sequence classifier of transformers with an entailment label."""
+
+    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any) -> None:
+        super().__init__(identity, model, tokenizer)
+        # A single logit has no class names: it is the logit of entailment.
+        entailment = 0 if len(self._labels) == 1 else find_entailment(self._labels)
+        weight = find_last_linear(model, len(self._labels)).weight.detach().float().cpu().numpy().astype(np.float64)
+        self.head = Head(entailment, find_label(self._labels, "contradiction"), weight)
 
     def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
         """Tokenize pairs; one that is too long is cut by :func:`hcat.encoders.tokens.truncate_pair`."""
-        encodings = encode_pairs(self._tokenizer, premises, hypotheses)
-        tokens, counts = join_encodings(encodings, self.maximum_tokens)
-        padding, device = int(self._tokenizer.pad_token_id or 0), self._model.device
-        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, padding), device), self._classify)
+        tokens, counts = join_encodings(self._encode_pairs(premises, hypotheses), self.maximum_tokens)
+        device = self._model.device
+        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, self._padding), device), self._classify)
 
     def _classify(self, batch: Padded) -> Any:
         with self._torch.inference_mode():
             return self._model(**name_inputs(batch, self._uses_segments)).logits.float()
-
-
-def encode_pairs(tokenizer: Any, premises: Sequence[str], hypotheses: Sequence[str]) -> list[Any]:
-    """Return the encodings of pairs by a fast tokenizer of transformers that neither cuts nor pads (`keep_whole`)."""
-    pairs = list(zip(premises, hypotheses, strict=True))
-    encodings: list[Any] = tokenizer.backend_tokenizer.encode_batch_fast(pairs)
-    return encodings
 
 
 class HashingClassifier:
@@ -228,20 +210,6 @@ def merge_delta(weights: dict[str, Any], path: Path) -> dict[str, Any]:
 def classify_pairs(
     classifier: Classifier, premises: Sequence[str], hypotheses: Sequence[str], batch_tokens: int
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,), in the order of the
-    pairs."""
-    return start_classifying(classifier, premises, hypotheses, batch_tokens)()
-
-
-def start_classifying(
-    classifier: Classifier, premises: Sequence[str], hypotheses: Sequence[str], batch_tokens: int
-) -> Callable[[], tuple[Floats, npt.NDArray[np.int64]]]:
-    """Return a function that waits for what :func:`classify_pairs` returns; the device is given all batches at once."""
-    prepared = classifier.prepare(premises, hypotheses)
-    finish = start_prepared(prepared, classifier.maximum_tokens, batch_tokens)
-
-    def wait() -> tuple[Floats, npt.NDArray[np.int64]]:
-        logits = finish()
-        return (np.empty((0, 1)) if logits is None else logits.astype(np.float64)), prepared.counts
-
-    return wait
+    """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,)."""
+    logits, counts = start_model(classifier, batch_tokens, premises, hypotheses)()
+    return logits.astype(np.float64), counts

@@ -20,14 +20,9 @@ Rows = npt.NDArray[np.int64]
 
 
 class TokenizedPair(NamedTuple):
-    """Tokens of one pair of premise and hypothesis, or of one text, which has no hypothesis.
+    """Tokens of a pair of premise and hypothesis, or of one text, which has no hypothesis.
 
-    Attributes
-    ----------
-    ids, segments : list of int
-        Token ids and segment (token type) of each token.
-    premise_start, premise_end : int
-        Tokens [premise_start, premise_end) belong to the premise, which is cut if the pair is too long.
+    Tokens [premise_start, premise_end) belong to the premise, which is cut if the pair is too long.
     """
 
     ids: list[int]
@@ -37,16 +32,9 @@ class TokenizedPair(NamedTuple):
 
 
 class Padded(NamedTuple):
-    """One batch, padded to its longest row: arrays, or the same as tensors on a device.
+    """One batch, padded to its longest row, shape (n, tokens): arrays, or the same as tensors on a device.
 
-    Attributes
-    ----------
-    ids, segments : ndarray or Tensor of int64, shape (n, tokens)
-        Token ids, and 0 or 1 for the first or second text.
-    is_padding : ndarray or Tensor of bool, shape (n, tokens)
-        True where there is no token.
-    has_padding : bool
-        Whether any is. It is known before the copy: to ask the device would mean to wait for it.
+    Whether any place is padding is known before the copy: to ask the device would mean to wait for it.
     """
 
     ids: Any
@@ -57,24 +45,7 @@ class Padded(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens of n texts or pairs, one after another.
-
-    Attributes
-    ----------
-    ids : ndarray of int64, shape (total,)
-        Token ids.
-    segments : ndarray of uint8, shape (total,)
-        0 or 1 for the first or second text.
-    starts : ndarray of int64, shape (n + 1,)
-        Row i has the tokens [starts[i], starts[i + 1]).
-
-    Examples
-    --------
-    >>> tokens = Tokens.join(np.array([2, 1]), [[5, 6], [7]])
-    >>> padded = tokens.pad(np.array([0, 1]))
-    >>> padded.ids.tolist(), padded.is_padding.tolist(), padded.has_padding
-    ([[5, 6], [7, 0]], [[False, False], [False, True]], True)
-    """
+    """Tokens of n texts or pairs, one after another: row i has the tokens [starts[i], starts[i + 1])."""
 
     ids: Rows
     segments: npt.NDArray[np.uint8]
@@ -82,8 +53,7 @@ class Tokens:
 
     @classmethod
     def join(cls, counts: Rows, ids: Iterable[list[int]], segments: Iterable[list[int]] | None = None) -> Tokens:
-        """Return the tokens of rows given as lists with ``counts`` tokens each; no segments: all are of the first
-        text."""
+        """Return the tokens of rows given as lists; without segments all are of the first text."""
         starts = np.concatenate([[0], np.cumsum(counts)])
         flat = np.fromiter(chain.from_iterable(ids), np.int64, starts[-1])
         # a list of small numbers becomes bytes in one call
@@ -107,24 +77,24 @@ class Tokens:
 
 
 class Prepared(NamedTuple):
-    """Texts that are tokenized, and how a model reads a batch of them.
-
-    Attributes
-    ----------
-    counts : ndarray of int, shape (n,)
-        Tokens of each text before truncation.
-    load : callable
-        Rows -> the inputs of a batch on the model's device.
-    run : callable
-        Inputs of a batch -> its outputs, shape (rows, outputs), on the model's device.
-    """
+    """Tokenized texts: tokens of each before truncation, rows -> inputs of a batch, and inputs -> its outputs."""
 
     counts: Rows
     load: Callable[[Rows], Any]
     run: Callable[[Any], Any]
 
 
-def start_prepared(prepared: Prepared, maximum_tokens: int, budget: int) -> Callable[[], npt.NDArray[Any] | None]:
+def start_model(model: Any, budget: int, *texts: Sequence[str]) -> Callable[[], tuple[npt.NDArray[Any], Rows]]:
+    """Return a function that waits for the outputs of all rows in their order, and for their tokens before truncation.
+
+    The device is given all batches at once. ``model.prepare`` reads texts, or premises and hypotheses.
+    """
+    prepared: Prepared = model.prepare(*texts)
+    finish = start_prepared(prepared, model.maximum_tokens, budget)
+    return lambda: (finish(), prepared.counts)
+
+
+def start_prepared(prepared: Prepared, maximum_tokens: int, budget: int) -> Callable[[], npt.NDArray[Any]]:
     """Start all batches, and return a function that waits for the outputs of all rows in their order."""
 
     def start(rows: Rows) -> Callable[[], npt.NDArray[Any]]:
@@ -132,11 +102,11 @@ def start_prepared(prepared: Prepared, maximum_tokens: int, budget: int) -> Call
 
     started = list(start_batches(np.minimum(prepared.counts, maximum_tokens), budget, start))
 
-    def finish() -> npt.NDArray[Any] | None:
-        outputs: npt.NDArray[Any] | None = None
+    def finish() -> npt.NDArray[Any]:
+        outputs = np.empty((0, 0), np.float32)
         for rows, fetch in started:
             found = fetch()
-            if outputs is None:
+            if not len(outputs):
                 outputs = np.empty((len(prepared.counts), found.shape[1]), found.dtype)
             outputs[rows] = found
         return outputs
@@ -168,8 +138,7 @@ def name_inputs(batch: Padded, uses_segments: bool) -> dict[str, Any]:
 
 
 def start_fetch(outputs: Any) -> Callable[[], npt.NDArray[Any]]:
-    """Return a function that waits for outputs and returns them as an array; their copy from a GPU is started at
-    once."""
+    """Return a function that waits for outputs as an array; their copy from a GPU is started at once."""
     if not getattr(outputs, "is_cuda", False):
         return lambda: np.asarray(outputs)
     import torch
@@ -227,7 +196,6 @@ def to_pair(encoding: Any) -> TokenizedPair:
 
 
 def to_text(ids: list[int], is_special: Sequence[int]) -> TokenizedPair:
-    """Return a text as a premise without hypothesis, given which of its tokens are special (1) and which are not
-    (0)."""
+    """Return a text as a premise without hypothesis, given which of its tokens are special (1)."""
     own = [place for place, special in enumerate(is_special) if not special]
     return TokenizedPair(ids, [0] * len(ids), own[0] if own else 0, own[-1] + 1 if own else 0)

@@ -77,7 +77,7 @@ def choose_dtype(dtype: str, device: str) -> str:
     if dtype == "auto":
         return "bfloat16" if device == "cuda" else "float32"
     if dtype not in _DTYPES:
-        raise ModelError(f"hcat_dtype must be auto, float32 or bfloat16, got {dtype!r}")
+        raise ModelError(f"the dtype must be auto, float32 or bfloat16, got {dtype!r}")
     return dtype
 
 

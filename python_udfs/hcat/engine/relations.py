@@ -31,6 +31,7 @@ import pyarrow.parquet as parquet
 
 from hcat.engine.parts import PART_ROWS, Groups, Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
+from hcat.engine.sizes import BATCH_INTERACTIONS, LOOKUP_MEBIBYTES
 from hcat.engine.warehouse import Comments
 
 #: A name with at most two qualifiers, each plain or quoted.
@@ -65,7 +66,7 @@ class Lookup:
     relation: Any
     key: str
     list_columns: Sequence[str]
-    budget_mebibytes: int
+    budget_mebibytes: int = LOOKUP_MEBIBYTES
 
 
 def is_distributed(thing: Any) -> bool:
@@ -394,7 +395,7 @@ def map_batches_with_lookup(
     lookup: Lookup,
     function: LookupFunction,
     schema: pa.Schema,
-    batch_rows: int,
+    batch_rows: int = BATCH_INTERACTIONS,
     *,
     in_processes: bool = False,
 ) -> Streamed:

@@ -3,7 +3,7 @@
 import re
 from typing import Final, NamedTuple
 
-from hcat.language.mentions import DIGIT, Mention, claim
+from hcat.language.mentions import DIGIT, Mention, Scan, claim
 
 MINIMUM_MANTISSA_DIGITS: Final = 3
 """Digits from which on the bare mantissa also supports a scaled amount: 1,577 in a table in millions supports 1,577
@@ -18,14 +18,8 @@ _CURRENCY_CODES = (
     "nok", "dkk", "pln", "zar", "aed", "sar",
 )  # fmt: skip
 _CURRENCY_WORDS = {
-    "dollar": "usd",
-    "pound": "gbp",
-    "euro": "eur",
-    "yen": "jpy",
-    "rupee": "inr",
-    "yuan": "cny",
-    "franc": "chf",
-}
+    "dollar": "usd", "pound": "gbp", "euro": "eur", "yen": "jpy", "rupee": "inr", "yuan": "cny", "franc": "chf",
+}  # fmt: skip
 UNITS: Final = {
     **_CURRENCY_SYMBOLS,
     **{code: code for code in _CURRENCY_CODES},
@@ -95,21 +89,10 @@ _AMOUNT = re.compile(
 
 
 class Amount(NamedTuple):
-    """An amount as it is written.
+    """An amount as it is written: ``digits`` without separators, times ten to the power ``shift``.
 
-    Attributes
-    ----------
-    start, end : int
-        Span of characters, end excluded.
-    digits : str
-        Decimal number without separators; the value is ``digits`` times ten to the power ``shift``.
-    shift : int
-        Power of ten of the scale, 6 for million.
-    unit : str
-        Empty, ``%``, ``bp``, a currency, ``word`` (number words), ``ordinal``, or ``pronoun``. A pronoun is a bare
-        "one", which is often no number: it can support a number, and needs no support itself.
-    is_unit_before : bool
-        Whether the unit stands before the digits ($5).
+    `unit` is empty, ``%``, ``bp``, a currency, ``word`` (number words), ``ordinal``, or ``pronoun``: a bare "one",
+    which is often no number. It can support a number, and needs no support itself.
     """
 
     start: int
@@ -143,16 +126,8 @@ def find_amounts(lower: str, claimed: bytearray) -> list[Amount]:
         else:
             digits = _SEPARATOR.sub("", digits)
         kind = UNITS[(unit or before or "").strip().replace("\u00a0", " ")] if unit or before else ""
-        amounts.append(
-            Amount(
-                start,
-                end,
-                digits,
-                SCALES[scale.rstrip("s")] if scale else 0,
-                "ordinal" if ordinal else kind,
-                bool(before),
-            )
-        )
+        shift = SCALES[scale.rstrip("s")] if scale else 0
+        amounts.append(Amount(start, end, digits, shift, "ordinal" if ordinal else kind, bool(before)))
     return amounts
 
 
@@ -220,13 +195,13 @@ def join_ranges(lower: str, amounts: list[Amount]) -> None:
             amounts[position : position + 2] = _share_unit(left, right, is_close=gap in _YEAR_MARKS)
 
 
-def add_amount(text: str, amount: Amount, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+def add_amount(scan: Scan, amount: Amount) -> None:
     """Add an amount with every form that may support it and every form that it may support."""
     start, end, digits, shift, unit, _ = amount
     if unit == "pronoun":
-        offered.update(("1", "1 =", "1 word"))
+        scan.offered.update(("1", "1 =", "1 word"))
         return
-    claimed[start:end] = b"\1" * (end - start)  # "one" is claimed only where a range gives it a unit
+    scan.claimed[start:end] = b"\1" * (end - start)  # "one" is claimed only where a range gives it a unit
     is_plain = digits.count(".") < 2 and not (len(digits) > 1 and digits[0] == "0" and digits.isdigit())
     if not is_plain:
         value = digits  # the number of a section, an account or a telephone: a leading zero counts
@@ -240,25 +215,25 @@ def add_amount(text: str, amount: Amount, claimed: bytearray, mentions: list[Men
     keys: tuple[str, ...]
     if unit == "ordinal":
         keys = (form,)
-        offered.add(form)
+        scan.offered.add(form)
     elif unit in ("", "word"):
         keys = (form, value) if unit else (form,)
         # "=" marks a value that the evidence writes without a unit: it supports the value with any unit
-        offered.update((form, value, f"{value} ="))
+        scan.offered.update((form, value, f"{value} ="))
         if end - start == _YEAR_DIGITS and is_year(value):
-            offered.add(f"{value[:3]}0s")
+            scan.offered.add(f"{value[:3]}0s")
     else:
         keys = (form, f"{value} =")
-        offered.update((form, value))
+        scan.offered.update((form, value))
         if unit == "%" and is_plain and value != "0" and len(value.partition(".")[0]) < 3:
             decimal = shift_decimal(value, -2)
             keys = (*keys, f"{decimal} =")
-            offered.add(decimal)
+            scan.offered.add(decimal)
     if shift and is_plain:
         mantissa = shift_decimal(digits)
         if len(mantissa.replace(".", "").strip("0")) >= MINIMUM_MANTISSA_DIGITS:
             keys = (*keys, f"{mantissa} {unit}" if unit else mantissa, f"{mantissa} =")
-    mentions.append(Mention(start, end, text[start:end], keys))
+    scan.mentions.append(Mention(start, end, scan.text[start:end], keys))
 
 
 def shift_decimal(digits: str, shift: int = 0) -> str:

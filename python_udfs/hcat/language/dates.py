@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from hcat.language.mentions import Mention, claim
+from hcat.language.mentions import Scan
 
 _MONTHS = {
     name: f"{month:02}"
@@ -63,31 +63,24 @@ _FISCAL_YEAR = re.compile(r"\bfy\s?['\u2019]?(?P<year>(?:19|20)?\d\d)(?!\d)")
 _THREE_NUMBERS = re.compile(r"\d[-/.]\d\d?[-/.]\d")
 
 
-def find_periods(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+def find_periods(scan: Scan) -> None:
     """Add quarters and halves of a year: Q1 2024, 1Q24, first quarter of 2024, H1 2024, third quarter."""
-    for match in _PERIOD.finditer(lower):
+    for match in _PERIOD.finditer(scan.lower):
         letter = match["letter"] or match["letter_behind"] or match["period"][0]
         digit = match["digit"] or match["digit_before"] or _ORDINAL_DIGITS[match["ordinal"]]
         year = match["year"] or match["year_before"] or (f"20{match['short']}" if match["short"] else "")
         if (letter == "h" and (not year or digit > "2")) or (match["digit_before"] and not year):
             continue  # "the second half" may be half of anything, "2h" may be two hours
-        if not claim(match.start(), match.end(), claimed):
-            continue
-        period = f"{letter}{digit}"
-        form = f"{year or '-'}-{period}"
-        mentions.append(Mention(match.start(), match.end(), text[match.start() : match.end()], (form,)))
-        offered.update((form, f"--{period}"))
-        if match["ordinal"]:
-            offered.add(f"{digit} ordinal")
-        if year:
-            offered.update(year_forms(year))
+        form = f"{year or '-'}-{letter}{digit}"
+        ordinal = [f"{digit} ordinal"] if match["ordinal"] else []
+        scan.add(*match.span(), (form,), [form, f"--{letter}{digit}", *ordinal, *year_forms(year)])
 
 
-def find_numeric_dates(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+def find_numeric_dates(scan: Scan) -> None:
     """Add ISO dates and dates such as 25/12/2024."""
-    if not _THREE_NUMBERS.search(text):
+    if not _THREE_NUMBERS.search(scan.text):
         return
-    for match in _NUMERIC_DATE.finditer(lower):
+    for match in _NUMERIC_DATE.finditer(scan.lower):
         readings: list[tuple[str, ...]] = []
         keys: tuple[str, ...] = ()
         if match["iso"]:
@@ -101,71 +94,48 @@ def find_numeric_dates(text: str, lower: str, claimed: bytearray, mentions: list
                 readings.append(_date_forms(year, first, second))
             if len(readings) == 2:
                 keys = (f"{first}/{second}/{year}",)
-        if readings and claim(match.start(), match.end(), claimed):
-            keys = (*keys, *(forms[0] for forms in readings))
-            mentions.append(Mention(match.start(), match.end(), text[match.start() : match.end()], keys))
-            offered.update(keys, (form for forms in readings for form in forms), year_forms(year))
+        if readings:
+            forms = [form for reading in readings for form in reading]
+            scan.add(*match.span(), (*keys, *(reading[0] for reading in readings)), [*keys, *forms, *year_forms(year)])
 
 
-def find_month_dates(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+def find_month_dates(scan: Scan) -> None:
     """Add dates with the name of a month: 12 March 2024, March 12, 2024, March 2024, 12 March, March."""
-    for match in _MONTH_DATE.finditer(lower):
+    for match in _MONTH_DATE.finditer(scan.lower):
         start, end = match.span()
         name = (match["month"] or match["month_first"]).rstrip(".")
         year = match["year"] or match["year_last"] or match["year_second"] or ""
         day = (match["day"] or match["day_second"] or "").rstrip("stndrh")
         if not year and not day:
-            if not text[start].isupper() or (name in _AMBIGUOUS_MONTHS and start == 0):
+            if not scan.text[start].isupper() or (name in _AMBIGUOUS_MONTHS and start == 0):
                 continue
-            end -= lower[end - 1] == "."
-        if claim(start, end, claimed):
-            forms = _date_forms(year, _MONTHS[name], day and day.zfill(2))
-            mentions.append(Mention(start, end, text[start:end], forms[:1]))
-            offered.update(forms)
-            if year:
-                offered.update(year_forms(year))
+            end -= scan.lower[end - 1] == "."
+        forms = _date_forms(year, _MONTHS[name], day and day.zfill(2))
+        scan.add(start, end, forms[:1], [*forms, *year_forms(year)])
 
 
-def find_times(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+def find_times(scan: Scan) -> None:
     """Add times of day (10:30 pm, 9 a.m.), fiscal years (FY24) and decades (1990s)."""
-    for match in _CLOCK.finditer(lower) if _CLOCK_CUE.search(lower) else ():
+    for match in _CLOCK.finditer(scan.lower) if _CLOCK_CUE.search(scan.lower) else ():
         hour = int(match["hour"] or match["full_hour"])
         half = match["half"] or match["full_half"]
         if half and hour <= 12:
             hour = hour % 12 + (12 if half == "p" else 0)
-        if claim(match.start(), match.end(), claimed):
-            form = f"{hour % 24:02}:{int(match['minute'] or 0):02}"
-            mentions.append(Mention(match.start(), match.end(), text[match.start() : match.end()], (form,)))
-            offered.add(form)
-    if "fy" in lower:
-        for match in _FISCAL_YEAR.finditer(lower):
-            if claim(match.start(), match.end(), claimed):
-                year = match["year"] if len(match["year"]) == 4 else f"20{match['year']}"
-                mentions.append(Mention(match.start(), match.end(), text[match.start() : match.end()], (year,)))
-                offered.update(year_forms(year))
-    if "0s" in lower:
-        for match in _DECADE.finditer(lower):
-            if claim(match.start(), match.end(), claimed):
-                mentions.append(Mention(match.start(), match.end(), match.group(), (match["decade"],)))
-                offered.add(match["decade"])
+        form = f"{hour % 24:02}:{int(match['minute'] or 0):02}"
+        scan.add(*match.span(), (form,), [form])
+    for match in _FISCAL_YEAR.finditer(scan.lower) if "fy" in scan.lower else ():
+        year = match["year"] if len(match["year"]) == 4 else f"20{match['year']}"
+        scan.add(*match.span(), (year,), year_forms(year))
+    for match in _DECADE.finditer(scan.lower) if "0s" in scan.lower else ():
+        scan.add(*match.span(), (match["decade"],), [match["decade"]])
 
 
 def year_forms(year: str) -> tuple[str, ...]:
     """Return what a year supports: itself, its value with any unit as for a bare number, and its decade."""
-    return year, f"{year} =", f"{year[:3]}0s"
+    return (year, f"{year} =", f"{year[:3]}0s") if year else ()
 
 
 def _date_forms(year: str, month: str, day: str) -> tuple[str, ...]:
     """Return the normal form of a date, and then every coarser date that it implies; a missing part is empty."""
-    forms = []
-    if year and month and day:
-        forms += [f"{year}-{month}-{day}"]
-    if year and month:
-        forms += [f"{year}-{month}"]
-    if month and day:
-        forms += [f"--{month}-{day}"]
-    if month:
-        forms += [f"--{month}"]
-    if year:
-        forms += [year]
-    return tuple(forms)
+    dates = ((year, month, day), (year, month), ("-", month, day), ("-", month), (year,))
+    return tuple(["-".join(parts) for parts in dates if all(parts)])

@@ -12,7 +12,7 @@ from hcat.language.dates import (
     find_periods,
     find_times,
 )
-from hcat.language.mentions import DIGIT, Mention, claim
+from hcat.language.mentions import DIGIT, Mention, Scan, claim
 from hcat.language.names import (
     STATE_CUES,
     find_acronyms,
@@ -46,30 +46,17 @@ _LOWER_ASCII = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 class TextFeatures:
     """Words, numbers and names of one sentence in normal form, so that equal strings mean equal things.
 
-    Attributes
-    ----------
-    words : frozenset of str
-        Stems of the content words, without numbers in digits; a key such as OutdoorSeating also has its parts. Every
-        form of the United States is ``united states`` (no stem has a space), and likewise for the UK, the EU and the
-        UN.
-    numbers : tuple of str
-        Normal form of every number in order: ``1000`` (bare), ``5 %``, ``1000 usd``, ``3 word`` (a number word), ``3
-        ordinal``, ``1/4 fraction``, ``2024-03-12``, ``2024-03``, ``--03-12``, ``--03`` (dates, ISO 8601),
-        ``12/03/2024`` (order unknown), ``2024-q1``, ``--q1``, ``2024-h1`` (quarters and halves of a year), ``1990s``,
-        ``22:30`` (24 hours). The sign is left out, because tables write a negative number in brackets.
-    entities : tuple of str
-        Names (case-folded, without accents and corporate suffix), acronyms, identifiers, e-mail addresses and URLs in
-        order.
-    numbers_offered : frozenset of str
-        What the numbers can support if the sentence is evidence: a date, for instance, also supports its year.
-    entities_offered : frozenset of str
-        What the entities can support if the sentence is evidence: themselves and the acronyms of full names.
-    word_mentions, number_mentions, entity_mentions : tuple of Mention
-        The mentions in order of appearance, as the text writes them.
+    The sign of a number is left out, because tables write a negative number in brackets. What a number or a name offers
+    is what it can support if the sentence is evidence: a date also supports its year, a full name its acronym.
     """
 
+    #: Stems of the content words, without numbers in digits; a key such as OutdoorSeating also has its parts. Every
+    #: form of the United States is ``united states`` (no stem has a space), and likewise for the UK, the EU and the UN.
     words: frozenset[str]
+    #: ``1000`` (bare), ``5 %``, ``1000 usd``, ``3 word``, ``3 ordinal``, ``1/4 fraction``, ``2024-03-12``, ``--03-12``
+    #: (dates, ISO 8601), ``12/03/2024`` (order unknown), ``2024-q1``, ``--q1``, ``2024-h1``, ``1990s``, ``22:30``.
     numbers: tuple[str, ...]
+    #: Names (case-folded, without accents and corporate suffix), acronyms, identifiers, e-mail addresses and URLs.
     entities: tuple[str, ...]
     numbers_offered: frozenset[str]
     entities_offered: frozenset[str]
@@ -88,56 +75,53 @@ def extract_features(text: str) -> TextFeatures:
     folded = [word for word, _, _ in analyses]
     cues = _CUES.intersection(folded)  # most sentences have few cues, and most rules need one
 
-    claimed = bytearray(len(text))  # marks the characters that a number, an address or an identifier has taken
-    entity_mentions = list(find_addresses(text, lower, claimed))
+    scan = Scan(text, lower)
+    entity_mentions = list(find_addresses(text, lower, scan.claimed))
     has_digit = DIGIT.search(text) is not None
     # Most numbers are plain: the pattern of a special form runs only on a text that has a cue of this form.
-    number_mentions: list[Mention] = []
-    offered: set[str] = set()
     if has_digit:
         if any(cue in lower for cue in _CITATION_CUES):
             for citation in _CITATION.finditer(lower):
-                claim(*citation.span(), claimed)
-        claim_tops_of_scales(lower, claimed)
+                claim(*citation.span(), scan.claimed)
+        claim_tops_of_scales(scan)
     if "days" in lower or "24" in lower:
         for match in _MANNER_OF_SPEAKING.finditer(lower):
-            claim(*match.span(), claimed)
+            claim(*match.span(), scan.claimed)
     is_period = not cues.isdisjoint(PERIOD_CUES)
     if is_period or (has_digit and ("q" in lower or "h1" in lower or "h2" in lower)):
-        find_periods(text, lower, claimed, number_mentions, offered)
+        find_periods(scan)
     if has_digit:
-        entity_mentions.extend(find_identifiers(text, claimed))
-        find_numeric_dates(text, lower, claimed, number_mentions, offered)
+        entity_mentions.extend(find_identifiers(text, scan.claimed))
+        find_numeric_dates(scan)
     if not cues.isdisjoint(MONTH_CUES):
-        find_month_dates(text, lower, claimed, number_mentions, offered)
+        find_month_dates(scan)
     has_number_words = not cues.isdisjoint(NUMBER_CUES)
     ratios: dict[int, tuple[str, ...]] = {}
     if has_digit or has_number_words:
-        ratios = find_ratios(text, lower, claimed, number_mentions, offered)
+        ratios = find_ratios(scan)
     if not cues.isdisjoint(FRACTION_CUES):
-        find_parts(text, lower, claimed, number_mentions, offered)
+        find_parts(scan)
     amounts: list[Amount] = []
     if has_digit:
-        find_times(text, lower, claimed, number_mentions, offered)
-        amounts += find_amounts(lower, claimed)
+        find_times(scan)
+        amounts += find_amounts(lower, scan.claimed)
     if has_number_words:
-        amounts += find_number_words(text, tokens, folded, claimed)
+        amounts += find_number_words(text, tokens, folded, scan.claimed)
         amounts.sort()
     if len(amounts) > 1:
         join_ranges(lower, amounts)
     for amount in amounts:
-        add_amount(text, amount, claimed, number_mentions, offered)
-    if ratios:
-        number_mentions = [
-            mention._replace(keys=(*mention.keys, *ratios.get(mention.start, ()))) for mention in number_mentions
-        ]
-    number_mentions.sort()
+        add_amount(scan, amount)
+    number_mentions = sorted(
+        mention._replace(keys=(*mention.keys, *ratios.get(mention.start, ()))) if ratios else mention
+        for mention in scan.mentions
+    )
 
     states: set[str] = set() if cues.isdisjoint(STATE_CUES) else find_states(text, tokens, folded)
     acronyms: set[str] = set()
     if len(tokens) == 1 or not text.isupper():  # in a text wholly in capitals they say nothing
         capitals = [position for position, (_, _, surface) in enumerate(tokens) if surface[0].isupper()]
-        entity_mentions.extend(find_names(text, tokens, folded, claimed, capitals, bool(states)))
+        entity_mentions.extend(find_names(text, tokens, folded, scan.claimed, capitals, bool(states)))
         if len(capitals) > 1:
             acronyms = find_acronyms(text, tokens, folded, capitals)
     entity_mentions.sort()
@@ -148,13 +132,13 @@ def extract_features(text: str) -> TextFeatures:
         if keys:
             words.add(keys[0])
             words.update(inner_words)
-            if not claimed[start]:  # "million" in "5 million" can support a word, but is counted with its number
+            if not scan.claimed[start]:  # "million" in "5 million" can support a word, but is counted with its number
                 word_mentions.append(Mention(start, end, surface, keys))
     return TextFeatures(
         words=frozenset(words),
         numbers=tuple([mention.keys[0] for mention in number_mentions]),
         entities=entities,
-        numbers_offered=frozenset(offered),
+        numbers_offered=frozenset(scan.offered),
         entities_offered=frozenset(acronyms.union(entities, find_aliases(entities, states))),
         word_mentions=tuple(word_mentions),
         number_mentions=tuple(number_mentions),

@@ -1,7 +1,7 @@
 """The language of a text, by py3langid (Lui and Baldwin 2012): a naive Bayes model over byte n-grams of 97 languages.
 
 Short texts, and texts of marks and numbers, have no language that anybody could be sure of: how many letters a text
-has, and how sure the model is, stands beside the language, and settings say from where on it counts.
+has, and how sure the model is, stands beside the language, which counts from there on (decision 31 has the errors).
 """
 
 from __future__ import annotations
@@ -21,6 +21,10 @@ LANGUAGE_SCHEMA: Final = pa.schema(
         ("count_letters", pa.int32()),
     ]
 )
+
+#: A language counts from this probability and this many letters on; int_interactions_described has the same.
+LEAST_PROBABILITY: Final = 0.8
+LEAST_LETTERS: Final = 20
 
 #: More of a long text makes nothing surer.
 _CHARACTERS = 500

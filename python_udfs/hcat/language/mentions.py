@@ -5,6 +5,7 @@ rules take the same ones.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 DIGIT: Final = re.compile(r"[\d\u00bc-\u00be]")
@@ -14,16 +15,8 @@ DIGIT: Final = re.compile(r"[\d\u00bc-\u00be]")
 class Mention(NamedTuple):
     """One word, number or name where it stands in a text.
 
-    Attributes
-    ----------
-    start, end : int
-        Span of characters in the text, end excluded.
-    surface : str
-        The characters of the span as the text writes them.
-    keys : tuple of str
-        Normal forms. The mention is supported if the evidence has any of them.
-    parts : tuple of str
-        Stems of the words of a name. The name is also supported if the evidence has all of them.
+    It is supported if the evidence has any of its normal forms (`keys`); a name also if the evidence has all the stems
+    of its words (`parts`).
     """
 
     start: int
@@ -39,3 +32,19 @@ def claim(start: int, end: int, claimed: bytearray) -> bool:
         return False
     claimed[start:end] = b"\1" * (end - start)
     return True
+
+
+class Scan:
+    """A sentence while rules look for its numbers: characters that are taken, the numbers, and what they support."""
+
+    def __init__(self, text: str, lower: str) -> None:
+        self.text, self.lower = text, lower
+        self.claimed = bytearray(len(text))
+        self.mentions: list[Mention] = []
+        self.offered: set[str] = set()
+
+    def add(self, start: int, end: int, keys: tuple[str, ...], offered: Iterable[str]) -> None:
+        """Add a number with its normal forms and with what it supports, unless another rule took its characters."""
+        if claim(start, end, self.claimed):
+            self.mentions.append(Mention(start, end, self.text[start:end], keys))
+            self.offered.update(offered)

@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from hcat.language.amounts import NUMBER_WORDS, SCALES, UNITS, Amount, add_amount, is_year, shift_decimal
-from hcat.language.mentions import Mention, claim
+from hcat.language.mentions import Scan, claim
 
 _DENOMINATORS = {
     "half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
@@ -64,58 +64,57 @@ class _FractionForms(NamedTuple):
     offered: tuple[str, ...]
 
 
-def claim_tops_of_scales(lower: str, claimed: bytearray) -> None:
+def claim_tops_of_scales(scan: Scan) -> None:
     """Claim the top of a rating scale ("out of 5 stars"), so that only the rating itself counts as a number."""
-    if "/" not in lower and "out of" not in lower:
+    if "/" not in scan.lower and "out of" not in scan.lower:
         return
-    for match in _TOP_OF_SCALE.finditer(lower):
-        is_rating = "." in match["value"] or match["stars"] or match["stars_behind"] or _is_rating(lower, *match.span())
+    for match in _TOP_OF_SCALE.finditer(scan.lower):
+        is_rating = (
+            "." in match["value"] or match["stars"] or match["stars_behind"] or _is_rating(scan.lower, *match.span())
+        )
         if is_rating and float(match["value"]) <= _count(match["top"]):
-            claim(match.start("top"), match.end("top"), claimed)
+            claim(match.start("top"), match.end("top"), scan.claimed)
 
 
-def find_ratios(
-    text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]
-) -> dict[int, tuple[str, ...]]:
+def find_ratios(scan: Scan) -> dict[int, tuple[str, ...]]:
     """Add fractions such as 1/4 and "one in five", and return what else supports the numbers of other ratios."""
     keys_by_start: dict[int, tuple[str, ...]] = {}
-    if "/" in lower:
-        for match in _SLASH.finditer(lower):
+    if "/" in scan.lower:
+        for match in _SLASH.finditer(scan.lower):
             part, whole = int(match["part"]), int(match["whole"])
             if part >= whole or math.gcd(part, whole) > 1 or (whole > 8 and not (match["percent"] or match["of"])):
                 continue
             if match["percent"]:
                 value = _exact_decimal(part, whole)
-                if value and claim(match.start(), match.end("percent"), claimed):
+                if value and claim(match.start(), match.end("percent"), scan.claimed):
                     span = (match.start(), match.end("percent"))
-                    add_amount(text, Amount(*span, value, 0, "%"), claimed, mentions, offered)
+                    add_amount(scan, Amount(*span, value, 0, "%"))
             elif part == 1 or match["of"]:
-                span = (match.start(), match.end("whole"))
-                _add_fraction(text, span, _fraction_forms(part, whole), claimed, mentions, offered)
-            elif not _is_rating(lower, match.start(), match.end()):
+                scan.add(match.start(), match.end("whole"), *_fraction_forms(part, whole))
+            elif not _is_rating(scan.lower, match.start(), match.end()):
                 forms = _fraction_forms(part, whole)
                 keys_by_start.update(dict.fromkeys((match.start("part"), match.start("whole")), forms.keys))
-                offered.update(forms.offered)
-    if " in " in lower or " out of " in lower:
-        for match in _RATIO.finditer(lower):
-            before = _RATIO_COUNT.search(lower, max(0, match.start() - _COUNT_CHARACTERS), match.start())
-            if before is None or is_year(match["whole"]) or _is_rating(lower, before.start(), match.end()):
+                scan.offered.update(forms.offered)
+    if " in " in scan.lower or " out of " in scan.lower:
+        for match in _RATIO.finditer(scan.lower):
+            before = _RATIO_COUNT.search(scan.lower, max(0, match.start() - _COUNT_CHARACTERS), match.start())
+            if before is None or is_year(match["whole"]) or _is_rating(scan.lower, before.start(), match.end()):
                 continue
             part, whole = _count(before["part"]), _count(match["whole"])
             if not 0 < part < whole:
                 continue
             forms = _fraction_forms(part, whole)
             if part == 1:
-                _add_fraction(text, (before.start(), match.end()), forms, claimed, mentions, offered)
+                scan.add(before.start(), match.end(), *forms)
             else:
                 keys_by_start.update(dict.fromkeys((before.start(), match.start("whole")), forms.keys))
-                offered.update(forms.offered)
+                scan.offered.update(forms.offered)
     return keys_by_start
 
 
-def find_parts(text: str, lower: str, claimed: bytearray, mentions: list[Mention], offered: set[str]) -> None:
+def find_parts(scan: Scan) -> None:
     """Add fractions in words ("half of", "a third", "three quarters") and parts of a unit ("half a million")."""
-    for match in _PART.finditer(lower):
+    for match in _PART.finditer(scan.lower):
         count, name, plural = match.group("count", "part", "plural")
         start, end = match.start(), match.start("whole") if match["whole"] else match.end()
         whole = _DENOMINATORS[name]
@@ -131,20 +130,19 @@ def find_parts(text: str, lower: str, claimed: bytearray, mentions: list[Mention
                 kind = UNITS[match["currency"]]
             elif match["currency"]:
                 continue
-            if value and claim(start, match.end(), claimed):
-                amount = Amount(start, match.end(), value, scale, kind)
-                add_amount(text, amount, claimed, mentions, offered)
+            if value and claim(start, match.end(), scan.claimed):
+                add_amount(scan, Amount(start, match.end(), value, scale, kind))
             continue
         if name != "half" and count is None:
             continue
-        if claimed[start]:
+        if scan.claimed[start]:
             continue
-        if _is_fraction(lower, start, end, name, count or "", is_plural=part > 1):
-            _add_fraction(text, (start, end), _fraction_forms(part, whole), claimed, mentions, offered)
-        elif name == "half" or part > 1 or _BEHIND_FRACTION.match(lower, end):  # not "a third party"
-            offered.add(f"{part}/{whole} fraction")
+        if _is_fraction(scan.lower, start, end, name, count or "", is_plural=part > 1):
+            scan.add(start, end, *_fraction_forms(part, whole))
+        elif name == "half" or part > 1 or _BEHIND_FRACTION.match(scan.lower, end):  # not "a third party"
+            scan.offered.add(f"{part}/{whole} fraction")
         if part == 1 and name not in ("half", "quarter"):
-            offered.add(f"{whole} ordinal")
+            scan.offered.add(f"{whole} ordinal")
 
 
 @functools.lru_cache(maxsize=1 << 12)
@@ -167,21 +165,6 @@ def _fraction_forms(part: int, whole: int) -> _FractionForms:
         keys=(form, *percentages, *[f"{value} =" for value in decimals_below_one]),
         offered=(form, *percentages, *decimals_below_one),
     )
-
-
-def _add_fraction(
-    text: str,
-    span: tuple[int, int],
-    forms: _FractionForms,
-    claimed: bytearray,
-    mentions: list[Mention],
-    offered: set[str],
-) -> None:
-    """Add a fraction. A percentage or a bare decimal number may support it, and it may support them."""
-    start, end = span
-    if claim(start, end, claimed):
-        mentions.append(Mention(start, end, text[start:end], forms.keys))
-        offered.update(forms.offered)
 
 
 def _is_rating(lower: str, start: int, end: int) -> bool:

@@ -104,8 +104,9 @@ close closed closes closing hour hours open opening opens schedule time times
 mon monday tue tues tuesday wed wednesday thu thur thurs thursday fri friday sat saturday sun sunday
 """
 _TIME_WORDS = frozenset(_TIME_WORD_LIST.split())
+# What a list says beside its names, so that its first row is no header.
 _VALUE_WORD_LIST = "closed false free included n/a no none open true unknown unlimited yes"
-_VALUE_WORDS = frozenset(_VALUE_WORD_LIST.split())  # what a list says beside its names, so its first row is no header
+_VALUE_WORDS = frozenset(_VALUE_WORD_LIST.split())
 _TIMES = re.compile(r"([01]?\d|2[0-4]):([0-5]?\d)(?:\s?[-\u2013]\s?([01]?\d|2[0-4]):([0-5]?\d))?")
 _ENDS = ".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964"
 _CLOSED = re.compile(rf"[{_ENDS}:;][\"'\u201d\u2019)\]]*\Z")

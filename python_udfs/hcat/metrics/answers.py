@@ -23,11 +23,9 @@ import difflib
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, Final, Literal, NamedTuple
-
-import pyarrow as pa
+from typing import Final, Literal, NamedTuple
 
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.kinds import number_kind
@@ -39,49 +37,6 @@ from hcat.metrics.refusal import explain_refusal
 
 Status = Literal["correct", "incorrect", "undecided"]
 Kind = Literal["boolean", "date", "number", "list", "phrase", "free_text"]
-
-STATUSES: Final = ("correct", "incorrect", "undecided")
-KINDS: Final = ("boolean", "date", "number", "list", "phrase", "free_text")
-REASONS: Final = {
-    "exact": "equal after normalisation",
-    "same_polarity": "says yes or no as the true answer",
-    "same_date": "names the date",
-    "same_value": "names the value",
-    "contained": "the words of the true answer stand together in the answer",
-    "same_name": "a known form of the name",
-    "all_items": "every item is named",
-    "empty_answer": "the answer is blank",
-    "refusal": "the answer declines",
-    "other_polarity": "says the opposite",
-    "other_date": "names another date only",
-    "other_value": "names another value only",
-    "other_unit": "the value has another unit",
-    "no_value": "names no date or number where one is due",
-    "not_mentioned": "a name that the answer does not hold",
-    "items_missing": "items are missing",
-    "other_candidate": "names another known answer in place of the true one",
-    "no_answer": "there is no answer",
-    "no_true_answer": "there is no true answer",
-    "too_long": "the text is longer than the rules read",
-    "no_polarity": "opens with neither yes nor no",
-    "both_polarities": "says yes and no",
-    "coarser_date": "a date that agrees and says less",
-    "date_order": "day and month may be exchanged",
-    "scale": "the digits agree, by another power of a thousand",
-    "rounding": "agrees as far as one side is written, which is too little to tell",
-    "sign": "the amount agrees, the sign does not or is not said",
-    "number_word": "the number is perhaps written as a word",
-    "several_candidates": "names other values beside the true one",
-    "echoes_query": "the true answer also stands in the query: naming it proves nothing",
-    "negated": "a negation stands before the true answer",
-    "hedged": "names the true answer as one of several",
-    "refusal_beside_match": "declines, and names the true answer",
-    "near_match": "names it in almost the same letters",
-    "scattered_words": "holds the words of the true answer, apart",
-    "partly_mentioned": "holds some words of the true answer",
-    "other_words": "holds no word of the true answer, which may be no name: perhaps a paraphrase",
-    "free_text": "the true answer is a text",
-}
 
 MAXIMUM_CHARACTERS: Final = 20_000
 """A longer text is not read: the answer is undecided."""
@@ -95,34 +50,13 @@ MAXIMUM_ROUNDING: Final = Fraction(1, 100)
 NEAR_MATCH_RATIO: Final = 0.85
 """Share of equal letters (Ratcliff and Obershelp) from which on a name counts as a misspelling."""
 
-#: One row per answer.
-CHECK_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("check_status", pa.string()),
-        ("check_reason", pa.string()),
-        ("answer_kind", pa.string()),
-        ("is_correct", pa.bool_()),
-    ]
-)
-
 
 class AnswerCheck(NamedTuple):
-    """Result of a check against the true answer.
-
-    Attributes
-    ----------
-    status : str
-        One of :data:`STATUSES`.
-    reason : str
-        One of :data:`REASONS`.
-    kind : str or None
-        Kind of the true answer, one of :data:`KINDS`; None if there is no true answer.
-    """
+    """Result of a check against the true answer, with its reason in a word, and the kind of the true answer if any."""
 
     status: Status
     reason: str
-    kind: Kind | None
+    kind: Kind | None = None
 
 
 _YES = frozenset({"yes", "true", "yeah", "yep", "correct", "affirmative", "indeed"})
@@ -189,37 +123,34 @@ def check_answer(
     true_answer: str | None,
     query: str | None = None,
     rivals: Sequence[str] = (),
-    kind: Kind | None = None,
 ) -> AnswerCheck:
     """Return whether an answer gives the true answer, with the reason."""
-    if kind is not None and kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
     if true_answer is None or not (truth := _clean(true_answer)):
-        return AnswerCheck("undecided", "no_true_answer", None)
+        return AnswerCheck("undecided", "no_true_answer")
     truth = _MIDNIGHT.sub("", truth)
-    chosen = kind or find_kind(truth)
+    kind = find_kind(truth)
     if answer is None:
-        return AnswerCheck("undecided", "no_answer", chosen)
+        return AnswerCheck("undecided", "no_answer", kind)
     if max(len(answer), len(true_answer), len(query or "")) > MAXIMUM_CHARACTERS:
-        return AnswerCheck("undecided", "too_long", chosen)
+        return AnswerCheck("undecided", "too_long", kind)
     said = _clean(answer)
     if not said:
-        return AnswerCheck("incorrect", "empty_answer", chosen)
+        return AnswerCheck("incorrect", "empty_answer", kind)
     # An answer that is much longer than the truth cannot equal it; reading it in full would take most of the time.
     is_short = len(said) <= _LONGER_THAN_TRUTH * len(truth) + _LONGER_THAN_TRUTH
     if said == truth or (is_short and exact_match(said, truth) == 1.0):
-        return AnswerCheck("correct", "exact", chosen)
-    status, reason = _check(said, truth, _clean(query or ""), chosen)
-    if status == "correct" and _names_rival(said, truth, rivals, chosen, query):
+        return AnswerCheck("correct", "exact", kind)
+    status, reason = _check(said, truth, _clean(query or ""), kind)
+    if status == "correct" and _names_rival(said, truth, rivals, kind, query):
         status, reason = "undecided", "several_candidates"
-    if reason in ("not_mentioned", "other_words") and _names_rival(said, truth, rivals, chosen, query):
+    if reason in ("not_mentioned", "other_words") and _names_rival(said, truth, rivals, kind, query):
         status, reason = "incorrect", "other_candidate"
     if (status == "correct" or reason in _WITHOUT_VALUE) and explain_refusal(said) is not None:
         if status == "correct":
             status, reason = "undecided", "refusal_beside_match"
         else:
             status, reason = "incorrect", "refusal"
-    return AnswerCheck(status, reason, chosen)
+    return AnswerCheck(status, reason, kind)
 
 
 #: Reasons that say that the answer does not hold the true answer. If the answer is a refusal, the refusal explains it.
@@ -229,23 +160,6 @@ _WITHOUT_VALUE = frozenset(
         "no_polarity", "free_text", "items_missing", "echoes_query",
     }
 )  # fmt: skip
-
-
-def check_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the check of each answer against its true answer (schema :data:`CHECK_SCHEMA`), row by row."""
-    rows = batch.select(["interaction_id", "query", "answer", "true_answer"]).to_pylist()
-    rivals = batch.column("rivals").to_pylist() if "rivals" in batch.schema.names else [None] * len(rows)
-    columns: dict[str, list[Any]] = {name: [] for name in CHECK_SCHEMA.names}
-    for row, others in zip(rows, rivals, strict=True):
-        checked = check_answer(
-            row["answer"], row["true_answer"], row["query"], [each for each in others or () if each is not None]
-        )
-        columns["interaction_id"].append(row["interaction_id"])
-        columns["check_status"].append(checked.status)
-        columns["check_reason"].append(checked.reason)
-        columns["answer_kind"].append(checked.kind)
-        columns["is_correct"].append(None if checked.status == "undecided" else checked.status == "correct")
-    return pa.RecordBatch.from_pydict(columns, schema=CHECK_SCHEMA)
 
 
 def find_kind(true_answer: str) -> Kind:
@@ -300,20 +214,10 @@ def _split_items(truth: str) -> list[str]:
 
 
 def _check(said: str, truth: str, query: str, kind: Kind) -> tuple[Status, str]:
-    if kind == "boolean":
-        return _check_boolean(said, truth)
-    if kind == "date":
-        return _check_date(said, truth, query)
-    if kind == "number":
-        return _check_number(said, truth, query)
-    if kind == "list":
-        return _check_list(said, truth, query)
-    if kind == "phrase":
-        return _check_phrase(said, truth, query)
-    return "undecided", "free_text"
+    return _CHECKS[kind](said, truth, query) if kind in _CHECKS else ("undecided", "free_text")
 
 
-def _check_boolean(said: str, truth: str) -> tuple[Status, str]:
+def _check_boolean(said: str, truth: str, query: str) -> tuple[Status, str]:
     wanted = _TRUTH_VALUES.get(truth.casefold().rstrip("."))
     words = [match.casefold() for match in WORD_PATTERN.findall(said)]
     if wanted is None or not words or words[0] not in _YES | _NO:
@@ -627,3 +531,12 @@ def _names_rival(said: str, truth: str, rivals: Sequence[str], kind: Kind, query
         if _find_run(words, other):
             return True
     return False
+
+
+_CHECKS: Final[Mapping[Kind, Callable[[str, str, str], tuple[Status, str]]]] = {
+    "boolean": _check_boolean,
+    "date": _check_date,
+    "number": _check_number,
+    "list": _check_list,
+    "phrase": _check_phrase,
+}

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import islice
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hcat.engine.keys import hash_text
 from hcat.language.claims import claims_nothing, is_bare_polarity
@@ -20,6 +17,7 @@ from hcat.metrics.records import Fields, Records, find_contradictions, read_fiel
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
 from hcat.metrics.refusal import explain_refusal, only_declines
 from hcat.metrics.support import Evidence, Offer, measure_support, share_supported, shares_of_sentences
+from hcat.metrics.texts import TextReader, to_batch
 
 #: List columns of an interaction whose texts the support metrics read.
 SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "statement_text_ids")
@@ -99,19 +97,21 @@ def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
     >>> split_passages(passages).column("sentence_text").to_pylist()
     ['It is due.', 'Pay 5 euros.']
     """
-    columns: dict[str, list[Any]] = {name: [] for name in SPLIT_SCHEMA.names}
-    for passage_id, passage in zip(
-        batch.column("passage_id").to_pylist(), batch.column("passage_text").to_pylist(), strict=True
-    ):
-        for index, unit in enumerate(verbalise_sentences(passage)):
-            columns["passage_id"].append(passage_id)
-            columns["text_id"].append(hash_text(unit.text))
-            columns["sentence_text"].append(unit.text)
-            columns["sentence_index"].append(index)
-            columns["start_character"].append(unit.start)
-            columns["count_characters"].append(unit.end - unit.start)
-            columns["count_content_words"].append(count_content_words(unit.text))
-    return pa.RecordBatch.from_pydict(columns, schema=SPLIT_SCHEMA)
+    passages = zip(batch.column("passage_id").to_pylist(), batch.column("passage_text").to_pylist(), strict=True)
+    rows = [
+        (
+            passage_id,
+            hash_text(unit.text),
+            unit.text,
+            index,
+            unit.start,
+            unit.end - unit.start,
+            count_content_words(unit.text),
+        )
+        for passage_id, passage in passages
+        for index, unit in enumerate(verbalise_sentences(passage))
+    ]
+    return to_batch(rows, SPLIT_SCHEMA)
 
 
 class _Source(NamedTuple):
@@ -143,30 +143,6 @@ def _read_answer(text: str) -> _Answer:
     return _Answer(text, features, place_mentions(text, features), says_nothing, is_bare_polarity(text))
 
 
-Read = TypeVar("Read")
-
-
-class _Reader(Generic[Read]):
-    """Results of a function for distinct texts; before each batch the oldest beyond ``limit`` are dropped."""
-
-    def __init__(self, read: Callable[[str], Read], limit: int) -> None:
-        self._read = read
-        self._limit = limit
-        self._kept: dict[str, Read] = {}
-
-    def read(self, lists: list[list[str] | None], texts: pa.Table) -> dict[str, Read]:
-        """Return the results by text_id, for all texts of ``lists`` and for others that are kept."""
-        for text_id in list(islice(self._kept, max(0, len(self._kept) - self._limit))):
-            del self._kept[text_id]
-        unread = {text_id for ids in lists for text_id in ids or ()}.difference(self._kept)
-        if unread:
-            ids = texts["text_id"].combine_chunks().cast(pa.string())
-            found = texts.take(pc.index_in(pa.array(sorted(unread), pa.string()), value_set=ids))
-            for text_id, text in zip(found["text_id"].to_pylist(), found["encoded_text"].to_pylist(), strict=True):
-                self._kept[text_id] = self._read(text)
-        return self._kept
-
-
 class SupportMeasure:
     """Measure the support of each answer sentence by the context and the query of its interaction.
 
@@ -174,8 +150,8 @@ class SupportMeasure:
     """
 
     def __init__(self) -> None:
-        self._sources = _Reader(_read_source, _KEPT_SOURCES)
-        self._answers = _Reader(_read_answer, _KEPT_ANSWERS)
+        self._sources = TextReader(_read_source, _KEPT_SOURCES)
+        self._answers = TextReader(_read_answer, _KEPT_ANSWERS)
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         """Return one row per answer sentence (schema :data:`SUPPORT_SCHEMA`)."""
@@ -223,9 +199,7 @@ class SupportMeasure:
                         answer.claims_nothing or (answer.is_polarity and len(said) > 1),
                     )
                 )
-        columns = list(zip(*rows, strict=True)) if rows else [()] * len(SUPPORT_SCHEMA)
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, SUPPORT_SCHEMA, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=SUPPORT_SCHEMA)
+        return to_batch(rows, SUPPORT_SCHEMA)
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -241,32 +215,29 @@ def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
     ``reference_sentence_shares`` has the recall of every sentence of the reference, null for one without a word, number
     or name. Weights of the logs join them in SQL.
     """
-    queries, answers, references = (
-        batch.column(name).to_pylist() for name in ("query_text", "answer", "reference_answer")
-    )
-    pairs = list(zip(answers, references, strict=True))
-    recalls, precisions, sentence_shares = [], [], []
-    for query, answer, reference in zip(queries, answers, references, strict=True):
-        asked, said, wanted = (_read_features(text or "") for text in (query, answer, reference))
-        recalls.append(share_supported(wanted, said))
-        sentence_shares.append(shares_of_sentences(wanted, said))
+    rows = []
+    read = batch.select(["interaction_id", "input_key", "query_text", "answer", "reference_answer"])
+    for row in read.to_pylist():
+        answer, reference = row["answer"], row["reference_answer"]
+        asked, said, wanted = (_read_features(text or "") for text in (row["query_text"], answer, reference))
+        recall = share_supported(wanted, said)
         # what the query says already is no claim of the answer
-        precisions.append(share_supported(said, [*wanted, *asked]))
-    return pa.RecordBatch.from_arrays(
-        [
-            batch.column("interaction_id").cast(pa.string()),
-            batch.column("input_key").cast(pa.string()),
-            pa.array([bleu_2(answer, reference) for answer, reference in pairs], pa.float64()),
-            pa.array([rouge_l(answer, reference) for answer, reference in pairs], pa.float64()),
-            pa.array([exact_match(answer, reference) for answer, reference in pairs], pa.float64()),
-            pa.array([each.share for each in recalls], pa.float64()),
-            pa.array([each.share for each in precisions], pa.float64()),
-            pa.array([each.count_items for each in recalls], pa.int32()),
-            pa.array([each.count_items for each in precisions], pa.int32()),
-            pa.array(sentence_shares, pa.list_(pa.float64())),
-        ],
-        schema=OVERLAP_SCHEMA,
-    )
+        precision = share_supported(said, [*wanted, *asked])
+        rows.append(
+            (
+                row["interaction_id"],
+                row["input_key"],
+                bleu_2(answer, reference),
+                rouge_l(answer, reference),
+                exact_match(answer, reference),
+                recall.share,
+                precision.share,
+                recall.count_items,
+                precision.count_items,
+                shares_of_sentences(wanted, said),
+            )
+        )
+    return to_batch(rows, OVERLAP_SCHEMA)
 
 
 def _read_features(text: str) -> list[TextFeatures]:

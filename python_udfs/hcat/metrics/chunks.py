@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hcat.metrics.evidence import read_words
 from hcat.metrics.similarity import best_matches
+from hcat.metrics.texts import take_texts, to_batch, to_matrix
 
 #: List columns whose elements are text ids.
 CHUNK_LISTS = ("query_text_ids", "context_text_ids")
@@ -45,11 +45,6 @@ def compare_chunks(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         Columns text_id (unique), encoded_text, embedding (unit vectors, float32); at least the texts that the batch
         names.
 
-    Returns
-    -------
-    RecordBatch
-        Schema :data:`COMPARED_CHUNKS_SCHEMA`, in the order of interactions and ranks.
-
     Raises
     ------
     KeyError
@@ -57,15 +52,10 @@ def compare_chunks(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
     """
     queries, contexts = (batch.column(name).to_pylist() for name in CHUNK_LISTS)
     needed = sorted({text_id for lists in (queries, contexts) for texts_of in lists for text_id in texts_of})
-    found = pc.index_in(pa.array(needed, pa.string()), value_set=texts["text_id"].combine_chunks().cast(pa.string()))
-    if found.null_count:
-        missing = needed[found.is_null().to_pylist().index(True)]
-        raise KeyError(f"text {missing} has no embedding ({found.null_count} texts missing)")
-    taken = texts.take(found)
+    taken = take_texts(texts, needed)
     words = dict(zip(needed, map(read_words, taken["encoded_text"].to_pylist()), strict=True))
     position = {text_id: index for index, text_id in enumerate(needed)}
-    flat = taken["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
-    matrix = flat.reshape(len(needed), -1) if needed else np.empty((0, 0), np.float32)
+    matrix = to_matrix(taken["embedding"])
     rows: list[tuple[Any, ...]] = []
     for interaction_id, input_key, query, context, ranks in zip(
         batch.column("interaction_id").to_pylist(),
@@ -95,6 +85,4 @@ def compare_chunks(batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
                     len(held) / len(asked) if asked else 0.0,
                 )
             )
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(COMPARED_CHUNKS_SCHEMA)
-    arrays = [pa.array(column, field.type) for column, field in zip(columns, COMPARED_CHUNKS_SCHEMA, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=COMPARED_CHUNKS_SCHEMA)
+    return to_batch(rows, COMPARED_CHUNKS_SCHEMA)

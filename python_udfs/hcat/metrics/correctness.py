@@ -6,15 +6,19 @@ from typing import Final
 
 import pyarrow as pa
 
-from hcat.metrics.answers import CHECK_SCHEMA, check_answers
+from hcat.metrics.answers import check_answer
 from hcat.metrics.facts import READ_BY_FACTS, check_facts
+from hcat.metrics.texts import to_batch
 
 #: One row per answer and content.
 CHECKED_SCHEMA: Final = pa.schema(
     [
-        CHECK_SCHEMA.field(0),
+        ("interaction_id", pa.string()),
         ("input_key", pa.string()),
-        *[CHECK_SCHEMA.field(each) for each in range(1, 5)],
+        ("check_status", pa.string()),
+        ("check_reason", pa.string()),
+        ("answer_kind", pa.string()),
+        ("is_correct", pa.bool_()),
         ("facts_status", pa.string()),
         ("facts_reason", pa.string()),
     ]
@@ -42,27 +46,12 @@ def check_pending(batch: pa.RecordBatch) -> pa.RecordBatch:
     >>> check_pending(batch).to_pylist()[0]["check_status"]
     'correct'
     """
-    rivals = [
-        None if others is None else [each for each in others if each != true_answer]
-        for others, true_answer in zip(
-            batch.column("rivals").to_pylist(), batch.column("true_answer").to_pylist(), strict=True
-        )
-    ]
-    position = batch.schema.get_field_index("rivals")
-    checked = check_answers(batch.set_column(position, "rivals", pa.array(rivals, pa.list_(pa.string()))))
-    facts = [
-        check_facts(row["answer"], row["true_answer"], row["query"]) if reason in READ_BY_FACTS else None
-        for reason, row in zip(
-            checked.column("check_reason").to_pylist(),
-            batch.select(["answer", "true_answer", "query"]).to_pylist(),
-            strict=True,
-        )
-    ]
-    columns = [
-        checked.column(0),
-        batch.column("input_key"),
-        *checked.columns[1:],
-        pa.array([None if each is None else each.status for each in facts], pa.string()),
-        pa.array([None if each is None else each.reason for each in facts], pa.string()),
-    ]
-    return pa.RecordBatch.from_arrays(columns, schema=CHECKED_SCHEMA)
+    rows = []
+    for row in batch.to_pylist():
+        answer, true_answer, query = row["answer"], row["true_answer"], row["query"]
+        rivals = [each for each in row["rivals"] or () if each is not None and each != true_answer]
+        checked = check_answer(answer, true_answer, query, rivals)
+        is_correct = None if checked.status == "undecided" else checked.status == "correct"
+        facts = check_facts(answer, true_answer, query)[:2] if checked.reason in READ_BY_FACTS else (None, None)
+        rows.append((row["interaction_id"], row["input_key"], *checked, is_correct, *facts))
+    return to_batch(rows, CHECKED_SCHEMA)

@@ -8,15 +8,14 @@ hold words that it still lacks, and their neighbours, in the order of the contex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hcat.language.text import content_words
 from hcat.language.words import stem_word
+from hcat.metrics.texts import TextReader, take_texts, to_batch, to_matrix
 from hcat.statistics.arrays import Vectors as Similarities
 
 #: List columns of an interaction whose texts are read.
@@ -34,8 +33,6 @@ WINDOWED_SCHEMA = pa.schema(
     ]
 )
 
-MODES = ("sentences", "chunks")
-
 #: Distinct texts whose words are kept between batches; many interactions share a context sentence.
 _KEPT_WORDS = 200_000
 
@@ -43,35 +40,19 @@ _KEPT_WORDS = 200_000
 _SIMILARITY_DIGITS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceSettings:
-    """Settings of the choice of windows.
+class EvidenceSettings(NamedTuple):
+    """How windows are chosen; the shipped classifier was trained on the defaults.
 
-    Attributes
-    ----------
-    mode : str
-        ``sentences``: windows of chosen context sentences; ``chunks``: each chunk, cut into runs of sentences.
-    count_windows : int
-        Windows per answer sentence in mode ``sentences``, best first. No sentence is in two windows.
-    count_sentences : int
-        Chosen sentences per window; their neighbours are added to them.
-    count_characters : int
-        Largest length of a window in characters; the first sentence is always taken.
+    `mode` is ``sentences`` for windows of chosen context sentences, or ``chunks`` for each chunk, cut into runs of
+    sentences. The window with the strongest entailment counts, so more windows raise scores. No sentence is in two.
     """
 
-    mode: str
-    count_windows: int
-    count_sentences: int
-    count_characters: int
-
-    def __post_init__(self) -> None:
-        """Raise a ValueError that names a wrong setting and its value."""
-        if self.mode not in MODES:
-            raise ValueError(f"hcat_evidence_mode must be among {', '.join(MODES)}, got {self.mode!r}")
-        for name in ("count_windows", "count_sentences", "count_characters"):
-            if getattr(self, name) < 1:
-                setting = f"hcat_evidence_{name.removeprefix('count_')}"
-                raise ValueError(f"{setting} must be at least 1, got {getattr(self, name)}")
+    mode: str = "sentences"
+    count_windows: int = 1
+    #: Context sentences that are chosen for a window by their own similarity. Their neighbours are added to them.
+    count_sentences: int = 4
+    #: Characters of a window, about 160 word pieces. The first sentence is always included.
+    count_characters: int = 700
 
 
 def choose_windows(
@@ -134,85 +115,48 @@ def cut_chunks(lengths: Sequence[int], ranks: Sequence[int], count_characters: i
 class EvidenceChoice:
     """Choose the windows of evidence for each answer sentence; the words of distinct texts are kept between batches."""
 
-    def __init__(self, settings: EvidenceSettings) -> None:
-        self._settings = settings
-        self._words: dict[str, frozenset[str]] = {}
-
-    @classmethod
-    def from_text(cls, text: str) -> EvidenceChoice:
-        """Return the choice for settings written as one text: mode, windows, sentences, characters."""
-        mode, *counts = text.split()
-        if len(counts) != 3 or not all(count.isdigit() for count in counts):
-            raise ValueError(f"evidence settings must be a mode and three whole numbers, got {text!r}")
-        return cls(EvidenceSettings(mode, *map(int, counts)))
+    def __init__(self, settings: EvidenceSettings | None = None) -> None:
+        self._settings = settings or EvidenceSettings()
+        self._reader = TextReader(read_words, _KEPT_WORDS)
 
     def __call__(self, batch: pa.RecordBatch, texts: pa.Table) -> pa.RecordBatch:
         """Return one row per (answer sentence, window) (schema :data:`WINDOWED_SCHEMA`)."""
-        answers = batch.column("answer_text_ids").to_pylist()
-        contexts = _read_evidence(batch, "text_ids")
-        needed = sorted(
-            {
-                text_id
-                for answer, context in zip(answers, contexts, strict=True)
-                if answer and context
-                for text_id in (*answer, *context)
-            }
-        )
-        found = pc.index_in(pa.array(needed, pa.string()), value_set=_strings(texts["text_id"]))
-        if found.null_count:
-            missing = needed[found.is_null().to_pylist().index(True)]
-            raise KeyError(f"text {missing} has no embedding ({found.null_count} texts missing)")
-        taken = texts.take(found)
-        written = dict(zip(needed, taken["encoded_text"].to_pylist(), strict=True))
-        self._read_words(written)
+        answers = [ids or [] for ids in batch.column("answer_text_ids").to_pylist()]
+        contexts, ranks_of_contexts = (_read_evidence(batch, name) for name in ("text_ids", "ranks"))
+        named = [*answers, *contexts]
+        all_words = self._reader.read(named, texts)
+        needed = sorted({text_id for ids in named for text_id in ids})
+        taken = take_texts(texts, needed)
+        length_of = dict(zip(needed, map(len, taken["encoded_text"].to_pylist()), strict=True))
         position = {text_id: index for index, text_id in enumerate(needed)}
-        matrix = _to_matrix(taken["embedding"])
+        matrix = to_matrix(taken["embedding"])
         rows: list[tuple[Any, ...]] = []
         for interaction_id, evidence_key, answer, context, ranks in zip(
             batch.column("interaction_id").to_pylist(),
             batch.column("evidence_key").to_pylist(),
             answers,
             contexts,
-            _read_evidence(batch, "ranks"),
+            ranks_of_contexts,
             strict=True,
         ):
             if not answer or not context:
                 continue
-            lengths = [len(written[text_id]) for text_id in context]
-            context_words = [self._words[text_id] for text_id in context]
+            lengths = [length_of[text_id] for text_id in context]
+            context_words = [all_words[text_id] for text_id in context]
             vectors = matrix[[position[text_id] for text_id in context]]
             similarities = matrix[[position[text_id] for text_id in answer]] @ vectors.T
-            runs = cut_chunks(lengths, ranks, self._settings.count_characters)
             for sentence_index, text_id in enumerate(answer):
-                words, similarity = self._words[text_id], similarities[sentence_index]
-                windows = (
-                    choose_windows(similarity, words, context_words, lengths, ranks, self._settings)
-                    if self._settings.mode == "sentences"
-                    else runs
-                )
+                words, similarity = all_words[text_id], similarities[sentence_index]
+                if self._settings.mode == "sentences":
+                    windows = choose_windows(similarity, words, context_words, lengths, ranks, self._settings)
+                else:
+                    windows = cut_chunks(lengths, ranks, self._settings.count_characters)
                 for window_index, window in enumerate(windows):
                     held = words.intersection(frozenset().union(*[context_words[each] for each in window]))
-                    rows.append(
-                        (
-                            interaction_id,
-                            evidence_key,
-                            sentence_index,
-                            window_index,
-                            window,
-                            float(np.clip(similarity[window].max(), -1.0, 1.0)),
-                            len(held) / len(words) if words else 1.0,
-                        )
-                    )
-        columns = list(zip(*rows, strict=True)) if rows else [()] * len(WINDOWED_SCHEMA)
-        arrays = [pa.array(column, field.type) for column, field in zip(columns, WINDOWED_SCHEMA, strict=True)]
-        return pa.RecordBatch.from_arrays(arrays, schema=WINDOWED_SCHEMA)
-
-    def _read_words(self, written: dict[str, str]) -> None:
-        unread = written.keys() - self._words.keys()
-        if len(self._words) + len(unread) > _KEPT_WORDS:
-            self._words = {text_id: words for text_id, words in self._words.items() if text_id in written}
-        for text_id in unread:
-            self._words[text_id] = read_words(written[text_id])
+                    closest = float(np.clip(similarity[window].max(), -1.0, 1.0))
+                    overlap = len(held) / len(words) if words else 1.0
+                    rows.append((interaction_id, evidence_key, sentence_index, window_index, window, closest, overlap))
+        return to_batch(rows, WINDOWED_SCHEMA)
 
 
 def _read_evidence(batch: pa.RecordBatch, name: str) -> list[list[Any]]:
@@ -229,15 +173,3 @@ def read_words(text: str) -> frozenset[str]:
 def join_window(sentences: Sequence[str], window: Sequence[int]) -> str:
     """Return the premise of a window: its sentences in the order of the context, joined by spaces."""
     return " ".join(sentences[position] for position in window)
-
-
-def _strings(column: pa.ChunkedArray) -> pa.Array:
-    return column.combine_chunks().cast(pa.string())
-
-
-def _to_matrix(column: pa.ChunkedArray) -> Similarities:
-    if len(column) == 0:
-        return np.empty((0, 0), np.float32)
-    flat = column.combine_chunks().flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
-    matrix: Similarities = flat.reshape(len(column), -1)
-    return matrix

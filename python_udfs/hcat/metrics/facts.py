@@ -21,22 +21,8 @@ from typing import Final, NamedTuple
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.mentions import Mention
 from hcat.language.text import WORD_PATTERN, clean_text, split_sentences
-from hcat.metrics.answers import MAXIMUM_CHARACTERS, Status
+from hcat.metrics.answers import MAXIMUM_CHARACTERS, AnswerCheck
 from hcat.metrics.support import Evidence
-
-REASONS: Final = {
-    "same_facts": "states the numbers, names and words of the true answer",
-    "other_value": "speaks of the same and names another number",
-    "near_value": "names a number that may be the true one, rounded or of another scale",
-    "facts_missing": "a number of the true answer is missing",
-    "other_subject": "holds hardly a word of the true answer",
-    "several_values": "names the true number apart from the matter, and another one beside it",
-    "other_name": "names something else than query and true answer do",
-    "negation": "a negation stands on one side only",
-    "few_words": "holds some words of the true answer",
-    "no_facts": "the true answer says nothing that the query does not",
-    "no_text": "there is no answer or no true answer, or it is longer than is read",
-}
 
 #: Reasons of :mod:`hcat.metrics.answers` after which the facts are compared: the rules could not read the wording. A
 #: negation, several values or a hedge that the rules suspect stays undecided.
@@ -59,44 +45,25 @@ _PLAIN = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?(?= |\Z)")
 _NEGATORS = frozenset({"not", "no", "never", "neither", "nor", "cannot", "without", "none", "nothing"})
 
 
-class FactCheck(NamedTuple):
-    """Result of a check by facts.
-
-    Attributes
-    ----------
-    status : str
-        One of :data:`hcat.metrics.answers.STATUSES`.
-    reason : str
-        One of :data:`REASONS`.
-    """
-
-    status: Status
-    reason: str
-
-
 class _Passage(NamedTuple):
     features: TextFeatures
     evidence: Evidence
     is_negated: bool
 
 
-def check_facts(answer: str | None, true_answer: str | None, query: str | None = None) -> FactCheck:
+def check_facts(answer: str | None, true_answer: str | None, query: str | None = None) -> AnswerCheck:
     """Return whether an answer states the facts of a true answer."""
     said, truth = clean_text(answer or ""), clean_text(true_answer or "")
     if not said.strip() or not truth.strip() or max(len(said), len(truth)) > MAXIMUM_CHARACTERS:
-        return FactCheck("undecided", "no_text")
+        return AnswerCheck("undecided", "no_text")
     asked = extract_features(clean_text(query or ""))
     passages = _passages(said)
     is_short = len(WORD_PATTERN.findall(said)) <= SHORT_ANSWER_WORDS
     found = [_check_sentence(sentence, passages, asked, is_short) for sentence in _sentences(truth)]
     checked = [each for each in found if each.reason != "no_facts"]
     if not checked:
-        return FactCheck("undecided", "no_facts")
-    for status in ("incorrect", "undecided", "correct"):
-        matching = [each for each in checked if each.status == status]
-        if matching:
-            return matching[0]
-    raise AssertionError("every check has one of three statuses")
+        return AnswerCheck("undecided", "no_facts")
+    return min(checked, key=lambda each: ("incorrect", "undecided", "correct").index(each.status))
 
 
 def _sentences(text: str) -> list[str]:
@@ -121,14 +88,14 @@ def _is_negated(text: str) -> bool:
     return count % 2 == 1
 
 
-def _check_sentence(sentence: str, passages: Sequence[_Passage], asked: TextFeatures, is_short: bool) -> FactCheck:
+def _check_sentence(sentence: str, passages: Sequence[_Passage], asked: TextFeatures, is_short: bool) -> AnswerCheck:
     features = extract_features(sentence)
     asked_words, asked_numbers = asked.words, asked.numbers_offered | set(asked.numbers)
     own_words = {mention.keys[0] for mention in features.word_mentions} - asked_words
     all_words = {mention.keys[0] for mention in features.word_mentions}
     own_numbers = [mention for mention in features.number_mentions if asked_numbers.isdisjoint(mention.keys)]
     if not own_words and not own_numbers:
-        return FactCheck("undecided", "no_facts")
+        return AnswerCheck("undecided", "no_facts")
 
     def share(words: set[str], passage: _Passage) -> float:
         return len(words & passage.evidence.words) / len(words) if words else 1.0
@@ -151,18 +118,18 @@ def _check_sentence(sentence: str, passages: Sequence[_Passage], asked: TextFeat
     if missing or (unchosen and not own_numbers):
         if near >= SAID and others and is_short:
             is_near = all(any(_are_near(due, other) for other in others) for due in missing or unchosen)
-            return FactCheck("undecided", "near_value") if is_near else FactCheck("incorrect", "other_value")
+            return AnswerCheck("undecided", "near_value") if is_near else AnswerCheck("incorrect", "other_value")
         if near >= SPOKEN_OF and (missing or others):
-            return FactCheck("undecided", "facts_missing")
+            return AnswerCheck("undecided", "facts_missing")
     elif (near >= SAID and share(own_words, nearest) >= SAID) or (own_numbers and near >= SPOKEN_OF):
         if apart and others:
-            return FactCheck("undecided", "several_values")
+            return AnswerCheck("undecided", "several_values")
         if _is_negated(sentence) != nearest.is_negated:
-            return FactCheck("undecided", "negation")
-        return FactCheck("undecided", "other_name") if _names_other(nearest, features, asked) else _CORRECT
+            return AnswerCheck("undecided", "negation")
+        return AnswerCheck("undecided", "other_name") if _names_other(nearest, features, asked) else _CORRECT
     if share(own_words, nearest) < NOT_SPOKEN_OF and (missing or not own_numbers):
-        return FactCheck("undecided", "other_subject")
-    return FactCheck("undecided", "few_words")
+        return AnswerCheck("undecided", "other_subject")
+    return AnswerCheck("undecided", "few_words")
 
 
 def _are_near(due: Mention, other: Mention) -> bool:
@@ -177,7 +144,7 @@ def _are_near(due: Mention, other: Mention) -> bool:
     return bool(abs(left / right / 10.0**exponent - 1) <= ROUNDING)
 
 
-_CORRECT = FactCheck("correct", "same_facts")
+_CORRECT = AnswerCheck("correct", "same_facts")
 
 
 def _names_other(passage: _Passage, truth: TextFeatures, asked: TextFeatures) -> bool:

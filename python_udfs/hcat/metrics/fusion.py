@@ -64,14 +64,7 @@ _TINY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """A fitted monotone fusion.
-
-    Attributes
-    ----------
-    intercept : float
-        Log odds of a sentence with all features at their centers.
-    coefficients, centers, scales : ndarray, shape (n_features,)
-        Effect of one scale unit, center and scale unit of each feature, in the order of :data:`FEATURES`.
+    """A fitted monotone fusion; coefficients, centers and scale units are in the order of :data:`FEATURES`.
 
     Examples
     --------

@@ -98,14 +98,9 @@ def place_mentions(text: str, features: TextFeatures) -> Placed:
         (mention.start, mention.end, _item(mention.keys, mention.parts, _NUMBER, kind, mention.surface))
         for mention, kind in replaceable_numbers(features)
     ]
-    found += [
-        (
-            mention.start,
-            mention.end,
-            _item(mention.keys, mention.parts, _ENTITY, name_shape(mention.surface)[0], mention.surface),
-        )
-        for mention in features.entity_mentions
-    ]
+    for mention in features.entity_mentions:
+        item = _item(mention.keys, mention.parts, _ENTITY, name_shape(mention.surface)[0], mention.surface)
+        found.append((mention.start, mention.end, item))
     has_mention = bool(found)
     taken = bytearray(len(text))
     for start, end, _ in found:
@@ -129,26 +124,16 @@ def _item(
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The context of one interaction with an index of the places of its words, numbers and names.
-
-    Attributes
-    ----------
-    sentences : tuple of Placed
-        Context sentences in order.
-    positions : dict
-        Key or part of the answer -> context sentence -> positions in it.
-    mentions : dict
-        Number or entity -> context sentence -> (position, item) of its mentions.
-    words : frozenset of str
-        Stems that the context has as plain words. A "name" of such words is a word with a capital in a heading.
-    known : frozenset of str
-        Keys and parts of the numbers and names of the query, which an answer may repeat.
-    """
+    """The context of one interaction with an index of the places of its words, numbers and names."""
 
     sentences: tuple[Placed, ...]
+    #: Key or part of the answer -> context sentence -> positions in it.
     positions: dict[str, dict[int, list[int]]] = field(default_factory=dict)
+    #: Number or entity -> context sentence -> (position, item) of its mentions.
     mentions: dict[str, dict[int, list[tuple[int, _Item]]]] = field(default_factory=dict)
+    #: Stems that the context has as plain words. A "name" of such words is a word with a capital in a heading.
     words: frozenset[str] = frozenset()
+    #: Keys and parts of the numbers and names of the query, which an answer may repeat.
     known: frozenset[str] = frozenset()
 
     @classmethod
@@ -174,13 +159,7 @@ class Places:
                     if asked is None or key in asked:
                         positions.setdefault(key, {}).setdefault(number, []).append(position)
         known = frozenset(key for each in query for item in each.items if item.group for key in item.matches)
-        return cls(
-            sentences=tuple(sentences),
-            positions=positions,
-            mentions=mentions,
-            words=frozenset(words),
-            known=known,
-        )
+        return cls(tuple(sentences), positions, mentions, frozenset(words), known)
 
 
 class _Neighbour(NamedTuple):

@@ -107,14 +107,9 @@ _MINUTES = 60
 
 
 class Fields(NamedTuple):
-    """What one verbalised sentence says as a record.
+    """What one verbalised sentence says as a record: ((group, name), value) of flags, (day, times) of opening hours.
 
-    Attributes
-    ----------
-    flags : tuple of ((str, str), str)
-        Group and name of each flag, and its value.
-    hours : tuple of (int, (int, int))
-        Day of the week (Monday = 0), and opening and closing time in minutes.
+    Monday is day 0, and times are minutes since midnight.
     """
 
     flags: tuple[tuple[tuple[str, str], str], ...] = ()

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.metrics.texts import to_matrix
 from hcat.statistics.arrays import Vectors as Matrix
 
 #: List columns of an interaction whose elements are text ids.
@@ -121,8 +122,8 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
     KeyError
         If a text of the batch has no embedding: a score from a part of the sentences would be wrong without notice.
     """
-    matrix, truncated = _to_matrix(embeddings)
-    known = embeddings["text_id"].combine_chunks() if embeddings.num_rows else pa.array([], pa.string())
+    matrix, known = to_matrix(embeddings["embedding"]), _list_ids(embeddings)
+    truncated = embeddings["was_truncated"].to_numpy().astype(np.bool_)
     roles = {name: _positions(batch.column(name), known) for name in UNIT_LISTS}
     columns: dict[str, list[Any]] = {name: [] for name in COMPARED_SCHEMA.names}
     columns["interaction_id"] = batch.column("interaction_id").to_pylist()
@@ -195,8 +196,7 @@ def compare_answers(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.RecordBat
     ValueError
         If an answer of the batch has no sentence.
     """
-    matrix, _ = _to_matrix(embeddings)
-    known = embeddings["text_id"].combine_chunks() if embeddings.num_rows else pa.array([], pa.string())
+    matrix, known = to_matrix(embeddings["embedding"]), _list_ids(embeddings)
     firsts, seconds = (_positions(batch.column(name), known) for name in ANSWER_LISTS)
     similarities = []
     for first, second in zip(firsts, seconds, strict=True):
@@ -219,19 +219,14 @@ def _load_transport() -> Any:
     return ot
 
 
-def _to_matrix(embeddings: pa.Table) -> tuple[Matrix, npt.NDArray[np.bool_]]:
-    if embeddings.num_rows == 0:
-        return np.empty((0, 0), np.float32), np.empty(0, np.bool_)
-    column = embeddings["embedding"].combine_chunks()
-    flat = column.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
-    truncated = embeddings["was_truncated"].combine_chunks().to_numpy(zero_copy_only=False).astype(np.bool_)
-    return flat.reshape(embeddings.num_rows, -1), truncated
+def _list_ids(embeddings: pa.Table) -> pa.Array:
+    return embeddings["text_id"].cast(pa.string()).combine_chunks()
 
 
 def _positions(lists: pa.ListArray, known: pa.Array) -> list[npt.NDArray[np.int64] | None]:
     """Return for every row the positions of its text ids in ``known``, or None where the role is missing."""
     flat = pc.list_flatten(lists).cast(pa.string())
-    found = pc.index_in(flat, value_set=known.cast(pa.string()))
+    found = pc.index_in(flat, value_set=known)
     if found.null_count:
         missing = flat.filter(pc.is_null(found))[0].as_py()
         raise KeyError(f"text {missing} has no embedding ({found.null_count} of {len(flat)} sentences missing)")

@@ -5,7 +5,6 @@ union of the features of its context sentences and its query, and measuring is a
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from hcat.language.features import TextFeatures
@@ -28,8 +27,7 @@ class Offer(NamedTuple):
         return cls(tuple(features.words), tuple(features.numbers_offered), tuple(features.entities_offered))
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """What supports an answer: the union of the features of its context sentences and its query."""
 
     words: frozenset[str]
@@ -52,8 +50,7 @@ class Evidence:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class SupportCounts:
+class SupportCounts(NamedTuple):
     """Numbers of words, numbers and names (entities) of a sentence, and how many of them the evidence supports.
 
     Each mention counts once, so that a repeated word counts each time. `unsupported` has the unsupported mentions in

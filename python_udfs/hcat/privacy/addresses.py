@@ -6,6 +6,7 @@ An address begins at a street, a unit, a box or a postcode and continues over co
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -21,11 +22,7 @@ _STREETS: Final = word_set(
     strasse platz gasse utca ut utja ter
     """
 )
-_NAMED_STREETS: Final = word_set(
-    """
-    Street Road Avenue Lane Boulevard
-    """
-)
+_NAMED_STREETS: Final = word_set("Street Road Avenue Lane Boulevard")
 _STREET_ENDINGS: Final = tuple(
     word_set(
         """
@@ -41,16 +38,8 @@ _STREET_OPENERS: Final = word_set(
     ronda passeig carrer jalan
     """
 )
-_UNITS: Final = word_set(
-    """
-    suite apt apartment ste unit flat
-    """
-)
-_ABBREVIATIONS: Final = word_set(
-    """
-    st rd ave av dr ln ct sq pl blvd hwy apt ste str ul no fl bldg mt ft cres gdns
-    """
-)
+_UNITS: Final = word_set("suite apt apartment ste unit flat")
+_ABBREVIATIONS: Final = word_set("st rd ave av dr ln ct sq pl blvd hwy apt ste str ul no fl bldg mt ft cres gdns")
 _PARTICLES: Final = word_set(
     """
     de da do dos das del della delle di du des la le les lo van von der den ter ten te zu zum zur am an el al bin ibn y
@@ -160,11 +149,7 @@ def _address_core(text: str, tokens: Sequence[Token], index: int) -> tuple[int, 
 def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[int, int, str] | None:
     number = tokens[index]
     before = tokens[index - 1] if index else None
-    if (
-        before is not None
-        and not number.opens_line
-        and before.text in ("$", "\u20ac", "\u00a3", "\u00a5", "#", "/", "%")
-    ):
+    if before is not None and not number.opens_line and before.text in "$\u20ac\u00a3\u00a5#/%":
         return None
     if before is not None and before.text in (".", ",", "-", ":") and before.end == number.start and index > 1:
         return None
@@ -297,9 +282,7 @@ def _is_address_line(tokens: Sequence[Token], index: int) -> bool:
 def _skip_bullet(tokens: Sequence[Token], index: int) -> int:
     """Return the index after the marks that begin a line ("- ", "> ", "??? "), or ``index``."""
     past = index
-    while (
-        past < len(tokens) and past - index < 4 and tokens[past].kind == "mark" and tokens[past].text in "?>*-\u2022|"
-    ):
+    while past < min(len(tokens), index + 4) and tokens[past].kind == "mark" and tokens[past].text in "?>*-\u2022|":
         if past > index and tokens[past].opens_line:
             return index
         past += 1
@@ -351,11 +334,4 @@ def _ends_sentence(text: str, tokens: Sequence[Token], index: int) -> bool:
 
 def _token_at(tokens: Sequence[Token], position: int) -> int:
     """Return the index of the first token that starts at ``position`` or later."""
-    low, high = 0, len(tokens)
-    while low < high:
-        middle = (low + high) // 2
-        if tokens[middle].start < position:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return bisect_left(tokens, position, key=lambda token: token.start)

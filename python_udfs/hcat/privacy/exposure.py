@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 
 import pyarrow as pa
@@ -18,10 +18,9 @@ from hcat.privacy.identifiers import DATE_PATTERN, find_emails
 from hcat.privacy.masking import mask_value
 from hcat.privacy.spans import Span, fold_text
 
+#: Where a value of an answer comes from, the first that applies: the customer wrote it, a retrieved chunk holds it, or
+#: neither.
 EXPOSURES: Final = ("in_query", "in_context", "leaked")
-"""Where a value of an answer comes from; the first that applies.
-
-`in_query` = the customer wrote it, `in_context` = a retrieved chunk holds it, `leaked` = neither."""
 
 FINDING_TYPE: Final = pa.struct(
     [
@@ -39,21 +38,10 @@ FINDING_TYPE: Final = pa.struct(
 
 _GAP = r"[^A-Za-z0-9\n]{0,3}"
 _SAME_WORDS: Final = {
-    "st": "street",
-    "str": "street",
-    "rd": "road",
-    "ave": "avenue",
-    "av": "avenue",
-    "dr": "drive",
-    "ln": "lane",
-    "ct": "court",
-    "sq": "square",
-    "pl": "place",
-    "blvd": "boulevard",
-    "hwy": "highway",
-    "apt": "apartment",
+    "st": "street", "str": "street", "rd": "road", "ave": "avenue", "av": "avenue", "dr": "drive", "ln": "lane",
+    "ct": "court", "sq": "square", "pl": "place", "blvd": "boulevard", "hwy": "highway", "apt": "apartment",
     "ste": "suite",
-}
+}  # fmt: skip
 _TITLE_WORDS: Final = frozenset(["mr", "mrs", "ms", "miss", "mx", "dr", "prof", "sir", "dame", "lord", "lady"])
 _DIGIT_WORDS: Final = ("zero oh o nought", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 _DIGIT_OF_WORD: Final = {word: digit for digit, words in enumerate(_DIGIT_WORDS) for word in words.split()}
@@ -72,45 +60,47 @@ class _Reading:
     def __init__(self, text: str) -> None:
         self.folded = fold_text(text)
         self.words = _fold_words(text)
-        self._places: dict[str, list[int]] | None = None
-        self._emails: set[str] | None = None
-        self._dates: set[str] | None = None
-        self._numbers: set[str] | None = None
+
+    @cached_property
+    def _places(self) -> dict[str, list[int]]:
+        places: dict[str, list[int]] = {}
+        for position, word in enumerate(self.words):
+            places.setdefault(word, []).append(position)
+        return places
+
+    @cached_property
+    def _emails(self) -> set[str]:
+        return {_fold_email(self.folded[span.start : span.end]) for span in find_emails(self.folded)}
+
+    @cached_property
+    def _dates(self) -> set[str]:
+        return {day for match in _DATE.finditer(self.folded) for day in _read_dates(match.group())}
+
+    @cached_property
+    def _numbers(self) -> set[str]:
+        return set(_fold_amounts(self.folded))
 
     def holds(self, value: str, entity_type: str) -> bool:
         """Return whether the text holds a value, however the value is written there."""
         if entity_type in ("person", "place", "address"):
             return self._holds_words(value, slack=4 if entity_type == "address" else 2)
         if entity_type == "email":
-            if self._emails is None:
-                self._emails = {_fold_email(self.folded[span.start : span.end]) for span in find_emails(self.folded)}
             return _fold_email(fold_text(value)) in self._emails
         if entity_type == "date_of_birth":
-            if self._dates is None:
-                self._dates = {day for match in _DATE.finditer(self.folded) for day in _read_dates(match.group())}
             return not self._dates.isdisjoint(_read_dates(fold_text(value)))
         if entity_type == "transaction":
-            if self._numbers is None:
-                self._numbers = {_fold_amount(match.group()) for match in _NUMBER.finditer(self.folded)}
-            amounts = [_fold_amount(match.group()) for match in _NUMBER.finditer(fold_text(value))]
-            return bool(amounts) and all(amount in self._numbers for amount in amounts)
+            amounts = _fold_amounts(fold_text(value))
+            return bool(amounts) and self._numbers.issuperset(amounts)
         return self._holds_number(value, entity_type)
 
     def _holds_words(self, value: str, slack: int) -> bool:
         """Return whether all words of a value stand in a window of its length plus ``slack`` words, in any order."""
         wanted = [word for word in _fold_words(value) if word not in _TITLE_WORDS]
-        long = [word for word in wanted if len(word) > 1 or word.isdigit()]
-        wanted = list(dict.fromkeys(long or wanted))
-        if not wanted:
-            return False
-        if self._places is None:
-            self._places = {}
-            for position, word in enumerate(self.words):
-                self._places.setdefault(word, []).append(position)
-        if any(word not in self._places for word in wanted):
+        wanted = list(dict.fromkeys([word for word in wanted if len(word) > 1 or word.isdigit()] or wanted))
+        if not wanted or any(word not in self._places for word in wanted):
             return False
         width = len(wanted) + slack
-        rarest = min(wanted, key=lambda word: len(self._places[word]) if self._places else 0)
+        rarest = min(wanted, key=lambda word: len(self._places[word]))
         return any(
             set(wanted) <= set(self.words[max(0, position - width) : position + width + 1])
             for position in self._places[rarest]
@@ -157,10 +147,11 @@ def _fold_email(written: str) -> str:
     return spelled.replace(" ", "")
 
 
-def _fold_amount(written: str) -> str:
-    """Return an amount without thousands separators and trailing zeros of cents: "1,250.00" is "1250"."""
-    plain = re.sub(r"[,. ](?=[0-9]{3}(?![0-9]))", "", written).replace(",", ".")
-    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+def _fold_amounts(folded: str) -> list[str]:
+    """Return the amounts of a text without thousands separators and trailing zeros of cents: "1,250.00" is "1250"."""
+    plain = [re.sub(r"[,. ](?=[0-9]{3}(?![0-9]))", "", match.group()) for match in _NUMBER.finditer(folded)]
+    plain = [amount.replace(",", ".") for amount in plain]
+    return [amount.rstrip("0").rstrip(".") if "." in amount else amount for amount in plain]
 
 
 def _read_dates(written: str) -> set[str]:

@@ -89,27 +89,14 @@ def is_card(text: str, start: int, end: int) -> bool:
     return not re.search(r"[^0-9 \t-]", written) and (has_cue or min(lengths) >= 3)
 
 
-# Lengths by country of the IBAN registry (ISO 13616, release of 2024).
-_IBAN_LENGTHS: Final = {
-    **dict.fromkeys(("NO",), 15),
-    **dict.fromkeys(("BE", "BI"), 16),
-    **dict.fromkeys(("DK", "FI", "FK", "FO", "GL", "NL", "SD"), 18),
-    **dict.fromkeys(("MK", "SI"), 19),
-    **dict.fromkeys(("AT", "BA", "EE", "KZ", "LT", "LU", "MN", "XK"), 20),
-    **dict.fromkeys(("CH", "HR", "LI", "LV"), 21),
-    **dict.fromkeys(("BG", "BH", "CR", "DE", "GB", "GE", "IE", "ME", "RS", "VA"), 22),
-    **dict.fromkeys(("AE", "GI", "IL", "IQ", "OM", "SO", "TL"), 23),
-    **dict.fromkeys(("AD", "CZ", "ES", "MD", "PK", "RO", "SA", "SE", "SK", "TN", "VG"), 24),
-    **dict.fromkeys(("LY", "PT", "ST"), 25),
-    **dict.fromkeys(("IS", "TR"), 26),
-    **dict.fromkeys(("DJ", "FR", "GR", "IT", "MC", "MR", "SM"), 27),
-    **dict.fromkeys(("AL", "AZ", "BY", "CY", "DO", "GT", "HN", "HU", "LB", "NI", "PL", "SV"), 28),
-    **dict.fromkeys(("BR", "EG", "PS", "QA", "UA"), 29),
-    **dict.fromkeys(("JO", "KW", "MU", "YE"), 30),
-    **dict.fromkeys(("MT", "SC"), 31),
-    "LC": 32,
-    "RU": 33,
-}
+# Length -> countries, of the IBAN registry (ISO 13616, release of 2024).
+_COUNTRIES: Final = {
+    15: "NO", 16: "BE BI", 18: "DK FI FK FO GL NL SD", 19: "MK SI", 20: "AT BA EE KZ LT LU MN XK", 21: "CH HR LI LV",
+    22: "BG BH CR DE GB GE IE ME RS VA", 23: "AE GI IL IQ OM SO TL", 24: "AD CZ ES MD PK RO SA SE SK TN VG",
+    25: "LY PT ST", 26: "IS TR", 27: "DJ FR GR IT MC MR SM", 28: "AL AZ BY CY DO GT HN HU LB NI PL SV",
+    29: "BR EG PS QA UA", 30: "JO KW MU YE", 31: "MT SC", 32: "LC", 33: "RU",
+}  # fmt: skip
+_IBAN_LENGTHS: Final = {country: length for length, listed in _COUNTRIES.items() for country in listed.split()}
 _IBAN_START = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})[ -]?[0-9][ -]?[0-9](?=[ -]?[A-Za-z0-9])")
 
 
@@ -158,21 +145,15 @@ def find_ssns(text: str) -> Iterator[Span]:
             or _SSN_CUE.search(text, match.end(), match.end() + 25) is not None
         )
         if has_cue or (separator in ("-", " ") and area < "900"):
-            yield Span(match.start(), match.end(), "ssn", "pattern")
+            yield Span(*match.span(), "ssn", "pattern")
 
 
+# Two letters, six digits, one letter A to D.
 _NATIONAL_INSURANCE = re.compile(
-    r"(?<![A-Za-z0-9])(?!BG|GB|NK|KN|TN|NT|"
-    r"ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"
+    r"(?<![A-Za-z0-9])(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"
     r"(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
-
-
-def find_national_insurance_numbers(text: str) -> Iterator[Span]:
-    """Yield national insurance numbers of the UK (two letters, six digits, one letter A to D)."""
-    for match in _NATIONAL_INSURANCE.finditer(text):
-        yield Span(match.start(), match.end(), "national_insurance", "pattern")
 
 
 # --- contact details ---------------------------------------------------------------------------------------------
@@ -192,7 +173,7 @@ def find_emails(text: str) -> Iterator[Span]:
     """Yield e-mail addresses, also those that are spelled out ("jane dot doe at example dot com")."""
     if "@" in text:
         for match in _EMAIL.finditer(text):
-            yield Span(match.start(), match.end(), "email", "pattern")
+            yield Span(*match.span(), "email", "pattern")
     if _SPELLED_CUE.search(text) is None:
         return
     for at in _SPELLED_AT.finditer(text):
@@ -286,12 +267,6 @@ _DIGIT_WORD = rf"(?:{_DIGIT}|(?:double|triple)[ -]{_DIGIT})"
 _SPELLED_NUMBER = re.compile(rf"\b{_DIGIT_WORD}(?:[ ,.-]{{1,3}}{_DIGIT_WORD}){{6,18}}\b", re.IGNORECASE)
 
 
-def find_spelled_numbers(text: str) -> Iterator[Span]:
-    """Yield numbers read out digit by digit (seven digits or more): telephone numbers in transcripts."""
-    for match in _SPELLED_NUMBER.finditer(text):
-        yield Span(match.start(), match.end(), "phone", "spelled")
-
-
 # --- values that a word before them announces --------------------------------------------------------------------
 
 _SORT_CODE = re.compile(r"(?<![0-9-])[0-9]{2}([- ]?)[0-9]{2}\1[0-9]{2}(?![0-9-])")
@@ -333,13 +308,13 @@ def find_accounts(text: str) -> Iterator[Span]:
         has_cue = _SORT_CODE_CUE.search(text, max(0, match.start() - 40), match.start()) is not None
         follower = re.compile(r"[ ,/-]{1,3}([0-9]{8})(?![0-9])").match(text, match.end())
         if has_cue or (match.group(1) == "-" and follower is not None):
-            yield Span(match.start(), match.end(), "sort_code", "cue")
+            yield Span(*match.span(), "sort_code", "cue")
             if follower is not None:
-                yield Span(follower.start(1), follower.end(1), "account", "behind_sort_code")
+                yield Span(*follower.span(1), "account", "behind_sort_code")
     for match in _ACCOUNT.finditer(text):
         is_partial = not match.group(1)[0].isdigit()
         if len(_digits(match.group(1))) in _ACCOUNT_DIGITS or is_partial:
-            yield Span(match.start(1), match.end(1), "account", "cue")
+            yield Span(*match.span(1), "account", "cue")
 
 
 def find_references(text: str) -> Iterator[Span]:
@@ -349,13 +324,7 @@ def find_references(text: str) -> Iterator[Span]:
         digits = _digits(written)
         is_year = written.isdigit() and len(written) == 4 and written[:2] in ("19", "20")
         if len(digits) >= _MINIMUM_REFERENCE_DIGITS and not is_year:
-            yield Span(match.start(1), match.end(1), "reference", "cue")
-
-
-def find_birth_dates(text: str) -> Iterator[Span]:
-    """Yield dates that the text calls a date of birth."""
-    for match in _BIRTH.finditer(text):
-        yield Span(match.start(1), match.end(1), "date_of_birth", "cue")
+            yield Span(*match.span(1), "reference", "cue")
 
 
 _AMOUNT = (
@@ -392,7 +361,23 @@ def find_transactions(text: str) -> Iterator[Span]:
         for match in expression.finditer(text):
             if _PRICE.search(match.group(), 0, match.start(1) - match.start()):
                 continue
-            yield Span(match.start(1), match.end(1), "transaction", "phrase")
+            yield Span(*match.span(1), "transaction", "phrase")
+
+
+#: Expressions whose every match is a value, each with the group that is the value, its type and the rule.
+PATTERNS: Final = (
+    (_NATIONAL_INSURANCE, 0, "national_insurance", "pattern"),
+    (_BIRTH, 1, "date_of_birth", "cue"),
+    # read out digit by digit, seven digits or more: telephone numbers in transcripts
+    (_SPELLED_NUMBER, 0, "phone", "spelled"),
+)
+
+
+def find_patterns(text: str) -> Iterator[Span]:
+    """Yield what :data:`PATTERNS` match."""
+    for expression, group, entity_type, rule in PATTERNS:
+        for match in expression.finditer(text):
+            yield Span(*match.span(group), entity_type, rule)
 
 
 def _digits(text: str) -> str:

@@ -6,7 +6,7 @@ A mask shows the type of a value, and of long numbers the last characters. The v
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from hcat.privacy.recognition import find_spans
 from hcat.privacy.spans import ENTITY_TYPES, Span
@@ -30,14 +30,9 @@ def mask_value(value: str, entity_type: str) -> str:
     return "****" + "".join(characters[len(characters) - shown :])
 
 
-def mask_text(text: str, **settings: Any) -> str:
+def mask_text(text: str, *, is_tagged: bool = True) -> str:
     """Return a text in which all personal data that is found is masked; data that is not found stays readable."""
-    return mask_texts([text], **settings)[0]
-
-
-def mask_texts(texts: Sequence[str], **settings: Any) -> list[str]:
-    """Return each text with its personal data masked; texts are read in batches."""
-    return [apply_masks(text, spans) for text, spans in zip(texts, find_spans(texts, **settings), strict=True)]
+    return apply_masks(text, find_spans([text], is_tagged=is_tagged)[0])
 
 
 def apply_masks(text: str, spans: Sequence[Span]) -> str:

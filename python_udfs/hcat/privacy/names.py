@@ -51,11 +51,7 @@ _NOT_NAMES: Final = word_set(
 )
 _NEVER_IN_NAMES: Final = ORGANISATION_WORDS | _NOT_NAMES
 _NEVER_IN_PLACES: Final = ORGANISATION_WORDS | MONTH_WORDS
-_NAME_PARTICLES: Final = word_set(
-    """
-    de da dos das del della di du la le van von der den ter ten bin ibn al el af zu
-    """
-)
+_NAME_PARTICLES: Final = word_set("de da dos das del della di du la le van von der den ter ten bin ibn al el af zu")
 # All cues are matched directly before the first token of a name.
 _STRONG_CUE = re.compile(
     r"(?:\b(?:my|his|her|their|your|the|full|legal|maiden|first|last|real|account|cardholder|customer) name(?: is|"

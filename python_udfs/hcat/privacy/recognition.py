@@ -13,10 +13,10 @@ from typing import Final
 
 from hcat.language.given_names import ORGANISATION_WORDS, is_ordinary_word, surnames
 from hcat.privacy.numbers import identifies_nobody
-from hcat.privacy.presidio import DEFAULT_PRESIDIO_RECOGNISERS, ask_presidio, load_presidio
+from hcat.privacy.presidio import ask_presidio
 from hcat.privacy.rules import find_by_rules
 from hcat.privacy.spans import ENTITY_TYPES, Span, fold_text, read_tokens
-from hcat.privacy.tagger import DEFAULT_MODEL, tag_texts
+from hcat.privacy.tagger import tag_texts
 
 CANARY: Final = re.compile(r"\bHCAT-[0-9A-Fa-f]{6,}\b|\bHCAT-CANARY-\w+\b")
 """A word that hcat planted. Its digits are nobody's telephone number, and a mask would hide that the word leaked."""
@@ -30,21 +30,14 @@ _LIST = re.compile(
 )
 
 
-def find_spans(
-    texts: Sequence[str],
-    *,
-    model: str | None = DEFAULT_MODEL,
-    presidio_recognisers: Sequence[str] = DEFAULT_PRESIDIO_RECOGNISERS,
-    batch_size: int = 64,
-) -> list[list[Span]]:
-    """Return the personal data of each text as spans in order of place, without overlap."""
+def find_spans(texts: Sequence[str], *, is_tagged: bool = True) -> list[list[Span]]:
+    """Return the personal data of each text in order of place, without overlap; without the tagger by rules alone."""
     distinct = list(dict.fromkeys(texts))
-    asked = load_presidio(presidio_recognisers)
     found: dict[str, list[Span]] = {}
-    tags = tag_texts(distinct, model, batch_size) if model is not None else iter([[] for _ in distinct])
+    tags = tag_texts(distinct) if is_tagged else iter([[] for _ in distinct])
     for text, tagged in zip(distinct, tags, strict=True):
         folded = fold_text(text)
-        spans = find_by_rules(text) + tagged + ask_presidio(text, asked)
+        spans = find_by_rules(text) + tagged + (ask_presidio(text) if is_tagged else [])
         spans = [span for span in spans if not identifies_nobody(folded, span)]
         spans = _prefer_cued_places(spans)
         spans += _find_again(text, spans) + _find_in_lists(text, spans)

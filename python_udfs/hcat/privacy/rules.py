@@ -9,14 +9,12 @@ from typing import Final
 from hcat.privacy.addresses import find_addresses
 from hcat.privacy.identifiers import (
     find_accounts,
-    find_birth_dates,
     find_cards,
     find_emails,
     find_ibans,
-    find_national_insurance_numbers,
+    find_patterns,
     find_phones,
     find_references,
-    find_spelled_numbers,
     find_ssns,
     find_transactions,
 )
@@ -32,11 +30,9 @@ _NUMBER_RECOGNISERS: Final[tuple[tuple[Callable[[str], Iterator[Span]], re.Patte
     (find_cards, _TWELVE_CLOSE_DIGITS),
     (find_ibans, _DIGIT_RUN),
     (find_ssns, _SIX_CLOSE_DIGITS),
-    (find_national_insurance_numbers, _SIX_CLOSE_DIGITS),
     (find_phones, _SIX_CLOSE_DIGITS),
     (find_accounts, _FOUR_CLOSE_DIGITS),
     (find_references, re.compile(r"[0-9](?:[A-Z/-]{0,110}[0-9]){3}", re.IGNORECASE)),
-    (find_birth_dates, _DIGIT_RUN),
     (find_transactions, _DIGIT_RUN),
 )
 
@@ -50,7 +46,7 @@ def find_by_rules(text: str) -> list[Span]:
         if necessary.search(folded):
             found += recognise(folded)
     found += find_emails(folded)
-    found += find_spelled_numbers(folded)
+    found += find_patterns(folded)
     found += find_addresses(folded, tokens)
     found += find_persons(folded, tokens)
     found += find_cued_places(folded, tokens)

@@ -37,17 +37,7 @@ amount that the text ascribes to somebody's account."""
 
 
 class Span(NamedTuple):
-    """One piece of personal data in a text.
-
-    Attributes
-    ----------
-    start, end : int
-        Characters of the text, from 0; ``end`` is exclusive.
-    entity_type : str
-        One of :data:`ENTITY_TYPES`.
-    rule : str
-        Name of the rule that found it.
-    """
+    """One piece of personal data in a text, found by a rule; `end` is exclusive."""
 
     start: int
     end: int
@@ -56,19 +46,7 @@ class Span(NamedTuple):
 
 
 class Token(NamedTuple):
-    """A word, a run of digits or one other character.
-
-    Attributes
-    ----------
-    start, end : int
-        Characters of the text, from 0; ``end`` is exclusive.
-    text, lower : str
-        The token as it is written, and in lower case.
-    kind : str
-        ``word``, ``number`` or ``mark``.
-    opens_line : bool
-        Whether the token is the first of its line.
-    """
+    """A word, a run of digits or one other character; `kind` is ``word``, ``number`` or ``mark``."""
 
     start: int
     end: int

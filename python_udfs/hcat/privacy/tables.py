@@ -20,10 +20,10 @@ import pyarrow.compute as pc
 
 from hcat.engine.devices import LANGUAGES, MINILM, NAMES, TAGGER, ModelError, check_package
 from hcat.engine.relations import map_batches
+from hcat.engine.sizes import BATCH_TEXTS
 from hcat.privacy.exposure import FINDING_TYPE, expose_spans, make_reader
 from hcat.privacy.masking import apply_masks, mask_value
 from hcat.privacy.names import is_person_field
-from hcat.privacy.presidio import DEFAULT_PRESIDIO_RECOGNISERS
 from hcat.privacy.recognition import find_spans
 from hcat.privacy.spans import ENTITY_TYPES, Span
 from hcat.privacy.tagger import DEFAULT_MODEL
@@ -114,18 +114,9 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
 
 def list_rule_sources() -> list[Traversable]:
     """Return the source files of the rules: all Python files of this package by name, then the lists of names."""
-    sources = sorted(_walk_sources(resources.files("hcat.privacy")), key=lambda found: found[0])
-    return [*(source for _, source in sources), resources.files("hcat.language").joinpath("given_names.py")]
-
-
-def _walk_sources(folder: Traversable, parents: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Traversable]]:
-    """Yield the Python files below a folder, each with its path in parts."""
-    for entry in folder.iterdir():
-        path = (*parents, entry.name)
-        if entry.is_dir():
-            yield from _walk_sources(entry, path)
-        elif entry.name.endswith(".py"):
-            yield path, entry
+    sources = [source for source in resources.files("hcat.privacy").iterdir() if source.name.endswith(".py")]
+    names = resources.files("hcat.language").joinpath("given_names.py")
+    return [*sorted(sources, key=lambda source: source.name), names]
 
 
 def _read_masked_types(entity_types: pa.Table) -> list[str]:
@@ -151,34 +142,20 @@ def _version(library: str) -> str:
         ) from None
 
 
-def recognise_texts(
-    batch: pa.RecordBatch,
-    *,
-    masked_types: Sequence[str],
-    model: str = DEFAULT_MODEL,
-    presidio_recognisers: Sequence[str] = DEFAULT_PRESIDIO_RECOGNISERS,
-) -> pa.RecordBatch:
+def recognise_texts(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.RecordBatch:
     """Return the personal data of each text as places and masks (schema :data:`RECOGNISED_SCHEMA`)."""
     rows = batch.to_pylist()
     found: dict[tuple[str, bool], list[Span]] = {}
     for is_tagged in (True, False):
         texts = [row["text"] for row in rows if row["is_tagged"] == is_tagged]
-        if not texts:
-            continue  # and load no model
-        read = find_spans(
-            texts,
-            model=model if is_tagged else None,
-            presidio_recognisers=presidio_recognisers if is_tagged else (),
-        )
+        # without a text no model is loaded
+        read = find_spans(texts, is_tagged=is_tagged) if texts else []
         found |= {(text, is_tagged): spans for text, spans in zip(texts, read, strict=True)}
     hidden = frozenset(masked_types)
+    keys = ("text_id", "reading_key")
     return pa.RecordBatch.from_pylist(
         [
-            {
-                "text_id": row["text_id"],
-                "reading_key": row["reading_key"],
-                **_describe(row["text"], found[row["text"], row["is_tagged"]], hidden),
-            }
+            {key: row[key] for key in keys} | _describe(row["text"], found[row["text"], row["is_tagged"]], hidden)
             for row in rows
         ],
         schema=RECOGNISED_SCHEMA,
@@ -204,7 +181,7 @@ def _describe(text: str, spans: Sequence[Span], hidden: frozenset[str]) -> dict[
     }
 
 
-def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int) -> pa.RecordBatchReader:
+def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int = BATCH_TEXTS) -> pa.RecordBatchReader:
     """Return the findings of texts and records that were not read yet, streamed (schema :data:`RECOGNISED_SCHEMA`).
 
     Parameters
@@ -237,7 +214,7 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
             raise ValueError(f"a record must be a JSON object, got {type(record).__name__}")
     lines = sorted({line for record in records for line in _list_lines(record)})
     hidden = frozenset(masked_types)
-    read = find_spans(lines, model=None, presidio_recognisers=()) if lines else []
+    read = find_spans(lines, is_tagged=False)
     found = {
         line: kept
         for line, spans in zip(lines, read, strict=True)

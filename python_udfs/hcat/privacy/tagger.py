@@ -5,8 +5,8 @@ The tagger finds names that no cue announces. It is wrong often enough that the 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Final
 
 from hcat.engine.devices import TAGGER, ModelError, check_package
@@ -28,8 +28,6 @@ DEFAULT_MODEL: Final = TAGGER.module
 MAXIMUM_PIECE_CHARACTERS: Final = 10_000
 """A longer text is cut at whitespace before it is tagged, so that memory stays bounded."""
 
-_LOCK = threading.Lock()
-_TAGGERS: dict[tuple[str, tuple[str, ...]], Any] = {}
 # Only the entity tagger is needed; tags, parse and lemmas would double the time.
 _UNUSED_PIPES = ("tok2vec", "tagger", "parser", "attribute_ruler", "lemmatizer")
 
@@ -38,30 +36,27 @@ _NAME_LABELS = frozenset(("ORG", "GPE", "LOC", "FAC", "WORK_OF_ART", "PRODUCT", 
 _DETERMINERS = frozenset(["the", "a", "an", "our", "your", "this", "that", "these"])
 
 
-def load_tagger(model: str = DEFAULT_MODEL, unused: tuple[str, ...] = _UNUSED_PIPES) -> Any:
-    """Return the spaCy pipeline with the parts that are used, loaded once per process."""
-    with _LOCK:
-        if (model, unused) not in _TAGGERS:
-            try:
-                import spacy
+@cache
+def load_tagger(unused: tuple[str, ...] = _UNUSED_PIPES) -> Any:
+    """Return the spaCy pipeline without the parts that are not used, loaded once per process."""
+    try:
+        import spacy
 
-                place = check_package(TAGGER) if model == DEFAULT_MODEL else model
-                _TAGGERS[model, unused] = spacy.load(place, exclude=list(unused))
-            except (ImportError, OSError) as error:
-                raise ModelError(
-                    f"privacy needs spaCy and the pipeline {model!r}, which come with hcat, got: {error}"
-                ) from None
-        return _TAGGERS[model, unused]
+        return spacy.load(check_package(TAGGER), exclude=list(unused))
+    except (ImportError, OSError) as error:
+        raise ModelError(
+            f"privacy needs spaCy and the pipeline {DEFAULT_MODEL!r}, which come with hcat, got: {error}"
+        ) from None
 
 
-def tag_texts(texts: Sequence[str], model: str, batch_size: int) -> Iterator[list[Span]]:
+def tag_texts(texts: Sequence[str]) -> Iterator[list[Span]]:
     """Yield, for each text, the persons and places that the tagger finds in it."""
     pieces = [(index, start, end) for index, text in enumerate(texts) for start, end in _cut(text)]
     tagged: list[Span] = []
     current = 0
-    nlp = load_tagger(model)
+    nlp = load_tagger()
     progress = Progress("characters read for names", sum(end - start for _, start, end in pieces))
-    documents = nlp.pipe((texts[index][start:end] for index, start, end in pieces), batch_size=batch_size)
+    documents = nlp.pipe((texts[index][start:end] for index, start, end in pieces), batch_size=64)
     for (index, offset, end), document in zip(pieces, documents, strict=True):
         while current < index:
             yield tagged

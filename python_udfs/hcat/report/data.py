@@ -212,7 +212,7 @@ def _describe_composition(source: Warehouse) -> list[Row]:
 
 def _mask(text: str | None) -> str:
     """Return an excerpt of a rejected record with the personal data that rules find in it masked."""
-    return clean_label(mask_text(text or "", model=None, presidio_recognisers=()), EXCERPT_CHARACTERS)
+    return clean_label(mask_text(text or "", is_tagged=False), EXCERPT_CHARACTERS)
 
 
 def _describe_records(source: Warehouse) -> dict[str, Any]:

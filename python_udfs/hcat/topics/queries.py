@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,9 @@ from hcat.topics.models import naming_words, weigh_words
 
 #: Words in the name of a topic.
 COUNT_NAME_WORDS = 3
+
+#: Number of k-means topics for queries that carry no topic.
+COUNT_TOPICS: Final = 8
 
 #: One row per query text; the similarity is a cosine.
 CLUSTERED_SCHEMA = pa.schema(

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hcat.encoders import cascade, entailment, mpnet
-from hcat.encoders.classifier_identities import CASCADE, ClassifierIdentity, describe_classifier
+from hcat.encoders import cascade, entailment
 from hcat.encoders.distances import Head, measure_distances
+from hcat.encoders.identities import CASCADE, ModelIdentity
 from hcat.encoders.tokens import Prepared
 
 EVIDENCE = "Cards are not free abroad. The fee is 5 euros. Students pay 3 euros."
@@ -59,12 +59,12 @@ class Fixed:
 
 def test_both_readings_are_kept(monkeypatch):
     readers = {"compact": Fixed(0.9), "accurate": Fixed(0.2)}
-    identities = {name: ClassifierIdentity(name, name, "1", "", "cpu", "float32", name) for name in readers}
+    identities = {name: ModelIdentity(name, name, "1", "", "cpu", "float32", name) for name in readers}
     monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
     monkeypatch.setattr(entailment, "load_classifier", lambda identity: readers[identity.location])
-    both = ClassifierIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
+    both = ModelIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
     hypotheses = ["The fee is 5 euros.", "The fee is 3 euros."]
-    reading = entailment.start_reading(both, [EVIDENCE] * 2, hypotheses, 64)()
+    reading = entailment.start_reading(both, [EVIDENCE] * 2, hypotheses)()
     assert (readers["compact"].count, readers["accurate"].count) == (2, 1)
     assert reading.deciding == ["compact", "accurate"]
     np.testing.assert_allclose(reading.distances.probability_entailment, [0.9, 0.2])
@@ -73,19 +73,10 @@ def test_both_readings_are_kept(monkeypatch):
 
 
 def test_settled_pairs_load_no_second_classifier(monkeypatch):
-    identities = {"compact": ClassifierIdentity("c", "compact", "1", "", "cpu", "float32", "compact")}
+    identities = {"compact": ModelIdentity("c", "compact", "1", "", "cpu", "float32", "compact")}
     monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
     monkeypatch.setattr(entailment, "load_classifier", lambda _: Fixed(0.01))
-    both = ClassifierIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
-    reading = entailment.start_reading(both, [EVIDENCE], ["The fee is 5 euros."], 64)()
+    both = ModelIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
+    reading = entailment.start_reading(both, [EVIDENCE], ["The fee is 5 euros."])()
     assert reading.deciding == ["compact"]
     assert reading.first is not None
-
-
-def test_without_the_base_the_compact_classifier_reads_alone_and_one_line_says_so(monkeypatch, capsys):
-    monkeypatch.setattr(mpnet, "PACKAGES", ("no-such-part-001",))
-    row = describe_classifier(CASCADE, "", "cpu", "float32").to_pylist()[0]
-    assert (row["classifier_name"], row["location"], row["problem"]) == ("hcat-entailment-compact", "compact", None)
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1
-    assert "the base of the accurate classifier is not installed" in lines[0]

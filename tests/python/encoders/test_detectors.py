@@ -11,10 +11,10 @@ import torch
 from numpy.testing import assert_allclose
 from safetensors.torch import load_file
 
-from hcat.encoders.classifier_identities import resolve_classifier
 from hcat.encoders.detectors import find_unsupported, open_detector
 from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
+from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
 
@@ -66,6 +66,16 @@ def save_token_classifier(folder, kind, labels):
     save_tokenizer(folder, names=("input_ids", "attention_mask", *segments))
 
 
+def save_sequence_classifier(folder, labels):
+    from transformers import BertConfig, BertForSequenceClassification
+
+    torch.manual_seed(3)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 24}
+    names = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
+    BertForSequenceClassification(BertConfig(**sizes, **names, vocab_size=40)).save_pretrained(folder)
+    save_tokenizer(folder, names=("input_ids", "attention_mask", "token_type_ids"))
+
+
 def save_t5(folder, words=WORDS):
     from transformers import T5Config, T5ForConditionalGeneration
 
@@ -78,7 +88,23 @@ def save_t5(folder, words=WORDS):
 
 
 def read(folder):
-    return load_classifier(resolve_classifier(str(folder), "", "cpu", "float32"))
+    return load_classifier(resolve_classifier(str(folder), "cpu", "float32"))
+
+
+def test_any_sequence_classifier_with_an_entailment_label_works(tmp_path):
+    save_sequence_classifier(tmp_path, {0: "neutral", 1: "entailment", 2: "contradiction"})
+    classifier = read(tmp_path)
+    assert (classifier.head.entailment, classifier.head.contradiction, classifier.maximum_tokens) == (1, 2, 48)
+    logits, counts = classify_pairs(classifier, PREMISES, HYPOTHESES, 64)
+    assert counts.tolist() == [11, 8, 97]
+    alone, _ = classify_pairs(classifier, PREMISES[:1], HYPOTHESES[:1], 64)
+    assert_allclose(alone[0], logits[0], atol=1e-5)
+
+
+def test_a_classifier_without_an_entailment_label_is_a_clear_error(tmp_path):
+    save_sequence_classifier(tmp_path, {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"})
+    with pytest.raises(ModelError, match="needs exactly one label"):
+        read(tmp_path)
 
 
 @pytest.mark.parametrize("kind", ["modernbert", "bert", "deberta-v2"])
@@ -168,7 +194,7 @@ def test_pickled_weights_are_refused_unless_the_environment_allows_them(tmp_path
     ):
         read(tmp_path / "pickled")
     monkeypatch.setenv("HCAT_PICKLED_WEIGHTS", "1")
-    identity = resolve_classifier(str(tmp_path / "pickled"), "", "cpu", "float32")
+    identity = resolve_classifier(str(tmp_path / "pickled"), "cpu", "float32")
     assert_allclose(classify_pairs(load_classifier(identity), ["the fee"], ["fee"], 4096)[0], expected, atol=1e-6)
     # a model of the Hub has no digest beforehand: transformers itself finds no safetensors
     monkeypatch.delenv("HCAT_PICKLED_WEIGHTS")

@@ -2,6 +2,7 @@
 
 import json
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,16 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 from numpy.testing import assert_allclose
 
-from hcat.encoders import entailment
-from hcat.encoders.classifier_identities import SHIPPED, ClassifierIdentity, describe_classifier, resolve_classifier
 from hcat.encoders.distances import Head, find_entailment, find_label, measure_distances
-from hcat.encoders.entailment import ENTAILED_SCHEMA, load_classifier
-from hcat.encoders.pair_classifiers import (
-    HashingClassifier,
-    classify_pairs,
-    find_last_linear,
-    merge_delta,
-)
+from hcat.encoders.entailment import ENTAILED_SCHEMA, entail_pending, load_classifier
+from hcat.encoders.identities import SHIPPED, resolve_classifier
+from hcat.encoders.pair_classifiers import HashingClassifier, classify_pairs, find_last_linear, merge_delta
 from hcat.encoders.tokens import TokenizedPair, truncate_pair
 from hcat.engine import devices
 from hcat.engine.devices import ModelError
@@ -119,44 +114,6 @@ def test_model_without_one_last_linear_is_refused():
         find_last_linear(model, 5)
 
 
-def save_tiny(folder, labels):
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
-
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "is", "five", "six", "euros", "the", "not", "free"]
-    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-    )
-    fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", model_max_length=24
-    )
-    fast.save_pretrained(folder)
-    tiny("bert", labels).save_pretrained(folder)
-
-
-def test_any_local_classifier_works(tmp_path):
-    save_tiny(tmp_path, {0: "neutral", 1: "entailment", 2: "contradiction"})
-    identity = resolve_classifier(str(tmp_path), "", "cpu", "auto")
-    classifier = load_classifier(identity)
-    assert classifier.head.entailment == 1
-    assert classifier.head.contradiction == 2
-    assert classifier.maximum_tokens == 24
-    premises = ["the fee is five euros", "free", "the fee is " + "five " * 40]
-    logits, counts = classify_pairs(classifier, premises, ["the fee is six", "not free", "five"], 64)
-    assert logits.shape == (3, 3)
-    assert counts.tolist() == [12, 6, 47]
-    alone, _ = classify_pairs(classifier, premises[:1], ["the fee is six"], 64)
-    assert_allclose(alone[0], logits[0], atol=1e-5)
-
-
-def test_classifier_without_entailment_label_is_a_clear_error(tmp_path):
-    save_tiny(tmp_path, {0: "LABEL_0", 1: "LABEL_1", 2: "LABEL_2"})
-    with pytest.raises(ModelError, match="needs exactly one label"):
-        load_classifier(resolve_classifier(str(tmp_path), "", "cpu", "auto"))
-
-
 @given(st.integers(0, 30), st.integers(1, 30), st.integers(8, 40))
 def test_truncation_cuts_the_premise_first(count_premise, count_hypothesis, maximum):
     premise, hypothesis = list(range(100, 100 + count_premise)), list(range(200, 200 + count_hypothesis))
@@ -173,7 +130,7 @@ def test_truncation_cuts_the_premise_first(count_premise, count_hypothesis, maxi
 
 
 def test_compact_classifier_is_pinned_and_knows_the_easy_cases():
-    identity = resolve_classifier("compact", "", "cpu", "auto")
+    identity = resolve_classifier("compact", "cpu")
     classifier = load_classifier(identity)
     premise = "The monthly fee of the basic account is 5 euros. It is charged on the first working day."
     logits, _ = classify_pairs(
@@ -198,7 +155,7 @@ def test_compact_classifier_equals_transformers():
 
     from hcat.encoders import minilm
 
-    identity = resolve_classifier("compact", "", "cpu", "float32")
+    identity = resolve_classifier("compact", "cpu", "float32")
     classifier = load_classifier(identity)
     labels = json.loads((COMPACT.folder / "card.json").read_text())["labels"]
     config = BertConfig.from_pretrained(devices.packaged_folder(), num_labels=len(labels))
@@ -219,65 +176,17 @@ def test_compact_classifier_equals_transformers():
     assert_allclose(classify_pairs(classifier, premises, hypotheses, 4096)[0], np.array(expected), atol=1e-4)
 
 
-def test_other_delta_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "delta.safetensors").write_bytes(b"other")
-    (tmp_path / "card.json").write_text(json.dumps({"revision": "1", "labels": [], "delta_sha256": "0" * 64}))
-    monkeypatch.setitem(SHIPPED, "compact", COMPACT._replace(folder=tmp_path))
-    row = describe_classifier("compact", "", "cpu", "auto").to_pylist()[0]
-    assert "delta must have SHA-256 000" in row["problem"]
-    assert row["classifier_key"] is None
-
-
-def test_the_key_covers_all_files_of_base_and_delta(tmp_path, monkeypatch):
-    first = resolve_classifier("compact", "", "cpu", "float32")
-    monkeypatch.setitem(SHIPPED, "compact", COMPACT._replace(base_files="0" * 64))
-    other_base = resolve_classifier("compact", "", "cpu", "float32")
-    for name in ("delta.safetensors", "card.json"):
-        (tmp_path / name).write_bytes((COMPACT.folder / name).read_bytes())
-    card = json.loads((tmp_path / "card.json").read_text()) | {"labels": ["neutral", "entailment", "contradiction"]}
-    (tmp_path / "card.json").write_text(json.dumps(card))
-    monkeypatch.setitem(SHIPPED, "compact", COMPACT._replace(folder=tmp_path))
-    other_card = resolve_classifier("compact", "", "cpu", "float32")
-    assert len({identity.classifier_key for identity in (first, other_base, other_card)}) == 3
-    # a decision names the weights alone
-    assert len({identity.classifier_sha256 for identity in (first, other_base, other_card)}) == 1
-
-
-def test_hub_id_needs_a_revision():
-    row = describe_classifier("someone/model", "", "cpu", "auto").to_pylist()[0]
-    assert "needs hcat_classifier_revision (a commit), got none" in row["problem"]
-
-
-class FakeRelation:
-    """A relation over an Arrow table, as far as the slices need one."""
-
-    def __init__(self, table: pa.Table) -> None:
-        self._table = table
-
-    def to_arrow_reader(self, rows: int):
-        return self._table.to_reader(rows)
-
-    def aggregate(self, _: str):
-        count = self._table.num_rows
-
-        class Counted:
-            def fetchall(self):
-                return [(count,)]
-
-        return Counted()
-
-
 def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
-    identity = resolve_classifier("hashing", "", "cpu", "auto")
+    identity = resolve_classifier("hashing", "cpu")
     table = pa.table(
         {
             "pair_id": [f"p{number}" for number in range(10)],
-            "classifier_key": [identity.classifier_key] * 10,
+            "classifier_key": [identity.key] * 10,
             "premise": [f"premise {number}" for number in range(10)],
             "hypothesis": ["hypothesis"] * 10,
         }
     )
-    first = entailment.entail_pending(FakeRelation(table), identity, 4, 64, str(tmp_path))
+    first = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path), 4)
     assert first.schema == ENTAILED_SCHEMA
     one = first.read_next_batch()
     calls = []
@@ -287,15 +196,9 @@ def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):
         "prepare",
         lambda self, premises, hypotheses: (calls.append(len(premises)), original(self, premises, hypotheses))[1],
     )
-    rest = entailment.entail_pending(FakeRelation(table), identity, 4, 64, str(tmp_path)).read_all()
+    rest = entail_pending(duckdb.from_arrow(table), identity, str(tmp_path), 4).read_all()
     assert sum(calls) == 6
     assert rest.num_rows == 10
     assert rest.slice(0, 4).equals(pa.Table.from_batches([one]))
     scores = np.array(rest["score"].to_pylist())
     assert ((scores > 0) & (scores < 1)).all()
-
-
-def test_identity_survives_its_row():
-    identity = resolve_classifier("none", "", "cpu", "auto")
-    row = describe_classifier("none", "", "cpu", "auto").to_pylist()[0]
-    assert ClassifierIdentity.from_row(row) == identity

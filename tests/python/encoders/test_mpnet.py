@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose
 
 # training is no installed package: it is run from the root of the repository
 from hcat.encoders import mpnet
-from hcat.encoders.classifier_identities import SHIPPED, resolve_classifier
 from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
+from hcat.encoders.identities import SHIPPED, resolve_classifier
 from hcat.encoders.mpnet import JoinedFiles
 from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
@@ -109,13 +109,13 @@ HYPOTHESES = ["The basic account costs 5 euros a month.", "The basic account has
 
 
 def test_accurate_classifier_knows_the_easy_cases(installed):
-    identity = resolve_classifier("accurate", "", "cpu", "auto")
+    identity = resolve_classifier("accurate", "cpu")
     classifier = load_classifier(identity)
     logits, _ = classify_pairs(classifier, [PREMISE] * 3, HYPOTHESES, 2048)
     found = measure_distances(logits, classifier.head).probability_entailment
     assert found[0] > 0.5
     assert found[0] > found[1:].max() + 0.2
-    assert (identity.classifier_name, classifier.maximum_tokens) == ("hcat-entailment-accurate", 512)
+    assert (identity.name, classifier.maximum_tokens) == ("hcat-entailment-accurate", 512)
 
 
 def test_accurate_classifier_is_what_training_left(installed):
@@ -126,7 +126,7 @@ def test_accurate_classifier_is_what_training_left(installed):
     from training.bases import BASES
     from training.lora import write_back
 
-    classifier = load_classifier(resolve_classifier("accurate", "", "cpu", "float32"))
+    classifier = load_classifier(resolve_classifier("accurate", "cpu", "float32"))
     adapted = fit.make_adapted(BASES["accurate"], BASES["accurate"].shipped_rank).eval()
     delta = load_file(SHIPPED["accurate"].folder / "delta.safetensors")
     write_back(adapted, {name: value.float() for name, value in delta.items()})

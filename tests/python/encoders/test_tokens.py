@@ -3,6 +3,7 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from hcat.encoders import embedding, tokens
-from hcat.encoders.classifier_identities import resolve_classifier
-from hcat.encoders.embedding import PackagedEncoder, encode_texts, resolve_encoder
+from hcat.encoders.embedding import PackagedEncoder, encode_texts
+from hcat.encoders.identities import resolve_classifier, resolve_encoder
 from hcat.encoders.pair_classifiers import CompactClassifier, classify_pairs
 from hcat.encoders.tokens import Padded, TokenizedPair, Tokens, join_encodings, join_pairs, start_fetch, to_pair
 from hcat.engine.batching import map_slices, plan_batches
@@ -65,7 +66,7 @@ def read_one_by_one(model, encodings, run):
 
 
 def test_texts_are_tokenized_once_and_every_bit_is_that_of_a_plain_loop(counted):
-    encoder = PackagedEncoder(resolve_encoder("packaged", "", "cpu", "float32"))
+    encoder = PackagedEncoder(resolve_encoder("packaged", "cpu", "float32"))
     vectors, counts = encode_texts(encoder, TEXTS, BUDGET)
     assert counted.count == len(TEXTS)
     assert counts.max() > encoder.maximum_tokens
@@ -75,7 +76,7 @@ def test_texts_are_tokenized_once_and_every_bit_is_that_of_a_plain_loop(counted)
 
 
 def test_pairs_are_tokenized_once_and_every_bit_is_that_of_a_plain_loop(counted):
-    classifier = CompactClassifier(resolve_classifier("compact", "", "cpu", "float32"))
+    classifier = CompactClassifier(resolve_classifier("compact", "cpu", "float32"))
     logits, counts = classify_pairs(classifier, TEXTS, OTHERS, BUDGET)
     assert counted.count == len(TEXTS)
     assert counts.max() > classifier.maximum_tokens
@@ -137,22 +138,6 @@ def test_results_of_a_gpu_are_copied_at_once_and_waited_for_late(monkeypatch):
     assert log[-1] == "wait"
 
 
-class FakeRelation:
-    """The calls that the slices make on a relation of pending rows."""
-
-    def __init__(self, table):
-        self._table = table
-
-    def aggregate(self, _):
-        return self
-
-    def fetchall(self):
-        return [(self._table.num_rows,)]
-
-    def to_arrow_reader(self, batch_rows):
-        return pa.RecordBatchReader.from_batches(self._table.schema, self._table.to_batches(batch_rows))
-
-
 @pytest.mark.parametrize("ahead", [0, 1, 2])
 def test_slices_are_started_before_the_one_before_is_waited_for(tmp_path, ahead):
     table = pa.table({"text_id": [f"t{number}" for number in range(12)]})
@@ -172,7 +157,7 @@ def test_slices_are_started_before_the_one_before_is_waited_for(tmp_path, ahead)
 
         return wait
 
-    reader = map_slices(FakeRelation(table), "text_id", table.schema, 3, tmp_path, score, "texts", ahead)
+    reader = map_slices(duckdb.from_arrow(table), "text_id", table.schema, 3, tmp_path, score, "texts", ahead)
     assert reader.read_all().equals(table)
     assert (threading.current_thread() in starters) == (ahead == 0)
     assert len(starters) <= max(ahead, 1)
@@ -190,7 +175,7 @@ def test_a_slice_that_fails_ends_the_work_and_keeps_what_was_finished(tmp_path, 
             raise ModelError("the device is gone")
         return lambda: batch
 
-    reader = map_slices(FakeRelation(table), "text_id", table.schema, 3, tmp_path, score, "texts", ahead)
+    reader = map_slices(duckdb.from_arrow(table), "text_id", table.schema, 3, tmp_path, score, "texts", ahead)
     with pytest.raises(ModelError, match="the device is gone"):
         reader.read_all()
     assert len(count) <= 3 + ahead
@@ -198,12 +183,12 @@ def test_a_slice_that_fails_ends_the_work_and_keeps_what_was_finished(tmp_path, 
 
 
 def test_a_build_on_a_gpu_gives_the_same_rows_in_the_same_order(tmp_path, monkeypatch):
-    identity = resolve_encoder("hashing:8", "", "cpu", "auto")
+    identity = resolve_encoder("hashing:8", "cpu")
     names = [f"t{number}" for number in range(10)]
-    table = pa.table({"text_id": names, "encoder_key": [identity.encoder_key] * 10, "encoded_text": names})
+    table = pa.table({"text_id": names, "encoder_key": [identity.key] * 10, "encoded_text": names})
     one, other = (
         (monkeypatch.setitem(embedding.SLICES_AHEAD, "cpu", ahead),
-         embedding.embed_pending(FakeRelation(table), identity, 4, 0, str(tmp_path / str(ahead))).read_all())[1]
+         embedding.embed_pending(duckdb.from_arrow(table), identity, str(tmp_path / str(ahead)), 4).read_all())[1]
         for ahead in (0, 2)
     )  # fmt: skip
     assert one["text_id"].to_pylist() == names
@@ -212,7 +197,7 @@ def test_a_build_on_a_gpu_gives_the_same_rows_in_the_same_order(tmp_path, monkey
 
 def test_threads_may_share_a_tokenizer_that_was_saved_to_cut_and_pad():
     # the packaged one was saved so: no later call changes it, because a change while another thread reads fails
-    identity = resolve_encoder(str(packaged_folder()), "", "cpu", "auto")
+    identity = resolve_encoder(str(packaged_folder()), "cpu")
     encoder = embedding.load_encoder(identity)
     own = encoder._model.tokenizer.backend_tokenizer
     assert own.truncation is own.padding is None

@@ -124,10 +124,9 @@ def test_another_tokenizer_stops_encoder_and_classifier_in_one_line(tmp_path: Pa
     replace_file(tokenizer, swapped.encode())
     done = run_first(
         tmp_path,
-        "from hcat.encoders.embedding import describe_encoder\n"
-        "from hcat.encoders.classifier_identities import describe_classifier\n"
-        "for describe, name in ((describe_encoder, 'packaged'), (describe_classifier, 'compact')):\n"
-        "    print(describe(name, '', 'cpu', 'float32').to_pylist()[0]['problem'])",
+        "from hcat.encoders.identities import ModelError, resolve_classifier, resolve_encoder\n"
+        "for resolve, name in ((resolve_encoder, 'packaged'), (resolve_classifier, 'compact')):\n"
+        "    try:\n        resolve(name, 'cpu')\n    except ModelError as error:\n        print(error)",
     )
     lines = done.stdout.splitlines()
     assert len(lines) == 2, done.stderr

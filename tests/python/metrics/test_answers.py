@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import datetime
 
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.metrics.answers import (
-    CHECK_SCHEMA,
-    KINDS,
-    MAXIMUM_CHARACTERS,
-    REASONS,
-    STATUSES,
-    check_answer,
-    check_answers,
-    find_kind,
-)
+from hcat.metrics.answers import MAXIMUM_CHARACTERS, check_answer, find_kind
+
+STATUSES = ("correct", "incorrect", "undecided")
 
 
 @pytest.mark.parametrize(
@@ -42,7 +34,6 @@ from hcat.metrics.answers import (
 )
 def test_the_kind_is_read_from_the_true_answer(truth: str, kind: str) -> None:
     assert find_kind(truth) == kind
-    assert kind in KINDS
 
 
 @pytest.mark.parametrize(
@@ -201,7 +192,6 @@ def test_marks_that_hide_letters_are_taken_out() -> None:
 def test_any_texts_give_a_closed_status(answer: str, truth: str, query: str) -> None:
     checked = check_answer(answer, truth, query, [query])
     assert checked.status in STATUSES
-    assert checked.reason in REASONS
     assert check_answer(answer, truth, query, [query]) == checked
 
 
@@ -217,28 +207,3 @@ def test_a_number_equals_itself_with_separators_and_no_other(value: int, unit: s
 def test_a_date_equals_itself_in_words(date: datetime.date) -> None:
     said = f"It began on {date:%B} {date:%d}, {date:%Y}."
     assert check_answer(said, str(date)).status == "correct"
-
-
-def test_batches_are_checked_row_by_row() -> None:
-    rows = {
-        "interaction_id": ["1", "2", "3"],
-        "query": ["Who?", None, "Where?"],
-        "answer": ["Alan Turing.", None, "Rome"],
-        "true_answer": ["Alan Turing", "Paris", "New York"],
-        "rivals": [None, ["Rome", None], ["Rome"]],
-    }
-    schema = pa.schema([*[(name, pa.string()) for name in list(rows)[:4]], ("rivals", pa.list_(pa.string()))])
-    batch = pa.RecordBatch.from_pydict(rows, schema=schema)
-    found = check_answers(batch)
-    assert found.schema == CHECK_SCHEMA
-    assert found.column("is_correct").to_pylist() == [True, None, False]
-    assert found.column("check_reason").to_pylist() == ["exact", "no_answer", "other_candidate"]
-    apart = [check_answers(batch.slice(position, 1)) for position in range(3)]
-    assert pa.Table.from_batches(apart).equals(pa.Table.from_batches([found]), check_metadata=False)
-    without = check_answers(batch.drop_columns(["rivals"]))
-    assert without.column("check_reason").to_pylist() == ["exact", "no_answer", "not_mentioned"]
-
-
-def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(ValueError, match="got 'song'"):
-        check_answer("a", "b", kind="song")  # type: ignore[arg-type]

@@ -4,8 +4,9 @@ import pyarrow as pa
 from numpy.testing import assert_allclose
 
 from hcat.engine.keys import hash_text
-from hcat.metrics import batches as lexical
-from hcat.metrics.batches import SupportMeasure, describe_answers, overlap_answers, split_passages
+from hcat.metrics import batches
+from hcat.metrics.batches import SUPPORT_LISTS, SupportMeasure, describe_answers, overlap_answers, split_passages
+from hcat.metrics.texts import TextReader
 
 
 def test_sentences_of_a_passage_keep_order_and_offsets():
@@ -35,7 +36,7 @@ def test_sentences_of_json_are_in_words_over_their_spans():
 def units(texts: dict[str, str], rows: list[dict[str, list[str] | None]]) -> tuple[pa.RecordBatch, pa.Table]:
     schema = pa.schema(
         [("interaction_id", pa.string()), ("input_key", pa.string())]
-        + [(name, pa.list_(pa.string())) for name in lexical.SUPPORT_LISTS]
+        + [(name, pa.list_(pa.string())) for name in SUPPORT_LISTS]
     )
     records = [{"interaction_id": f"i{number}", "input_key": "k"} | row for number, row in enumerate(rows)]
     table = pa.table({"text_id": list(texts), "encoded_text": list(texts.values())})
@@ -78,8 +79,8 @@ def test_kept_features_never_change_a_result(monkeypatch):
     ]
     batch, table = units(texts, rows)
     whole = SupportMeasure()(batch, table).to_pylist()
-    monkeypatch.setattr(lexical, "_KEPT_SOURCES", 3)
-    monkeypatch.setattr(lexical, "_KEPT_ANSWERS", 1)
+    monkeypatch.setattr(batches, "_KEPT_SOURCES", 3)
+    monkeypatch.setattr(batches, "_KEPT_ANSWERS", 1)
     measure = SupportMeasure()
     parts = [row for start in range(10) for row in measure(batch.slice(start, 1), table).to_pylist()]
     assert parts == whole
@@ -92,7 +93,7 @@ def test_the_oldest_texts_are_forgotten_and_read_again():
         seen.append(text)
         return text.upper()
 
-    reader = lexical._Reader(read, 2)
+    reader = TextReader(read, 2)
     table = pa.table({"text_id": ["1", "2", "3"], "encoded_text": ["a", "b", "c"]})
     assert reader.read([["1"], None, ["1", "2"]], table) == {"1": "A", "2": "B"}
     assert reader.read([["2"], ["3"]], table)["3"] == "C"

@@ -93,24 +93,6 @@ def test_chunk_windows_cover_every_sentence_once(context, characters):
         assert len(run) == 1 or sum(lengths[position] for position in run) <= characters
 
 
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (("whole", 1, 1, 1), "hcat_evidence_mode must be among sentences, chunks, got 'whole'"),
-        (("sentences", 0, 1, 1), "hcat_evidence_windows must be at least 1, got 0"),
-    ],
-)
-def test_faulty_settings_are_named(values, message):
-    with pytest.raises(ValueError, match=message):
-        EvidenceSettings(*values)
-
-
-def test_settings_of_the_project_are_one_text():
-    assert EvidenceChoice.from_text("sentences 2 4 700")._settings == EvidenceSettings("sentences", 2, 4, 700)
-    with pytest.raises(ValueError, match="three whole numbers, got 'sentences 2 4 many'"):
-        EvidenceChoice.from_text("sentences 2 4 many")
-
-
 def make_batch(count: int) -> tuple[pa.RecordBatch, pa.Table]:
     random = np.random.default_rng(7)
     texts = [f"sentence {number} about the fee of {number} euros" for number in range(40)]

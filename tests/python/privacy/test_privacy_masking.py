@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcat.privacy.identifiers import has_luhn_check
-from hcat.privacy.masking import mask_text, mask_texts, mask_value
+from hcat.privacy.masking import mask_text, mask_value
 from hcat.privacy.spans import ENTITY_TYPES
 from hcat.privacy.tables import expose_answers, recognise_texts
 
@@ -38,7 +38,7 @@ def test_unknown_types_are_refused() -> None:
 def test_masked_text_keeps_everything_else() -> None:
     text = f"Dear Ms Okonkwo,\nyour card {CARD} was charged. Harbour Points stay."
     assert mask_text(text) == "Dear Ms [person],\nyour card ****1111 was charged. Harbour Points stay."
-    assert mask_texts(["", "Open the app."]) == ["", "Open the app."]
+    assert mask_text("Open the app.") == "Open the app."
 
 
 _digits = st.text("0123456789", min_size=8, max_size=8)

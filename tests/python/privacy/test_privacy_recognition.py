@@ -1,4 +1,4 @@
-"""Personal data of each kind is found and nothing else, without overlap; settings of the tagger and of Presidio."""
+"""Personal data of each kind is found and nothing else, without overlap."""
 
 from itertools import pairwise
 
@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.engine.devices import ModelError
 from hcat.privacy import presidio, recognition
 from hcat.privacy.masking import mask_text
 from hcat.privacy.recognition import find_spans, resolve_overlaps
@@ -174,9 +173,6 @@ def test_any_text_gives_spans_inside_it(text: str) -> None:
     assert all(left.end <= right.start for left, right in pairwise(tokens))
 
 
-# --- settings ----------------------------------------------------------------------------------------------------
-
-
 _CHECKED_VALUES = (
     "4111 1111 1111 1111",
     "4111-1111-1111-1111",
@@ -202,27 +198,5 @@ _CHECKED_VALUES = (
     )
 )
 def test_recognisers_of_presidio_are_left_out_only_where_they_find_nothing(parts: list[str]) -> None:
-    asked = presidio.load_presidio(presidio.DEFAULT_PRESIDIO_RECOGNISERS)
     text = " and ".join([*parts, "1"])
-    gated = presidio.ask_presidio(text, asked)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(presidio, "_NECESSARY", {})
-        assert gated == presidio.ask_presidio(text, asked)
-
-
-def test_more_recognisers_of_presidio_can_be_named_and_stay_off_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    import socket
-
-    def refuse(*arguments: object, **options: object) -> None:
-        raise AssertionError("a recogniser opened a connection")
-
-    monkeypatch.setattr(socket.socket, "connect", refuse)
-    spans = find_spans(["jane@example.com"], presidio_recognisers=["EmailRecognizer"])[0]
-    assert [span.entity_type for span in spans] == ["email"]
-    with pytest.raises(ValueError, match="must be classes of presidio_analyzer, got 'Nothing'"):
-        find_spans(["x"], presidio_recognisers=["Nothing"])
-
-
-def test_a_missing_pipeline_is_named() -> None:
-    with pytest.raises(ModelError, match="'no_such_pipeline'"):
-        find_spans(["x"], model="no_such_pipeline")
+    assert presidio.ask_presidio(text) == presidio.ask_presidio(text, is_necessary_only=False)

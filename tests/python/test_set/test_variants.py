@@ -15,9 +15,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from variant_materials import material_rows, read_seed, shipped_materials, shipped_rates
 
-from hcat.encoders.classifier_identities import resolve_classifier
-from hcat.encoders.embedding import encode_texts, load_encoder, resolve_encoder
+from hcat.encoders.embedding import encode_texts, load_encoder
 from hcat.encoders.entailment import load_classifier
+from hcat.encoders.identities import resolve_classifier, resolve_encoder
 from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.language.features import extract_features
 from hcat.test_set.variants.drafts import MATERIALS, Item, Parent, Settings
@@ -612,7 +612,7 @@ def test_models_see_what_is_kept_and_what_is_broken(capsys):
     """
     rows = [row for row in ORIGINALS if row["expected_behaviour"] == "answer"][::5]
     parents = [row["text"] for row in rows]
-    encoder = load_encoder(resolve_encoder("packaged", "", "cpu", "float32"))
+    encoder = load_encoder(resolve_encoder("packaged", "cpu", "float32"))
     vectors, _ = encode_texts(encoder, parents, 4096)
     shares = {}
     for variant_type in [*KEPT_TYPES, "out_of_distribution"]:
@@ -624,7 +624,7 @@ def test_models_see_what_is_kept_and_what_is_broken(capsys):
         )
         to_parent = np.sum(variants * vectors[places], axis=1)
         shares[variant_type] = float(np.mean(to_parent > np.sum(variants * vectors[others], axis=1)))
-    classifier = load_classifier(resolve_classifier("compact", "", "cpu", "float32"))
+    classifier = load_classifier(resolve_classifier("compact", "cpu", "float32"))
     entailed = {}
     for variant_type in ("paraphrase", "negation"):
         made = [(row["text"], draft.text) for row in ORIGINALS for draft in make(variant_type, row["text"])[1]][:24]

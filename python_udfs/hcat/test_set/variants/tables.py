@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import map_batches
-from hcat.language.identification import identify_languages
+from hcat.language.identification import LEAST_LETTERS, LEAST_PROBABILITY, identify_languages
 from hcat.test_set.variants.drafts import MATERIALS, Draft, Item, Parent, Settings
 from hcat.test_set.variants.kinds import vary
 
@@ -62,8 +62,8 @@ class LanguageBounds(NamedTuple):
         Letters that a text must have.
     """
 
-    probability: float
-    letters: int
+    probability: float = LEAST_PROBABILITY
+    letters: int = LEAST_LETTERS
 
 
 def vary_batch(batch: pa.RecordBatch, materials: Materials, bounds: LanguageBounds | None = None) -> pa.RecordBatch:
