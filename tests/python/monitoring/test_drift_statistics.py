@@ -7,13 +7,13 @@ from random import Random
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from hcat.monitoring.drift import statistics as drift
+from hcat.monitoring.drift.alarms import rejection_limit
 from hcat.statistics.arrays import Floats
 from hcat.statistics.multiple_tests import adjust_p_values
 
@@ -67,28 +67,6 @@ def test_a_series_without_rows_has_no_numbers() -> None:
     assert_array_equal(period.count, [0, 0, 3, 0])
     assert_array_equal(np.isfinite(period.mean), [False, False, True, False])
     assert_array_equal(period.effective, [0, 0, 3, 0])
-
-
-def test_keys_are_numbered_alike_by_table_and_by_sorting() -> None:
-    keys = np.random.default_rng(2).integers(0, 500, 300)
-    dense, by_table = drift._number_keys(keys, 500)
-    sparse, by_sorting = drift._number_keys(keys, 10**9)
-    assert_array_equal(dense, sparse)
-    assert_array_equal(by_table, by_sorting)
-
-
-@pytest.mark.parametrize(
-    ("series", "clusters", "scores", "message"),
-    [
-        ([0, 1], [0, 1], [0.0, math.nan], "finite"),
-        ([0, 5], [0, 1], [0.0, 1.0], "lie in"),
-        ([0, -1], [0, 1], [0.0, 1.0], "lie in"),
-        ([0], [0, 1], [0.0, 1.0], "one shape"),
-    ],
-)
-def test_bad_rows_are_refused(series: list[int], clusters: list[int], scores: list[float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        drift.arrange_rows(np.array(series), np.array(clusters), np.array(scores), 2)
 
 
 # --- error by cluster -------------------------------------------------------------------------------------------------
@@ -180,7 +158,7 @@ def test_q_values_are_those_of_scipy(p_values: list[float], level: float) -> Non
     expected = stats.false_discovery_control(values, method="bh")
     q_values = adjust_p_values(values)
     assert_allclose(q_values, expected)
-    limit = drift.rejection_limit(values, level)
+    limit = rejection_limit(values, level)
     # the limit tells the same story as the q-values, up to rounding at the limit itself
     clear = np.abs(q_values - level) > 1e-9
     assert_array_equal((values <= limit)[clear], (q_values <= level)[clear])
@@ -189,5 +167,5 @@ def test_q_values_are_those_of_scipy(p_values: list[float], level: float) -> Non
 def test_what_is_not_tested_is_no_member_of_the_family() -> None:
     q_values = adjust_p_values(np.array([0.01, np.nan, 0.04]))
     assert_allclose(q_values, [0.02, np.nan, 0.04])
-    assert_allclose(drift.rejection_limit(np.array([0.5, np.nan, 0.9]), 0.01), 0.005)
-    assert drift.rejection_limit(np.array([np.nan]), 0.01) == 0.01
+    assert_allclose(rejection_limit(np.array([0.5, np.nan, 0.9]), 0.01), 0.005)
+    assert rejection_limit(np.array([np.nan]), 0.01) == 0.01

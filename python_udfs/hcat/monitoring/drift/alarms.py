@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.monitoring.drift.settings import DriftSettings
-from hcat.monitoring.drift.statistics import TESTS, rejection_limit
+from hcat.monitoring.drift.statistics import TESTS
 from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile
 from hcat.statistics.multiple_tests import adjust_p_values
@@ -87,6 +87,14 @@ def decide(
         "band_upper": columns["value_reference"] + margin,
         "is_drifting": is_drifting & (np.abs(columns["difference"]) >= least),
     }
+
+
+def rejection_limit(p_values: Floats, level: float) -> float:
+    """Return the p-value up to which Benjamini and Hochberg reject at ``level``; level / count if they reject none."""
+    members = p_values[~np.isnan(p_values)]
+    if not len(members):
+        return level
+    return level * max(1, int((adjust_p_values(members) <= level).sum())) / len(members)
 
 
 #: Columns of a row that a decision or a limit reads.
