@@ -43,10 +43,7 @@ RULE: Final = {
 }
 SETTINGS: Final = {
     "confidence": 0.95,
-    "false_discovery_rate": 0.05,
-    "power": 0.8,
     "minimum_clusters": 10,
-    "least_changed_clusters": 10,
 }
 
 

@@ -1,5 +1,7 @@
-{%- set short, long = var('hcat_answer_length_bounds') -%}
-{%- set second, later = var('hcat_turn_bounds') -%}
+{#- characters from which an answer is medium and from which it is long (dimension answer_length) -#}
+{%- set short, long = 200, 600 -%}
+{#- turns that part the dimensions turn and conversation_length: the first turn, the next ones, and late ones -#}
+{%- set second, later = 2, 4 -%}
 {%- set first_turns = 'turn 1' if second - 1 == 1 else 'turns 1 to ' ~ (second - 1) -%}
 {%- set few_turns = '1 turn' if second - 1 == 1 else '1 to ' ~ (second - 1) ~ ' turns' -%}
 with interactions as (

@@ -32,7 +32,7 @@ worst_group as (
 toxic_answers as (
     select
         'share_toxic_answers' as measurement,
-        avg((evaluations.raw_score >= {{ var('hcat_toxic_probability') }})::integer) as share,
+        avg((evaluations.raw_score >= {{ toxic_probability() }})::integer) as share,
         count(distinct interactions.cluster_id) as n_effective,
         count(*) as n
     from evaluations

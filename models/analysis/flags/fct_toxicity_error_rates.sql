@@ -21,7 +21,7 @@ judged as (
         probes.target_group,
         probes.source_id,
         probes.is_toxic,
-        (scores.toxicity >= {{ var('hcat_toxic_probability') }}) <> probes.is_toxic as is_error
+        (scores.toxicity >= {{ toxic_probability() }}) <> probes.is_toxic as is_error
     from probes
     inner join scores on probes.text_id = scores.text_id
     where scores.toxicity is not null

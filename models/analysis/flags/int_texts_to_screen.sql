@@ -1,6 +1,9 @@
 -- One row per distinct sentence of a query, with its vector and with a key of the rules, examples and encoder; and one
 -- per enabled example of a restricted topic or of the purpose of the application, which sentences are held against.
 {{ config(materialized='view') }}
+{#- raised when the patterns of injections change: every query is screened again -#}
+{%- set screening_revision = 2 %}
+
 with passages as (
     select distinct passage_id
     from {{ ref('hcat', 'int_interaction_passages') }}
@@ -40,7 +43,7 @@ listed as (
 
 keyed as (
     select
-        md5(concat_ws('|', '{{ var("hcat_screening_revision") }}', encoder.encoder_key, listed.examples))
+        md5(concat_ws('|', '{{ screening_revision }}', encoder.encoder_key, listed.examples))
             as screening_key
     from listed
     cross join encoder

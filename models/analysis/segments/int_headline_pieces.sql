@@ -8,7 +8,8 @@ with headline as (
 ),
 
 rules as (
-    select * from {{ seed('weakness_rules') }}
+    select * from {{ seed('metric_rules') }}
+    where rule_for = 'weakness'
 ),
 
 evaluations as (

@@ -18,8 +18,7 @@ from numpy.testing import assert_allclose
 from benchmarks.rendering import render_model
 from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.estimates import estimate_cells
-from hcat.weakness.statistics import WeaknessSettings
-from hcat.weakness.tables import judge_weaknesses
+from hcat.weakness.tables import find_weaknesses
 
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = ("int_clusters_bucketed", "int_cell_segments", "int_interaction_cells", "int_metric_cells", "int_cell_sums")
@@ -28,6 +27,17 @@ MODELS_OF_TESTED = ("fct_score_distributions",)
 #: measurement -> column of an evaluation
 MEASUREMENTS = {"mean_score": "raw_score", "share_failing": "is_failing", "share_failing_of_all": "is_failing_of_all"}
 PAIRS = (("topic", "language"),)
+KEYS = [
+    "cell_id",
+    "metric_name",
+    "first_dimension",
+    "first_segment",
+    "second_dimension",
+    "second_segment",
+    "count_interactions",
+    "count_clusters",
+]
+PIECES = ("metric_name", "cluster_id", "jackknife_group", "cells", "count_rows", "sum_values", "sum_squares")
 
 
 def run_models(
@@ -64,20 +74,28 @@ def run_models(
     connection.execute("create table fct_interactions (interaction_id varchar, query_id varchar)")
     connection.execute("create table dim_queries (query_id varchar, source_chunk_ids varchar[])")
     connection.execute("create table stg_chunks (chunk_id varchar, document_id varchar)")
-    variables = {
-        "hcat_jackknife_clusters": groups,
-        "hcat_jackknife_groups": groups,
-    }
     for name in MODELS:
-        connection.execute(f"create table {name} as {render_model(name, variables)}")
+        text = render_model(name, {})
+        if name == "int_clusters_bucketed":
+            text = text.replace("<= 1000", f"<= {groups}").replace("* 128", f"* {groups}")
+        connection.execute(f"create table {name} as {text}")
     cells, sums = (
         connection.execute(statement).to_arrow_table()
         for statement in ("from int_metric_cells order by cell_id", "from int_cell_sums")
     )
-    estimates = estimate_cells(cells, sums)
+    keys = cells.select(KEYS)
+    estimates = pa.concat_tables(
+        pa.table(
+            {name: keys[name] for name in KEYS}
+            | {"measurement": pa.repeat(measurement, cells.num_rows)}
+            | {name: pa.array(column, from_pandas=True) for name, column in figures.items()}
+        )
+        for measurement, figures in estimate_cells(cells, sums).items()
+    )
     connection.register("given_estimates", estimates)
     connection.execute("create table int_cell_estimates as from given_estimates")
     rules = pa.table({name: pa.nulls(0, pa.string()) for name in ("metric_name", "measurement", "margin")})
+    pieces = pa.table({name: pa.nulls(0, pa.string()) for name in PIECES})
     severities = pa.table({"measurement": pa.nulls(0, pa.string())})
     metrics = sorted({row["metric_name"] for row in evaluations})
     unbounded = {name: pa.nulls(len(metrics), pa.float64()) for name in ("range_low", "range_high")}
@@ -85,11 +103,13 @@ def run_models(
     catalog = pa.table({"metric_name": pa.array(metrics, pa.string()), "direction": directions} | unbounded)
     connection.register(
         "given_tested",
-        judge_weaknesses(estimates, rules, severities, catalog, WeaknessSettings(0.05, 0.95, 0.8, 10)),
+        find_weaknesses(
+            cells, sums, pieces, rules, severities, catalog, random_seed=1, confidence=0.95, minimum_clusters=10
+        ),
     )
     connection.execute("create table int_weaknesses_tested as from given_tested")
     for name in MODELS_OF_TESTED:
-        connection.execute(f"create table {name} as {render_model(name, variables)}")
+        connection.execute(f"create table {name} as {render_model(name, {})}")
     return connection
 
 
@@ -317,13 +337,6 @@ def test_no_evaluations_no_cells() -> None:
     connection = run_models([], [])
     for table in {*MODELS, *MODELS_OF_TESTED, "int_weaknesses_tested"}:
         assert connection.execute(f"select count(*) from {table}").fetchall() == [(0,)], table
-
-
-def test_every_cell_has_three_estimates() -> None:
-    connection = run_models(*draw(29, 60, 3))
-    rows = rows_of(connection, "select count(*) as rows from int_cell_estimates group by cell_id")
-    assert len(rows) == connection.execute("select count(*) from int_metric_cells").fetchall()[0][0]
-    assert {row["rows"] for row in rows} == {3}
 
 
 def test_descriptions_are_those_of_the_scores() -> None:
