@@ -229,32 +229,6 @@ def test_large_logs_do_not_flag_trifles() -> None:
     assert one(lax, **chosen)["is_drifting"]
 
 
-def test_weeks_hold_the_likeness_of_siblings() -> None:
-    logs, alone = Logs(), Logs()
-    random = np.random.default_rng(5)
-    for week in range(9):
-        for number in range(15):
-            effect = float(random.normal(0.9 if week >= 6 else 0.0, 1))
-            for _ in range(4):
-                logs.add(week, {"m": effect}, cluster=f"{week}-{number}")
-                alone.add(week, {"m": effect})
-    chosen = {"dimension": "all", "test": "mean_shift", "window_weeks": 3}
-    by_cluster, by_row = one(logs.measure(), **chosen), one(alone.measure(), **chosen)
-    assert_allclose(by_cluster["effective_window"], 45.0)
-    assert_allclose(by_row["effective_window"], 180.0)
-    # the spread of the weeks holds the likeness of siblings, whether or not the logs tell of clusters
-    assert_allclose(by_cluster["standard_error"], by_row["standard_error"])
-
-
-@pytest.mark.parametrize(("share", "silent"), [(0.0, "mix_shift"), (1.0, "mean_shift")])
-def test_a_share_of_nothing_never_alarms(share: float, silent: str) -> None:
-    table = normal_logs(shift=2.0).measure(mix_share=share)
-    assert not any(row["is_drifting"] for row in rows_of(table, test=silent))
-    assert {row["limit_value"] for row in rows_of(table, test=silent)} == {None}
-    alone = normal_logs(shift=2.0).measure(headline_share=0.0)
-    assert {row["dimension"] for row in rows_of(alone, is_drifting=True)} == {"topic"}
-
-
 def quarter_logs(shift: float = 0.0) -> Logs:
     """Twenty weeks of two topics that score 0 and 3; in the last week loans are nearly all of the questions."""
     random = np.random.default_rng(6)
@@ -278,21 +252,6 @@ def test_a_quarter_end_moves_the_mix_and_not_the_mean() -> None:
     # a change inside the topics is still found
     found = quarter_logs(shift=1.0).measure()
     assert one(found, dimension="all", test="mean_shift", window_weeks=3)["is_drifting"]
-
-
-def test_weeks_that_always_differ_do_not_alarm() -> None:
-    random = np.random.default_rng(7)
-    logs = Logs()
-    for week in range(20):
-        effect = 0.6 * (-1) ** week + (0.9 if week >= 17 else 0.0)
-        for _ in range(60):
-            logs.add(week, {"m": float(random.normal(effect, 1))})
-    row = one(logs.measure(), dimension="all", test="mean_shift", window_weeks=3)
-    assert row["status"] == "tested"
-    assert not row["is_drifting"]
-    # a test of interactions is sure of it
-    scores = np.array([row["raw_score"] for row in logs.scores["m"]])
-    assert stats.ttest_ind(scores[17 * 60 :], scores[: 17 * 60]).pvalue < 1e-4
 
 
 def test_a_new_mix_of_topics_alarms_and_names_the_topic() -> None:
@@ -541,21 +500,6 @@ def test_an_interval_stays_in_the_range_of_its_metric() -> None:
     square = float(stats.t.ppf(0.975, 11)) ** 2
     assert_allclose(found[2]["mean_lower"], 12 / (12 + square))
     assert_allclose(found[1]["mean_upper"], square / (12 + square))
-
-
-def test_the_interval_of_a_bounded_mean_covers() -> None:
-    random = np.random.default_rng(11)
-    scores = random.beta(4, 1, (4_000, 25))
-    weeks = pa.table(
-        {
-            "mean_score": scores.mean(axis=1),
-            "standard_error": scores.std(axis=1, ddof=1) / 5,
-            "scored_effective": np.full(4_000, 25.0),
-        }
-    )
-    found = bound_weeks(ranged(weeks, [(0.0, 1.0)] * 4_000), 0.95)
-    is_covered = (found["mean_lower"].to_numpy() <= 0.8) & (found["mean_upper"].to_numpy() >= 0.8)
-    assert 0.935 <= is_covered.mean() <= 0.965
 
 
 def test_an_interaction_of_a_far_week_costs_no_time() -> None:

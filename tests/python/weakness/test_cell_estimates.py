@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from benchmarks.rendering import render_model
-from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.estimates import estimate_cells
 from hcat.weakness.tables import find_weaknesses
 
@@ -250,37 +249,6 @@ def test_estimates_equal_leaving_out_one_bucket_at_a_time(groups: int) -> None:
     found = rows_of(connection, "select distinct jackknife_group from int_clusters_bucketed")
     assert 2 <= len(found) <= groups
     assert expect_estimates(connection) > 0
-
-
-def test_clusters_with_a_failure_are_counted_as_the_package_does() -> None:
-    connection = run_models(*draw(12, 200, 40))
-    sums = rows_of(
-        connection,
-        """
-        select cells.first_segment, sums.jackknife_group, sums.count_decided, sums.count_failing
-        from int_cell_sums as sums
-        inner join int_metric_cells as cells using (metric_name, cell_key)
-        where metric_name = 'decided' and cells.first_dimension = 'topic' and cells.second_dimension is null
-        """,
-    )
-    segments = sorted({row["first_segment"] for row in sums})
-    groups = sorted({row["jackknife_group"] for row in sums})
-    counts, failing = np.zeros((2, len(groups), len(segments)))
-    for row in sums:
-        place = groups.index(row["jackknife_group"]), segments.index(row["first_segment"])
-        counts[place], failing[place] = row["count_decided"], row["count_failing"]
-    expected = jackknife_cells(counts, failing, counts.sum(axis=1), failing.sum(axis=1))
-    found = rows_of(
-        connection,
-        """
-        from int_cell_estimates
-        where metric_name = 'decided' and measurement = 'share_failing'
-            and first_dimension = 'topic' and second_dimension is null
-        order by first_segment
-        """,
-    )
-    assert (expected.clusters_carrying > 1).all()
-    assert_allclose([row["clusters_carrying"] for row in found], expected.clusters_carrying, rtol=1e-12)
 
 
 def test_neither_order_nor_threads_change_a_bit() -> None:

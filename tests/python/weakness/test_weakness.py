@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
-from statsmodels.stats.meta_analysis import combine_effects
 from statsmodels.stats.proportion import proportion_confint
 
 from hcat.statistics.arrays import Floats
@@ -91,21 +90,6 @@ def test_strangers_in_one_jackknife_group_are_no_siblings() -> None:
     assert_allclose(found, [2.5, 2.0, 1.0])
 
 
-@pytest.mark.parametrize("count_groups", [4_000, 200])
-def test_likeness_of_simulated_siblings(count_groups: int) -> None:
-    random = np.random.default_rng(3)
-    clusters = np.repeat(np.arange(4_000), 5)
-    values = math.sqrt(0.3) * random.normal(size=4_000)[clusters] + math.sqrt(0.7) * random.normal(size=20_000)
-    groups = clusters % count_groups
-    counts, sums = np.bincount(groups).astype(float)[:, None], np.bincount(groups, weights=values)[:, None]
-    found = jackknife_cells(counts, sums, counts[:, 0], sums[:, 0])
-    spread = np.array([values.std(ddof=1)])
-    cells = with_whole(found._asdict(), np.array([4_000.0]), spread, np.zeros(1, dtype=np.int64))
-    # D from 200 groups is uncertain by a tenth
-    assert_allclose(cells.whole_likeness, 0.3, atol=0.11)
-    assert_allclose(cells.whole_design_effect, 1 + 0.3 * 4, atol=0.45)
-
-
 # --- the test ---------------------------------------------------------------------------------------------------------
 
 
@@ -155,12 +139,6 @@ def test_untested_cells_have_no_part_in_the_family() -> None:
     assert_allclose(alone.q_value[0], alone.p_value[0])
     assert np.isnan(alone.p_value[1:]).all()
     assert not alone.is_weak[1:].any()
-
-
-def test_nothing_to_test() -> None:
-    judged = judge_cells(make_cells(2), np.zeros(2, dtype=bool), np.zeros(2), SETTINGS)
-    assert np.isnan(judged.q_value).all()
-    assert not judged.is_weak.any()
 
 
 def test_the_cut_off_is_where_one_more_cell_would_be_flagged() -> None:
@@ -266,15 +244,6 @@ def test_no_difference_is_detectable_where_nearly_everything_fails() -> None:
     ).all()
 
 
-@given(st.floats(0.05, 0.6), st.sampled_from([20.0, 80.0, 320.0]))
-def test_more_clusters_detect_less(rate: float, count: float) -> None:
-    counts = np.array([count, 4 * count])
-    sizes = dict.fromkeys(("count_scored", "jackknife_groups", "clusters_effective", "clusters"), counts)
-    cells = make_cells(2, rest_value=rate, value=rate, **sizes)
-    found = detectable_difference(cells, np.ones(2, dtype=bool), np.zeros(2), stats.t.isf(1e-4, counts - 1), SETTINGS)
-    assert np.isnan(found[0]) or found[1] < found[0]
-
-
 # --- intervals --------------------------------------------------------------------------------------------------------
 
 
@@ -368,13 +337,6 @@ def test_variance_between_cells_solves_the_equation_of_paule_and_mandel(pairs: l
     else:
         assert_allclose(misfit, len(values) - 1, rtol=1e-6)
     assert_allclose(shrunken, center + found / (found + errors**2) * (values - center), atol=1e-9)
-
-
-def test_variance_between_cells_agrees_with_statsmodels() -> None:
-    values, errors = np.array([0.1, 0.35, 0.2, 0.6, 0.4]), np.array([0.05, 0.1, 0.07, 0.2, 0.09])
-    reference = combine_effects(values, errors**2, method_re="iterated", atol=1e-14, maxiter=500)
-    assert reference.tau2 > 0
-    assert_allclose(shrink(values, errors, np.ones((5, 1)))[1], reference.tau2, rtol=1e-6)
 
 
 def test_small_cells_are_drawn_to_the_middle() -> None:
