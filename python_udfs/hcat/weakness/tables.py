@@ -33,57 +33,6 @@ from hcat.weakness.statistics import (
     with_whole,
 )
 
-WEAKNESS_SCHEMA: Final = pa.schema(
-    [
-        ("cell_id", pa.string()),
-        ("metric_name", pa.string()),
-        ("first_dimension", pa.string()),
-        ("first_segment", pa.string()),
-        ("second_dimension", pa.string()),
-        ("second_segment", pa.string()),
-        ("measurement", pa.string()),
-        ("test_status", pa.string()),
-        ("family", pa.string()),
-        ("severity", pa.string()),
-        *((name, pa.int64()) for name in ("count_interactions", "count_scored", "count_clusters", "count_failing")),
-        *(
-            (name, pa.float64())
-            for name in (
-                "clusters_effective",
-                "mean_score",
-                "mean_score_lower",
-                "mean_score_upper",
-                "standard_deviation",
-                "share_failing",
-                "share_failing_lower",
-                "share_failing_upper",
-                "share_failing_of_all",
-                "value",
-                "value_lower",
-                "value_upper",
-                "shrunken_value",
-                "rest_value",
-                "difference",
-                "difference_lower",
-                "difference_upper",
-                "difference_bound",
-                "difference_standard_error",
-                "degrees_of_freedom",
-                "p_value",
-                "q_value",
-                "cut_off",
-                "margin",
-                "minimum_detectable_difference",
-                "count_needed_to_flag",
-                "count_needed_to_confirm",
-                "largest_cluster_share",
-            )
-        ),
-        ("is_dominated", pa.bool_()),
-        ("is_weak", pa.bool_()),
-    ]
-)
-
 _KEY_COLUMNS: Final = (
     "cell_id",
     "metric_name",
@@ -92,6 +41,7 @@ _KEY_COLUMNS: Final = (
     "second_dimension",
     "second_segment",
 )
+_WHOLE_NUMBERS: Final = ("count_interactions", "count_scored", "count_clusters", "count_failing")
 #: Cells of the headline family at most, those with most clusters first: more cells make each test stricter.
 HEADLINE_CELLS: Final = 30
 #: Clusters that each of them and its rest need: its test draws new values for whole clusters, and knows how little four
@@ -141,7 +91,7 @@ def find_weaknesses(
     Returns
     -------
     Table
-        Schema :data:`WEAKNESS_SCHEMA`, ordered by metric, dimensions and segments. A metric without a rule shows its
+        The columns below, ordered by metric, dimensions and segments. A metric without a rule shows its
         mean score and no test. `family` is `headline` (few cells of one metric, declared in advance: the chance of any
         false flag among them) or `other` (the share of false ones among the flagged).
 
@@ -187,11 +137,12 @@ def find_weaknesses(
     # no two values of a scale lie further apart than its ends; few clusters would say more than that
     span = np.where(is_share, 1.0, limits[1] - limits[0])
     columns: dict[str, Any] = {
-        **{name: cells[name] for name in (*_KEY_COLUMNS, "count_interactions")},
+        **{name: cells[name] for name in _KEY_COLUMNS},
         "measurement": measurements,
         "test_status": status,
         "family": np.select([status != "tested", is_headline], [None, "headline"], default="other").tolist(),
         "severity": _severities(whole.difference, judged.is_weak, measurements, severities),
+        "count_interactions": cells["count_interactions"],
         "count_scored": means.count_scored,
         "count_clusters": means.clusters,
         "count_failing": np.where(shares.count_scored > 0, np.round(shares.value * shares.count_scored), np.nan),
@@ -226,7 +177,7 @@ def find_weaknesses(
         "is_dominated": whole.is_dominated,
         "is_weak": judged.is_weak,
     }
-    return pa.table([_to_arrow(columns[entry.name], entry.type) for entry in WEAKNESS_SCHEMA], schema=WEAKNESS_SCHEMA)
+    return pa.table({name: _to_arrow(name, values) for name, values in columns.items()})
 
 
 class _Keys(NamedTuple):
@@ -456,10 +407,10 @@ def _check_seeds(rules: pa.Table, severities: pa.Table) -> None:
             raise ValueError(f"measurement of {name} must be one of {', '.join(SUMS)}, got {', '.join(unknown)}")
 
 
-def _to_arrow(values: Any, dtype: pa.DataType) -> pa.Array:
+def _to_arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     """Return a column; NaN becomes null."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
+    if isinstance(values, pa.ChunkedArray):
         return values
-    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
-        values = values.tolist()
-    return pa.array(values, type=dtype, from_pandas=True)
+    if isinstance(values, list) or values.dtype.kind == "U":
+        return pa.array(list(values), pa.string())
+    return pa.array(values, pa.int64() if name in _WHOLE_NUMBERS else None, from_pandas=True)

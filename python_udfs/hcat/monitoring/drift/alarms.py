@@ -62,6 +62,7 @@ def decide(
     test: str, columns: Mapping[str, Floats], shares: Floats, level: float, settings: DriftSettings
 ) -> dict[str, npt.NDArray[Any]]:
     """Return q_value, limit_value and is_drifting of all tested rows of a test; for means also the band."""
+    # an empty family has no shares
     weights = shares * (len(shares) / max(shares.sum(), NEGLIGIBLE))
     p_values = columns["p_value"] / weights
     q_values = np.minimum(adjust_p_values(p_values), 1.0)
