@@ -2,8 +2,6 @@
 -- their difference over the same queries (positive = the candidate is better). The jackknife error is over whole
 -- clusters.
 {{ config(materialized='table') }}
-{#- up to this number of clusters asked of two versions each leaves by itself; above it, in the groups of the segments -#}
-{%- set alone = 10000 %}
 
 with queries_paired as (
     select * from {{ ref('hcat', 'int_version_queries_paired') }}
@@ -23,7 +21,7 @@ clusters as (
     select
         paired_clusters.cluster_id,
         case
-            when paired_clusters.count_paired_clusters <= {{ alone }}
+            when paired_clusters.count_paired_clusters <= 10000
                 then paired_clusters.cluster_id
             else buckets.jackknife_group::string
         end as jackknife_group
