@@ -37,17 +37,17 @@ VARIANT_SCHEMA: Final = pa.schema(
 def measure_variants(pairs: pa.Table, confidence: float) -> pa.Table:
     """Return change and flips of every system, variant type and metric, with intervals that count clusters."""
     found: dict[tuple[str, ...], list[tuple[str, float | None, str]]] = {}
-    for row in pairs.select([*_KEYS, "cluster_id", "score_change", "outcome"]).to_pylist():
-        cell = found.setdefault(tuple(row[key] for key in _KEYS), [])
-        cell.append((row["cluster_id"], row["score_change"], row["outcome"]))
+    for pair in pairs.select([*_KEYS, "cluster_id", "score_change", "outcome"]).to_pylist():
+        of_key = found.setdefault(tuple(pair[key] for key in _KEYS), [])
+        of_key.append((pair["cluster_id"], pair["score_change"], pair["outcome"]))
     rows: list[dict[str, Any]] = []
     for key in sorted(found):
         # sums must not depend on the order of rows
-        cell = sorted(found[key], key=lambda pair: (pair[0], pair[1] is None, pair[1] or 0.0, pair[2]))
+        cell = sorted(found[key], key=lambda one: (one[0], one[1] is None, one[1] or 0.0, one[2]))
         scored = [(cluster, change) for cluster, change, _ in cell if change is not None]
         decided = [(cluster, outcome) for cluster, _, outcome in cell if outcome != "undecided"]
         outcomes = [outcome for _, outcome in decided]
-        row = dict(zip(_KEYS, key, strict=True)) | _mean_change(scored, confidence)
+        row: dict[str, Any] = {**dict(zip(_KEYS, key, strict=True)), **_mean_change(scored, confidence)}
         for name, counted in _SHARES.items():
             codes = _codes([cluster for cluster, _ in decided])
             share = measure_share(np.isin(outcomes, counted), codes, confidence)

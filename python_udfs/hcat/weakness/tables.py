@@ -140,7 +140,7 @@ def find_weaknesses(
         **{name: cells[name] for name in _KEY_COLUMNS},
         "measurement": measurements,
         "test_status": status,
-        "family": np.select([status != "tested", is_headline], [None, "headline"], default="other").tolist(),
+        "family": [_family(*of_cell) for of_cell in zip(status.tolist(), is_headline.tolist(), strict=True)],
         "severity": _severities(whole.difference, judged.is_weak, measurements, severities),
         "count_interactions": cells["count_interactions"],
         "count_scored": means.count_scored,
@@ -287,6 +287,10 @@ def _find_headline(cells: pa.Table, family: _Family, in_family: Flags) -> Intege
     if not in_family[found].all():
         raise ValueError(f"metric_rules must test every headline cell, {family.metrics[0]} has one that it does not")
     return found
+
+
+def _family(status: str, is_headline: bool) -> str | None:
+    return None if status != "tested" else "headline" if is_headline else "other"
 
 
 def _choose(parts: Mapping[str, Cells], measurements: Texts) -> Cells:

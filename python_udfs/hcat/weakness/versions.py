@@ -49,9 +49,7 @@ POWER: Final = 0.8
 LEAST_CHANGED: Final = 10
 
 
-def compare_versions(
-    cells: pa.Table, *, confidence: float, minimum_clusters: int, least_changed_clusters: int = LEAST_CHANGED
-) -> pa.Table:
+def compare_versions(cells: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
     """Return interval, p-value, q-value, verdict and plan of every cell.
 
     Parameters
@@ -69,8 +67,6 @@ def compare_versions(
         Of the two-sided intervals, in (0, 1).
     minimum_clusters : int
         Clusters below which nothing is tested, at least 2.
-    least_changed_clusters : int
-        As :data:`LEAST_CHANGED`; a test may lower it.
 
     Returns
     -------
@@ -94,24 +90,23 @@ def compare_versions(
     --------
     Effective clusters 5, difference 0.2, standard error 0.05: t = 4 with 4 degrees of freedom.
 
-    >>> cell = dict(version_comparison_id="v", version_pair_id="p", family="headline", count_shared_queries=9)
-    >>> cell |= dict(count_pairs=9, count_clusters=9, clusters_effective=5.0, difference=0.2, standard_error=0.05)
-    >>> cell |= dict(gain=0.3, loss=0.1, count_clusters_better=7, count_clusters_worse=2, value_range=1.0, margin=0.02)
+    >>> cell = dict(version_comparison_id="v", version_pair_id="p", family="headline", count_shared_queries=12)
+    >>> cell |= dict(count_pairs=12, count_clusters=12, clusters_effective=5.0, difference=0.2, standard_error=0.05)
+    >>> cell |= dict(gain=0.3, loss=0.1, count_clusters_better=9, count_clusters_worse=3, value_range=1.0, margin=0.02)
     >>> cell |= dict(tolerated_loss=0.05, target_difference=0.1, is_lower_by_design=False, has_threshold=True)
     >>> cell |= dict(noise=None, noise_of_one=None)
-    >>> settings = dict(confidence=0.95, minimum_clusters=2, least_changed_clusters=2)
-    >>> row = compare_versions(pa.Table.from_pylist([cell]), **settings).to_pylist()[0]
+    >>> row = compare_versions(pa.Table.from_pylist([cell]), confidence=0.95, minimum_clusters=2).to_pylist()[0]
     >>> row["status"], round(row["p_value"], 4), row["verdict"], row["release_answer"], row["queries_needed"]
-    ('tested', 0.0161, 'better', 'loss_excluded', 32)
+    ('tested', 0.0161, 'better', 'loss_excluded', 42)
     """
     _check_rules(cells)
     read = cells.to_pylist()
-    rows = [_test_cell(cell, confidence, minimum_clusters, least_changed_clusters) for cell in read]
+    rows = [_test_cell(cell, confidence, minimum_clusters) for cell in read]
     _adjust_by_family(read, rows)
     for cell, row in zip(read, rows, strict=True):
         row["verdict"] = _judge(cell, row)
         row["release_answer"] = _answer_release(cell, row)
-        row |= _plan(cell, row, confidence, least_changed_clusters)
+        row |= _plan(cell, row, confidence)
     return pa.Table.from_pylist(rows, schema=VERSION_DIFFERENCE_SCHEMA)
 
 
@@ -127,16 +122,14 @@ def _adjust_by_family(cells: list[dict[str, Any]], rows: list[dict[str, Any]]) -
             row["q_value"] = q_value
 
 
-def _test_cell(
-    cell: Mapping[str, Any], confidence: float, minimum_clusters: int, least_changed_clusters: int
-) -> dict[str, Any]:
+def _test_cell(cell: Mapping[str, Any], confidence: float, minimum_clusters: int) -> dict[str, Any]:
     """Return the columns of one cell but for what its family, its rule and its plan say."""
     row = {"version_comparison_id": cell["version_comparison_id"], "q_value": None}
     status = _status(cell, minimum_clusters)
     if status not in ("tested", "no_change", "not_in_family"):
         return row | {"status": status, "p_value": None}
     count_changed = cell["count_clusters_better"] + cell["count_clusters_worse"]
-    if count_changed < least_changed_clusters or not cell["standard_error"]:
+    if count_changed < LEAST_CHANGED or not cell["standard_error"]:
         p_value, lower, upper = _compare_exactly(cell, 1 - confidence)
         method = "exact"
     else:
@@ -215,9 +208,7 @@ def _answer_release(cell: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     return "loss_shown" if row["difference_upper"] < -cell["tolerated_loss"] else "loss_not_excluded"
 
 
-def _plan(
-    cell: Mapping[str, Any], row: Mapping[str, Any], confidence: float, least_changed: int
-) -> dict[str, int | None]:
+def _plan(cell: Mapping[str, Any], row: Mapping[str, Any], confidence: float) -> dict[str, int | None]:
     """Return how many queries, or answers to each of the same queries, would show the target difference."""
     nothing: dict[str, int | None] = {"queries_needed": None, "replicates_needed": None}
     if row["status"] != "tested" or not cell["standard_error"]:
@@ -228,7 +219,7 @@ def _plan(
     planned = {"queries_needed": math.ceil(variance * (reach / cell["target_difference"]) ** 2)}
     if row["method"] == "exact":
         # so few changed that their variance says little: the target difference alone must change enough of them
-        enough = math.ceil(least_changed * cell["value_range"] / cell["target_difference"])
+        enough = math.ceil(LEAST_CHANGED * cell["value_range"] / cell["target_difference"])
         return nothing | {"queries_needed": max(planned["queries_needed"], enough)}
     if cell["noise_of_one"] is None:
         return nothing | planned

@@ -17,6 +17,7 @@ Two tests alarm. Both compare weeks with weeks, by :mod:`hcat.monitoring.drift.c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -46,7 +47,8 @@ class Rows(NamedTuple):
     count_series: int
 
 
-class Period(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Period:
     """What a period holds of each series; arrays of shape (count_series,), NaN where a series has too little."""
 
     count: Integers
