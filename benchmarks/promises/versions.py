@@ -41,7 +41,7 @@ RULE: Final = {
     "noise": None,
     "noise_of_one": None,
 }
-SETTINGS: Final = {
+SETTINGS: Final[dict[str, Any]] = {
     "confidence": 0.95,
     "minimum_clusters": 10,
 }

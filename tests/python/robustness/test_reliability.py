@@ -66,22 +66,6 @@ def test_all_hits_still_have_a_width_that_counts_groups() -> None:
     assert found.low == pytest.approx(0.025 ** (1 / (20 * (1.95996 / 2.09302) ** 2)), abs=1e-5)
 
 
-def test_the_interval_covers_the_truth_with_groups_that_agree() -> None:
-    random = np.random.default_rng(11)
-    groups = np.repeat(np.arange(40), 5)
-    covered = naive = 0
-    for _ in range(300):
-        is_hit = random.random(200) < np.repeat(random.beta(0.5, 1.5, 40), 5)
-        found = measure_share(is_hit, groups)
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low <= 0.25 <= found.high
-        low, high = wilson_interval(float(is_hit.mean()), 200, 1.96)
-        naive += low <= 0.25 <= high
-    assert covered >= 273  # .91; of 300 at .95 fewer have a probability below .002
-    assert naive < covered
-
-
 def test_empty_denominators_have_a_status_and_no_number() -> None:
     nothing = measured([("a", f"g{n}", False, False) for n in range(12)] + [("b", "g", None, True)])
     assert nothing["a", "precision"]["status"] == "nothing_accepted"
