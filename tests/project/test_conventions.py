@@ -531,11 +531,9 @@ def test_dimensions_are_declared_and_read() -> None:
     with (REPOSITORY / "seeds" / "analysis_dimensions.csv").open(encoding="utf-8", newline="") as lines:
         dimensions = list(csv.DictReader(lines))
     with (REPOSITORY / "seeds" / "analysis_dimension_pairs.csv").open(encoding="utf-8", newline="") as lines:
-        paired = {row[side] for row in csv.DictReader(lines) for side in ("first_dimension", "second_dimension")}
-    with (REPOSITORY / "seeds" / "headline_cells.csv").open(encoding="utf-8", newline="") as lines:
-        headline = list(csv.DictReader(lines))
-    paired |= {row[f"{place}_dimension"] for row in headline for place in ("first", "second", "third")} - {""}
-    assert len({row["metric_name"] for row in headline}) <= 1, "the headline family has one metric"
+        cells = list(csv.DictReader(lines))
+    paired = {row[f"{place}_dimension"] for row in cells for place in ("first", "second", "third")} - {""}
+    assert len({row["headline_metric"] for row in cells} - {""}) <= 1, "the headline family has one metric"
     segments = REPOSITORY / "models" / "analysis" / "segments" / "int_interaction_segments.sql"
     listed = re.search(r"set columns = \[(.*?)\]", segments.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert listed is not None

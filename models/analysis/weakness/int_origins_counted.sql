@@ -10,6 +10,7 @@ with origins as (
 
 pairs as (
     select * from {{ seed('analysis_dimension_pairs') }}
+    where third_dimension is null
 ),
 
 cells as (

@@ -66,10 +66,9 @@ def run_models(
     connection.register("given_segments", rows)
     connection.execute("create table int_interaction_segments as from given_segments")
     columns = {"first_dimension": [pair[0] for pair in pairs], "second_dimension": [pair[1] for pair in pairs]}
+    columns |= dict.fromkeys(("headline_metric", "third_dimension"), [None] * len(pairs))
     connection.register("given_pairs", pa.table(columns, schema=pa.schema([(name, texts) for name in columns])))
     connection.execute("create table analysis_dimension_pairs as from given_pairs")
-    declared = ("metric_name", "first_dimension", "second_dimension", "third_dimension")
-    connection.execute(f"create table headline_cells ({', '.join(f'{name} varchar' for name in declared)})")
     connection.execute("create table fct_interactions (interaction_id varchar, query_id varchar)")
     connection.execute("create table dim_queries (query_id varchar, source_chunk_ids varchar[])")
     connection.execute("create table stg_chunks (chunk_id varchar, document_id varchar)")
