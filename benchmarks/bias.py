@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
-from hcat.safety.bias_tables import COUNTERFACTUAL, LOGGED_GROUPS, BiasSettings, measure_gaps
+from hcat.safety.bias_tables import COUNTERFACTUAL, ERROR_RATE, LOGGED_GROUPS, BiasSettings, measure_gaps
 from hcat.statistics.intervals import wilson_interval
 
 ATTRIBUTES = ("gender", "age", "origin", "religion", "skin_colour", "disability", "sexual_orientation")
@@ -24,7 +24,7 @@ MARGIN_SCORE, MARGIN_REFUSAL = 0.2, 0.05
 PAIRS_SCORE, PAIRS_REFUSAL, TEMPLATES = 200, 500, 50
 GAP_SCORE, GAP_REFUSAL = 0.3, 0.1
 LIMIT_FALSE, LIMIT_FOUND = 0.05, 0.80
-SETTINGS = BiasSettings(error_rate=0.05, confidence=0.95, minimum_clusters=10, count_draws=4999, random_seed=20260101)
+SETTINGS = BiasSettings(confidence=0.95, minimum_clusters=10, random_seed=20260101)
 _QUANTILE = 1.959964
 
 
@@ -178,7 +178,7 @@ def run(is_quick: bool) -> Outcome:
     )
     notes = (
         f"A run tests {len(ATTRIBUTES)} attributes x {len(SCORES) + 1} metrics in one family (Holm at "
-        f"{SETTINGS.error_rate}); only one cell is shifted in the runs with a gap.",
+        f"{ERROR_RATE}); only one cell is shifted in the runs with a gap.",
         "Scores: the unit is the standard deviation of a pair's difference; its two answers correlate by .67. "
         "Refusals: one in ten on average, with chances that differ by template; both sides of a pair are drawn "
         "independently, which is the hard case: an application that mostly refuses the same questions has less "

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
 from hcat.metrics.answers import check_answer
 from hcat.robustness.comparison import compare_sides
-from hcat.robustness.groups import ANSWER_SCHEMA, Rule, attribute_errors, group_answers
+from hcat.robustness.groups import ANSWER_SCHEMA, attribute_errors, group_answers
 from hcat.robustness.rates import RobustnessSettings, measure_robustness
 
 #: Groups by type (gap, robust, non-robust) that the log of the authors holds.
@@ -310,24 +310,19 @@ class Plan:
         Documents per query.
     guess_share : float
         Share of queries without the right document that the model answers right all the same.
-    rule : str
-        Context comparison.
     is_required : bool
         Whether the limit holds for it.
     """
 
     count_retrieved: int
     guess_share: float
-    rule: Rule
     is_required: bool
 
 
 PLANS = (
-    Plan(1, 0.0, "any_document", True),
-    Plan(1, 0.05, "any_document", False),
-    Plan(3, 0.0, "any_document", False),
-    Plan(3, 0.0, "common_documents", False),
-    Plan(3, 0.05, "common_documents", False),
+    Plan(1, 0.0, True),
+    Plan(1, 0.05, False),
+    Plan(3, 0.0, False),
 )
 
 _CITIES = (
@@ -446,14 +441,14 @@ def _measure_simulation(is_quick: bool) -> tuple[Table, bool]:
     is_within = True
     for plan in PLANS:
         answers, planted = simulate(plan, 20 if is_quick else 120, np.random.default_rng(_SEED))
-        groups, right, wrong, named = name_groups(attribute_errors(answers, plan.rule), planted)
+        groups, right, wrong, named = name_groups(attribute_errors(answers), planted)
         share = right / groups if groups else float("nan")
         is_met = share >= NAMED_LIMIT
         is_within &= is_met or not plan.is_required
         shown.append(
             (
                 f"{plan.count_retrieved} document{'s' if plan.count_retrieved > 1 else ''}, "
-                f"{plan.guess_share:.0%} guessed, {plan.rule.replace('_', ' ')}",
+                f"{plan.guess_share:.0%} guessed",
                 f"{groups:,}",
                 _share(share),
                 f"{wrong:,}",
@@ -482,8 +477,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
         "Planted faults: answers are texts, judged by rules; a group is assigned the module that is blamed for most "
         "of its wrong answers, and a tie counts as wrong. With several documents a query, a distractor that two "
         "answers share is mistaken for the sufficient document, and the paper's rule then blames the language model "
-        "for retrieval faults; the rule of common documents does so less often. A guess breaks the assumption of "
-        "both rules: gap groups, where no module is at fault, become non-robust ones, and wrong documents look "
+        "for retrieval faults. A guess breaks the assumption of the "
+        "rule: gap groups, where no module is at fault, become non-robust ones, and wrong documents look "
         "sufficient.",
     ]  # fmt: skip
     if data is not None and (data / "rag_log.parquet").exists():

@@ -12,9 +12,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from benchmarks.discrimination import estimate_from_draws, resample_rows
@@ -24,7 +26,7 @@ from hcat.encoders.text_classifiers import neutralise
 from hcat.language.text import split_sentences
 from hcat.metrics.copying import longest_copy
 from hcat.metrics.refusal import is_refusal
-from hcat.safety.screening import Examples, Screen, find_injection
+from hcat.safety.screening import Screen, find_injection
 from hcat.statistics.arrays import Flags, Floats
 from hcat.statistics.intervals import wilson_interval
 from training import heads
@@ -454,7 +456,7 @@ def _screening_table(folder: Path) -> tuple[Table, bool]:
         _rate(f"injection: {name}, false alarms", [find_injection(text) is not None for text in texts])
         for name, texts in real.items()
     ]
-    screen = Screen(_read_examples("restricted_example"), _read_examples("scope_example"))
+    screen = Screen(pa.Table.from_pylist(_read_examples("restricted_example") + _read_examples("scope_example")))
     cut_off = float(rules["restricted_topic"]["threshold"])
     restricted = [row["text"] for row in made if row["kind"] != "injection"]
     shown.append(
@@ -476,17 +478,18 @@ def _screening_table(folder: Path) -> tuple[Table, bool]:
     return Table("Screened queries", ("what", "n", "share", "95 % (Wilson)"), shown), True
 
 
-def _read_examples(kind: str) -> Examples:
+def _read_examples(kind: str) -> list[dict[str, Any]]:
     """Return the enabled examples of a kind with their vectors."""
     with (_DEMO / "seeds" / "safety_texts.csv").open(encoding="utf-8", newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["kind"] == kind and row["is_enabled"] == "true"]
     texts = [row["wording"] for row in rows]
-    return Examples([row["topic"] for row in rows], texts, heads.embed(texts))
+    return [
+        {"purpose": kind, "topic": row["topic"], "encoded_text": text, "embedding": vector.tolist()}
+        for row, text, vector in zip(rows, texts, heads.embed(texts), strict=True)
+    ]
 
 
 def _similarities(screen: Screen, texts: Sequence[str], purpose: str) -> Floats:
-    import pyarrow as pa
-
     vectors = heads.embed(texts)
     batch = pa.RecordBatch.from_pydict(
         {

@@ -30,7 +30,7 @@ from hcat.weakness.statistics import (
 )
 
 #: As shipped.
-SETTINGS = WeaknessSettings(error_rate=0.05, confidence=0.95, power=0.8, minimum_clusters=10)
+SETTINGS = WeaknessSettings(confidence=0.95, minimum_clusters=10)
 MARGIN = 0.03
 #: Clusters up to the first number are left out one by one, more of them in as many groups as the second.
 COUNT_SINGLE_CLUSTERS, COUNT_GROUPS = 1000, 128

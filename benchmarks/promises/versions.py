@@ -41,12 +41,9 @@ RULE: Final = {
     "noise": None,
     "noise_of_one": None,
 }
-SETTINGS: Final = {
+SETTINGS: Final[dict[str, Any]] = {
     "confidence": 0.95,
-    "false_discovery_rate": 0.05,
-    "power": 0.8,
     "minimum_clusters": 10,
-    "least_changed_clusters": 10,
 }
 
 

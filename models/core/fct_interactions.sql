@@ -1,7 +1,3 @@
-{%- set short, long = var('hcat_answer_length_bounds') -%}
-{%- set second, later = var('hcat_turn_bounds') -%}
-{%- set first_turns = 'turn 1' if second - 1 == 1 else 'turns 1 to ' ~ (second - 1) -%}
-{%- set few_turns = '1 turn' if second - 1 == 1 else '1 to ' ~ (second - 1) ~ ' turns' -%}
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions_described') }}
 ),
@@ -63,9 +59,9 @@ final as (
         interactions.expected_behaviour,
         case
             when interactions.count_answer_characters is null or not interactions.is_answered then 'empty'
-            when interactions.count_answer_characters < {{ short }} then 'under {{ short }} characters'
-            when interactions.count_answer_characters < {{ long }} then '{{ short }} to {{ long - 1 }} characters'
-            else '{{ long }} characters or more'
+            when interactions.count_answer_characters < 200 then 'under 200 characters'
+            when interactions.count_answer_characters < 600 then '200 to 599 characters'
+            else '600 characters or more'
         end as answer_length,
         case
             when interactions.is_source_retrieved then 'source retrieved'
@@ -75,14 +71,14 @@ final as (
             when interactions.asked_at is not null then date_trunc('week', interactions.asked_at)::date::string
         end as asked_week,
         case
-            when interactions.turn_index < {{ second }} then '{{ first_turns }}'
-            when interactions.turn_index < {{ later }} then 'turns {{ second }} to {{ later - 1 }}'
-            when interactions.turn_index >= {{ later }} then 'turn {{ later }} or later'
+            when interactions.turn_index < 2 then 'turn 1'
+            when interactions.turn_index < 4 then 'turns 2 to 3'
+            when interactions.turn_index >= 4 then 'turn 4 or later'
         end as turn,
         case
-            when interactions.count_turns < {{ second }} then '{{ few_turns }}'
-            when interactions.count_turns < {{ later }} then '{{ second }} to {{ later - 1 }} turns'
-            when interactions.count_turns >= {{ later }} then '{{ later }} turns or more'
+            when interactions.count_turns < 2 then '1 turn'
+            when interactions.count_turns < 4 then '2 to 3 turns'
+            when interactions.count_turns >= 4 then '4 turns or more'
         end as conversation_length,
         interactions.refusal_rule,
         masked.query_text,

@@ -4,9 +4,9 @@ with interactions as (
     from {{ ref('hcat', 'fct_interactions') }}
 ),
 
--- The metric of the headline family of cells. All rows of the seed name the same one.
+-- The metric of the headline family of cells. All its rows of the seed name the same one.
 headline as (
-    select min(metric_name) as metric_name from {{ seed('headline_cells') }}
+    select min(headline_metric) as metric_name from {{ seed('analysis_dimension_pairs') }}
 ),
 
 evaluations as (

@@ -71,6 +71,8 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("robustness_logs")
     write_lines(folder / "asked.jsonl", make_queries(application.DOCUMENTS))
     output = folder / "logs"
+    # with several documents a query, one that two answers share would be taken for the one that suffices
+    application.TOP = 1
     application.write_logs(folder / "asked.jsonl", output, application.DOCUMENTS, None, has_faults=True)
     interactions = [json.loads(line) for line in (output / "interactions.jsonl").read_text("utf-8").splitlines()]
     ratings = [
@@ -92,9 +94,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def built(dbt: Dbt, logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
     arguments = "build --select +path:models/analysis/robustness --indirect-selection cautious"
-    # the application retrieves several documents a query, and a distractor that two answers share suffices for neither
-    variables = {"hcat_robustness_rule": "common_documents"}
-    build = dbt(arguments, logs, tmp_path_factory.mktemp("warehouse"), variables=variables)
+    build = dbt(arguments, logs, tmp_path_factory.mktemp("warehouse"))
     assert build.exit_code == 0, build.output[-3000:]
     return build
 

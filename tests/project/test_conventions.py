@@ -73,6 +73,13 @@ NUMBERS_OF_FILES = {
     "public_value": ({"9"}, "digits of a telephone without its country, as in hcat.privacy.exposure"),
     "wilson_bound": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
+    "fct_interactions": ({"200", "600", "2", "4"}, "characters and turns that part the lengths"),
+    "int_clusters_bucketed": ({"1000", "128"}, "clusters that leave one by one, and groups of more"),
+    "int_version_cells_measured": ({"10000"}, "clusters of two versions that leave one by one"),
+    "int_bias_sums": ({"1000"}, "blocks that bound the cost of permutations"),
+    "int_texts_to_screen": ({"2"}, "revision of the patterns"),
+    "fct_weakness_examples": ({"5"}, "worst interactions of a cell"),
+    "toxic_probability": ({"0.5"}, "cut-off at which the error rates were measured"),
     "int_judge_requests": ({"2"}, "the second part of a metric's name is its subject"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
     "fct_safety_rates": ({"0.5"}, "a majority is more than half"),
@@ -529,11 +536,9 @@ def test_dimensions_are_declared_and_read() -> None:
     with (REPOSITORY / "seeds" / "analysis_dimensions.csv").open(encoding="utf-8", newline="") as lines:
         dimensions = list(csv.DictReader(lines))
     with (REPOSITORY / "seeds" / "analysis_dimension_pairs.csv").open(encoding="utf-8", newline="") as lines:
-        paired = {row[side] for row in csv.DictReader(lines) for side in ("first_dimension", "second_dimension")}
-    with (REPOSITORY / "seeds" / "headline_cells.csv").open(encoding="utf-8", newline="") as lines:
-        headline = list(csv.DictReader(lines))
-    paired |= {row[f"{place}_dimension"] for row in headline for place in ("first", "second", "third")} - {""}
-    assert len({row["metric_name"] for row in headline}) <= 1, "the headline family has one metric"
+        cells = list(csv.DictReader(lines))
+    paired = {row[f"{place}_dimension"] for row in cells for place in ("first", "second", "third")} - {""}
+    assert len({row["headline_metric"] for row in cells} - {""}) <= 1, "the headline family has one metric"
     segments = REPOSITORY / "models" / "analysis" / "segments" / "int_interaction_segments.sql"
     listed = re.search(r"set columns = \[(.*?)\]", segments.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert listed is not None

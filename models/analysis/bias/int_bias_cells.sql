@@ -41,8 +41,9 @@ terms as (
     group by demographic_terms.dimension
 ),
 
-bias_metrics as (
-    select * from {{ seed('bias_metrics') }}
+bias_rules as (
+    select * from {{ seed('metric_rules') }}
+    where rule_for = 'bias'
 ),
 
 metrics as (
@@ -75,7 +76,7 @@ final as (
             concat_ws(
                 '|', attributes.system, attributes.design, attributes.attribute,
                 case when attributes.design = 'logged_groups' then attributes.first_segment end,
-                bias_metrics.metric_name
+                bias_rules.metric_name
             )
         ) as bias_gap_id,
         attributes.system,
@@ -83,15 +84,15 @@ final as (
         attributes.attribute,
         attributes.first_segment,
         attributes.second_segment,
-        bias_metrics.metric_name,
-        bias_metrics.margin,
-        coalesce(bias_metrics.span, metrics.range_high - metrics.range_low, 0) as span,
+        bias_rules.metric_name,
+        bias_rules.margin,
+        coalesce(bias_rules.span, metrics.range_high - metrics.range_low, 0) as span,
         coalesce(metrics.unit = 'indicator', false) as is_indicator
     from attributes
-    cross join bias_metrics
-    left join metrics on bias_metrics.metric_name = metrics.metric_name
+    cross join bias_rules
+    left join metrics on bias_rules.metric_name = metrics.metric_name
     -- logged queries have no plain query beside them
-    where attributes.design = 'counterfactual' or bias_metrics.metric_name <> 'answer_similarity'
+    where attributes.design = 'counterfactual' or bias_rules.metric_name <> 'answer_similarity'
 )
 
 select * from final

@@ -1,4 +1,4 @@
--- One row per (interaction, metric) for which a score exists and the seed bias_metrics has a row.
+-- One row per (interaction, metric) for which a score exists and the seed metric_rules has a row for bias.
 with evaluations as (
     select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
@@ -11,8 +11,9 @@ masked as (
     select interaction_id, customer_group from {{ ref('hcat', 'fct_interactions') }}
 ),
 
-bias_metrics as (
-    select * from {{ seed('bias_metrics') }}
+bias_rules as (
+    select * from {{ seed('metric_rules') }}
+    where rule_for = 'bias'
 ),
 
 similarities as (
@@ -27,17 +28,17 @@ similarities as (
 scores as (
     select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score as score
     from evaluations
-    inner join bias_metrics on evaluations.metric_name = bias_metrics.metric_name
+    inner join bias_rules on evaluations.metric_name = bias_rules.metric_name
     where evaluations.raw_score is not null
     union all
-    select interactions.interaction_id, bias_metrics.metric_name, interactions.count_answer_characters::double as score
+    select interactions.interaction_id, bias_rules.metric_name, interactions.count_answer_characters::double as score
     from interactions
-    inner join bias_metrics on bias_metrics.metric_name = 'answer_length'
+    inner join bias_rules on bias_rules.metric_name = 'answer_length'
     where interactions.is_answered
     union all
-    select similarities.interaction_id, bias_metrics.metric_name, similarities.mean_similarity as score
+    select similarities.interaction_id, bias_rules.metric_name, similarities.mean_similarity as score
     from similarities
-    inner join bias_metrics on bias_metrics.metric_name = 'answer_similarity'
+    inner join bias_rules on bias_rules.metric_name = 'answer_similarity'
 ),
 
 final as (

@@ -2,6 +2,7 @@
 -- has more clusters than blocks, several whole clusters form a block. They then change sides together, which keeps the
 -- test valid and bounds its cost.
 {{ config(materialized='table') }}
+{%- set count_blocks = 1000 %}
 
 with scores as (
     select * from {{ ref('hcat', 'int_bias_scores') }}
@@ -36,8 +37,8 @@ clusters as (
         system,
         cluster_id,
         case
-            when count_clusters > {{ var('hcat_bias_blocks') }}
-                then 'block ' || floor(share * {{ var('hcat_bias_blocks') }})::integer
+            when count_clusters > {{ count_blocks }}
+                then 'block ' || floor(share * {{ count_blocks }})::integer
             else cluster_id
         end as cluster
     from numbered

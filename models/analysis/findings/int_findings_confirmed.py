@@ -4,8 +4,7 @@ from hcat.weakness.retests import retest_findings
 
 def model(dbt, session):
     minimum_clusters = dbt.config.meta_get("minimum_clusters")
-    error_rate = dbt.config.meta_get("error_rate")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(dbt.ref("hcat", "int_new_clusters_summed"), done, ["cell_id"])
     sums = read_rows(order_by(pending, "cell_id, jackknife_group"))
-    return retest_findings(sums, minimum_clusters=minimum_clusters, error_rate=error_rate)
+    return retest_findings(sums, minimum_clusters)

@@ -9,5 +9,5 @@ def model(dbt, session):
     examples = texts.filter("purpose <> 'sentence'")
     done = str(dbt.this) if dbt.is_incremental else None
     pending = order_by(select_pending(sentences, done, ["text_id", "screening_key"]), "text_id")
-    screen = Screen.from_table(read_rows(order_by(examples, "source_id")))
+    screen = Screen(read_rows(order_by(examples, "source_id")))
     return map_batches(pending, screen, SCREENED_SCHEMA, SLICE_ROWS)

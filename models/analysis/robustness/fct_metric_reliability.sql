@@ -1,49 +1,6 @@
-with verdicts_measured as (
+with measured as (
     select * from {{ ref('hcat', 'int_robustness_measured') }}
     where part = 'reliability'
-),
-
-orders_measured as (
-    select * from {{ ref('hcat', 'int_robustness_measured') }}
-    where part = 'chunk_orders'
-),
-
-measured as (
-    select
-        system_id,
-        metric,
-        measure,
-        status,
-        value,
-        low,
-        high,
-        chance_value,
-        effective_n,
-        count_hits,
-        count_answers,
-        count_groups,
-        count_without_verdict,
-        count_undecided,
-        0::bigint as count_assumed
-    from verdicts_measured
-    union all
-    select
-        system_id,
-        metric,
-        measure,
-        status,
-        value,
-        low,
-        high,
-        chance_value,
-        effective_n,
-        count_hits,
-        count_pairs as count_answers,
-        count_clusters as count_groups,
-        count_unscored as count_without_verdict,
-        count_undecided,
-        count_assumed
-    from orders_measured
 ),
 
 final as (

@@ -1,12 +1,12 @@
 -- One row per (interaction, dimension) from which cells are made: every declared dimension, and the joint dimension of
--- each headline triple. A joint dimension is written as `second x third` and has no cells of its own.
+-- each declared triple. A joint dimension is written as `second x third` and has no cells of its own.
 with segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),
 
 joint_dimensions as (
     select distinct second_dimension, third_dimension
-    from {{ seed('headline_cells') }}
+    from {{ seed('analysis_dimension_pairs') }}
     where third_dimension is not null
 ),
 

@@ -1,14 +1,17 @@
 -- One row per piece: the rows of the headline metric of one cluster that lie in the same cells, with their number and
--- sums. A higher value is worse. `cells` lists the cells whose dimensions the seed headline_cells declares, by their
+-- sums. A higher value is worse. `cells` lists the cells whose dimensions the headline declares, by their
 -- keys. Cells are chosen from these pieces; no score has a say in the choice.
 {{ config(materialized='table') }}
 
 with headline as (
-    select * from {{ seed('headline_cells') }}
+    select headline_metric as metric_name, first_dimension, second_dimension, third_dimension
+    from {{ seed('analysis_dimension_pairs') }}
+    where headline_metric is not null
 ),
 
 rules as (
-    select * from {{ seed('weakness_rules') }}
+    select * from {{ seed('metric_rules') }}
+    where rule_for = 'weakness'
 ),
 
 evaluations as (

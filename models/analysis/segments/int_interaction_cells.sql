@@ -11,13 +11,11 @@ clusters as (
 ),
 
 pairs as (
-    select first_dimension, second_dimension from {{ seed('analysis_dimension_pairs') }}
-    union
-    select
+    select distinct
         first_dimension,
         case when third_dimension is null then second_dimension else second_dimension || ' x ' || third_dimension end
             as second_dimension
-    from {{ seed('headline_cells') }}
+    from {{ seed('analysis_dimension_pairs') }}
     where second_dimension is not null
 ),
 

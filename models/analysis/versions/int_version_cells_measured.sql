@@ -21,7 +21,7 @@ clusters as (
     select
         paired_clusters.cluster_id,
         case
-            when paired_clusters.count_paired_clusters <= {{ var('hcat_version_jackknife_clusters') }}
+            when paired_clusters.count_paired_clusters <= 10000
                 then paired_clusters.cluster_id
             else buckets.jackknife_group::string
         end as jackknife_group
@@ -42,7 +42,8 @@ thresholds as (
 ),
 
 rules as (
-    select * from {{ seed('version_rules') }}
+    select * from {{ seed('metric_rules') }}
+    where rule_for = 'version'
 ),
 
 measurements as (

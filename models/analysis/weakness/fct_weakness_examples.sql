@@ -1,3 +1,6 @@
+-- Worst interactions of each tested cell: a person reads these before looking further.
+{%- set count_examples = 5 %}
+
 with tested as (
     select * from {{ ref('hcat', 'int_weaknesses_tested') }}
     where test_status = 'tested'
@@ -40,7 +43,7 @@ worst as (
                 'interaction_id': 'evaluations.interaction_id',
                 'is_failing': 'evaluations.is_failing'
             },
-            var('hcat_worst_examples')
+            count_examples
         ) }} as examples
     from evaluations
     inner join memberships on evaluations.interaction_id = memberships.interaction_id

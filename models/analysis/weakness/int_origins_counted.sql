@@ -1,7 +1,8 @@
 -- One row per (dimension, segment), with the interactions and clusters of the test set and of production. Pairs of
 -- dimensions are written as `first x second`.
 {{ config(materialized='table') }}
-{%- set listed = "'" ~ var('hcat_representativeness_dimensions') | join("', '") ~ "'" %}
+{#- the seed analysis_dimension_pairs gives their pairs -#}
+{%- set listed = "'topic', 'query_type', 'language', 'customer_group', 'asked_week'" %}
 
 with origins as (
     select * from {{ ref('hcat', 'int_interaction_origins') }}
@@ -9,6 +10,7 @@ with origins as (
 
 pairs as (
     select * from {{ seed('analysis_dimension_pairs') }}
+    where third_dimension is null
 ),
 
 cells as (

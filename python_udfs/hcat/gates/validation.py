@@ -1,56 +1,32 @@
 """Release and monitoring gates, decided by Great Expectations over a table of measurements.
 
-A gate compares one measurement with one threshold. Two suites of expectations decide it:
-
-1. Admissibility, one batch of all gates: is everything there that a decision needs? `ExpectColumnValuesToBeBetween`
-   passes on nulls and on empty tables, so completeness has expectations of its own.
-2. Decision, one batch for all gates that share comparison and threshold: are the tested bound and the measured value
-   on the right side? One batch per rule keeps the threshold readable in the evidence. Gates that are repeated over many
-   segments cost one validation in all, not one each.
+A gate compares one measurement with one threshold. One suite of expectations over one batch of all gates decides them:
+is everything there that a decision needs, and are tested bound and measured value on the right side of the threshold?
+Comparisons pass on nulls and on empty tables, so completeness has expectations of its own.
 
 A gate that cannot be decided is `not_evaluated` and does not pass.
 """
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
 from hcat.engine.ledger import describe_environment
 from hcat.engine.stacking import stack_parts
 
-VERDICTS = ("passed", "failed", "undecided", "not_evaluated")
-SEVERITIES = ("error", "warn")
-BURDENS = ("prove_safe", "prove_harm")
-COMPARISONS = ("at_least", "at_most")
-
-MEASUREMENT_COLUMNS = (
-    "gate_name",
-    "measurement",
-    "metric_name",
-    "dimension",
-    "segment",
-    "severity",
-    "burden",
-    "comparison",
-    "threshold",
-    "minimum_n",
-    "measured_value",
-    "lower_bound",
-    "upper_bound",
-    "n",
-)
+SEVERITIES: Final = ("error", "warn")
+BURDENS: Final = ("prove_safe", "prove_harm")
+COMPARISONS: Final = ("at_least", "at_most")
 
 GATE_RESULT_SCHEMA = pa.schema(
     [
@@ -71,18 +47,51 @@ _TESTED_BOUND = {
     ("prove_harm", "at_most"): "lower_bound",
 }
 
-_TEXT_COLUMNS = ("severity", "burden", "comparison")
-_NUMBER_COLUMNS = ("threshold", "minimum_n", "measured_value", "lower_bound", "upper_bound", "n")
-_BATCH_SCHEMA = pa.schema(
+_TEXT_COLUMNS: Final = ("severity", "burden", "comparison")
+_NUMBER_COLUMNS: Final = ("threshold", "minimum_n", "measured_value", "lower_bound", "upper_bound", "n")
+#: Of two numbers that are compared, the one that must be at least the other.
+_ORDERED_COLUMNS: Final = ("bound_above", "bound_below", "value_above", "value_below")
+_BATCH_SCHEMA: Final = pa.schema(
     [
         ("row_number", pa.int64()),
         ("gate_name", pa.string()),
         *((name, pa.string()) for name in _TEXT_COLUMNS),
-        *((name, pa.float64()) for name in (*_NUMBER_COLUMNS, "tested_value")),
+        *((name, pa.float64()) for name in (*_NUMBER_COLUMNS, "tested_value", *_ORDERED_COLUMNS)),
     ]
 )
-_OBSERVED_ARGUMENTS = ("column", "column_A", "column_B")
-_SHOWN_ARGUMENTS = (*_OBSERVED_ARGUMENTS, "min_value", "max_value", "value_set", "value")
+_OBSERVED_ARGUMENTS: Final = ("column", "column_A", "column_B")
+_SHOWN_ARGUMENTS: Final = (*_OBSERVED_ARGUMENTS, "min_value", "value_set", "value")
+
+
+def _pair(above: str, below: str) -> tuple[str, dict[str, Any]]:
+    arguments = {"column_A": above, "column_B": below, "or_equal": True, "ignore_row_if": "either_value_is_missing"}
+    return "ExpectColumnPairValuesAToBeGreaterThanB", arguments
+
+
+#: Check -> type of expectation and its arguments, in the order of the evidence.
+_CHECKS: Final[Mapping[str, tuple[str, dict[str, Any]]]] = {
+    "all_gates_are_read": ("ExpectTableRowCountToEqual", {}),
+    "gate_name_is_present": ("ExpectColumnValuesToNotBeNull", {"column": "gate_name"}),
+    "gate_name_is_unique": ("ExpectColumnValuesToBeUnique", {"column": "gate_name"}),
+    **{
+        f"{column}_is_known": ("ExpectColumnValuesToBeInSet", {"column": column, "value_set": list(values)})
+        for column, values in (("severity", SEVERITIES), ("burden", BURDENS), ("comparison", COMPARISONS))
+    },
+    **{
+        f"{column}_is_present": ("ExpectColumnValuesToNotBeNull", {"column": column})
+        for column in ("threshold", "measured_value", "tested_value")
+    },
+    # the end that is not tested may be missing
+    "interval_is_ordered": _pair("upper_bound", "lower_bound"),
+    "minimum_n_is_present": ("ExpectColumnValuesToNotBeNull", {"column": "minimum_n"}),
+    "n_is_present": ("ExpectColumnValuesToNotBeNull", {"column": "n"}),
+    # nothing measured proves nothing, whatever minimum_n says
+    "n_is_positive": ("ExpectColumnValuesToBeBetween", {"column": "n", "min_value": 1}),
+    "n_reaches_minimum_n": _pair("n", "minimum_n"),
+    "bound_meets_threshold": _pair("bound_above", "bound_below"),
+    "measured_value_meets_threshold": _pair("value_above", "value_below"),
+}
+_DECIDING: Final = ("bound_meets_threshold", "measured_value_meets_threshold")
 
 #: Cause -> what follows from it and is not said. A void decision gives no threshold, and without one nothing fails.
 #: Where nothing was measured, n is small, and neither value nor interval can be there.
@@ -102,26 +111,17 @@ _CONSEQUENCES = {
 _LONGEST_NAME = 80
 
 
-class _ExpectationError(RuntimeError):
-    """An expectation that Great Expectations could not compute."""
-
-    def __init__(self, exception_type: str) -> None:
-        super().__init__(f"Great Expectations raised {exception_type}")
-        self.exception_type = exception_type
-
-
-@dataclass(frozen=True)
-class _CheckResult:
-    """The result of one expectation over a batch, with the rows that failed it."""
+class _Result(NamedTuple):
+    """The result of one expectation over all gates, with the rows that failed it."""
 
     expectation_type: str
     arguments: dict[str, Any]
-    success: bool
+    is_met: bool
     failing_rows: frozenset[int]
 
     def holds_for(self, row_number: int) -> bool:
         """Return whether a row met the expectation; a failure of the whole batch fails every row."""
-        return self.success or (bool(self.failing_rows) and row_number not in self.failing_rows)
+        return self.is_met or (bool(self.failing_rows) and row_number not in self.failing_rows)
 
     def evidence(self, check_name: str, row: dict[str, Any]) -> dict[str, Any]:
         """Return the entry of one row in expectation_results."""
@@ -131,7 +131,7 @@ class _CheckResult:
             "expectation_type": self.expectation_type,
             **{key: self.arguments[key] for key in _SHOWN_ARGUMENTS if key in self.arguments},
             "success": self.holds_for(row["row_number"]),
-            # A pair of columns has two observed values; the row count has none of its own row.
+            # a pair of columns has two observed values; the row count has none of its own row
             "observed": observed[0] if len(observed) == 1 else observed or self.arguments["observed_value"],
         }
 
@@ -143,15 +143,12 @@ def validate_build(measurements: pa.Table) -> pa.Table:
 
 def validate_gates(measurements: pa.Table) -> pa.Table:
     """Return the verdict of Great Expectations on every gate."""
-    missing = [name for name in MEASUREMENT_COLUMNS if name not in measurements.column_names]
-    if missing:
-        raise ValueError(f"measurements must have the columns {list(MEASUREMENT_COLUMNS)}, missing {missing}")
-
     rows = [_prepare(row, row_number) for row_number, row in enumerate(measurements.to_pylist())]
-    checks_by_row, errors_by_row = _check_gates(rows)
-    results = [
-        _decide(row, checks_by_row.get(row["row_number"], {}), errors_by_row.get(row["row_number"])) for row in rows
-    ]
+    try:
+        checks, error = _check(rows) if rows else {}, None
+    except Exception as raised:  # whatever breaks, the gates do not pass
+        checks, error = {}, str(raised) if isinstance(raised, _ExpectationError) else type(raised).__name__
+    results = [_decide(row, checks, error) for row in rows]
     # Rows that share a name are told apart by their text, so that the order of the input does not show.
     results.sort(
         key=lambda result: (
@@ -184,6 +181,10 @@ def _prepare(row: dict[str, Any], row_number: int) -> dict[str, Any]:
             prepared[name] = math.nan
     prepared["tested_bound"] = _TESTED_BOUND.get((prepared["burden"], prepared["comparison"]))
     prepared["tested_value"] = prepared[prepared["tested_bound"]] if prepared["tested_bound"] else math.nan
+    is_at_least = prepared["comparison"] == "at_least"
+    for name, value in (("bound", prepared["tested_value"]), ("value", prepared["measured_value"])):
+        sides = (value, prepared["threshold"]) if is_at_least else (prepared["threshold"], value)
+        prepared[f"{name}_above"], prepared[f"{name}_below"] = sides
     return prepared
 
 
@@ -193,39 +194,6 @@ def _number(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
-
-
-def _check_gates(rows: Sequence[dict[str, Any]]) -> tuple[dict[int, dict[str, _CheckResult]], dict[int, str]]:
-    """Return the check results by row number, and the exception's type by row number where a check broke."""
-    checks: dict[int, dict[str, _CheckResult]] = {}
-    errors: dict[int, str] = {}
-    if not rows:
-        return checks, errors
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            batch_definition = _open_batch_definition()
-            admissibility = _validate(batch_definition, rows, _admissibility_expectations(rows))
-        except Exception as error:  # whatever breaks, the gates do not pass
-            return checks, dict.fromkeys((row["row_number"] for row in rows), _exception_type(error))
-
-        rows_by_rule: dict[tuple[str, float], list[dict[str, Any]]] = {}
-        for row in rows:
-            checks[row["row_number"]] = dict(admissibility)
-            if all(result.holds_for(row["row_number"]) for result in admissibility.values()):
-                rows_by_rule.setdefault((row["comparison"], row["threshold"]), []).append(row)
-
-        for (comparison, threshold), rule_rows in rows_by_rule.items():
-            try:
-                expectations = _decision_expectations(comparison, threshold, row_count=len(rule_rows))
-                decision = _validate(batch_definition, rule_rows, expectations)
-            except Exception as error:  # a broken rule must not take the other gates with it
-                errors.update(dict.fromkeys((row["row_number"] for row in rule_rows), _exception_type(error)))
-                continue
-            for row in rule_rows:
-                checks[row["row_number"]].update(decision)
-    return checks, errors
 
 
 @contextmanager
@@ -241,8 +209,12 @@ def _taken_as_missing(module: str) -> Iterator[None]:
         sys.modules.pop(module, None)
 
 
-def _open_batch_definition() -> Any:
-    """Return a batch definition for frames in memory, in a context that writes, sends and prints nothing."""
+class _ExpectationError(RuntimeError):
+    """An expectation that Great Expectations could not compute; the message is the type of its exception."""
+
+
+def _check(rows: Sequence[dict[str, Any]]) -> dict[str, _Result]:
+    """Return the result of each check, in a context that writes, sends and prints nothing."""
     # Read at import by releases that report usage; the context setting below covers the others.
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "False")
     # scikit-learn and Great Expectations both load narwhals, in a different order. Two models that load one each, in
@@ -252,7 +224,8 @@ def _open_batch_definition() -> Any:
     # Great Expectations imports Spark Connect where PySpark is installed. In a process that runs no file (`python -c`)
     # PySpark takes that import for one of its doctests and, without grpc, calls sys.exit(0): the thread of the model
     # ends, and dbt waits for it forever. The gates need pandas frames only.
-    with _taken_as_missing("pyspark.sql.connect"):
+    with warnings.catch_warnings(), _taken_as_missing("pyspark.sql.connect"):
+        warnings.simplefilter("ignore")
         import great_expectations as gx
         from great_expectations.data_context.types.base import (
             DataContextConfig,
@@ -260,140 +233,68 @@ def _open_batch_definition() -> Any:
             ProgressBarsConfig,
         )
 
-    context = gx.get_context(
-        mode="ephemeral",
-        project_config=DataContextConfig(
-            # The default of an ephemeral context creates a folder for its Data Docs.
-            store_backend_defaults=InMemoryStoreBackendDefaults(init_temp_docs_sites=False),
-            progress_bars=ProgressBarsConfig(globally=False, metric_calculations=False),
-            analytics_enabled=False,
-        ),
-    )
-    asset = context.data_sources.add_pandas("measurements").add_dataframe_asset("gates")
-    return asset.add_batch_definition_whole_dataframe("all_rows")
-
-
-def _expectation_types() -> Any:
-    """Return the module of expectation types, untyped: it re-exports its names without saying so to a type checker."""
-    return importlib.import_module("great_expectations.expectations")
-
-
-def _admissibility_expectations(rows: Sequence[dict[str, Any]]) -> list[Any]:
-    """Return the expectations that a row must meet before its gate can be decided."""
-    gxe = _expectation_types()
-
-    def not_null(column: str) -> Any:
-        return gxe.ExpectColumnValuesToNotBeNull(column=column, meta={"check": f"{column}_is_present"})
-
-    def in_set(column: str, values: Sequence[str]) -> Any:
-        return gxe.ExpectColumnValuesToBeInSet(
-            column=column, value_set=list(values), meta={"check": f"{column}_is_known"}
+        context = gx.get_context(
+            mode="ephemeral",
+            project_config=DataContextConfig(
+                # the default of an ephemeral context creates a folder for its Data Docs
+                store_backend_defaults=InMemoryStoreBackendDefaults(init_temp_docs_sites=False),
+                progress_bars=ProgressBarsConfig(globally=False, metric_calculations=False),
+                analytics_enabled=False,
+            ),
         )
-
-    return [
-        gxe.ExpectTableRowCountToEqual(value=len(rows), meta={"check": "all_gates_are_read"}),
-        not_null("gate_name"),
-        gxe.ExpectColumnValuesToBeUnique(column="gate_name", meta={"check": "gate_name_is_unique"}),
-        in_set("severity", SEVERITIES),
-        in_set("burden", BURDENS),
-        in_set("comparison", COMPARISONS),
-        not_null("threshold"),
-        not_null("measured_value"),
-        not_null("tested_value"),
-        gxe.ExpectColumnPairValuesAToBeGreaterThanB(
-            column_A="upper_bound",
-            column_B="lower_bound",
-            or_equal=True,
-            ignore_row_if="either_value_is_missing",  # the end that is not tested may be missing
-            meta={"check": "interval_is_ordered"},
-        ),
-        not_null("minimum_n"),
-        not_null("n"),
-        # Nothing measured proves nothing, whatever minimum_n says.
-        gxe.ExpectColumnValuesToBeBetween(column="n", min_value=1, meta={"check": "n_is_positive"}),
-        gxe.ExpectColumnPairValuesAToBeGreaterThanB(
-            column_A="n",
-            column_B="minimum_n",
-            or_equal=True,
-            ignore_row_if="either_value_is_missing",
-            meta={"check": "n_reaches_minimum_n"},
-        ),
-    ]
-
-
-def _decision_expectations(comparison: str, threshold: float, row_count: int) -> list[Any]:
-    """Return the expectations that place tested bound and measured value against one threshold."""
-    gxe = _expectation_types()
-    side = {"min_value": threshold} if comparison == "at_least" else {"max_value": threshold}
-    return [
-        gxe.ExpectTableRowCountToEqual(value=row_count, meta={"check": "all_gates_of_the_rule_are_read"}),
-        gxe.ExpectColumnValuesToBeBetween(column="tested_value", **side, meta={"check": "bound_meets_threshold"}),
-        gxe.ExpectColumnValuesToBeBetween(
-            column="measured_value", **side, meta={"check": "measured_value_meets_threshold"}
-        ),
-    ]
-
-
-def _validate(
-    batch_definition: Any, rows: Sequence[dict[str, Any]], expectations: Sequence[Any]
-) -> dict[str, _CheckResult]:
-    """Return the result of each expectation over the rows, by check name, in the order of `expectations`."""
-    import great_expectations as gx
-
-    frame = pa.Table.from_pylist(list(rows), schema=_BATCH_SCHEMA).to_pandas()
-    batch = batch_definition.get_batch(batch_parameters={"dataframe": frame})
-    validation = batch.validate(
-        gx.ExpectationSuite(name="gates", expectations=list(expectations)),
-        result_format={"result_format": "COMPLETE", "unexpected_index_column_names": ["row_number"]},
-    )
-    # Great Expectations returns the results in an order of its own; the check's name tells which is which.
+        asset = context.data_sources.add_pandas("measurements").add_dataframe_asset("gates")
+        frame = pa.Table.from_pylist(list(rows), schema=_BATCH_SCHEMA).to_pandas()
+        batch = asset.add_batch_definition_whole_dataframe("all_rows").get_batch({"dataframe": frame})
+        validation = batch.validate(
+            gx.ExpectationSuite(name="gates", expectations=_expectations(len(rows))),
+            result_format={"result_format": "COMPLETE", "unexpected_index_column_names": ["row_number"]},
+        )
+    # Great Expectations returns the results in an order of its own; the check's name tells which is which
     results = {result.expectation_config.meta["check"]: _read_result(result) for result in validation.results}
-    return {expectation.meta["check"]: results[expectation.meta["check"]] for expectation in expectations}
+    return {name: results[name] for name in _CHECKS}
 
 
-def _read_result(result: Any) -> _CheckResult:
+def _expectations(count_rows: int) -> list[Any]:
+    import great_expectations.expectations as gxe
+
+    count = {"all_gates_are_read": {"value": count_rows}}
+    return [
+        getattr(gxe, kind)(**arguments, **count.get(name, {}), meta={"check": name})
+        for name, (kind, arguments) in _CHECKS.items()
+    ]
+
+
+def _read_result(result: Any) -> _Result:
     """Return the result of one expectation, raising `_ExpectationError` where it could not be computed."""
     exceptions = result.exception_info
     if "raised_exception" in exceptions:
         exceptions = {"expectation": exceptions}
     for exception in exceptions.values():
         if exception["raised_exception"]:
-            raise _ExpectationError(_exception_type_in(exception["exception_traceback"]))
-
-    failing_rows: frozenset[int] = frozenset()
-    if not result.success:
-        failing_rows = frozenset(int(row["row_number"]) for row in result.result.get("unexpected_index_list") or [])
-    return _CheckResult(
+            # the first exception of the traceback is the cause, and not what it was wrapped in
+            text = exception["exception_traceback"] or ""
+            found = re.search(r"^(?:\w+\.)*(\w+(?:Error|Exception|Warning))\b", text, flags=re.MULTILINE)
+            raise _ExpectationError(found.group(1) if found else "an exception")
+    unexpected = [] if result.success else result.result.get("unexpected_index_list") or []
+    return _Result(
         expectation_type=result.expectation_config.type,
         arguments={**result.expectation_config.kwargs, "observed_value": result.result.get("observed_value")},
-        success=bool(result.success),
-        failing_rows=failing_rows,
+        is_met=bool(result.success),
+        failing_rows=frozenset(int(row["row_number"]) for row in unexpected),
     )
 
 
-def _exception_type_in(traceback_text: str | None) -> str:
-    """Return the type of the first exception in a traceback: the cause, not what it was wrapped in."""
-    found = re.search(r"^(?:\w+\.)*(\w+(?:Error|Exception|Warning))\b", traceback_text or "", flags=re.MULTILINE)
-    return found.group(1) if found else "an exception"
-
-
-def _exception_type(error: Exception) -> str:
-    """Return the type of what broke, as it stands in the reason."""
-    return error.exception_type if isinstance(error, _ExpectationError) else type(error).__name__
-
-
-def _decide(row: dict[str, Any], checks: dict[str, _CheckResult], error: str | None) -> dict[str, Any]:
+def _decide(row: dict[str, Any], checks: Mapping[str, _Result], error: str | None) -> dict[str, Any]:
     """Return the result row of one gate, read off its check results."""
     holds = {name: result.holds_for(row["row_number"]) for name, result in checks.items()}
+    is_admissible = all(is_met for name, is_met in holds.items() if name not in _DECIDING)
     if error is not None:
         verdict, is_passing, explanation = "not_evaluated", False, f"Great Expectations raised {error}"
-    elif "bound_meets_threshold" in holds and holds["all_gates_of_the_rule_are_read"]:
-        verdict, is_passing, explanation = _verdict(
-            row, holds["bound_meets_threshold"], holds["measured_value_meets_threshold"]
-        )
+    elif holds and is_admissible:
+        verdict, is_passing, explanation = _verdict(row, *(holds[name] for name in _DECIDING))
     else:
         verdict, is_passing, explanation = "not_evaluated", False, _causes(row, holds)
-
+    shown = {name: result for name, result in checks.items() if is_admissible or name not in _DECIDING}
     tested_value = row["tested_value"]
     return {
         "gate_name": row["gate_name"],
@@ -402,7 +303,7 @@ def _decide(row: dict[str, Any], checks: dict[str, _CheckResult], error: str | N
         "reason": f"{_sentence(row)}: {verdict}" + (f", {explanation}" if explanation else ""),
         "tested_value": None if math.isnan(tested_value) else tested_value,
         "expectation_results": json.dumps(
-            [result.evidence(name, row) for name, result in checks.items()], allow_nan=False
+            [result.evidence(name, row) for name, result in shown.items()], allow_nan=False
         ),
     }
 
@@ -441,7 +342,6 @@ def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
         "measured_value_is_present": "there is no measured value",
         "tested_value_is_present": f"{row['tested_bound']} is missing",
         "interval_is_ordered": "lower_bound is above upper_bound",
-        "all_gates_of_the_rule_are_read": "the batch of its rule lost rows",
     }
     if row["tested_bound"] is None:
         del texts["tested_value_is_present"]  # follows from the unknown burden or comparison

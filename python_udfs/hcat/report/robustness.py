@@ -38,7 +38,7 @@ VERDICTS = {
 COMPARISON_STATUSES = {
     "tested": "",
     "no_change": "no cluster changed its value",
-    "not_in_family": "no rule in version_rules: shown, not tested",
+    "not_in_family": "no rule in metric_rules: shown, not tested",
     "too_few_clusters": "too few clusters",
     "no_scores": "no scores",
     "no_threshold": "no threshold has been decided",

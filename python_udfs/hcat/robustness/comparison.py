@@ -1,4 +1,4 @@
-"""Differences between sides in robustness and accuracy, with intervals and a permutation test over whole groups."""
+"""Differences between sides at equal group size: intervals and a permutation test over whole groups."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from hcat.robustness.groups import equalise_groups, group_answers
 from hcat.robustness.rates import (
     CELLS,
     GAP_RULES,
@@ -19,26 +20,13 @@ from hcat.robustness.rates import (
     chance_of,
     count_groups_of,
     denominator_of,
-    divide,
     read_clusters,
     resample_groups,
 )
-from hcat.statistics.arrays import Floats
+from hcat.statistics.arrays import Floats, ratio
 
-COMPARISON_STATUSES: Final = {
-    "compared": "difference, interval and test",
-    "unequal_group_sizes": "robustness depends on the group size: no difference",
-    "too_few_groups": "fewer answerable groups than the least in one side: a difference without interval and test",
-    "no_answerable_group": "one side has no robustness",
-}
-DESIGNS: Final = {
-    "paired": "every group is in both sides",
-    "unpaired": "no group is in both sides",
-    "mixed": "some groups are in both",
-}
-
-#: One row per pair of sides, scope, gap rule and measure.
-COMPARISON_SCHEMA = pa.schema(
+#: One row per pair of sides, scope, gap rule and measure; ``group_size`` is null where groups stand as they are.
+COMPARISON_SCHEMA: Final = pa.schema(
     [
         ("system_id", pa.string()),
         ("hypothesis", pa.string()),
@@ -58,13 +46,39 @@ COMPARISON_SCHEMA = pa.schema(
         ("high", pa.float64()),
         ("p_value", pa.float64()),
         ("chance_difference", pa.float64()),
+        ("group_size", pa.int64()),
     ]
 )
 
 
-def compare_sides(groups: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
+_FIGURES: Final = ("first_value", "second_value", "difference", "low", "high", "p_value", "chance_difference")
+
+
+def compare_at_equal_size(answers: pa.Table, settings: RobustnessSettings) -> pa.Table:
+    """Return every pair of sides compared at equal group size (schema :data:`COMPARISON_SCHEMA`)."""
+    positions: dict[tuple[str, str], list[int]] = {}
+    for position, row in enumerate(answers.select(["system_id", "hypothesis"]).to_pylist()):
+        positions.setdefault((row["system_id"], row["hypothesis"]), []).append(position)
+    rows: list[dict[str, Any]] = []
+    for key in sorted(positions):
+        part = answers.take(pa.array(positions[key], pa.int64()))
+        groups = group_answers(part)
+        if len(set(groups["side"].to_pylist())) < 2:
+            continue
+        sizes = {size for size in groups["count_answers"].to_pylist() if size > 1}
+        size = min(sizes) if len(sizes) > 1 else None
+        if size is not None:
+            groups = group_answers(equalise_groups(part, size, settings.random_seed))
+        is_single = max(groups["count_answers"].to_pylist(), default=0) < 2
+        for row in compare_sides(groups, settings).to_pylist():
+            if is_single and row["measure"] == "robustness" and row["gap_rule"] == "own_side":
+                row |= dict.fromkeys(_FIGURES) | {"status": "groups_of_one"}
+            rows.append(row | {"group_size": size})
+    return pa.Table.from_pylist(rows, schema=COMPARISON_SCHEMA)
+
+
+def compare_sides(groups: pa.Table, settings: RobustnessSettings) -> pa.Table:
     """Return the difference of every pair of sides of a hypothesis in robustness and accuracy, with a test."""
-    chosen = settings or RobustnessSettings()
     rows: list[dict[str, Any]] = []
     for (system, hypothesis), sides in read_clusters(groups).items():
         for first, second in combinations(sides, 2):
@@ -78,7 +92,7 @@ def compare_sides(groups: pa.Table, settings: RobustnessSettings | None = None) 
                             {"system_id": system, "hypothesis": hypothesis}
                             | {"first_side": first, "second_side": second}
                             | {"scope": scope, "gap_rule": gap_rule, "measure": measure}
-                            | _compare(left, right, measure, scope, gap_rule, chosen)
+                            | _compare(left, right, measure, scope, gap_rule, settings)
                         )
     return pa.Table.from_pylist(rows, schema=COMPARISON_SCHEMA)
 
@@ -117,7 +131,7 @@ def _compare(
     if min(answerable) < settings.minimum_groups:
         return row | {"status": "too_few_groups"}
     left_above, left_below, right_above, right_below = resample_groups(columns, settings)
-    differences = divide(left_above, left_below) - divide(right_above, right_below)
+    differences = ratio(left_above, left_below) - ratio(right_above, right_below)
     usable = differences[np.isfinite(differences)]
     low, high = np.quantile(usable, [(1 - settings.confidence) / 2, (1 + settings.confidence) / 2])
     p_value = _permute(left, right, measure, row["difference"], settings)
@@ -152,7 +166,7 @@ def _permute(
             return mixed_left, mixed_right
 
         (left_above, right_above), (left_below, right_below) = mix(*above), mix(*below)
-        drawn = divide(left_above, left_below) - divide(right_above, right_below)
+        drawn = ratio(left_above, left_below) - ratio(right_above, right_below)
         # a draw in which one side has no figure counts as extreme: the p-value is never too small for it
         count_extreme += int((~(np.abs(drawn) < abs(observed) - NEGLIGIBLE)).sum())
     return (1 + count_extreme) / (1 + settings.count_draws)

@@ -13,17 +13,15 @@ R = p / (1 - (1 - p)^m). R is therefore compared at equal group size only, and i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from hcat.robustness.groups import GROUP_SCHEMA, KEY, RULES, Rule, key_of
-from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.robustness.groups import KEY, key_of
+from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clusters import draw_clusters
-from hcat.statistics.intervals import wilson_interval
+from hcat.statistics.intervals import normal_quantile, wilson_interval
 
 SCOPES: Final = {
     "all": "every decided answer",
@@ -35,12 +33,11 @@ GAP_RULES: Final = {
     "every_side": "a group is a gap when all its answers in every side of the hypothesis are wrong",
 }
 MEASURES: Final = ("robustness", "accuracy")
-INTERVAL_METHODS: Final = ("bootstrap", "wilson_groups")
 
 #: One row per side, scope and gap rule.
-ROBUSTNESS_SCHEMA = pa.schema(
+ROBUSTNESS_SCHEMA: Final = pa.schema(
     [
-        *KEY,
+        *((name, pa.string()) for name in KEY[:3]),
         ("scope", pa.string()),
         ("gap_rule", pa.string()),
         ("status", pa.string()),
@@ -69,78 +66,30 @@ ROBUSTNESS_SCHEMA = pa.schema(
     ]
 )
 
-#: Numbers that a chunk of draws may hold.
-CELLS = 4_000_000
-NEGLIGIBLE = 1e-12
+#: Numbers that a chunk of draws may hold: bounds the memory.
+CELLS: Final = 4_000_000
+#: Differences below it are rounding.
+NEGLIGIBLE: Final = 1e-12
+#: Draws of the bootstrap over whole groups, and of the permutation test.
+DRAWS: Final = 2_000
+#: Answerable groups (clusters, for variants) below which figures have neither an interval nor a test.
+MINIMUM_GROUPS: Final = 10
 
 
-@dataclass(frozen=True, slots=True)
-class RobustnessSettings:
-    """How robustness is measured.
+class RobustnessSettings(NamedTuple):
+    """How robustness is measured: the two-sided confidence, and what makes the draws."""
 
-    Parameters
-    ----------
-    rule : str
-        Context comparison, one of :data:`RULES`.
-    count_draws : int
-        Draws of the bootstrap over whole groups, and of the permutation test; at least 1.
-    confidence : float
-        Two-sided, in (0, 1).
-    random_seed : int
-    minimum_groups : int
-        Answerable groups below which there is no interval and no test; at least 2.
-    """
-
-    rule: Rule = "any_document"
-    count_draws: int = 2_000
     confidence: float = 0.95
     random_seed: int = 20260101
-    minimum_groups: int = 10
-
-    def __post_init__(self) -> None:
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
-        if self.count_draws < 1:
-            raise ValueError(f"count_draws must be at least 1, got {self.count_draws}")
-        if not 0 < self.confidence < 1:
-            raise ValueError(f"confidence must lie in (0, 1), got {self.confidence}")
-        if self.minimum_groups < 2:
-            raise ValueError(f"minimum_groups must be at least 2, got {self.minimum_groups}")
-
-
-def robustness(count_correct: int, count_answers: int, count_gap_answers: int) -> float | None:
-    """Return R, the share of right answers outside gap groups (Li et al. 2024, GRAMMAR, equation 1), in [0, 1]."""
-    _check_counts(count_correct, count_answers, count_gap_answers)
-    outside = count_answers - count_gap_answers
-    return count_correct / outside if outside else None
-
-
-def accuracy_from_robustness(robustness: float | None, count_answers: int, count_gap_answers: int) -> float:
-    """Return the accuracy R (total - total in gap groups) / total (Li et al. 2024, GRAMMAR, equation 2), in [0, 1]."""
-    _check_counts(0, count_answers, count_gap_answers)
-    if not count_answers:
-        raise ValueError("answers must be at least 1, got 0")
-    outside = count_answers - count_gap_answers
-    if (robustness is None) != (outside == 0) or (robustness is not None and not 0 <= robustness <= 1):
-        raise ValueError(f"robustness must lie in [0, 1], and be None only where all are gaps, got {robustness}")
-    return 0.0 if robustness is None else robustness * outside / count_answers
-
-
-def _check_counts(count_correct: int, count_answers: int, count_gap_answers: int) -> None:
-    if min(count_correct, count_gap_answers) < 0 or count_correct + count_gap_answers > count_answers:
-        raise ValueError(
-            "correct and gap answers must be 0 or more and together at most all answers, got "
-            f"{count_correct} + {count_gap_answers} of {count_answers}"
-        )
+    count_draws: int = DRAWS
+    minimum_groups: int = MINIMUM_GROUPS
 
 
 def chance_robustness(share_correct: float, group_sizes: Sequence[int]) -> float | None:
     """Return the robustness of answers that are right by chance, independently with one probability."""
-    sizes = np.asarray(group_sizes, dtype=np.float64)
-    if not 0 <= share_correct <= 1 or not len(sizes) or sizes.min() < 1:
-        raise ValueError(f"share_correct must lie in [0, 1] and sizes be 1 or more, got {share_correct}, {len(sizes)}")
     if share_correct == 0:
         return None
+    sizes = np.asarray(group_sizes, dtype=np.float64)
     # 1 - (1 - p)^m without loss of digits for a small p
     answerable = -np.expm1(sizes * np.log1p(-share_correct)) if share_correct < 1 else np.ones_like(sizes)
     return min(1.0, float(share_correct * sizes.sum() / (sizes * answerable).sum()))
@@ -156,9 +105,8 @@ class GroupCounts(NamedTuple):
     is_present: Flags
 
 
-def measure_robustness(groups: pa.Table, settings: RobustnessSettings | None = None) -> pa.Table:
+def measure_robustness(groups: pa.Table, settings: RobustnessSettings) -> pa.Table:
     """Return robustness and accuracy of every side in every scope, with intervals that resample whole groups."""
-    chosen = settings or RobustnessSettings()
     rows: list[dict[str, Any]] = []
     for (system, hypothesis), sides in read_clusters(groups).items():
         names = sorted({group_id for side in sides.values() for group_id in side})
@@ -170,7 +118,7 @@ def measure_robustness(groups: pa.Table, settings: RobustnessSettings | None = N
                         {"system_id": system, "hypothesis": hypothesis, "side": side}
                         | {"scope": scope, "gap_rule": gap_rule}
                         | _count_types(by_group, gap_rule)
-                        | _measure_cluster(counts, scope, gap_rule, chosen)
+                        | _measure_cluster(counts, scope, gap_rule, settings)
                     )
     return pa.Table.from_pylist(rows, schema=ROBUSTNESS_SCHEMA)
 
@@ -181,13 +129,9 @@ _Cluster = dict[str, dict[str, Any]]
 def read_clusters(groups: pa.Table) -> dict[tuple[str, str], dict[str, _Cluster]]:
     """Return the groups of each side of each hypothesis, in order."""
     read: dict[tuple[str, str], dict[str, _Cluster]] = {}
-    ordered = sorted(groups.select(GROUP_SCHEMA.names).to_pylist(), key=key_of)
-    for row in ordered:
+    for row in sorted(groups.to_pylist(), key=key_of):
         sides = read.setdefault((row["system_id"], row["hypothesis"]), {})
-        side = sides.setdefault(row["side"], {})
-        if row["group_id"] in side:
-            raise ValueError(f"a group must stand once in a side, got {key_of(row)} twice")
-        side[row["group_id"]] = row
+        sides.setdefault(row["side"], {})[row["group_id"]] = row
     return read
 
 
@@ -238,7 +182,8 @@ def _count_types(by_group: _Cluster, gap_rule: str) -> dict[str, Any]:
 def _measure_cluster(counts: GroupCounts, scope: str, gap_rule: str, settings: RobustnessSettings) -> dict[str, Any]:
     total, correct = int(counts.answers.sum()), int(counts.correct.sum())
     total_in_gap = int(counts.answers[counts.is_gap].sum())
-    measured = robustness(correct, total, total_in_gap)
+    outside = total - total_in_gap
+    measured = correct / outside if outside else None
     answerable = int((counts.is_present & ~counts.is_gap).sum())
     row: dict[str, Any] = {
         "count_answers": total,
@@ -246,7 +191,7 @@ def _measure_cluster(counts: GroupCounts, scope: str, gap_rule: str, settings: R
         "count_correct": correct,
         "gap_share": total_in_gap / total if total else None,
         "robustness": measured,
-        "accuracy": accuracy_from_robustness(measured, total, total_in_gap) if total else None,
+        "accuracy": (measured or 0.0) * outside / total if total else None,
         "chance_robustness": chance_of(counts, scope, gap_rule),
     }
     if measured is None:
@@ -256,7 +201,7 @@ def _measure_cluster(counts: GroupCounts, scope: str, gap_rule: str, settings: R
     row["status"] = "estimated"
     is_in = {"robustness": counts.is_present & ~counts.is_gap, "accuracy": counts.is_present}
     for measure in MEASURES:
-        values = divide(*resample_groups([counts.correct, denominator_of(counts, measure)], settings))
+        values = ratio(*resample_groups([counts.correct, denominator_of(counts, measure)], settings))
         low, high, method = _interval(values, row[measure], int(is_in[measure].sum()), settings)
         row |= {f"{measure}_low": low, f"{measure}_high": high}
         if measure == "robustness":
@@ -277,12 +222,6 @@ def denominator_of(counts: GroupCounts, measure: str) -> Floats:
     return np.where(counts.is_gap, 0.0, counts.answers) if measure == "robustness" else counts.answers
 
 
-def divide(above: Floats, below: Floats) -> Floats:
-    """Return above / below without warnings; NaN or infinite where below is 0."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return above / below
-
-
 def _interval(
     values: Floats, point: float, count_groups: int, settings: RobustnessSettings
 ) -> tuple[float, float, str]:
@@ -290,7 +229,7 @@ def _interval(
     if len(usable) and np.ptp(usable) > NEGLIGIBLE:
         low, high = np.quantile(usable, [(1 - settings.confidence) / 2, (1 + settings.confidence) / 2])
         return float(low), float(high), "bootstrap"
-    low, high = wilson_interval(point, count_groups, NormalDist().inv_cdf((1 + settings.confidence) / 2))
+    low, high = wilson_interval(point, count_groups, normal_quantile((1 + settings.confidence) / 2))
     return low, high, "wilson_groups"
 
 

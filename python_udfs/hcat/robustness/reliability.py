@@ -1,58 +1,28 @@
-"""How far a metric that needs no reference can be believed: its verdicts against true correctness.
+"""How far a metric that needs no reference can be believed: its verdicts, and its order of chunks, against the truth.
 
 A metric with a decided threshold is a classifier of answers: accepted or not. Where the true answer is known, its
 precision is the share of the accepted answers that are right, and its recall the share of the right answers that it
 accepts (Li et al. 2024, GRAMMAR, section 4.1 and table 1). A low precision is optimism, a low recall is cynicism.
+
+A metric of context relevance orders chunks. A pair holds one relevant and one other chunk that the same query
+retrieved; the metric is right if it scores the relevant chunk higher (Es et al. 2024, RAGAS, section 5).
 
 Answers to queries of one group succeed and fail together, so that intervals count groups and not answers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from hcat.robustness.rates import MINIMUM_GROUPS
 from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.survey import estimate_shares
 
-MEASURES: Final = {
-    "precision": "share of the accepted answers that are right; low = optimistic",
-    "recall": "share of the right answers that are accepted; low = cynical",
-}
-STATUSES: Final = {
-    "estimated": "value with interval",
-    "too_few_groups": "fewer groups than the least: value without interval",
-    "nothing_accepted": "no accepted answer: no precision",
-    "nothing_correct": "no right answer: no recall",
-    "no_verdicts": "no answer with a verdict of the metric and a known correctness",
-    "no_threshold": "no threshold is decided for the metric, so that it accepts and rejects nothing",
-}
-READINGS: Final = {
-    "low": "the whole interval lies below the floor: optimistic (precision), cynical (recall)",
-    "high_enough": "the whole interval lies at or above the floor",
-    "not_shown": "the interval holds the floor, or there is no interval",
-}
-
-#: What is read. ``cluster_id`` holds answers that succeed and fail together (the query group). ``is_accepted`` is the
-#: metric's verdict by its decided threshold, null without a score or a decision; ``is_correct`` is null when undecided.
-#: ``has_threshold`` says whether the metric has a decision at all, in force or not.
-VERDICT_SCHEMA = pa.schema(
-    [
-        ("system_id", pa.string()),
-        ("metric", pa.string()),
-        ("cluster_id", pa.string()),
-        ("is_accepted", pa.bool_()),
-        ("is_correct", pa.bool_()),
-        ("has_threshold", pa.bool_()),
-    ]
-)
-
 #: One row per system, metric and measure.
-RELIABILITY_SCHEMA = pa.schema(
+RELIABILITY_SCHEMA: Final = pa.schema(
     [
         ("system_id", pa.string()),
         ("metric", pa.string()),
@@ -62,65 +32,24 @@ RELIABILITY_SCHEMA = pa.schema(
         ("low", pa.float64()),
         ("high", pa.float64()),
         ("chance_value", pa.float64()),
-        ("floor", pa.float64()),
-        ("reading", pa.string()),
+        ("effective_n", pa.float64()),
         ("count_hits", pa.int64()),
         ("count_answers", pa.int64()),
         ("count_groups", pa.int64()),
-        ("effective_n", pa.float64()),
         ("count_without_verdict", pa.int64()),
         ("count_undecided", pa.int64()),
+        ("count_assumed", pa.int64()),
     ]
 )
 
+#: What an order by lot reaches in every measure of pairs.
+CHANCE: Final = 0.5
 #: Members of the population for which one answer stands: so many that the sample is a small part of it.
-_UNLIMITED = 1e12
+_UNLIMITED: Final = 1e12
 
 
-@dataclass(frozen=True, slots=True)
-class ReliabilitySettings:
-    """How reliability is measured.
-
-    Parameters
-    ----------
-    confidence : float
-        Two-sided, in (0, 1).
-    minimum_groups : int
-        Groups below which there is no interval; at least 2.
-    precision_floor, recall_floor : float or None
-        What a team asks for, in [0, 1]; None = no reading.
-    """
-
-    confidence: float = 0.95
-    minimum_groups: int = 10
-    precision_floor: float | None = None
-    recall_floor: float | None = None
-
-    def __post_init__(self) -> None:
-        if not 0 < self.confidence < 1:
-            raise ValueError(f"confidence must lie in (0, 1), got {self.confidence}")
-        if self.minimum_groups < 2:
-            raise ValueError(f"minimum_groups must be at least 2, got {self.minimum_groups}")
-        for name, floor in (("precision_floor", self.precision_floor), ("recall_floor", self.recall_floor)):
-            if floor is not None and not 0 <= floor <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], got {floor}")
-
-
-@dataclass(frozen=True, slots=True)
-class Reliability:
-    """One share with its interval.
-
-    Attributes
-    ----------
-    status : str
-        One of :data:`STATUSES`.
-    value, low, high : float or None
-        In [0, 1].
-    effective_n : float or None
-        Independent answers that would tell as much: fewer than there are where answers of a group are alike.
-    count_hits, count_answers, count_groups : int
-        Answers that are accepted and right, those of the denominator, and their groups.
-    """
+class Share(NamedTuple):
+    """A share with its interval; None where there is none. `effective_n` are independent answers that tell as much."""
 
     status: str
     value: float | None
@@ -132,103 +61,89 @@ class Reliability:
     count_groups: int
 
 
-def measure_share(
-    is_hit: Flags, groups: Integers, confidence: float = 0.95, minimum_groups: int = 10, empty: str = "nothing_accepted"
-) -> Reliability:
+def measure_share(is_hit: Flags, groups: Integers, confidence: float = 0.95, empty: str = "nothing_accepted") -> Share:
     """Return a share with an interval that counts groups."""
-    if len(is_hit) != len(groups):
-        raise ValueError(f"hits and groups must have one length, got {len(is_hit)} and {len(groups)}")
     count_hits, count_answers, count_groups = int(is_hit.sum()), len(is_hit), len(np.unique(groups))
     if not count_answers:
-        return Reliability(empty, None, None, None, None, 0, 0, 0)
+        return Share(empty, None, None, None, None, 0, 0, 0)
     value = count_hits / count_answers
-    if count_groups < minimum_groups:
-        return Reliability("too_few_groups", value, None, None, None, count_hits, count_answers, count_groups)
+    if count_groups < MINIMUM_GROUPS:
+        return Share("too_few_groups", value, None, None, None, count_hits, count_answers, count_groups)
     found = estimate_shares(
-        is_hit,
-        np.zeros(count_answers, dtype=np.int64),
-        np.full(count_answers, _UNLIMITED),
-        groups,
-        confidence,
+        is_hit, np.zeros(count_answers, dtype=np.int64), np.full(count_answers, _UNLIMITED), groups, confidence
     )
-    effective = float(found.effective_n[0])
     low, high = min(value, float(found.low[0])), max(value, float(found.high[0]))
-    return Reliability("estimated", value, low, high, effective, count_hits, count_answers, count_groups)
+    return Share("estimated", value, low, high, float(found.effective_n[0]), count_hits, count_answers, count_groups)
 
 
-def measure_reliability(verdicts: pa.Table, settings: ReliabilitySettings | None = None) -> pa.Table:
-    """Return precision and recall of every metric of every system against true correctness."""
-    chosen = settings or ReliabilitySettings()
-    rows: list[dict[str, Any]] = []
-    for (system, metric), found in _read_metrics(verdicts):
-        is_accepted = np.array([accepted for _, accepted, _ in found["used"]], dtype=bool)
-        is_correct = np.array([correct for _, _, correct in found["used"]], dtype=bool)
-        names = sorted({group for group, _, _ in found["used"]})
-        codes = {name: code for code, name in enumerate(names)}
-        groups = np.array([codes[group] for group, _, _ in found["used"]], dtype=np.int64)
-        for measure, is_counted, is_hit, empty, floor in (
-            ("precision", is_accepted, is_correct, "nothing_accepted", chosen.precision_floor),
-            ("recall", is_correct, is_accepted, "nothing_correct", chosen.recall_floor),
-        ):
-            share = measure_share(
-                is_hit[is_counted],
-                groups[is_counted],
-                chosen.confidence,
-                chosen.minimum_groups,
-                empty if len(is_hit) else "no_verdicts" if found["has_threshold"] else "no_threshold",
-            )
-            rows.append(
-                {
-                    "system_id": system,
-                    "metric": metric,
-                    "measure": measure,
-                    "status": share.status,
-                    "value": share.value,
-                    "low": share.low,
-                    "high": share.high,
-                    "chance_value": float(is_hit.mean()) if len(is_hit) else None,
-                    "floor": floor,
-                    "reading": _read(share, floor),
-                    "count_hits": share.count_hits,
-                    "count_answers": share.count_answers,
-                    "count_groups": share.count_groups,
-                    "effective_n": share.effective_n,
-                    "count_without_verdict": found["without_verdict"],
-                    "count_undecided": found["undecided"],
-                }
-            )
+def measure_reliability(verdicts: pa.Table, orders: pa.Table, confidence: float) -> pa.Table:
+    """Return precision and recall of every metric of every system, and the pairs that it orders rightly.
+
+    Parameters
+    ----------
+    verdicts : Table
+        system_id, metric, cluster_id (the query group), is_accepted (the verdict by the decided threshold; null without
+        a score or a decision), is_correct (null when undecided), has_threshold (decided at all, in force or not).
+    orders : Table
+        One row per system, metric_name, measure and cluster_id: count_right, count_tied, count_wrong, count_assumed,
+        count_unscored, count_undecided.
+    confidence : float
+        Two-sided, in (0, 1).
+    """
+    rows = [row for series in _series(verdicts, "system_id", "metric") for row in _judge_verdicts(series, confidence)]
+    rows += [_judge_orders(series, confidence) for series in _series(orders, "system", "metric_name", "measure")]
     return pa.Table.from_pylist(rows, schema=RELIABILITY_SCHEMA)
 
 
-def _read(share: Reliability, floor: float | None) -> str | None:
-    if floor is None:
-        return None
-    if share.low is None or share.high is None:
-        return "not_shown"
-    if share.high < floor:
-        return "low"
-    return "high_enough" if share.low >= floor else "not_shown"
+def _series(table: pa.Table, *keys: str) -> list[list[dict[str, Any]]]:
+    """Return the rows of each key in order; sums must not depend on the order of rows."""
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for row in table.to_pylist():
+        found.setdefault(tuple(row[key] for key in keys), []).append(row)
+    return [sorted(found[key], key=lambda row: row["cluster_id"]) for key in sorted(found)]
 
 
-def _read_metrics(verdicts: pa.Table) -> Iterable[tuple[tuple[str, str], dict[str, Any]]]:
-    missing = [name for name in VERDICT_SCHEMA.names if name not in verdicts.column_names]
-    if missing:
-        raise ValueError(f"verdicts must have the columns of VERDICT_SCHEMA, without {', '.join(missing)}")
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for row in verdicts.select(VERDICT_SCHEMA.names).to_pylist():
-        if None in (row["system_id"], row["metric"], row["cluster_id"]):
-            raise ValueError("system_id, metric and cluster_id must not be null")
-        of_metric = found.setdefault(
-            (row["system_id"], row["metric"]),
-            {"used": [], "without_verdict": 0, "undecided": 0, "has_threshold": row["has_threshold"]},
+def _judge_verdicts(series: list[dict[str, Any]], confidence: float) -> list[dict[str, Any]]:
+    known = [row for row in series if row["is_accepted"] is not None]
+    used = [row for row in known if row["is_correct"] is not None]
+    used.sort(key=lambda row: (row["cluster_id"], row["is_accepted"], row["is_correct"]))
+    is_accepted, is_correct = (np.array([row[name] for row in used], bool) for name in ("is_accepted", "is_correct"))
+    groups = np.unique(np.array([row["cluster_id"] for row in used], dtype=object), return_inverse=True)[1]
+    nothing = "no_verdicts" if series[0]["has_threshold"] else "no_threshold"
+    return [
+        {"system_id": series[0]["system_id"], "metric": series[0]["metric"], "measure": measure}
+        | measure_share(is_hit[is_counted], groups[is_counted], confidence, empty if used else nothing)._asdict()
+        | {
+            "chance_value": float(is_hit.mean()) if used else None,
+            "count_without_verdict": len(series) - len(known),
+            "count_undecided": len(known) - len(used),
+            "count_assumed": 0,
+        }
+        for measure, is_counted, is_hit, empty in (
+            ("precision", is_accepted, is_correct, "nothing_accepted"),
+            ("recall", is_correct, is_accepted, "nothing_correct"),
         )
-        if row["is_accepted"] is None:
-            of_metric["without_verdict"] += 1
-        elif row["is_correct"] is None:
-            of_metric["undecided"] += 1
-        else:
-            of_metric["used"].append((row["cluster_id"], row["is_accepted"], row["is_correct"]))
-    for each in found.values():
-        # sums must not depend on the order of rows
-        each["used"].sort()
-    return sorted(found.items(), key=lambda item: item[0])
+    ]
+
+
+def _judge_orders(series: list[dict[str, Any]], confidence: float) -> dict[str, Any]:
+    right, tied, wrong = (
+        np.array([row[name] for row in series], dtype=np.int64) for name in ("count_right", "count_tied", "count_wrong")
+    )
+    # Two halves a pair: a tie is right in one and wrong in the other. The variance is that between clusters, so that
+    # the number of halves makes no interval narrower.
+    halves = np.stack([2 * right + tied, 2 * wrong + tied], axis=1)
+    is_hit = np.repeat(np.tile([True, False], len(series)), halves.ravel())
+    share = measure_share(is_hit, np.repeat(np.arange(len(series)), halves.sum(axis=1)), confidence, "no_pairs")
+    return (
+        {"system_id": series[0]["system"], "metric": series[0]["metric_name"], "measure": series[0]["measure"]}
+        | share._asdict()
+        | {
+            "chance_value": CHANCE if share.count_answers else None,
+            "count_hits": int(right.sum()),
+            "count_answers": share.count_answers // 2,
+            "count_without_verdict": sum(row["count_unscored"] for row in series),
+            "count_undecided": sum(row["count_undecided"] for row in series),
+            "count_assumed": sum(row["count_assumed"] for row in series),
+        }
+    )

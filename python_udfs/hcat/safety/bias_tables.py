@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,27 +13,16 @@ import pyarrow.compute as pc
 from hcat.safety.bias import Gap, Sides, compare_groups, compare_pairs, equivalence_p_value, interval_of, seed_of
 from hcat.statistics.multiple_tests import holm
 
+#: Pairs of queries that differ in a demographic term.
 COUNTERFACTUAL: Final = "counterfactual"
+#: A group of customers against all others, over whatever each of them asks.
 LOGGED_GROUPS: Final = "logged_groups"
-DESIGNS: Final = (COUNTERFACTUAL, LOGGED_GROUPS)
-"""`counterfactual` = pairs of queries that differ in a demographic term; `logged_groups` = a group of customers against
-all others, over whatever each of them asks."""
 
-GAP_FOUND: Final = "gap_found"
-EQUIVALENT: Final = "equivalent"
-INCONCLUSIVE: Final = "inconclusive"
-VERDICTS: Final = {
-    EQUIVALENT: "the gap was shown to be smaller than the margin: the only way to say that there is no bias",
-    GAP_FOUND: "the sides differ by more than chance, and not shown to differ by less than the margin",
-    INCONCLUSIVE: "neither was shown: too few pairs, or a gap near the margin",
-}
-
-TESTED: Final = "tested"
-STATUSES: Final = {
-    TESTED: "tested, in the family of its system and design",
-    "too_few_clusters": "fewer independent clusters than the least: means are shown, nothing is tested",
-    "no_scores": "no pair, or no group and others, has the metric on both sides",
-}
+#: Probability that any gap of a system and design is claimed although none exists (Holm); the same for a false
+#: equivalence.
+ERROR_RATE: Final = 0.05
+#: Permutations of each test. The smallest possible p-value is 1 / 5,000, far below .05 / 40 gaps.
+DRAWS: Final = 4999
 
 #: What stands in every row of a gap.
 CELL: Final = ["bias_gap_id", "system", "design", "margin", "span", "is_indicator"]
@@ -60,37 +48,13 @@ BIAS_GAP_SCHEMA: Final = pa.schema(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BiasSettings:
-    """How gaps are tested.
+class BiasSettings(NamedTuple):
+    """How gaps are tested: confidence of the intervals, and least independent clusters of either side."""
 
-    Parameters
-    ----------
-    error_rate : float
-        Chance that any gap of a family is claimed where there is none, and that any equivalence is, in (0, 1).
-    confidence : float
-        Of the intervals, in (0, 1).
-    minimum_clusters : int
-        Least independent clusters of either side.
-    count_draws : int
-        Permutations of each test.
-    random_seed : int
-    """
-
-    error_rate: float
     confidence: float
     minimum_clusters: int
-    count_draws: int
     random_seed: int
-
-    def __post_init__(self) -> None:
-        """Check the settings."""
-        for name in ("error_rate", "confidence"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)}")
-        for name, least in (("minimum_clusters", 2), ("count_draws", 1)):
-            if getattr(self, name) < least:
-                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
+    count_draws: int = DRAWS
 
 
 def measure_gaps(sums: pa.Table, settings: BiasSettings) -> pa.Table:
@@ -99,9 +63,9 @@ def measure_gaps(sums: pa.Table, settings: BiasSettings) -> pa.Table:
     Parameters
     ----------
     sums : Table
-        One row per (gap, cluster): bias_gap_id, system, design (one of :data:`DESIGNS`), margin, span (largest
-        difference that a score allows), is_indicator, cluster, first_sum, first_count, second_sum, second_count. A gap
-        without scores has one row, and no cluster.
+        One row per (gap, cluster): bias_gap_id, system, design (`counterfactual`, `logged_groups`), margin, span
+        (largest difference that a score allows), is_indicator, cluster, first_sum, first_count, second_sum,
+        second_count. A gap without scores has one row, and no cluster.
     settings : BiasSettings
 
     Notes
@@ -113,14 +77,14 @@ def measure_gaps(sums: pa.Table, settings: BiasSettings) -> pa.Table:
     Raises
     ------
     ValueError
-        If a design is unknown or a margin is not above 0.
+        If a margin is not above 0.
 
     Examples
     --------
     >>> one = dict(bias_gap_id="g", system="app", design="counterfactual", margin=0.1, span=1.0, is_indicator=False)
     >>> one |= dict(first_sum=1.0, first_count=1.0, second_sum=0.0, second_count=1.0)
     >>> sums = pa.Table.from_pylist([one | dict(cluster=name) for name in "abc"])
-    >>> settings = BiasSettings(0.05, 0.95, minimum_clusters=2, count_draws=10, random_seed=1)
+    >>> settings = BiasSettings(0.95, minimum_clusters=2, random_seed=1, count_draws=10)
     >>> row = measure_gaps(sums, settings).to_pylist()[0]
     >>> row["difference"], row["p_value"]
     (1.0, 0.25)
@@ -134,21 +98,22 @@ def measure_gaps(sums: pa.Table, settings: BiasSettings) -> pa.Table:
         family = [
             row
             for row, its_family in zip(rows, families, strict=True)
-            if its_family == name_of_family and row["status"] == TESTED
+            if its_family == name_of_family and row["status"] == "tested"
         ]
         for name in ("p_value", "equivalence_p_value"):
             for row, adjusted in zip(family, holm([row[name] for row in family]), strict=True):
                 row[f"adjusted_{name}"] = float(adjusted)
         for row in family:
-            row["verdict"] = _judge(row, settings.error_rate)
+            row["verdict"] = _judge(row)
     listed = [{name: row.get(name) for name in BIAS_GAP_SCHEMA.names} for row in rows]
     return pa.Table.from_pylist(listed, schema=BIAS_GAP_SCHEMA)
 
 
-def _judge(row: Mapping[str, Any], error_rate: float) -> str:
-    if row["adjusted_equivalence_p_value"] <= error_rate:
-        return EQUIVALENT
-    return GAP_FOUND if row["adjusted_p_value"] <= error_rate else INCONCLUSIVE
+def _judge(row: Mapping[str, Any]) -> str:
+    """Return `equivalent` (the only way to say that there is no bias), `gap_found`, or `inconclusive`."""
+    if row["adjusted_equivalence_p_value"] <= ERROR_RATE:
+        return "equivalent"
+    return "gap_found" if row["adjusted_p_value"] <= ERROR_RATE else "inconclusive"
 
 
 def _group(ordered: pa.Table) -> dict[str, Sides]:
@@ -160,16 +125,16 @@ def _group(ordered: pa.Table) -> dict[str, Sides]:
 
 
 def _measure(cell: Mapping[str, Any], sides: Sides | None, settings: BiasSettings) -> dict[str, Any]:
-    if cell["design"] not in DESIGNS:
-        raise ValueError(f"design must be one of {', '.join(DESIGNS)}, got {cell['design']!r}")
-    row: dict[str, Any] = {name: cell[name] for name in ("bias_gap_id", "system", "design")} | {"verdict": INCONCLUSIVE}
+    row: dict[str, Any] = {name: cell[name] for name in ("bias_gap_id", "system", "design")} | {
+        "verdict": "inconclusive"
+    }
     counts = (0, 0) if sides is None else (int(sides.first_count.sum()), int(sides.second_count.sum()))
     row |= {"count_first": counts[0], "count_second": counts[1], "count_clusters": 0}
     if sides is None or not all(counts):
         return row | {"status": "no_scores"}
     clusters = [int((count > 0).sum()) for count in (sides.first_count, sides.second_count)]
     row["count_clusters"] = int(((sides.first_count > 0) | (sides.second_count > 0)).sum())
-    if min(clusters) < settings.minimum_clusters:
+    if min(clusters) < max(settings.minimum_clusters, 2):
         means = sides.first_sum.sum() / counts[0], sides.second_sum.sum() / counts[1]
         return row | {
             "status": "too_few_clusters",
@@ -181,7 +146,7 @@ def _measure(cell: Mapping[str, Any], sides: Sides | None, settings: BiasSetting
     gap: Gap = compare(sides, seed_of(str(cell["bias_gap_id"]), settings.random_seed), settings.count_draws)
     lower, upper = interval_of(gap, settings.confidence)
     return row | {
-        "status": TESTED,
+        "status": "tested",
         "first_mean": gap.first_mean,
         "second_mean": gap.second_mean,
         "difference": gap.difference,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,13 +29,6 @@ SCREENED_SCHEMA: Final = pa.schema(
 _SIMILARITY_DIGITS = 5
 
 
-class InjectionPattern(NamedTuple):
-    """One pattern: its name and the expression."""
-
-    name: str
-    expression: re.Pattern[str]
-
-
 _ORDERS = r"(?:instructions?|rules?|prompts?|guidelines?|directions?|orders?|guardrails?|restrictions?|polic(?:y|ies))"
 _TOLD = (
     r"(?:earlier|previous|prior|above|preceding|former|initial|original|existing|your|all|any"
@@ -43,90 +36,68 @@ _TOLD = (
 )
 
 
-def _pattern(name: str, expression: str) -> InjectionPattern:
-    return InjectionPattern(name, re.compile(expression, re.IGNORECASE))
-
-
-INJECTION_PATTERNS: Final = (
-    _pattern(
-        "override",
+#: The closed list of patterns, in the order in which they are tried.
+INJECTION_PATTERNS: Final = {
+    "override": (
         rf"\b(?:ignore|disregard|forget|override|bypass|overlook|neglect|drop|set aside)\b(?:\W+{_TOLD})*\W+"
         rf"(?:\w+\W+){{0,2}}?{_ORDERS}\b"
         r"|\b(?:ignore|disregard|forget) (?:everything|all|whatever|anything)\b.{0,40}\b(?:before"
         r"|above|told|said|earlier|"
-        r"know|so far|learn(?:ed|t))\b",
+        r"know|so far|learn(?:ed|t))\b"
     ),
-    _pattern(
-        "prompt_leak",
+    "prompt_leak": (
         r"\b(?:reveal|repeat|print|show|output|display|leak|disclose|recite|tell|give|reproduce"
         r"|write out|summari[sz]e)\b"
         r".{0,40}\b(?:(?:system|hidden|initial|secret|original|internal|developer) (?:prompt|message|instructions?|"
         r"configuration)|your (?:exact |full |own )?(?:prompt|instructions?|configuration|system message))\b"
-        r"|\bwhat (?:is|are|were) your (?:system |hidden |initial |original )?(?:prompt|instructions)\b",
+        r"|\bwhat (?:is|are|were) your (?:system |hidden |initial |original )?(?:prompt|instructions)\b"
     ),
-    _pattern(
-        "role_play",
+    "role_play": (
         r"\b(?:you are|act as|pretend (?:to be|that you are|you are)|play|role-?play"
         r"|imagine (?:you are|being)|behave like)"
         r"\b.{0,80}\b(?:without (?:any )?(?:rules|restrictions|limits?|filters?|guidelines|ethics)|no (?:rules|"
         r"restrictions|limits|filters)|unrestricted|unfiltered|uncensored|jailbroken|evil|anything now)\b"
-        r"|\b(?:DAN|jailbreak|developer|god|sudo|debug|admin)[ -]mode\b|\bdo anything now\b|\bjailbreak\b",
+        r"|\b(?:DAN|jailbreak|developer|god|sudo|debug|admin)[ -]mode\b|\bdo anything now\b|\bjailbreak\b"
     ),
-    _pattern(
-        "false_authority",
+    "false_authority": (
         r"\[?\b(?:system|admin(?:istrator)?|developer|operator)\b ?(?:message|notice|override|prompt)?\]\W"
         r"|^\W*(?:system|developer|assistant) ?:"
         r"|\bi am (?:the|your|an?) (?:administrator|developer|creator|operator|system owner)\b"
         r"|\bsafety (?:rules|filters?|checks?|systems?) (?:are|is|have been"
         r"|has been)?\W*(?:now )?(?:switched |turned )?"
         r"(?:off|disabled|deactivated|lifted|suspended)\b"
-        r"|<\|?(?:im_start|im_end|system|endoftext)\|?>|\[/?INST\]|<</?SYS>>",
+        r"|<\|?(?:im_start|im_end|system|endoftext)\|?>|\[/?INST\]|<</?SYS>>"
     ),
-    _pattern(
-        "forced_output",
+    "forced_output": (
         r"\b(?:reply|respond|answer|say|write|output|begin|start|confirm)\b.{0,30}\b(?:only"
         r"|nothing (?:else|but)|just)\b"
         r".{0,15}\b(?:with|the word|and nothing)\b|\b(?:and|say|write|output) \S+ and nothing else\b"
         r"|\b(?:new|real|actual) (?:task|instructions?|orders?)\W*:"
         r"|\bfrom now on\b.{0,60}\b(?:you|every|each|all|begin|"
-        r"answers?|repl(?:y|ies))\b|\bend of (?:the )?(?:question|prompt|context|input|instructions)\b",
+        r"answers?|repl(?:y|ies))\b|\bend of (?:the )?(?:question|prompt|context|input|instructions)\b"
     ),
-    _pattern(
-        "smuggled_order",
+    "smuggled_order": (
         r"\b(?:translate|decode|decrypt|decipher|base64|rot13)\b.{0,80}\b(?:and"
         r"|then)\b.{0,30}\b(?:carry (?:it|them) out|"
         r"execute|obey|follow|do what|run)\b"
-        r"|\bthe (?:answer|only (?:permitted|allowed|correct) answer)(?: to (?:every|all|any) questions?)? is \S+",
+        r"|\bthe (?:answer|only (?:permitted|allowed|correct) answer)(?: to (?:every|all|any) questions?)? is \S+"
     ),
-)
-"""The closed list of patterns, in the order in which they are tried."""
+}
 
 
 def find_injection(text: str) -> str | None:
     """Return the name of the first pattern of an injection or jailbreak in a text, None if there is none."""
-    for pattern in INJECTION_PATTERNS:
-        if pattern.expression.search(text):
-            return pattern.name
-    return None
+    return next((name for name, rule in INJECTION_PATTERNS.items() if re.search(rule, text, re.IGNORECASE)), None)
 
 
 class Examples:
     """Examples of queries by topic, among which the nearest one to a sentence is found."""
 
-    def __init__(self, topics: Sequence[str], examples: Sequence[str], embeddings: npt.NDArray[np.float32]) -> None:
-        """Keep the examples."""
-        if not len(topics) == len(examples) == len(embeddings):
-            raise ValueError(
-                f"expected one topic, text and vector each, got {len(topics)}, {len(examples)}, {len(embeddings)}"
-            )
-        self._topics, self._examples, self._embeddings = list(topics), list(examples), embeddings
-
-    @classmethod
-    def from_rows(cls, rows: Sequence[Mapping[str, Any]]) -> Examples:
-        """Return the examples of the rows topic, encoded_text, embedding."""
-        vectors = [np.asarray(row["embedding"], dtype=np.float32) for row in rows]
-        matrix = np.stack(vectors) if vectors else np.zeros((0, 0), dtype=np.float32)
-        return cls([row["topic"] for row in rows], [row["encoded_text"] for row in rows], matrix)
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the rows topic, encoded_text, embedding."""
+        self._topics = [row["topic"] for row in rows]
+        self._examples = [row["encoded_text"] for row in rows]
+        self._embeddings = np.array([row["embedding"] for row in rows], dtype=np.float32)
 
     def nearest(
         self, vectors: npt.NDArray[np.float32]
@@ -148,19 +119,13 @@ class Examples:
 class Screen:
     """Rules and examples that query sentences are held against."""
 
-    def __init__(self, restricted: Examples, scope: Examples) -> None:
-        """Keep the examples of restricted topics, and those of what the application is for."""
-        self._restricted, self._scope = restricted, scope
-
-    @classmethod
-    def from_table(cls, table: pa.Table) -> Screen:
-        """Return the screen of the rows purpose (restricted_example, scope_example), topic, encoded_text, embedding."""
+    def __init__(self, table: pa.Table) -> None:
+        """Keep the rows purpose (restricted_example, scope_example), topic, encoded_text, embedding."""
         rows = table.to_pylist()
-        restricted, scope = (
-            Examples.from_rows([row for row in rows if row["purpose"] == purpose])
+        self._restricted, self._scope = (
+            Examples([row for row in rows if row["purpose"] == purpose])
             for purpose in ("restricted_example", "scope_example")
         )
-        return cls(restricted, scope)
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return one row per sentence (schema :data:`SCREENED_SCHEMA`)."""

@@ -25,49 +25,45 @@ SUMS: Final = {
 }
 #: Figures in the unit of the measurement.
 _IN_UNITS: Final = ("value", "standard_error", "rest_value", "difference", "difference_standard_error")
-_KEYS: Final = ("cell_id", "metric_name", "first_dimension", "first_segment", "second_dimension", "second_segment")
+_COUNTS: Final = ("count_scored", "jackknife_groups", "count_scored_rest", "jackknife_groups_rest")
 
 
-def estimate_cells(cells: pa.Table, sums: pa.Table) -> pa.Table:
-    """Return one row per (cell, measurement).
+def estimate_cells(cells: pa.Table, sums: pa.Table) -> dict[str, dict[str, Floats]]:
+    """Return the figures of every cell by measurement, in the order of the cells.
 
     Parameters
     ----------
     cells : Table
-        int_metric_cells: cell_id, metric_name, first_dimension, first_segment, second_dimension, second_segment,
-        cell_key, count_interactions, count_clusters.
+        int_metric_cells: metric_name, first_dimension, second_dimension, cell_key.
     sums : Table
         int_cell_sums: metric_name, cell_key, jackknife_group, scores_per_unit, sum_squared_scores and the columns of
         :data:`SUMS`, whole numbers. A cell without a score has no row.
 
     Returns
     -------
-    Table
-        The key columns of the cells, measurement, count_interactions, count_clusters, the fields of
-        :class:`hcat.statistics.clusters.JackknifeEstimates` and standard_deviation. Figures are null where there is
-        nothing to estimate from. Cells keep their order.
+    dict of str to dict of str to ndarray
+        Measurement -> the fields of :class:`hcat.statistics.clusters.JackknifeEstimates`, and standard_deviation; NaN
+        where there is nothing to estimate from.
 
     Examples
     --------
     Two clusters of one answer each: one fails in the cell, none in the rest.
 
-    >>> cells = {"cell_id": ["a", "b"], "metric_name": ["m"] * 2, "first_dimension": ["topic"] * 2}
-    >>> cells |= {"first_segment": ["cards", "loans"], "cell_key": [1, 2], "count_interactions": [1, 1]}
-    >>> cells |= {name: pa.nulls(2, pa.string()) for name in ("second_dimension", "second_segment")}
+    >>> cells = {"metric_name": ["m"] * 2, "first_dimension": ["topic"] * 2, "cell_key": [1, 2]}
+    >>> cells |= {"second_dimension": pa.nulls(2, pa.string())}
     >>> sums = {"metric_name": ["m"] * 2, "cell_key": [1, 2], "jackknife_group": ["s", "t"]}
     >>> sums |= {"scores_per_unit": [1.0, 1.0], "sum_squared_scores": [1, 1]}
     >>> sums |= {name: [1, 1] for names in SUMS.values() for name in names}
     >>> sums["count_failing"] = [1, 0]
-    >>> found = estimate_cells(pa.table(cells | {"count_clusters": [1, 1]}), pa.table(sums)).to_pylist()
-    >>> [row["difference"] for row in found if row["measurement"] == "share_failing"]
+    >>> estimate_cells(pa.table(cells), pa.table(sums))["share_failing"]["difference"].tolist()
     [1.0, -1.0]
     """
     located = _locate(cells, sums)
-    positions, groups = located["position"].to_numpy(), _encode(located, ["jackknife_group"])
+    positions, groups = located["position"].to_numpy(), encode(located, "jackknife_group")
     columns = {name: pc.cast(located[name], pa.float64()).to_numpy() for names in SUMS.values() for name in names}
+    names_of_figures = (*JackknifeEstimates._fields, "standard_deviation")
     estimates = {
-        measurement: {name: np.full(cells.num_rows, np.nan) for name in JackknifeEstimates._fields}
-        for measurement in SUMS
+        measurement: {name: np.full(cells.num_rows, np.nan) for name in names_of_figures} for measurement in SUMS
     }
     for members, rows in _partitions(cells, positions):
         places = np.searchsorted(members, positions[rows])
@@ -79,12 +75,23 @@ def estimate_cells(cells: pa.Table, sums: pa.Table) -> pa.Table:
             found = jackknife_cells(counts, values, counts.sum(axis=1), values.sum(axis=1))
             for name, column in found._asdict().items():
                 estimates[measurement][name][members] = column
+    for figures in estimates.values():
+        figures |= {name: np.nan_to_num(figures[name]) for name in _COUNTS}
     unit_of = dict(zip(sums["metric_name"].to_pylist(), sums["scores_per_unit"].to_pylist(), strict=True))
     units = np.asarray([unit_of.get(metric, 1.0) for metric in cells["metric_name"].to_pylist()], dtype=np.float64)
-    deviations = _deviations(located, cells.num_rows)
-    return pa.concat_tables(
-        _to_table(cells, measurement, found, units, deviations) for measurement, found in estimates.items()
-    )
+    means = estimates["mean_score"]
+    means["standard_deviation"] = _deviations(located, cells.num_rows) / units
+    means |= {name: means[name] / units for name in _IN_UNITS}
+    return estimates
+
+
+def encode(table: pa.Table, *names: str) -> Integers:
+    """Return whole numbers for the distinct tuples of some text columns, shape (n,)."""
+    codes = np.zeros(table.num_rows, dtype=np.int64)
+    for name in names:
+        texts = pc.fill_null(table[name].combine_chunks().dictionary_encode("encode").indices, 0).to_numpy()
+        codes = np.unique(codes * (texts.max(initial=0) + 1) + texts, return_inverse=True)[1].astype(np.int64)
+    return codes
 
 
 def _locate(cells: pa.Table, sums: pa.Table) -> pa.Table:
@@ -95,18 +102,9 @@ def _locate(cells: pa.Table, sums: pa.Table) -> pa.Table:
     return joined.sort_by([("position", "ascending"), ("jackknife_group", "ascending")]).combine_chunks()
 
 
-def _encode(table: pa.Table, names: list[str]) -> Integers:
-    """Return whole numbers for the distinct tuples of some text columns, shape (n,)."""
-    codes = np.zeros(table.num_rows, dtype=np.int64)
-    for name in names:
-        texts = pc.fill_null(table[name].combine_chunks().dictionary_encode("encode").indices, 0).to_numpy()
-        codes = np.unique(codes * (texts.max(initial=0) + 1) + texts, return_inverse=True)[1].astype(np.int64)
-    return codes
-
-
 def _partitions(cells: pa.Table, positions: Integers) -> Iterator[tuple[Integers, Integers]]:
     """Yield for each metric and pair of dimensions the positions of its cells, ascending, and their rows of sums."""
-    codes = _encode(cells, ["metric_name", "first_dimension", "second_dimension"])
+    codes = encode(cells, "metric_name", "first_dimension", "second_dimension")
     order = np.argsort(codes, kind="stable")
     first_rows = np.searchsorted(positions, np.arange(cells.num_rows + 1))
     for members in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
@@ -125,20 +123,3 @@ def _deviations(located: pa.Table, count_cells: int) -> Floats:
         if count > 1:
             found[row["position"]] = math.sqrt((count * squares - total * total) / (count * (count - 1)))
     return found
-
-
-def _to_table(
-    cells: pa.Table, measurement: str, found: dict[str, Floats], units: Floats, deviations: Floats
-) -> pa.Table:
-    """Return the rows of one measurement."""
-    is_mean = measurement == "mean_score"
-    figures = {name: column / units if is_mean and name in _IN_UNITS else column for name, column in found.items()}
-    for name in ("count_scored", "jackknife_groups", "count_scored_rest", "jackknife_groups_rest"):
-        figures[name] = np.nan_to_num(figures[name])
-    if is_mean:
-        figures["clusters_carrying"] = np.full(cells.num_rows, np.nan)
-    figures["standard_deviation"] = deviations / units if is_mean else np.full(cells.num_rows, np.nan)
-    columns = {name: cells[name] for name in _KEYS} | {"measurement": pa.repeat(measurement, cells.num_rows)}
-    columns |= {name: cells[name] for name in ("count_interactions", "count_clusters")}
-    columns |= {name: pa.array(column, from_pandas=True) for name, column in figures.items()}
-    return pa.table(columns)

@@ -40,51 +40,33 @@ _NO_LIKENESS: Final = 1e-6
 
 
 class Pieces(NamedTuple):
-    """Rows of one metric, by cluster and by the cells in which they lie.
+    """Rows of one metric, by cluster and by the cells in which they lie."""
 
-    Attributes
-    ----------
-    clusters, groups : ndarray of int, shape (n_pieces,)
-        Codes from 0 of the cluster, and of the jackknife group with which it leaves.
-    counts, sums : ndarray, shape (n_pieces,)
-        Rows with a value, at least 1, and the sum of their values; higher = worse.
-    members, partitions : ndarray of bool, shape (n_pieces, n_cells)
-        Does the piece lie in the cell? In the cell or its rest?
-    spread : float or None
-        Standard deviation of the values of all rows; None for a share, whose values are 0 and 1.
-    """
-
+    #: Codes from 0 of the cluster, and of the jackknife group with which it leaves; shape (n_pieces,).
     clusters: Integers
     groups: Integers
+    #: Rows with a value, at least 1, and the sum of their values; higher = worse.
     counts: Floats
     sums: Floats
+    #: Does the piece lie in the cell? In the cell or its rest? Shape (n_pieces, n_cells).
     members: Flags
     partitions: Flags
+    #: Standard deviation of the values of all rows; None for a share, whose values are 0 and 1.
     spread: float | None
 
 
 class HeadlineTests(NamedTuple):
-    """Results by cell, each of shape (n_cells,).
+    """Results by cell, each of shape (n_cells,)."""
 
-    Attributes
-    ----------
-    statistic : ndarray
-        T of the module; 0 where it cannot be computed.
-    p_value, adjusted_p_value : ndarray
-        In (0, 1].
-    critical : ndarray
-        T above which the cell is flagged, given which other cells are.
-    cut_off : float
-        P up to which a cell is flagged, in [0, 1).
-    drawn : ndarray, shape (n_draws, n_cells)
-        T of each draw, ascending in each cell.
-    """
-
+    #: T of the module; 0 where it cannot be computed.
     statistic: Floats
     p_value: Floats
     adjusted_p_value: Floats
+    #: T above which the cell is flagged, given which other cells are.
     critical: Floats
+    #: P up to which a cell is flagged, in [0, 1).
     cut_off: float
+    #: T of each draw, ascending in each cell; shape (n_draws, n_cells).
     drawn: Floats
 
     def bound(self, differences: Floats, errors: Floats, confidence: float) -> Floats:
@@ -97,10 +79,6 @@ class HeadlineTests(NamedTuple):
 
 def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: int) -> HeadlineTests:
     """Return the tests of all cells of the family."""
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
-    if count_draws < 1:
-        raise ValueError(f"count_draws must be at least 1, got {count_draws}")
     layout = _Layout(pieces)
     estimates = layout.estimate(pieces.sums[None, :])
     random = np.random.default_rng(random_seed)
@@ -143,31 +121,19 @@ def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
 
 
 class _Cell(NamedTuple):
-    """Where the rows of a cell and of its rest lie.
+    """Where the rows of a cell and of its rest lie."""
 
-    Attributes
-    ----------
-    pieces : ndarray of int, shape (n_own_pieces,)
-        Pieces of the cell, in the order of their groups.
-    starts, groups : ndarray of int, shape (n_own_groups,)
-        First position of each group in `pieces`, and its code.
-    rows_by_group : ndarray, shape (n_own_groups,)
-    rest_by_group : ndarray, shape (n_groups,)
-        Rows of the rest in every group.
-    rows, rest : float
-    siblings, rest_siblings : float
-        sum_g n_g^2 / n of both sides: rows of its own cluster that a row meets there, itself included.
-    partition : int
-        Position of the partition.
-    """
-
+    #: Pieces of the cell, in the order of their groups.
     pieces: Integers
+    #: First position of each group in `pieces`, and its code.
     starts: Integers
     groups: Integers
+    #: Rows of the cell by own group, and of the rest by every group.
     rows_by_group: Floats
     rest_by_group: Floats
     rows: float
     rest: float
+    #: sum_g n_g^2 / n of both sides: rows of its own cluster that a row meets there, itself included.
     siblings: float
     rest_siblings: float
     partition: int

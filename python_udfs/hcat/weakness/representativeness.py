@@ -36,14 +36,6 @@ REPRESENTATIVENESS_SCHEMA: Final = pa.schema(
     ]
 )
 
-#: Status of a dimension -> meaning.
-STATUSES: Final = {
-    "compared": "shares and their distance were compared",
-    "too_few_clusters": "a side has fewer clusters than the least: shares are shown without a verdict",
-    "no_production": "no interaction of production has a value of the dimension",
-    "no_test_set": "no interaction of a test set has a value of the dimension",
-}
-
 
 def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
     """Return one row per (dimension, segment): both shares, their difference, and the verdict on the dimension.
@@ -67,11 +59,6 @@ def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: in
         Schema :data:`REPRESENTATIVENESS_SCHEMA`. difference = share_test_set - share_production. statistic, limit_value
         and is_representative are those of the dimension, on each of its rows.
 
-    Raises
-    ------
-    ValueError
-        If a setting lies outside its range, or a dimension's rows do not stand together.
-
     Notes
     -----
     With effective sizes n and m, shares p and q, and r = (n p + m q) / (n + m), the statistic is
@@ -91,15 +78,7 @@ def compare_origins(counts: pa.Table, *, confidence: float, minimum_clusters: in
     >>> [round(row["difference"], 3) for row in found], found[0]["is_representative"]
     ([0.3, -0.3], True)
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
-    if minimum_clusters < 1:
-        raise ValueError(f"minimum_clusters must be at least 1, got {minimum_clusters}")
-    dimensions = {}
-    for name, group in groupby(counts.to_pylist(), key=lambda row: row["dimension"]):
-        if name in dimensions:
-            raise ValueError(f"counts must be ordered by dimension, got {name} again")
-        dimensions[name] = list(group)
+    dimensions = {name: list(group) for name, group in groupby(counts.to_pylist(), key=lambda row: row["dimension"])}
     statuses = {name: _status(segments[0], minimum_clusters) for name, segments in dimensions.items()}
     count_compared = sum(status == "compared" for status in statuses.values())
     rows = [

@@ -16,6 +16,9 @@ from hcat.statistics.clusters import jackknife_cells
 from hcat.statistics.intervals import t_tail
 from hcat.weakness.statistics import with_whole
 
+#: Largest one-sided P-value that confirms: the share of false flags that is tolerated among weak cells.
+ERROR_RATE: Final = 0.05
+
 RETEST_SCHEMA: Final = pa.schema(
     [
         ("cell_id", pa.string()),
@@ -31,7 +34,7 @@ RETEST_SCHEMA: Final = pa.schema(
 )
 
 
-def retest_findings(sums: pa.Table, *, minimum_clusters: int, error_rate: float) -> pa.Table:
+def retest_findings(sums: pa.Table, minimum_clusters: int) -> pa.Table:
     """Return one row per finding of which the newer clusters hold enough to test it.
 
     Parameters
@@ -40,19 +43,12 @@ def retest_findings(sums: pa.Table, *, minimum_clusters: int, error_rate: float)
         Of the model int_new_clusters_summed, ordered by cell_id and jackknife_group.
     minimum_clusters : int
         Groups that the cell and its rest need, at least 2.
-    error_rate : float
-        Largest P-value, one-sided, that confirms, in (0, 1).
 
     Returns
     -------
     Table
         Schema :data:`RETEST_SCHEMA`. A finding waits while the newer clusters hold fewer interactions of the cell than
         it needs, while there are too few groups, and while nothing varies.
-
-    Raises
-    ------
-    ValueError
-        If a setting lies outside its range.
 
     Examples
     --------
@@ -62,14 +58,10 @@ def retest_findings(sums: pa.Table, *, minimum_clusters: int, error_rate: float)
     >>> row |= dict(count_clusters_cell=1, count_clusters_all=2, count_cell=1, count_all=2)
     >>> failing = [float(group > 0) for group in range(20)]
     >>> sums = [row | dict(sum_cell=value, sum_all=value, sum_squares_all=value) for value in failing]
-    >>> found = retest_findings(pa.Table.from_pylist(sums), minimum_clusters=10, error_rate=0.05).to_pylist()
+    >>> found = retest_findings(pa.Table.from_pylist(sums), 10).to_pylist()
     >>> [(one["count_interactions"], one["difference"], one["is_confirmed"]) for one in found]
     [(20, 0.95, True)]
     """
-    if minimum_clusters < 2:
-        raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
-    if not 0 < error_rate < 1:
-        raise ValueError(f"error_rate must lie in (0, 1), got {error_rate}")
     rows = []
     for cell_id in pc.unique(sums["cell_id"]).to_pylist():
         of_cell = sums.filter(pc.field("cell_id") == cell_id)
@@ -82,7 +74,7 @@ def retest_findings(sums: pa.Table, *, minimum_clusters: int, error_rate: float)
             difference, p_value = tested
             key = {name: first[name] for name in ("cell_id", "run_id", "build_number", "built_at")}
             found = {"count_interactions": count, "count_clusters": clusters, "difference": difference}
-            rows.append(key | found | {"p_value": p_value, "is_confirmed": p_value <= error_rate})
+            rows.append(key | found | {"p_value": p_value, "is_confirmed": p_value <= ERROR_RATE})
     return pa.Table.from_pylist(rows, schema=RETEST_SCHEMA)
 
 

@@ -51,12 +51,6 @@ from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg
 from hcat.weakness.headline import HeadlineTests
 
-#: What a rule may test -> what it is.
-MEASUREMENTS: Final = {
-    "mean_score": "mean raw score of the scored interactions, in the metric's unit",
-    "share_failing": "share of the scored interactions on the wrong side of the decided threshold",
-    "share_failing_of_all": "the same, refusals and empty answers where an answer was due counted as failures",
-}
 SHARES: Final = ("share_failing", "share_failing_of_all")
 
 #: Halvings of an interval that is searched for a root: below the last bit of a double.
@@ -67,73 +61,44 @@ _NEWTON_STEPS = 100
 _NEGLIGIBLE = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class WeaknessSettings:
-    """What is declared before the data are seen.
+class WeaknessSettings(NamedTuple):
+    """What is declared before the data are seen."""
 
-    Parameters
-    ----------
-    error_rate : float
-        Share of false ones among the flagged cells that is tolerated, in (0, 1).
-    confidence : float
-        Of the intervals and of the one-sided bounds, in (0, 1).
-    power : float
-        With which the minimum detectable difference would be flagged, in (0, 1).
-    minimum_clusters : int
-        Clusters that a cell and its rest need for a test, at least 2.
-    """
-
-    error_rate: float
+    #: Of the intervals and of the one-sided bounds.
     confidence: float
-    power: float
+    #: Clusters that a cell and its rest need for a test.
     minimum_clusters: int
-
-    def __post_init__(self) -> None:
-        for name in ("error_rate", "confidence", "power"):
-            if not 0 < getattr(self, name) < 1:
-                raise ValueError(f"{name} must lie in (0, 1), got {getattr(self, name)}")
-        if self.minimum_clusters < 2:
-            raise ValueError(f"minimum_clusters must be at least 2, got {self.minimum_clusters}")
+    #: Average share of false flags among all cells flagged as weak but those of the headline.
+    error_rate: float = 0.05
+    #: With which a difference as large as the minimum detectable one would be flagged.
+    power: float = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Estimates of cells, each array of shape (n_cells,); NaN = none.
+    """Estimates of cells, each array of shape (n_cells,); NaN = none."""
 
-    Attributes
-    ----------
-    count_scored, jackknife_groups, clusters_effective : ndarray
-        Rows with a value, their jackknife groups, and Kish's effective number of them.
-    clusters_carrying : ndarray
-        Kish's number of the groups with a failure, or of those with a pass, the smaller of both; not read for means.
-    largest_share : ndarray
-        Share of the rows that the largest group holds, in (0, 1].
-    value, standard_error : ndarray
-        Of the cell; the standard error by the jackknife.
-    count_scored_rest, jackknife_groups_rest, rest_value : ndarray
-        The same of the rest.
-    difference, difference_standard_error : ndarray
-        value - rest_value, in the metric's own sign.
-    clusters : ndarray
-        Clusters with a value in the cell; more than their groups where clusters leave in groups.
-    whole_spread, whole_design_effect, whole_likeness, whole_evenness : ndarray
-        Of all rows of the cell's metric: standard deviation, design effect of the mean (at least 1), likeness of
-        siblings rho in [0, 1], and effective groups over groups, in (0, 1].
-    """
-
+    #: Rows with a value, their jackknife groups, and Kish's effective number of them.
     count_scored: Floats
     jackknife_groups: Floats
     clusters_effective: Floats
+    #: Kish's number of the groups with a failure, or of those with a pass, the smaller of both; not read for means.
     clusters_carrying: Floats
+    #: Share of the rows that the largest group holds, in (0, 1].
     largest_share: Floats
     value: Floats
+    #: By the jackknife.
     standard_error: Floats
     count_scored_rest: Floats
     jackknife_groups_rest: Floats
     rest_value: Floats
+    #: value - rest_value, in the metric's own sign.
     difference: Floats
     difference_standard_error: Floats
+    #: Clusters with a value in the cell; more than their groups where clusters leave in groups.
     clusters: Floats
+    #: Of all rows of the cell's metric: standard deviation, design effect of the mean (at least 1), likeness of
+    #: siblings rho in [0, 1], and effective groups over groups, in (0, 1].
     whole_spread: Floats
     whole_design_effect: Floats
     whole_likeness: Floats
@@ -184,26 +149,17 @@ class Cells:
 
 
 class Judgement(NamedTuple):
-    """What one family of tests says, each array of shape (n_cells,); NaN where a cell is not tested.
+    """What one family of tests says, each array of shape (n_cells,); NaN where a cell is not tested."""
 
-    Attributes
-    ----------
-    p_value, q_value : ndarray
-        One-sided P, and Benjamini-Hochberg's q, in [0, 1].
-    difference_bound : ndarray
-        One-sided lower bound of the difference.
-    is_weak : ndarray of bool
-    cut_off : ndarray
-        P-value up to which the cell would be flagged, given what the other cells say.
-    critical : ndarray
-        Standard errors of the difference that give this P-value.
-    """
-
+    #: One-sided P, and Benjamini-Hochberg's q.
     p_value: Floats
     q_value: Floats
+    #: One-sided lower bound of the difference.
     difference_bound: Floats
     is_weak: Flags
+    #: P-value up to which the cell would be flagged, given what the other cells say.
     cut_off: Floats
+    #: Standard errors of the difference that give this P-value.
     critical: Floats
 
 

@@ -13,12 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.statistics.arrays import Flags, Floats, Integers, Keys, Texts
+from hcat.statistics.arrays import Flags, Floats, Integers, Texts
 from hcat.statistics.clustered import mean_bounds
-from hcat.statistics.clusters import JackknifeEstimates
+from hcat.weakness.estimates import SUMS, encode, estimate_cells
 from hcat.weakness.headline import Pieces, judge_headline
 from hcat.weakness.statistics import (
-    MEASUREMENTS,
     SHARES,
     Cells,
     WeaknessSettings,
@@ -34,76 +33,6 @@ from hcat.weakness.statistics import (
     with_whole,
 )
 
-#: Why a cell has a P-value or none.
-TEST_STATUSES: Final = {
-    "tested": "has a P-value and a place in a family",
-    "too_few_clusters": "fewer clusters than the least, in the cell or in its rest",
-    "no_threshold": "nobody has decided a threshold, so nothing fails",
-    "no_scores": "no interaction of the cell has a score",
-    "constant": "the metric gave every interaction the same",
-    "no_rest": "the cell holds everything",
-    "not_in_family": "the metric has no rule, or the dimension is made of the metric itself",
-}
-
-#: Family -> what its adjusted P-values promise.
-FAMILIES: Final = {
-    "headline": "few cells of one metric, declared in advance: the chance of any false flag among them",
-    "other": "all other cells of all metrics: the share of false ones among the flagged",
-}
-
-WEAKNESS_SCHEMA: Final = pa.schema(
-    [
-        ("cell_id", pa.string()),
-        ("metric_name", pa.string()),
-        ("first_dimension", pa.string()),
-        ("first_segment", pa.string()),
-        ("second_dimension", pa.string()),
-        ("second_segment", pa.string()),
-        ("measurement", pa.string()),
-        ("test_status", pa.string()),
-        ("family", pa.string()),
-        ("severity", pa.string()),
-        *((name, pa.int64()) for name in ("count_interactions", "count_scored", "count_clusters", "count_failing")),
-        *(
-            (name, pa.float64())
-            for name in (
-                "clusters_effective",
-                "mean_score",
-                "mean_score_lower",
-                "mean_score_upper",
-                "standard_deviation",
-                "share_failing",
-                "share_failing_lower",
-                "share_failing_upper",
-                "share_failing_of_all",
-                "value",
-                "value_lower",
-                "value_upper",
-                "shrunken_value",
-                "rest_value",
-                "difference",
-                "difference_lower",
-                "difference_upper",
-                "difference_bound",
-                "difference_standard_error",
-                "degrees_of_freedom",
-                "p_value",
-                "q_value",
-                "cut_off",
-                "margin",
-                "minimum_detectable_difference",
-                "count_needed_to_flag",
-                "count_needed_to_confirm",
-                "largest_cluster_share",
-            )
-        ),
-        ("is_dominated", pa.bool_()),
-        ("is_weak", pa.bool_()),
-    ]
-)
-
-
-_WHOLE = "all"
 _KEY_COLUMNS: Final = (
     "cell_id",
     "metric_name",
@@ -112,143 +41,108 @@ _KEY_COLUMNS: Final = (
     "second_dimension",
     "second_segment",
 )
+_WHOLE_NUMBERS: Final = ("count_interactions", "count_scored", "count_clusters", "count_failing")
+#: Cells of the headline family at most, those with most clusters first: more cells make each test stricter.
+HEADLINE_CELLS: Final = 30
+#: Clusters that each of them and its rest need: its test draws new values for whole clusters, and knows how little four
+#: of them say.
+HEADLINE_CLUSTERS: Final = 4
+#: Level of the headline family. The promise is that at most .05 of builds flag any cell although none is worse; the
+#: draws know rate and likeness by estimate only, which costs a point (docs/promises.md).
+HEADLINE_LEVEL: Final = 0.04
+#: With 1,999 draws the smallest P-value is .0005; the most extreme of 30 cells is flagged up to about .0015.
+HEADLINE_DRAWS: Final = 1999
 
 
-class Headline(NamedTuple):
-    """The headline family, declared before the scores are seen.
-
-    Attributes
-    ----------
-    pieces : Table
-        int_headline_pieces: metric_name (the same everywhere), cluster_id, jackknife_group, cells (keys of declared
-        cells, joined by commas), count_rows, sum_values (higher = worse), sum_squares.
-    cells : Table
-        int_metric_cells: cell_id, cell_key, metric_name.
-    least_groups : int
-        Jackknife groups that a headline cell and its rest need.
-    count_cells : int
-        Cells of the family at most, those with most clusters first. No score has a say in the choice.
-    level : float
-        Probability that any cell is flagged although none is worse, in (0, 1).
-    count_draws, random_seed : int
-        Of the bootstrap.
-    """
-
-    pieces: pa.Table
-    cells: pa.Table
-    least_groups: int
-    count_cells: int
-    level: float
-    count_draws: int
-    random_seed: int
-
-
-def judge_weaknesses(
-    estimates: pa.Table,
+def find_weaknesses(
+    cells: pa.Table,
+    sums: pa.Table,
+    pieces: pa.Table,
     rules: pa.Table,
     severities: pa.Table,
     catalog: pa.Table,
-    settings: WeaknessSettings,
-    headline: Headline | None = None,
+    *,
+    random_seed: int,
+    **settings: Any,
 ) -> pa.Table:
     """Return one row per cell: its value with interval, its difference to the rest, and what the tests say.
 
     Parameters
     ----------
-    estimates : Table
-        Of :func:`hcat.weakness.estimates.estimate_cells`. Each metric has the cell `all`, `all` of all its rows.
+    cells, sums : Table
+        int_metric_cells and int_cell_sums, as in :func:`hcat.weakness.estimates.estimate_cells`. Each metric has the
+        cell `all`, `all` of all its rows.
+    pieces : Table
+        int_headline_pieces: metric_name (the same everywhere), cluster_id, jackknife_group, cells (keys of declared
+        cells, joined by commas), count_rows, sum_values (higher = worse), sum_squares. Without rows every cell is in
+        the other family.
     rules : Table
-        The seed weakness_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null). A rule
+        The seed metric_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null). A rule
         for a metric without cells changes nothing.
     severities : Table
         The seed weakness_severities: measurement, severity, difference_from.
     catalog : Table
         metric_name, direction (`higher_is_better`, `lower_is_better`), range_low, range_high (null = unbounded).
-    settings : WeaknessSettings
-    headline : Headline, optional
-        Without it every cell is in the other family.
+    random_seed : int
+        Of the draws of the headline.
+    **settings
+        Fields of :class:`hcat.weakness.statistics.WeaknessSettings`.
 
     Returns
     -------
     Table
-        Schema :data:`WEAKNESS_SCHEMA`, ordered by metric, dimensions and segments. A metric without a rule shows its
-        mean score and no test.
+        The columns below, ordered by metric, dimensions and segments. A metric without a rule shows its
+        mean score and no test. `family` is `headline` (few cells of one metric, declared in advance: the chance of any
+        false flag among them) or `other` (the share of false ones among the flagged).
 
     Raises
     ------
     ValueError
-        If a rule names an unknown measurement or metric or has a negative margin, a metric lacks its cell `all`, a
-        severity names an unknown measurement, or the headline has several metrics.
-
-    Examples
-    --------
-    Answers in the app score .2 below the rest, with a standard error of .04.
-
-    >>> cells = {"cell_id": ["w", "a"], "first_dimension": ["all", "channel"], "first_segment": ["all", "app"]}
-    >>> cells |= {name: pa.nulls(2, pa.string()) for name in ("second_dimension", "second_segment")}
-    >>> cells |= {"metric_name": ["groundedness"] * 2, "measurement": ["mean_score"] * 2}
-    >>> counts = ("count_interactions", "count_scored", "count_clusters", "jackknife_groups", "clusters_effective")
-    >>> cells |= {name: [100.0, 50.0] for name in counts}
-    >>> cells |= {name: [0.0, 50.0] for name in ("count_scored_rest", "jackknife_groups_rest")}
-    >>> cells |= {"clusters_carrying": pa.nulls(2, pa.float64()), "largest_share": [0.01, 0.02]}
-    >>> cells |= {"value": [0.8, 0.7], "standard_deviation": [0.2, 0.2], "standard_error": [0.02, 0.03]}
-    >>> cells |= {"rest_value": [None, 0.9], "difference": [None, -0.2], "difference_standard_error": [None, 0.04]}
-    >>> rule = {"metric_name": ["groundedness"], "measurement": ["mean_score"], "margin": [0.05]}
-    >>> rules = pa.table(rule | {"excluded_dimensions": pa.nulls(1, pa.string())})
-    >>> severities = pa.table({"measurement": ["mean_score"], "severity": ["high"], "difference_from": [0.1]})
-    >>> catalog = pa.table({"metric_name": ["groundedness"], "direction": ["higher_is_better"]})
-    >>> catalog = catalog.append_column("range_low", [[0.0]]).append_column("range_high", [[1.0]])
-    >>> found = judge_weaknesses(pa.table(cells), rules, severities, catalog, WeaknessSettings(0.05, 0.95, 0.8, 10))
-    >>> [(row["first_segment"], row["test_status"], row["severity"]) for row in found.to_pylist()]
-    [('all', 'no_rest', None), ('app', 'tested', 'high')]
+        If a rule names an unknown measurement or has a negative margin, a severity names an unknown measurement, or the
+        headline has several metrics.
     """
     _check_seeds(rules, severities)
-    keys = _read_cells(estimates)
-    parts = {
-        measurement: _read_measurement(
-            estimates.filter(pc.equal(estimates["measurement"], measurement)), keys, measurement
-        )
-        for measurement in MEASUREMENTS
-    }
-    rule_of = {row["metric_name"]: row for row in rules.to_pylist()}
-    direction_of = dict(zip(catalog["metric_name"].to_pylist(), catalog["direction"].to_pylist(), strict=True))
-    measurements, margins, in_family, signs = _apply_rules(keys, rule_of, direction_of)
+    chosen = WeaknessSettings(**settings)
+    cells = cells.sort_by([(name, "ascending") for name in (*_KEY_COLUMNS[1:], "cell_id")]).combine_chunks()
+    keys = _read_keys(cells)
+    estimates = estimate_cells(cells, sums)
+    parts = {name: _with_whole(name, estimates[name], cells, keys) for name in SUMS}
+    measurements, margins, in_family, signs = _apply_rules(cells, rules, catalog)
     whole = turn(_choose(parts, measurements), signs)
     is_share = np.isin(measurements, SHARES)
-    status = _test_statuses(keys, parts, whole, measurements, in_family, settings)
-    family = None if headline is None else choose_cells(headline)
-    members = _find_headline(keys, family, in_family)
+    status = _test_statuses(keys, parts, whole, measurements, in_family, chosen)
+    family = choose_cells(pieces, cells)
+    members = _find_headline(cells, family, in_family)
     is_headline = np.isin(np.arange(len(status)), members)
     # the draws know how little few clusters say, so the fewest clusters of the other family do not bind
     status[is_headline] = "tested"
-    judged = judge_cells(whole, (status == "tested") & ~is_headline, margins, settings)
-    if headline is not None and family is not None and len(members):
-        pieces = family.pieces(is_share=bool(is_share[members[0]]))
-        tests = judge_headline(pieces, headline.level, headline.count_draws, headline.random_seed)
-        judged = add_headline(judged, tests, members, whole, margins, settings, headline.level)
+    judged = judge_cells(whole, (status == "tested") & ~is_headline, margins, chosen)
+    if len(members):
+        drawn = family.pieces(is_share=bool(is_share[members[0]]))
+        tests = judge_headline(drawn, HEADLINE_LEVEL, HEADLINE_DRAWS, random_seed)
+        judged = add_headline(judged, tests, members, whole, margins, chosen, HEADLINE_LEVEL)
     means, shares = parts["mean_score"], parts["share_failing"]
-    described = _described(estimates, keys)
-    limits = _ranges(keys, catalog)
-    mean_low, mean_high = np.clip(cell_mean_bounds(means, settings.confidence), *limits)
-    share_low, share_high = cell_share_bounds(shares, settings.confidence)
+    limits = _ranges(cells, catalog)
+    mean_low, mean_high = np.clip(cell_mean_bounds(means, chosen.confidence), *limits)
+    share_low, share_high = cell_share_bounds(shares, chosen.confidence)
     # whatever is tested has the interval of its kind
     as_share = replace(whole, value=np.where(is_share, whole.value, np.nan))
-    own_share = cell_share_bounds(as_share, settings.confidence)
+    own_share = cell_share_bounds(as_share, chosen.confidence)
     low, high = np.where(is_share, own_share, (mean_low, mean_high))
     has_difference = can_be_tested(whole, 2)
     error = np.where(has_difference, whole.test_error, np.nan)
     degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
-    difference_low, difference_high = mean_bounds(whole.difference, error, degrees, settings.confidence)
-    needed_to_flag, needed_to_confirm = interactions_needed(whole, margins, judged.cut_off, settings)
+    difference_low, difference_high = mean_bounds(whole.difference, error, degrees, chosen.confidence)
+    needed_to_flag, needed_to_confirm = interactions_needed(whole, margins, judged.cut_off, chosen)
     # no two values of a scale lie further apart than its ends; few clusters would say more than that
     span = np.where(is_share, 1.0, limits[1] - limits[0])
     columns: dict[str, Any] = {
-        **{name: keys.columns[name] for name in _KEY_COLUMNS},
+        **{name: cells[name] for name in _KEY_COLUMNS},
         "measurement": measurements,
         "test_status": status,
         "family": [_family(*of_cell) for of_cell in zip(status.tolist(), is_headline.tolist(), strict=True)],
         "severity": _severities(whole.difference, judged.is_weak, measurements, severities),
-        "count_interactions": described["count_interactions"],
+        "count_interactions": cells["count_interactions"],
         "count_scored": means.count_scored,
         "count_clusters": means.clusters,
         "count_failing": np.where(shares.count_scored > 0, np.round(shares.value * shares.count_scored), np.nan),
@@ -256,7 +150,7 @@ def judge_weaknesses(
         "mean_score": means.value,
         "mean_score_lower": mean_low,
         "mean_score_upper": mean_high,
-        "standard_deviation": described["standard_deviation"],
+        "standard_deviation": estimates["mean_score"]["standard_deviation"],
         "share_failing": shares.value,
         "share_failing_lower": share_low,
         "share_failing_upper": share_high,
@@ -276,136 +170,61 @@ def judge_weaknesses(
         "q_value": judged.q_value,
         "cut_off": judged.cut_off,
         "margin": margins,
-        "minimum_detectable_difference": detectable_difference(whole, is_share, margins, judged.critical, settings),
+        "minimum_detectable_difference": detectable_difference(whole, is_share, margins, judged.critical, chosen),
         "count_needed_to_flag": needed_to_flag,
         "count_needed_to_confirm": needed_to_confirm,
         "largest_cluster_share": whole.largest_share,
         "is_dominated": whole.is_dominated,
         "is_weak": judged.is_weak,
     }
-    return pa.table([_to_arrow(columns[entry.name], entry.type) for entry in WEAKNESS_SCHEMA], schema=WEAKNESS_SCHEMA)
+    return pa.table({name: _to_arrow(name, values) for name, values in columns.items()})
 
 
 class _Keys(NamedTuple):
-    """The cells in the order of the result.
+    """Where the cells of a metric, of a partition and of a segment stand; arrays of shape (n_cells,)."""
 
-    Attributes
-    ----------
-    columns : dict of str to Array
-        :data:`_KEY_COLUMNS`.
-    metrics : ndarray of str, shape (n_cells,)
-    dimensions : ndarray of int, shape (n_cells,)
-        Code of (metric, first dimension, second dimension).
-    first, second : ndarray of int, shape (n_cells,)
-        Codes of the segments of the two dimensions.
-    is_whole, is_pair : ndarray of bool, shape (n_cells,)
-        Cells of all rows of a metric, and cells of two dimensions.
-    positions : dict of str to int
-        cell_id -> position.
-    wholes : ndarray of int, shape (n_cells,)
-        Position of the metric's cell `all`.
-    """
-
-    columns: dict[str, pa.Array]
-    metrics: Keys
+    #: Code of (metric, first dimension, second dimension).
     dimensions: Integers
+    #: Codes of the segments of the two dimensions.
     first: Integers
     second: Integers
+    #: Cells of all rows of a metric, and cells of two dimensions.
     is_whole: Flags
     is_pair: Flags
-    positions: dict[str, int]
+    #: Position of the metric's cell `all`.
     wholes: Integers
 
 
-def _read_cells(estimates: pa.Table) -> _Keys:
-    is_key = pc.equal(estimates["measurement"], "mean_score")
-    ordering = [(name, "ascending") for name in (*_KEY_COLUMNS[1:], "cell_id")]
-    cells = estimates.filter(is_key).select(list(_KEY_COLUMNS)).sort_by(ordering).combine_chunks()
-    columns = {name: cells[name].combine_chunks() if cells.num_rows else cells[name] for name in _KEY_COLUMNS}
-    positions = {cell: position for position, cell in enumerate(cells["cell_id"].to_pylist())}
-    if len(positions) != cells.num_rows:
-        raise ValueError(
-            f"a cell must have one row per measurement, got {cells.num_rows} rows for {len(positions)} cells"
-        )
-    metrics = np.asarray(cells["metric_name"].to_pylist(), dtype=object)
-    is_whole = np.asarray([dimension == _WHOLE for dimension in cells["first_dimension"].to_pylist()], dtype=bool)
+def _read_keys(cells: pa.Table) -> _Keys:
+    metrics = cells["metric_name"].to_pylist()
+    is_whole = np.asarray([dimension == "all" for dimension in cells["first_dimension"].to_pylist()], dtype=bool)
     whole_of = {metrics[position]: position for position in np.flatnonzero(is_whole).tolist()}
-    without = sorted(set(metrics.tolist()) - set(whole_of))
-    if without:
-        raise ValueError(f"every metric must have the cell 'all', got none for {', '.join(without)}")
     return _Keys(
-        columns,
-        metrics,
-        _codes(cells, ("metric_name", "first_dimension", "second_dimension")),
-        _codes(cells, ("first_segment",)),
-        _codes(cells, ("second_segment",)),
+        encode(cells, "metric_name", "first_dimension", "second_dimension"),
+        encode(cells, "first_segment"),
+        encode(cells, "second_segment"),
         is_whole,
         np.asarray(cells["second_dimension"].is_valid().to_pylist(), dtype=bool),
-        positions,
-        np.asarray([whole_of[metric] for metric in metrics.tolist()], dtype=np.int64),
+        np.asarray([whole_of[metric] for metric in metrics], dtype=np.int64),
     )
 
 
-def _codes(table: pa.Table, names: tuple[str, ...]) -> Integers:
-    """Return whole numbers for the distinct tuples of some columns, shape (n,)."""
-    known: dict[tuple[str | None, ...], int] = {}
-    rows = zip(*(table[name].to_pylist() for name in names), strict=True)
-    return np.asarray([known.setdefault(row, len(known)) for row in rows], dtype=np.int64)
-
-
-def _read_measurement(rows: pa.Table, keys: _Keys, measurement: str) -> Cells:
-    targets = np.asarray([keys.positions[cell] for cell in rows["cell_id"].to_pylist()], dtype=np.int64)
-
-    def column(name: str, missing: float) -> Floats:
-        values = np.full(len(keys.metrics), missing)
-        found = rows[name].cast(pa.float64()).to_numpy()
-        values[targets] = np.where(np.isnan(found), missing, found)
-        return values
-
-    # a count that is missing is 0, a figure that is missing is none
-    counts = ("count_scored", "jackknife_groups", "count_scored_rest", "jackknife_groups_rest")
-    arrays = {name: column(name, 0.0 if name in counts else np.nan) for name in JackknifeEstimates._fields}
-    spread = (
-        np.sqrt(arrays["value"] * (1 - arrays["value"]))
-        if measurement in SHARES
-        else column("standard_deviation", np.nan)
-    )
-    return with_whole(arrays, column("count_clusters", 0.0), spread, keys.wholes)
-
-
-def _described(estimates: pa.Table, keys: _Keys) -> dict[str, Floats]:
-    """Return what describes a cell and has no part in its tests: its interactions, and the deviation of its scores."""
-    rows = estimates.filter(pc.equal(estimates["measurement"], "mean_score"))
-    positions = [keys.positions[cell] for cell in rows["cell_id"].to_pylist()]
-    found = {}
-    for name in ("count_interactions", "standard_deviation"):
-        found[name] = np.full(len(keys.metrics), np.nan)
-        found[name][positions] = rows[name].cast(pa.float64()).to_numpy()
-    return found
-
-
-def _family(status: str, is_headline: bool) -> str | None:
-    return None if status != "tested" else "headline" if is_headline else "other"
+def _with_whole(measurement: str, figures: Mapping[str, Floats], cells: pa.Table, keys: _Keys) -> Cells:
+    rate = figures["value"]
+    spread = np.sqrt(rate * (1 - rate)) if measurement in SHARES else figures["standard_deviation"]
+    own = {name: column for name, column in figures.items() if name != "standard_deviation"}
+    return with_whole(own, cells["count_clusters"].cast(pa.float64()).to_numpy(), spread, keys.wholes)
 
 
 class _Family(NamedTuple):
-    """The chosen cells of the headline, and where the rows of its pieces lie.
-
-    Attributes
-    ----------
-    metrics : list of str
-        Metrics of the pieces.
-    cell_ids : list of str
-        Those with most clusters first; equal ones in the order of their ids.
-    rows : Table
-        The pieces.
-    members, partitions : ndarray of bool, shape (n_pieces, n_cells)
-        As in :class:`hcat.weakness.headline.Pieces`.
-    """
+    """The chosen cells of the headline, and where the rows of its pieces lie."""
 
     metrics: list[str]
+    #: Those with most clusters first; equal ones in the order of their ids.
     cell_ids: list[str]
+    #: The pieces.
     rows: pa.Table
+    #: As in :class:`hcat.weakness.headline.Pieces`, shape (n_pieces, n_cells).
     members: Flags
     partitions: Flags
 
@@ -421,26 +240,30 @@ class _Family(NamedTuple):
         count = counts.sum()
         spread = None if is_share else float(np.sqrt(max(squares.sum() / count - (sums.sum() / count) ** 2, 0)))
         members, partitions = np.hsplit(places[merged["place"].to_numpy()], 2)
-        clusters, groups = (_codes(merged, (name,)) for name in ("cluster_id", "jackknife_group"))
+        clusters, groups = (encode(merged, name) for name in ("cluster_id", "jackknife_group"))
         return Pieces(clusters, groups, counts, sums, members, partitions, spread)
 
 
-def choose_cells(headline: Headline) -> _Family:
-    """Return the cells that have groups enough, and whose rest has them: those with most clusters first."""
-    rows = headline.pieces
-    texts, codes = np.unique(np.asarray(rows["cells"].to_pylist(), dtype=np.str_), return_inverse=True)
+def choose_cells(
+    pieces: pa.Table, cells: pa.Table, least_groups: int = HEADLINE_CLUSTERS, count_cells: int = HEADLINE_CELLS
+) -> _Family:
+    """Return the cells that have groups enough, and whose rest has them: those with most clusters first.
+
+    No score has a say in the choice.
+    """
+    texts, codes = np.unique(np.asarray(pieces["cells"].to_pylist(), dtype=np.str_), return_inverse=True)
     listed = [text.split(",") if text else [] for text in texts.tolist()]
-    metrics = sorted(set(rows["metric_name"].to_pylist()))
+    metrics = sorted(set(pieces["metric_name"].to_pylist()))
     keys = sorted({key for of_text in listed for key in of_text})
-    is_own = pc.is_in(headline.cells["metric_name"], pa.array(metrics, pa.string()))
-    named = {str(row["cell_key"]): row for row in headline.cells.filter(is_own).to_pylist()}
+    is_own = pc.is_in(cells["metric_name"], pa.array(metrics, pa.string()))
+    named = {str(row["cell_key"]): row for row in cells.filter(is_own).to_pylist()}
     dimensions = [(named[key]["first_dimension"], named[key]["second_dimension"]) for key in keys]
     is_in = np.asarray([[key in of_text for key in keys] for of_text in listed], dtype=bool)
     is_in = is_in.reshape(len(listed), len(keys))
     is_alike = np.asarray([[one == other for one in dimensions] for other in dimensions], dtype=bool)
     members = is_in[codes]
     partitions = (is_in @ is_alike.reshape(len(keys), len(keys)))[codes]
-    clusters, groups = (_codes(rows, (name,)) for name in ("cluster_id", "jackknife_group"))
+    clusters, groups = (encode(pieces, name) for name in ("cluster_id", "jackknife_group"))
     has_rest = partitions & ~members
     chosen = []
     for place, key in enumerate(keys):
@@ -448,23 +271,26 @@ def choose_cells(headline: Headline) -> _Family:
         count_groups = len(np.unique(groups[members[:, place]]))
         # a group that lies wholly in the cell says nothing of its rest
         count_rest = len(np.unique(groups[has_rest[:, place]]))
-        if min(count_groups, count_rest) >= headline.least_groups:
+        if min(count_groups, count_rest) >= least_groups:
             chosen.append((-count_clusters, named[key]["cell_id"], place))
-    chosen = sorted(chosen)[: headline.count_cells]
+    chosen = sorted(chosen)[:count_cells]
     places = [place for _, _, place in chosen]
-    return _Family(metrics, [cell for _, cell, _ in chosen], rows, members[:, places], partitions[:, places])
+    return _Family(metrics, [cell for _, cell, _ in chosen], pieces, members[:, places], partitions[:, places])
 
 
-def _find_headline(keys: _Keys, family: _Family | None, in_family: Flags) -> Integers:
+def _find_headline(cells: pa.Table, family: _Family, in_family: Flags) -> Integers:
     """Return the positions of the headline cells, in their order."""
-    if family is None:
-        return np.zeros(0, dtype=np.int64)
     if len(family.metrics) > 1:
         raise ValueError(f"the headline must have one metric, got {', '.join(family.metrics)}")
-    found = np.asarray([keys.positions[cell] for cell in family.cell_ids], dtype=np.int64)
+    positions = {cell: position for position, cell in enumerate(cells["cell_id"].to_pylist())}
+    found = np.asarray([positions[cell] for cell in family.cell_ids], dtype=np.int64)
     if not in_family[found].all():
-        raise ValueError(f"weakness_rules must test every headline cell, {family.metrics[0]} has one that it does not")
+        raise ValueError(f"metric_rules must test every headline cell, {family.metrics[0]} has one that it does not")
     return found
+
+
+def _family(status: str, is_headline: bool) -> str | None:
+    return None if status != "tested" else "headline" if is_headline else "other"
 
 
 def _choose(parts: Mapping[str, Cells], measurements: Texts) -> Cells:
@@ -478,26 +304,20 @@ def _choose(parts: Mapping[str, Cells], measurements: Texts) -> Cells:
     return Cells(**chosen)
 
 
-def _apply_rules(
-    keys: _Keys, rule_of: Mapping[str, Mapping[str, Any]], direction_of: Mapping[str, str]
-) -> tuple[Texts, Floats, Flags, Floats]:
+def _apply_rules(cells: pa.Table, rules: pa.Table, catalog: pa.Table) -> tuple[Texts, Floats, Flags, Floats]:
     """Return measurement, margin (NaN = none), membership of the family and sign of each cell."""
-    measurements: list[str] = []
-    margins: list[float] = []
-    members: list[bool] = []
-    signs: list[float] = []
-    dimensions = zip(
-        keys.columns["first_dimension"].to_pylist(), keys.columns["second_dimension"].to_pylist(), strict=True
-    )
-    for metric, pair in zip(keys.metrics.tolist(), dimensions, strict=True):
-        rule = rule_of.get(metric)
+    rule_of = {row["metric_name"]: row for row in rules.to_pylist()}
+    direction_of = dict(zip(catalog["metric_name"].to_pylist(), catalog["direction"].to_pylist(), strict=True))
+    found: list[tuple[str, float, bool, float]] = []
+    for cell in cells.select(["metric_name", "first_dimension", "second_dimension"]).to_pylist():
+        rule = rule_of.get(cell["metric_name"])
         measurement = rule["measurement"] if rule else "mean_score"
         excluded = set((rule["excluded_dimensions"] or "").split("|")) if rule else set()
-        measurements.append(measurement)
-        margins.append(float(rule["margin"]) if rule else np.nan)
-        members.append(rule is not None and not excluded & set(pair))
-        is_worse_below = measurement == "mean_score" and direction_of.get(metric) == "higher_is_better"
-        signs.append(-1.0 if is_worse_below else 1.0)
+        is_member = rule is not None and not excluded & {cell["first_dimension"], cell["second_dimension"]}
+        is_worse_below = measurement == "mean_score" and direction_of.get(cell["metric_name"]) == "higher_is_better"
+        margin = float(rule["margin"]) if rule else np.nan
+        found.append((measurement, margin, is_member, -1.0 if is_worse_below else 1.0))
+    measurements, margins, members, signs = zip(*found, strict=True) if found else ((), (), (), ())
     return (
         np.asarray(measurements, dtype=np.str_),
         np.asarray(margins, dtype=np.float64),
@@ -506,14 +326,12 @@ def _apply_rules(
     )
 
 
-def _ranges(keys: _Keys, catalog: pa.Table) -> Floats:
+def _ranges(cells: pa.Table, catalog: pa.Table) -> Floats:
     """Return the lowest and the highest score that the metric of each cell can have, shape (2, n_cells)."""
     rows = {row["metric_name"]: row for row in catalog.to_pylist()}
-    bounds = [
-        [-np.inf if rows[metric]["range_low"] is None else rows[metric]["range_low"] for metric in keys.metrics],
-        [np.inf if rows[metric]["range_high"] is None else rows[metric]["range_high"] for metric in keys.metrics],
-    ]
-    return np.asarray(bounds, dtype=np.float64)
+    ranges = [[rows[metric]["range_low"], rows[metric]["range_high"]] for metric in cells["metric_name"].to_pylist()]
+    found = np.asarray(ranges, dtype=np.float64).reshape(-1, 2).T
+    return np.where(np.isnan(found), np.asarray([[-np.inf], [np.inf]]), found)
 
 
 def _test_statuses(
@@ -524,7 +342,7 @@ def _test_statuses(
     in_family: Flags,
     settings: WeaknessSettings,
 ) -> Texts:
-    """Return one of :data:`TEST_STATUSES` for each cell: the first reason that holds."""
+    """Return `tested` for each cell, or the first reason against it that holds."""
     has_scores = parts["mean_score"].count_scored > 0
     # a metric with scores and no share of failures has no threshold
     is_undecided = np.isnan(whole.value[keys.wholes]) & has_scores[keys.wholes] & (measurements != "mean_score")
@@ -586,21 +404,17 @@ def _indicators(codes: Integers) -> Floats:
 def _check_seeds(rules: pa.Table, severities: pa.Table) -> None:
     for row in rules.to_pylist():
         if not (row["margin"] is not None and row["margin"] >= 0):
-            raise ValueError(
-                f"margin of weakness_rules must be at least 0, got {row['margin']} for {row['metric_name']}"
-            )
-    for table, name in ((rules, "weakness_rules"), (severities, "weakness_severities")):
-        unknown = sorted(set(table["measurement"].to_pylist()) - set(MEASUREMENTS))
+            raise ValueError(f"margin of metric_rules must be at least 0, got {row['margin']} for {row['metric_name']}")
+    for table, name in ((rules, "metric_rules"), (severities, "weakness_severities")):
+        unknown = sorted(set(table["measurement"].to_pylist()) - set(SUMS))
         if unknown:
-            raise ValueError(
-                f"measurement of {name} must be one of {', '.join(MEASUREMENTS)}, got {', '.join(unknown)}"
-            )
+            raise ValueError(f"measurement of {name} must be one of {', '.join(SUMS)}, got {', '.join(unknown)}")
 
 
-def _to_arrow(values: Any, dtype: pa.DataType) -> pa.Array:
+def _to_arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:
     """Return a column; NaN becomes null."""
-    if isinstance(values, pa.Array | pa.ChunkedArray):
+    if isinstance(values, pa.ChunkedArray):
         return values
-    if isinstance(values, np.ndarray) and values.dtype.kind == "U":
-        values = values.tolist()
-    return pa.array(values, type=dtype, from_pandas=True)
+    if isinstance(values, list) or values.dtype.kind == "U":
+        return pa.array(list(values), pa.string())
+    return pa.array(values, pa.int64() if name in _WHOLE_NUMBERS else None, from_pandas=True)

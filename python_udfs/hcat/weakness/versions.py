@@ -39,54 +39,25 @@ VERSION_DIFFERENCE_SCHEMA: Final = pa.schema(
     ]
 )
 
-#: Status -> meaning. Only `tested` and `no_change` stand in the family and have a verdict.
-STATUSES: Final = {
-    "tested": "the difference was tested, in its family of the pair of versions",
-    "no_change": "tested: no cluster has another value, p = 1",
-    "not_in_family": "no rule of the seed version_rules: interval and p-value are shown, and there is no verdict",
-    "too_few_clusters": "fewer independent clusters than the least: levels are shown, without an interval",
-    "no_scores": "no common query has the measurement on both sides",
-    "no_threshold": "nobody has decided what a failure is",
-    "no_pairs": "the versions have no query in common",
-}
-
-#: What :func:`compare_versions` may read as family.
-FAMILIES: Final = ("headline", "metrics", "segments")
-#: Verdict -> meaning.
-VERDICTS: Final = {
-    "better": "q at most the level, and a measured gain beyond the margin",
-    "worse": "q at most the level, and a measured loss beyond the margin",
-    "lower_by_design": "as worse, for a metric that the seed version_rules calls lower by design: no regression",
-    "no_difference_shown": "tested, and neither: a difference may still exist, as large as the interval says",
-    "not_evaluated": "not tested",
-}
-#: Answer to the release question -> meaning.
-RELEASE_ANSWERS: Final = {
-    "loss_excluded": "the whole interval lies above minus the tolerated loss",
-    "loss_not_excluded": "the interval reaches beyond the tolerated loss: more queries are needed",
-    "loss_shown": "the whole interval lies below minus the tolerated loss",
-    "not_evaluated": "not tested",
-}
 #: More answers to a query than this are no plan.
 MOST_REPLICATES: Final = 100
+#: Average share of false verdicts among all verdicts of a family.
+FALSE_DISCOVERY_RATE: Final = 0.05
+#: With which the target difference would be seen.
+POWER: Final = 0.8
+#: Clusters with another value below which t is not to be trusted and an exact test takes its place.
+LEAST_CHANGED: Final = 10
 
 
-def compare_versions(
-    cells: pa.Table,
-    *,
-    confidence: float,
-    false_discovery_rate: float,
-    power: float,
-    minimum_clusters: int,
-    least_changed_clusters: int,
-) -> pa.Table:
+def compare_versions(cells: pa.Table, *, confidence: float, minimum_clusters: int) -> pa.Table:
     """Return interval, p-value, q-value, verdict and plan of every cell.
 
     Parameters
     ----------
     cells : Table
-        version_comparison_id, version_pair_id, family (one of :data:`FAMILIES`, null = none), count_shared_queries,
-        count_pairs, count_clusters, clusters_effective (Kish), difference, standard_error (jackknife over clusters),
+        version_comparison_id, version_pair_id, family (`headline`, `metrics` or `segments`; null = none),
+        count_shared_queries, count_pairs, count_clusters, clusters_effective (Kish), difference, standard_error
+        (jackknife over clusters),
         gain and loss (>= 0; what the better and the worse clusters contribute: difference = gain - loss),
         count_clusters_better, count_clusters_worse, value_range (how far two values can lie apart), margin (null = not
         in a family), tolerated_loss, target_difference, is_lower_by_design, noise and noise_of_one (variance of a
@@ -94,14 +65,8 @@ def compare_versions(
         without replicates), has_threshold. One row per cell, null where there is no value.
     confidence : float
         Of the two-sided intervals, in (0, 1).
-    false_discovery_rate : float
-        Greatest q-value of a verdict within its family, in (0, 1).
-    power : float
-        With which the target difference would be seen, in (0, 1).
     minimum_clusters : int
         Clusters below which nothing is tested, at least 2.
-    least_changed_clusters : int
-        Clusters with another value below which t is not to be trusted and the exact test takes its place, at least 0.
 
     Returns
     -------
@@ -111,7 +76,7 @@ def compare_versions(
     Raises
     ------
     ValueError
-        If a setting lies outside its range, or a margin is negative.
+        If a margin is negative, or a tolerated loss or target difference is not above 0.
 
     Notes
     -----
@@ -125,50 +90,24 @@ def compare_versions(
     --------
     Effective clusters 5, difference 0.2, standard error 0.05: t = 4 with 4 degrees of freedom.
 
-    >>> cell = dict(version_comparison_id="v", version_pair_id="p", family="headline", count_shared_queries=9)
-    >>> cell |= dict(count_pairs=9, count_clusters=9, clusters_effective=5.0, difference=0.2, standard_error=0.05)
-    >>> cell |= dict(gain=0.3, loss=0.1, count_clusters_better=7, count_clusters_worse=2, value_range=1.0, margin=0.02)
+    >>> cell = dict(version_comparison_id="v", version_pair_id="p", family="headline", count_shared_queries=12)
+    >>> cell |= dict(count_pairs=12, count_clusters=12, clusters_effective=5.0, difference=0.2, standard_error=0.05)
+    >>> cell |= dict(gain=0.3, loss=0.1, count_clusters_better=9, count_clusters_worse=3, value_range=1.0, margin=0.02)
     >>> cell |= dict(tolerated_loss=0.05, target_difference=0.1, is_lower_by_design=False, has_threshold=True)
     >>> cell |= dict(noise=None, noise_of_one=None)
-    >>> settings = dict(confidence=0.95, false_discovery_rate=0.05, power=0.8, minimum_clusters=2)
-    >>> row = compare_versions(pa.Table.from_pylist([cell]), **settings, least_changed_clusters=2).to_pylist()[0]
+    >>> row = compare_versions(pa.Table.from_pylist([cell]), confidence=0.95, minimum_clusters=2).to_pylist()[0]
     >>> row["status"], round(row["p_value"], 4), row["verdict"], row["release_answer"], row["queries_needed"]
-    ('tested', 0.0161, 'better', 'loss_excluded', 32)
+    ('tested', 0.0161, 'better', 'loss_excluded', 42)
     """
-    _check_settings(cells, confidence, false_discovery_rate, power, minimum_clusters, least_changed_clusters)
-    read = cells.select(_COLUMNS_READ).to_pylist()
-    rows = [_test_cell(cell, confidence, minimum_clusters, least_changed_clusters) for cell in read]
+    _check_rules(cells)
+    read = cells.to_pylist()
+    rows = [_test_cell(cell, confidence, minimum_clusters) for cell in read]
     _adjust_by_family(read, rows)
     for cell, row in zip(read, rows, strict=True):
-        row["verdict"] = _judge(cell, row, false_discovery_rate)
+        row["verdict"] = _judge(cell, row)
         row["release_answer"] = _answer_release(cell, row)
-        row |= _plan(cell, row, confidence, power, least_changed_clusters)
+        row |= _plan(cell, row, confidence)
     return pa.Table.from_pylist(rows, schema=VERSION_DIFFERENCE_SCHEMA)
-
-
-_COLUMNS_READ: Final = [
-    "version_comparison_id",
-    "version_pair_id",
-    "family",
-    "count_shared_queries",
-    "count_pairs",
-    "count_clusters",
-    "clusters_effective",
-    "difference",
-    "standard_error",
-    "gain",
-    "loss",
-    "count_clusters_better",
-    "count_clusters_worse",
-    "value_range",
-    "margin",
-    "tolerated_loss",
-    "target_difference",
-    "is_lower_by_design",
-    "noise",
-    "noise_of_one",
-    "has_threshold",
-]
 
 
 def _adjust_by_family(cells: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
@@ -183,16 +122,14 @@ def _adjust_by_family(cells: list[dict[str, Any]], rows: list[dict[str, Any]]) -
             row["q_value"] = q_value
 
 
-def _test_cell(
-    cell: Mapping[str, Any], confidence: float, minimum_clusters: int, least_changed_clusters: int
-) -> dict[str, Any]:
+def _test_cell(cell: Mapping[str, Any], confidence: float, minimum_clusters: int) -> dict[str, Any]:
     """Return the columns of one cell but for what its family, its rule and its plan say."""
     row = {"version_comparison_id": cell["version_comparison_id"], "q_value": None}
     status = _status(cell, minimum_clusters)
     if status not in ("tested", "no_change", "not_in_family"):
         return row | {"status": status, "p_value": None}
     count_changed = cell["count_clusters_better"] + cell["count_clusters_worse"]
-    if count_changed < least_changed_clusters or not cell["standard_error"]:
+    if count_changed < LEAST_CHANGED or not cell["standard_error"]:
         p_value, lower, upper = _compare_exactly(cell, 1 - confidence)
         method = "exact"
     else:
@@ -252,11 +189,10 @@ def _bound_share(count: int, total: int, tail: float) -> tuple[float, float]:
     return lower, upper
 
 
-def _judge(cell: Mapping[str, Any], row: Mapping[str, Any], level: float) -> str:
-    """Return one of :data:`VERDICTS`."""
+def _judge(cell: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     if row["q_value"] is None:
         return "not_evaluated"
-    if row["q_value"] > level or abs(cell["difference"]) <= cell["margin"]:
+    if row["q_value"] > FALSE_DISCOVERY_RATE or abs(cell["difference"]) <= cell["margin"]:
         return "no_difference_shown"
     if cell["difference"] > 0:
         return "better"
@@ -264,7 +200,7 @@ def _judge(cell: Mapping[str, Any], row: Mapping[str, Any], level: float) -> str
 
 
 def _answer_release(cell: Mapping[str, Any], row: Mapping[str, Any]) -> str:
-    """Return one of :data:`RELEASE_ANSWERS`."""
+    """Return whether the interval lies above minus the tolerated loss, below it, or on both sides."""
     if row["q_value"] is None:
         return "not_evaluated"
     if row["difference_lower"] > -cell["tolerated_loss"]:
@@ -272,20 +208,18 @@ def _answer_release(cell: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     return "loss_shown" if row["difference_upper"] < -cell["tolerated_loss"] else "loss_not_excluded"
 
 
-def _plan(
-    cell: Mapping[str, Any], row: Mapping[str, Any], confidence: float, power: float, least_changed: int
-) -> dict[str, int | None]:
+def _plan(cell: Mapping[str, Any], row: Mapping[str, Any], confidence: float) -> dict[str, int | None]:
     """Return how many queries, or answers to each of the same queries, would show the target difference."""
     nothing: dict[str, int | None] = {"queries_needed": None, "replicates_needed": None}
     if row["status"] != "tested" or not cell["standard_error"]:
         return nothing
     degrees = max(cell["clusters_effective"] - 1, 1.0)
-    reach = float(t_quantile((1 + confidence) / 2, degrees) + t_quantile(power, degrees))
+    reach = float(t_quantile((1 + confidence) / 2, degrees) + t_quantile(POWER, degrees))
     count, variance = cell["count_pairs"], cell["count_pairs"] * cell["standard_error"] ** 2
     planned = {"queries_needed": math.ceil(variance * (reach / cell["target_difference"]) ** 2)}
     if row["method"] == "exact":
         # so few changed that their variance says little: the target difference alone must change enough of them
-        enough = math.ceil(least_changed * cell["value_range"] / cell["target_difference"])
+        enough = math.ceil(LEAST_CHANGED * cell["value_range"] / cell["target_difference"])
         return nothing | {"queries_needed": max(planned["queries_needed"], enough)}
     if cell["noise_of_one"] is None:
         return nothing | planned
@@ -294,26 +228,9 @@ def _plan(
     return planned | {"replicates_needed": max(1, replicates) if replicates <= MOST_REPLICATES else None}
 
 
-def _check_settings(
-    cells: pa.Table,
-    confidence: float,
-    false_discovery_rate: float,
-    power: float,
-    minimum_clusters: int,
-    least_changed_clusters: int,
-) -> None:
-    named = (("confidence", confidence), ("false_discovery_rate", false_discovery_rate), ("power", power))
-    for name, value in named:
-        if not 0 < value < 1:
-            raise ValueError(f"{name} must lie in (0, 1), got {value}")
-    if minimum_clusters < 2:
-        raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
-    if least_changed_clusters < 0:
-        raise ValueError(f"least_changed_clusters must be at least 0, got {least_changed_clusters}")
-    negative = [margin for margin in cells["margin"].to_pylist() if margin is not None and not margin >= 0]
-    if negative:
-        raise ValueError(f"version_rules: margin must be at least 0, got {negative[0]}")
-    for name in ("tolerated_loss", "target_difference"):
-        wrong = [value for value in cells[name].to_pylist() if value is not None and not value > 0]
-        if wrong:
-            raise ValueError(f"version_rules: {name} must be above 0, got {wrong[0]}")
+def _check_rules(cells: pa.Table) -> None:
+    """Refuse what the seed metric_rules must not say."""
+    for name, least in (("margin", "at least 0"), ("tolerated_loss", "above 0"), ("target_difference", "above 0")):
+        for value in cells[name].to_pylist():
+            if value is not None and not (value > 0 or (value == 0 and name == "margin")):
+                raise ValueError(f"metric_rules: {name} must be {least}, got {value}")

@@ -162,7 +162,7 @@ def test_the_faulty_module_is_the_one_that_was_planted(simulated: Any) -> None:
     groups = defaultdict(list)
     for fault in faults:
         groups[fault["query_group"]].append(fault)
-    planted, named_right = Counter(), {"any_document": 0, "common_documents": 0}
+    planted, named_right = Counter(), 0
     for found in groups.values():
         rights = [fault["is_right"] for fault in found]
         if len(set(rights)) == 1:
@@ -170,11 +170,10 @@ def test_the_faulty_module_is_the_one_that_was_planted(simulated: Any) -> None:
         truth = {fault["planted_fault"] for fault in found if not fault["is_right"]}
         assert truth == {found[0]["module_of_group"]}
         planted.update(truth)
-        for rule in named_right:
-            named = name_faulty_modules(rights, [frozenset(contexts[fault["query_id"]]) for fault in found], rule)
-            named_right[rule] += {module for _, module in named} - {None} == truth
+        named = name_faulty_modules(rights, [frozenset(contexts[fault["query_id"]]) for fault in found])
+        named_right += {module for _, module in named} - {None} == truth
     assert min(planted["retrieval"], planted["language_model"]) > 25
-    assert min(named_right.values()) >= 0.9 * planted.total()
+    assert named_right >= 0.9 * planted.total()
 
 
 def test_faults_hit_the_styles_that_they_are_planted_in(queries: list[dict[str, Any]], simulated: Any) -> None:

@@ -86,15 +86,6 @@ def test_a_holiday_weighs_less_only_where_interactions_limit_the_precision() -> 
     assert_allclose(equal.window, 0.5, atol=0.02)
 
 
-def test_week_effects_that_fool_a_test_of_interactions_do_not_alarm() -> None:
-    volumes = np.full(29, 1_000.0)
-    counts, means = draw_weeks(0.1, volumes, 20_000, 3)
-    found = chart_weeks(counts, means, *flags(), np.ones(20_000), least_errors(volumes, 20_000))
-    naive = stats.norm.sf(np.abs(found.difference) / least_errors(volumes, 20_000)) * 2
-    assert (naive <= 0.001).mean() > 0.2
-    assert (found.p_value <= 0.001).mean() < 0.002
-
-
 # --- strata -----------------------------------------------------------------------------------------------------------
 
 

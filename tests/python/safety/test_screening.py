@@ -1,10 +1,9 @@
 """Injections by rule, restricted advice by similarity."""
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
-from hcat.safety.screening import INJECTION_PATTERNS, SCREENED_SCHEMA, Examples, Screen, find_injection
+from hcat.safety.screening import INJECTION_PATTERNS, SCREENED_SCHEMA, Screen, find_injection
 
 
 @pytest.mark.parametrize(
@@ -20,7 +19,7 @@ from hcat.safety.screening import INJECTION_PATTERNS, SCREENED_SCHEMA, Examples,
 )
 def test_each_pattern_is_found(text, name):
     assert find_injection(text) == name
-    assert name in {pattern.name for pattern in INJECTION_PATTERNS}
+    assert name in INJECTION_PATTERNS
 
 
 @pytest.mark.parametrize(
@@ -51,36 +50,25 @@ def batch(vectors):
     )
 
 
-EMPTY = Examples([], [], np.zeros((0, 2), dtype=np.float32))
+def rows_of(purpose, **examples):
+    return [
+        {"purpose": purpose, "topic": topic, "encoded_text": f"{topic}?", "embedding": vector}
+        for topic, vector in examples.items()
+    ]
 
 
-def test_the_nearest_example_decides():
-    restricted = Examples(["tax", "legal"], ["t?", "l?"], np.array([[1, 0], [0, 1]], dtype=np.float32))
-    scope = Examples(["cards"], ["c?"], np.array([[0, 1]], dtype=np.float32))
-    rows = Screen(restricted, scope)(batch([[0.8, 0.6], [0.6, 0.8]]))
-    assert rows.schema == SCREENED_SCHEMA
-    assert rows.column("restricted_topic").to_pylist() == ["tax", "legal"]
-    assert rows.column("restricted_similarity").to_pylist() == [0.8, 0.8]
-    assert rows.column("scope_topic").to_pylist() == ["cards", "cards"]
-    assert rows.column("scope_similarity").to_pylist() == [0.6, 0.8]
-
-
-def test_rows_of_a_table_go_to_their_purpose():
-    table = pa.table(
-        {
-            "purpose": ["scope_example", "restricted_example"],
-            "topic": ["cards", "tax"],
-            "encoded_text": ["c?", "t?"],
-            "embedding": [[0.0, 1.0], [1.0, 0.0]],
-        }
-    )
-    rows = Screen.from_table(table)(batch([[0.8, 0.6]]))
-    assert [rows.column(name)[0].as_py() for name in ("restricted_topic", "scope_topic")] == ["tax", "cards"]
+def test_the_nearest_example_of_each_purpose_decides():
+    rows = rows_of("scope_example", cards=[0.0, 1.0]) + rows_of("restricted_example", tax=[1.0, 0.0], legal=[0.0, 1.0])
+    found = Screen(pa.Table.from_pylist(rows))(batch([[0.8, 0.6], [0.6, 0.8]]))
+    assert found.schema == SCREENED_SCHEMA
+    assert found.column("restricted_topic").to_pylist() == ["tax", "legal"]
+    assert found.column("restricted_example").to_pylist() == ["tax?", "legal?"]
+    assert found.column("restricted_similarity").to_pylist() == [0.8, 0.8]
+    assert found.column("scope_topic").to_pylist() == ["cards", "cards"]
+    assert found.column("scope_similarity").to_pylist() == [0.6, 0.8]
 
 
 def test_without_examples_there_is_no_similarity():
-    rows = Screen(EMPTY, EMPTY)(batch([[1.0, 0.0]]))
-    assert rows.column("restricted_similarity").to_pylist() == [None]
-    assert rows.column("scope_similarity").to_pylist() == [None]
-    with pytest.raises(ValueError, match="one topic"):
-        Examples(["a"], [], np.zeros((0, 2), dtype=np.float32))
+    found = Screen(pa.table({"purpose": []}))(batch([[1.0, 0.0]]))
+    assert found.column("restricted_similarity").to_pylist() == [None]
+    assert found.column("scope_topic").to_pylist() == [None]

@@ -16,10 +16,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from benchmarks.rendering import render_model
-from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.estimates import estimate_cells
-from hcat.weakness.statistics import WeaknessSettings
-from hcat.weakness.tables import judge_weaknesses
+from hcat.weakness.tables import find_weaknesses
 
 ROOT = Path(__file__).resolve().parents[3]
 MODELS = ("int_clusters_bucketed", "int_cell_segments", "int_interaction_cells", "int_metric_cells", "int_cell_sums")
@@ -28,6 +26,17 @@ MODELS_OF_TESTED = ("fct_score_distributions",)
 #: measurement -> column of an evaluation
 MEASUREMENTS = {"mean_score": "raw_score", "share_failing": "is_failing", "share_failing_of_all": "is_failing_of_all"}
 PAIRS = (("topic", "language"),)
+KEYS = [
+    "cell_id",
+    "metric_name",
+    "first_dimension",
+    "first_segment",
+    "second_dimension",
+    "second_segment",
+    "count_interactions",
+    "count_clusters",
+]
+PIECES = ("metric_name", "cluster_id", "jackknife_group", "cells", "count_rows", "sum_values", "sum_squares")
 
 
 def run_models(
@@ -57,27 +66,34 @@ def run_models(
     connection.register("given_segments", rows)
     connection.execute("create table int_interaction_segments as from given_segments")
     columns = {"first_dimension": [pair[0] for pair in pairs], "second_dimension": [pair[1] for pair in pairs]}
+    columns |= dict.fromkeys(("headline_metric", "third_dimension"), [None] * len(pairs))
     connection.register("given_pairs", pa.table(columns, schema=pa.schema([(name, texts) for name in columns])))
     connection.execute("create table analysis_dimension_pairs as from given_pairs")
-    declared = ("metric_name", "first_dimension", "second_dimension", "third_dimension")
-    connection.execute(f"create table headline_cells ({', '.join(f'{name} varchar' for name in declared)})")
     connection.execute("create table fct_interactions (interaction_id varchar, query_id varchar)")
     connection.execute("create table dim_queries (query_id varchar, source_chunk_ids varchar[])")
     connection.execute("create table stg_chunks (chunk_id varchar, document_id varchar)")
-    variables = {
-        "hcat_jackknife_clusters": groups,
-        "hcat_jackknife_groups": groups,
-    }
     for name in MODELS:
-        connection.execute(f"create table {name} as {render_model(name, variables)}")
+        text = render_model(name, {})
+        if name == "int_clusters_bucketed":
+            text = text.replace("<= 1000", f"<= {groups}").replace("* 128", f"* {groups}")
+        connection.execute(f"create table {name} as {text}")
     cells, sums = (
         connection.execute(statement).to_arrow_table()
         for statement in ("from int_metric_cells order by cell_id", "from int_cell_sums")
     )
-    estimates = estimate_cells(cells, sums)
+    keys = cells.select(KEYS)
+    estimates = pa.concat_tables(
+        pa.table(
+            {name: keys[name] for name in KEYS}
+            | {"measurement": pa.repeat(measurement, cells.num_rows)}
+            | {name: pa.array(column, from_pandas=True) for name, column in figures.items()}
+        )
+        for measurement, figures in estimate_cells(cells, sums).items()
+    )
     connection.register("given_estimates", estimates)
     connection.execute("create table int_cell_estimates as from given_estimates")
     rules = pa.table({name: pa.nulls(0, pa.string()) for name in ("metric_name", "measurement", "margin")})
+    pieces = pa.table({name: pa.nulls(0, pa.string()) for name in PIECES})
     severities = pa.table({"measurement": pa.nulls(0, pa.string())})
     metrics = sorted({row["metric_name"] for row in evaluations})
     unbounded = {name: pa.nulls(len(metrics), pa.float64()) for name in ("range_low", "range_high")}
@@ -85,11 +101,13 @@ def run_models(
     catalog = pa.table({"metric_name": pa.array(metrics, pa.string()), "direction": directions} | unbounded)
     connection.register(
         "given_tested",
-        judge_weaknesses(estimates, rules, severities, catalog, WeaknessSettings(0.05, 0.95, 0.8, 10)),
+        find_weaknesses(
+            cells, sums, pieces, rules, severities, catalog, random_seed=1, confidence=0.95, minimum_clusters=10
+        ),
     )
     connection.execute("create table int_weaknesses_tested as from given_tested")
     for name in MODELS_OF_TESTED:
-        connection.execute(f"create table {name} as {render_model(name, variables)}")
+        connection.execute(f"create table {name} as {render_model(name, {})}")
     return connection
 
 
@@ -232,37 +250,6 @@ def test_estimates_equal_leaving_out_one_bucket_at_a_time(groups: int) -> None:
     assert expect_estimates(connection) > 0
 
 
-def test_clusters_with_a_failure_are_counted_as_the_package_does() -> None:
-    connection = run_models(*draw(12, 200, 40))
-    sums = rows_of(
-        connection,
-        """
-        select cells.first_segment, sums.jackknife_group, sums.count_decided, sums.count_failing
-        from int_cell_sums as sums
-        inner join int_metric_cells as cells using (metric_name, cell_key)
-        where metric_name = 'decided' and cells.first_dimension = 'topic' and cells.second_dimension is null
-        """,
-    )
-    segments = sorted({row["first_segment"] for row in sums})
-    groups = sorted({row["jackknife_group"] for row in sums})
-    counts, failing = np.zeros((2, len(groups), len(segments)))
-    for row in sums:
-        place = groups.index(row["jackknife_group"]), segments.index(row["first_segment"])
-        counts[place], failing[place] = row["count_decided"], row["count_failing"]
-    expected = jackknife_cells(counts, failing, counts.sum(axis=1), failing.sum(axis=1))
-    found = rows_of(
-        connection,
-        """
-        from int_cell_estimates
-        where metric_name = 'decided' and measurement = 'share_failing'
-            and first_dimension = 'topic' and second_dimension is null
-        order by first_segment
-        """,
-    )
-    assert (expected.clusters_carrying > 1).all()
-    assert_allclose([row["clusters_carrying"] for row in found], expected.clusters_carrying, rtol=1e-12)
-
-
 def test_neither_order_nor_threads_change_a_bit() -> None:
     evaluations, segments = draw(5, 400, 80)
     order = np.random.default_rng(1).permutation(len(evaluations))
@@ -317,13 +304,6 @@ def test_no_evaluations_no_cells() -> None:
     connection = run_models([], [])
     for table in {*MODELS, *MODELS_OF_TESTED, "int_weaknesses_tested"}:
         assert connection.execute(f"select count(*) from {table}").fetchall() == [(0,)], table
-
-
-def test_every_cell_has_three_estimates() -> None:
-    connection = run_models(*draw(29, 60, 3))
-    rows = rows_of(connection, "select count(*) as rows from int_cell_estimates group by cell_id")
-    assert len(rows) == connection.execute("select count(*) from int_metric_cells").fetchall()[0][0]
-    assert {row["rows"] for row in rows} == {3}
 
 
 def test_descriptions_are_those_of_the_scores() -> None:

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import chi2, chi2_contingency
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from hcat.weakness.representativeness import REPRESENTATIVENESS_SCHEMA, STATUSES, compare_origins
+from hcat.weakness.representativeness import REPRESENTATIVENESS_SCHEMA, compare_origins
 
 COUNTS = pa.schema(
     [
@@ -57,10 +57,8 @@ def make_dimension(
     ]
 
 
-def compare(rows: list[dict[str, Any]], confidence: float = 0.95, minimum_clusters: int = 10) -> list[dict[str, Any]]:
-    table = compare_origins(
-        pa.Table.from_pylist(rows, schema=COUNTS), confidence=confidence, minimum_clusters=minimum_clusters
-    )
+def compare(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    table = compare_origins(pa.Table.from_pylist(rows, schema=COUNTS), confidence=0.95, minimum_clusters=10)
     assert table.schema == REPRESENTATIVENESS_SCHEMA
     found: list[dict[str, Any]] = table.to_pylist()
     return found
@@ -103,7 +101,6 @@ def test_what_production_asks_and_the_test_set_does_not_is_named() -> None:
 def test_a_missing_side_is_no_verdict(test_set: list[int], production: list[int], status: str) -> None:
     rows = compare(make_dimension(test_set, production))
     assert {row["status"] for row in rows} == {status}
-    assert status in STATUSES
     assert [row["is_representative"] is None for row in rows] == [status != "compared"] * 2
     assert [row["statistic"] is None for row in rows] == [status != "compared"] * 2
     missing = status.startswith("no_")
@@ -126,13 +123,3 @@ def test_samples_of_one_population_are_rarely_told_apart_over_all_dimensions() -
             rows += make_dimension(test_set.tolist(), production.tolist(), f"d{dimension}")
         alarms += not all(row["is_representative"] for row in compare(rows))
     assert alarms / count_runs <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / count_runs)
-
-
-def test_bad_input_is_named() -> None:
-    rows = make_dimension([20, 20], [20, 20])
-    with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\), got 1.5"):
-        compare(rows, confidence=1.5)
-    with pytest.raises(ValueError, match="minimum_clusters must be at least 1, got 0"):
-        compare(rows, minimum_clusters=0)
-    with pytest.raises(ValueError, match="counts must be ordered by dimension, got topic again"):
-        compare([rows[0], *make_dimension([20], [20], "week"), rows[1]])

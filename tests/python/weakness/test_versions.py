@@ -14,12 +14,7 @@ from scipy.stats import binomtest, norm, ttest_1samp
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from hcat.weakness.versions import (
-    STATUSES,
-    VERDICTS,
-    VERSION_DIFFERENCE_SCHEMA,
-    compare_versions,
-)
+from hcat.weakness.versions import VERSION_DIFFERENCE_SCHEMA, compare_versions
 
 CELLS = pa.schema(
     [
@@ -35,13 +30,7 @@ CELLS = pa.schema(
         ("has_threshold", pa.bool_()),
     ]
 )
-SETTINGS = {
-    "confidence": 0.95,
-    "false_discovery_rate": 0.05,
-    "power": 0.8,
-    "minimum_clusters": 10,
-    "least_changed_clusters": 10,
-}
+SETTINGS = {"confidence": 0.95, "minimum_clusters": 10}
 
 
 def make_cell(
@@ -83,8 +72,8 @@ def make_cell(
     }
 
 
-def compare(*cells: dict[str, Any], **changed: Any) -> list[dict[str, Any]]:
-    table = compare_versions(pa.Table.from_pylist(list(cells), schema=CELLS), **(SETTINGS | changed))
+def compare(*cells: dict[str, Any]) -> list[dict[str, Any]]:
+    table = compare_versions(pa.Table.from_pylist(list(cells), schema=CELLS), **SETTINGS)
     assert table.schema == VERSION_DIFFERENCE_SCHEMA
     rows: list[dict[str, Any]] = table.to_pylist()
     return rows
@@ -133,18 +122,6 @@ def test_clusters_that_all_lose_alike_are_worse_although_nothing_varies() -> Non
     np.testing.assert_allclose(row["difference_upper"], -(0.0125 ** (1 / 30)) + 1 - 0.0125 ** (1 / 30), rtol=1e-9)
 
 
-def test_siblings_are_one_cluster() -> None:
-    # the same 30 differences, once as 30 clusters and once as 15 clusters of two equal siblings
-    values = np.random.default_rng(2).normal(0.3, 0.3, 15)
-    apart, together = compare(
-        make_cell(np.repeat(values, 2).tolist(), name="a"), make_cell((2 * values).tolist(), [2] * 15, name="b")
-    )
-    assert together["p_value"] > apart["p_value"]
-    assert together["difference_upper"] - together["difference_lower"] > 1.3 * (
-        apart["difference_upper"] - apart["difference_lower"]
-    )
-
-
 def test_a_difference_within_the_margin_is_none_however_sure() -> None:
     values = [0.01, 0.011] * 500
     sure, beyond = compare(make_cell(values, name="a"), make_cell(values, margin=0.005, name="b"))
@@ -164,7 +141,6 @@ def test_each_reason_for_no_verdict_has_a_status() -> None:
     )
     statuses = [row["status"] for row in rows]
     assert statuses == ["no_pairs", "no_threshold", "no_scores", "too_few_clusters", "not_in_family", "tested"]
-    assert {*statuses, "no_change"} == set(STATUSES)
     assert [row["verdict"] for row in rows[:-1]] == ["not_evaluated"] * 5
     assert [row["p_value"] is None for row in rows] == [True, True, True, True, False, False]
     assert [row["q_value"] is None for row in rows] == [True, True, True, True, True, False]
@@ -260,7 +236,6 @@ def test_swapping_the_versions_turns_everything_around(sums: list[float], margin
     forward = compare(make_cell(sums, margin=margin))[0]
     backward = compare(make_cell([-value for value in sums], margin=margin))[0]
     assert forward["status"] == backward["status"]
-    assert forward["verdict"] in VERDICTS
     turned = {"better": "worse", "worse": "better"}
     assert backward["verdict"] == turned.get(forward["verdict"], forward["verdict"])
     if forward["p_value"] is not None:
@@ -269,44 +244,10 @@ def test_swapping_the_versions_turns_everything_around(sums: list[float], margin
         assert forward["difference_lower"] <= make_cell(sums)["difference"] + 1e-12
 
 
-@pytest.mark.parametrize("rate", [0.002, 0.02, 0.2])
-def test_versions_that_do_not_differ_are_rarely_told_apart(rate: float) -> None:
-    # each side fails at the rate; siblings of three share their luck
-    random = np.random.default_rng(int(rate * 1000))
-    count_runs, count_clusters = 400, 60
-    cells = []
-    for run in range(count_runs):
-        before, now = (random.random(count_clusters) < rate for _ in range(2))
-        cells.append(make_cell((3.0 * (before.astype(float) - now)).tolist(), [3] * count_clusters, 0.0, f"{run:03}"))
-    rows = compare(*cells)
-    flagged = np.mean([row["p_value"] <= 0.05 for row in rows])
-    missed = np.mean([not row["difference_lower"] <= 0 <= row["difference_upper"] for row in rows])
-    limit = 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / count_runs)
-    assert flagged <= limit
-    assert missed <= limit
-
-
 @pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
-        ({"false_discovery_rate": 0.0}, r"false_discovery_rate must lie in \(0, 1\), got 0.0"),
-        ({"power": 1.0}, r"power must lie in \(0, 1\), got 1.0"),
-        ({"minimum_clusters": 1}, "minimum_clusters must be at least 2, got 1"),
-        ({"least_changed_clusters": -1}, "least_changed_clusters must be at least 0, got -1"),
-    ],
+    ("name", "value", "least"),
+    [("margin", -0.1, "at least 0"), ("tolerated_loss", 0.0, "above 0"), ("target_difference", 0.0, "above 0")],
 )
-def test_settings_outside_their_range_are_named(changed: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        compare(make_cell([0.0] * 10), **changed)
-
-
-def test_a_rule_outside_its_range_is_named() -> None:
-    for name in ("tolerated_loss", "target_difference"):
-        with pytest.raises(ValueError, match=f"version_rules: {name} must be above 0, got 0.0"):
-            compare(make_cell([0.0] * 10) | {name: 0.0})
-
-
-def test_a_negative_margin_is_named() -> None:
-    with pytest.raises(ValueError, match=r"margin must be at least 0, got -0.1"):
-        compare(make_cell([0.0] * 10, margin=-0.1))
+def test_a_rule_outside_its_range_is_named(name: str, value: float, least: str) -> None:
+    with pytest.raises(ValueError, match=f"metric_rules: {name} must be {least}, got {value}"):
+        compare(make_cell([0.0] * 10) | {name: value})

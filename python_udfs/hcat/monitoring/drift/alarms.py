@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.monitoring.drift.settings import DriftSettings
-from hcat.monitoring.drift.statistics import TESTS, rejection_limit
+from hcat.monitoring.drift.statistics import NEGLIGIBLE, TESTS
 from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile
 from hcat.statistics.multiple_tests import adjust_p_values
@@ -62,18 +62,14 @@ def decide(
     test: str, columns: Mapping[str, Floats], shares: Floats, level: float, settings: DriftSettings
 ) -> dict[str, npt.NDArray[Any]]:
     """Return q_value, limit_value and is_drifting of all tested rows of a test; for means also the band."""
-    total = float(shares.sum())
-    weights = shares * (len(shares) / total) if total > 0 else shares
-    with np.errstate(divide="ignore"):
-        p_values = np.where(weights > 0, columns["p_value"] / weights, 1.0)
+    # an empty family has no shares
+    weights = shares * (len(shares) / max(shares.sum(), NEGLIGIBLE))
+    p_values = columns["p_value"] / weights
     q_values = np.minimum(adjust_p_values(p_values), 1.0)
-    is_drifting = (q_values <= level) & (level > 0)
+    is_drifting = q_values <= level
     found: dict[str, npt.NDArray[Any]] = {"q_value": q_values, "is_drifting": is_drifting}
-    if level <= 0:
-        return found
     # a weighted limit may exceed 1 when nearly everything is rejected
     limit = np.minimum(rejection_limit(p_values, level) * weights, 1.0)
-    limit = np.where(limit > 0, limit, np.nan)
     if test == "mix_shift":
         return found | {
             "limit_value": -t_quantile(limit / columns["count_compared"] / 2, columns["degrees_of_freedom"])
@@ -87,6 +83,14 @@ def decide(
         "band_upper": columns["value_reference"] + margin,
         "is_drifting": is_drifting & (np.abs(columns["difference"]) >= least),
     }
+
+
+def rejection_limit(p_values: Floats, level: float) -> float:
+    """Return the p-value up to which Benjamini and Hochberg reject at ``level``; level / count if they reject none."""
+    members = p_values[~np.isnan(p_values)]
+    if not len(members):
+        return level
+    return level * max(1, int((adjust_p_values(members) <= level).sum())) / len(members)
 
 
 #: Columns of a row that a decision or a limit reads.

@@ -36,25 +36,18 @@ from hcat.statistics.intervals import t_tail
 
 
 class Chart(NamedTuple):
-    """Difference of window and reference of each series; arrays of shape (count_series,), NaN where there is none.
+    """Difference of window and reference of each series; arrays of shape (count_series,), NaN where there is none."""
 
-    Attributes
-    ----------
-    reference, window : ndarray
-        Weighted means of the weeks of each period.
-    difference, standard_error, degrees, statistic, p_value : ndarray
-        Window - reference; the p-value is two-sided. All but the difference are NaN where nothing varies.
-    reference_weeks : ndarray of int
-        Weeks of the reference that hold a row.
-    """
-
+    #: Weighted means of the weeks of each period.
     reference: Floats
     window: Floats
+    #: Window - reference. What follows is NaN where nothing varies; the p-value is two-sided.
     difference: Floats
     standard_error: Floats
     degrees: Floats
     statistic: Floats
     p_value: Floats
+    #: Weeks of the reference that hold a row.
     reference_weeks: Integers
 
 
@@ -116,31 +109,21 @@ def center_on_strata(
 
 
 class MixShift(NamedTuple):
-    """Change of the share of the segment that speaks most against an unchanged mix; NaN without a test.
+    """Change of the share of the segment that speaks most against an unchanged mix; NaN without a test."""
 
-    Attributes
-    ----------
-    places : ndarray of int
-        Places of the segments that stand for it: one, or all rare ones together.
-    reference, window : float
-        Their share of the rows of each period, in [0, 1].
-    degrees, statistic : float
-        Student's t of the stabilised share and its degrees of freedom.
-    p_value : float
-        Of the whole mix: the smallest of all segments, times `count_compared` (Bonferroni).
-    count_compared : int
-        Segments compared; 1 for a pair, whose shares mirror each other, and 0 without a test.
-    reference_weeks : int
-        Weeks of the reference that hold a row.
-    """
-
+    #: Places of the segments that stand for it: one, or all rare ones together.
     places: Integers
+    #: Their share of the rows of each period.
     reference: float
     window: float
+    #: Student's t of the stabilised share.
     degrees: float
     statistic: float
+    #: Of the whole mix: the smallest of all segments, times `count_compared` (Bonferroni).
     p_value: float
+    #: 1 for a pair, whose shares mirror each other, and 0 without a test.
     count_compared: int
+    #: Weeks of the reference that hold a row.
     reference_weeks: int
 
 

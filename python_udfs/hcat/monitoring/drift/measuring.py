@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -32,41 +31,23 @@ from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.intervals import t_quantile
 from hcat.statistics.memberships import Memberships
 
-#: Status of a row -> meaning. Only a row with the status `tested` has a p-value.
-STATUSES: Final = {
-    "tested": "both periods hold enough",
-    "no_scores": "the series has no score at all",
-    "no_timestamps": "no scored interaction of the series says when it was asked",
-    "too_few_reference": "the reference holds too few effective rows for the test",
-    "too_few_weeks": "the reference holds too few weeks with a score for the chart of weeks",
-    "too_few_window": "the window holds too few effective rows for the test",
-    "constant": "nothing varies: equal scores, or a reference that cannot be split in two segments",
-}
-
 #: Memberships whose series are measured at once: the working copies of one take about 200 bytes.
 MOST_MEMBERSHIPS: Final = 250_000
 
 
 class Means(NamedTuple):
-    """Scores of many series by week, freed of the mix.
+    """Scores of many series by week, freed of the mix."""
 
-    Attributes
-    ----------
-    rows : Rows
-        With the centred scores.
-    weeks : ndarray of int, shape (n,)
-        Week of each row, from 0, in the order of `rows`.
-    counts, means : ndarray, shape (count_series, n_weeks)
-    is_reference : ndarray of bool, shape (n_weeks,)
-    reference : Period
-        Of the centred scores.
-    """
-
+    #: With the centred scores.
     rows: Rows
+    #: Week of each row, from 0, in the order of `rows`.
     weeks: Integers
+    #: By series and week.
     counts: Floats
     means: Floats
+    #: By week.
     is_reference: Flags
+    #: Of the centred scores.
     reference: Period
 
 
@@ -77,7 +58,7 @@ def center_means(
     in_reference = is_reference[weeks]
     if strata is not None and len(strata):
         scores = center_on_strata(rows, in_reference, strata, int(strata.max()) + 1, settings.minimum_reference)
-        rows = replace(rows, scores=scores)
+        rows = rows._replace(scores=scores)
     counts, means = average_weeks(rows, rows.scores, weeks, len(is_reference))
     return Means(rows, weeks, counts, means, is_reference, describe_period(rows, in_reference))
 
@@ -123,8 +104,6 @@ def measure_metric(
             for (dimension, segment), counts in zip(names, _count(members, is_scored, known), strict=True)
         ]
         found += _measure_windows(shared, members, scores, known, strata, plan, settings)
-    for row in found:
-        del row["count_scored"]
     return found
 
 
@@ -184,46 +163,41 @@ def _measure_windows(
         is_window = (days >= window.start) & (days < window.end) & ~is_reference
         period = describe_period(rows, is_window)
         chart = compare_weeks(centred, (mondays >= window.start) & ~centred.is_reference)
-        columns = _columns_of(chart, settings)
-        is_constant = columns.pop("is_constant")
+        margin = t_quantile((1 + settings.confidence) / 2, chart.degrees) * chart.standard_error
+        tested = {
+            "statistic": chart.statistic,
+            "degrees_of_freedom": chart.degrees,
+            "standard_error": chart.standard_error,
+            "value_reference": chart.reference,
+            "value_window": chart.window,
+            "difference": chart.difference,
+            "difference_lower": chart.difference - margin,
+            "difference_upper": chart.difference + margin,
+            "p_value": chart.p_value,
+        }
+        known_of_any = {
+            "value_reference": reference.mean,
+            "value_window": period.mean,
+            "standard_deviation_reference": reference.standard_deviation,
+        }
         for number, row in enumerate(shared):
             status = _status(
                 row,
                 (float(reference.effective[number]), float(period.effective[number])),
                 int(chart.reference_weeks[number]),
-                bool(is_constant[number]),
+                not np.isfinite(chart.p_value[number]),
                 settings,
-                False,
+                shape=False,
             )
-            values = {"value_reference": reference.mean, "value_window": period.mean}
+            columns = known_of_any | (tested if status == "tested" else {})
             found.append(
                 row
                 | _nothing("mean_shift", window.weeks, status)
                 | name_dates(plan.first, plan.reference_end, window.start, window.end)
                 | _sizes(reference, period, number)
-                | {name: _at(column, number) for name, column in values.items()}
-                | {"standard_deviation_reference": _at(reference.standard_deviation, number)}
-                | ({name: _at(column, number) for name, column in columns.items()} if status == "tested" else {})
+                | {name: float(column[number]) for name, column in columns.items()}
             )
     return found
-
-
-def _columns_of(chart: Chart, settings: DriftSettings) -> dict[str, npt.NDArray[Any]]:
-    """Return the columns of `mean_shift`."""
-    with np.errstate(invalid="ignore"):
-        margin = t_quantile((1 + settings.confidence) / 2, chart.degrees) * chart.standard_error
-    return {
-        "statistic": chart.statistic,
-        "degrees_of_freedom": chart.degrees,
-        "standard_error": chart.standard_error,
-        "value_reference": chart.reference,
-        "value_window": chart.window,
-        "difference": chart.difference,
-        "difference_lower": chart.difference - margin,
-        "difference_upper": chart.difference + margin,
-        "p_value": chart.p_value,
-        "is_constant": ~np.isfinite(chart.p_value),
-    }
 
 
 def measure_mix(
@@ -274,7 +248,7 @@ def measure_mix(
                 after,
                 settings.minimum_expected,
             )
-            status = _status(shared, (before, after), mix.reference_weeks, not mix.count_compared, settings, True)
+            status = _status(shared, (before, after), mix.reference_weeks, not mix.count_compared, settings, shape=True)
             found.append(
                 shared
                 | _nothing("mix_shift", window.weeks, status)
@@ -282,8 +256,6 @@ def measure_mix(
                 | _sizes(reference, period, 0)
                 | (_columns_of_mix(mix, names) if status == "tested" else {})
             )
-    for row in found:
-        del row["count_scored"]
     return found
 
 
@@ -309,6 +281,7 @@ def _status(
     reference_weeks: int,
     is_constant: bool,
     settings: DriftSettings,
+    *,
     shape: bool,
 ) -> str:
     """Return the status of a row from the effective rows of reference and window; a mix (``shape``) asks for more."""
@@ -347,9 +320,3 @@ def _sizes(reference: Period, window: Period, number: int) -> dict[str, Any]:
         "effective_reference": float(reference.effective[number]),
         "effective_window": float(window.effective[number]),
     }
-
-
-def _at(values: npt.NDArray[Any], number: int) -> float | None:
-    """Return one value of an array, None where it is not finite."""
-    value = float(values[number])
-    return value if np.isfinite(value) else None

@@ -7,15 +7,11 @@ before the longest window. All windows end with the last complete week and never
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
 from hcat.monitoring.drift.settings import DriftSettings
 from hcat.statistics.arrays import Integers
-
-#: Whether a week is over, still runs, or is unknown because the logs give no time.
-WEEK_STATUSES: Final = ("complete", "incomplete", "no_timestamp")
 
 WEEK_DAYS: Final = 7
 #: Day 0 of every day number.
@@ -30,8 +26,7 @@ class Window(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """Which weeks are compared, as day numbers of Mondays (days since 1970-01-01); ends are exclusive.
 
     `first` = `reference_end` means that no week is left for a reference.
@@ -50,7 +45,11 @@ def plan_periods(days: Integers, settings: DriftSettings) -> Plan | None:
     end = int(days.max()) + WEEK_DAYS
     first = int(days.min())
     if settings.reference_start:
-        declared = (date.fromisoformat(settings.reference_start) - EPOCH).days
+        try:
+            declared = (date.fromisoformat(settings.reference_start) - EPOCH).days
+        except ValueError:
+            message = f"hcat_drift_reference_start must be an ISO date or empty, got {settings.reference_start!r}"
+            raise ValueError(message) from None
         # the first Monday on or after the declared day: a week counts whole
         monday = declared + (first - declared) % WEEK_DAYS
         first = max(first, monday)

@@ -3,34 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.monitoring.drift.periods import WEEK_STATUSES
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.memberships import Memberships, find_places
 
 
 class Interactions(NamedTuple):
-    """All interactions of the logs; arrays of shape (n,).
-
-    Attributes
-    ----------
-    ids : Array
-        interaction_id.
-    clusters : ndarray of int
-        Codes of their clusters, from 0.
-    days : ndarray of int
-        Monday of the week as days since 1970-01-01; 0 where `has_week` is false.
-    has_week, is_complete : ndarray of bool
-        Whether the time is known, and whether the week is complete.
-    """
+    """All interactions of the logs; arrays of shape (n,)."""
 
     ids: pa.Array
+    #: Codes from 0.
     clusters: Integers
+    #: Monday of the week as days since 1970-01-01; 0 where the time is unknown.
     days: Integers
     has_week: Flags
     is_complete: Flags
@@ -38,9 +29,6 @@ class Interactions(NamedTuple):
 
 def read_interactions(table: pa.Table) -> Interactions:
     """Return all interactions as arrays."""
-    unknown = sorted(set(pc.unique(table["week_status"]).to_pylist()) - set(WEEK_STATUSES), key=str)
-    if unknown:
-        raise ValueError(f"week_status must be among {', '.join(WEEK_STATUSES)}, got {', '.join(map(str, unknown))}")
     clusters = pc.index_in(table["cluster_id"], value_set=pc.unique(table["cluster_id"]))
     days = table["week_start"].cast(pa.date32()).cast(pa.int32())
     has_week = pc.is_valid(days).to_numpy(zero_copy_only=False)
@@ -67,28 +55,18 @@ def read_strata(cells: Memberships, count_interactions: int, dimension: str) -> 
 
 def read_metrics(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Integers, Floats]]:
     """Yield name, places of interactions and scores (NaN without one) of each metric when its last batch has come."""
-    finished: set[str] = set()
-    current: str | None = None
-    parts: list[pa.RecordBatch] = []
 
-    def collected() -> tuple[str, Integers, Floats]:
-        table = pa.Table.from_batches(parts)
+    def parts() -> Iterator[tuple[str, pa.RecordBatch]]:
+        for batch in evaluations:
+            names = batch.column("metric_name")
+            for name in pc.unique(names).to_pylist():
+                yield name, batch.filter(pc.equal(names, name)).select(["interaction_id", "raw_score"])
+
+    # evaluations come ordered by metric: only those of one metric are in memory
+    for name, of_metric in groupby(parts(), key=itemgetter(0)):
+        table = pa.Table.from_batches([part for _, part in of_metric])
         owners = find_places(table["interaction_id"], known.ids, "interaction_id of evaluations")
-        return str(current), owners, as_floats(table["raw_score"])
-
-    for batch in evaluations:
-        names = batch.column("metric_name")
-        for name in pc.unique(names).to_pylist():
-            if name != current:
-                if current is not None:
-                    yield collected()
-                    finished.add(current)
-                if name in finished:
-                    raise ValueError(f"evaluations must be ordered by metric_name, got {name} again after {current}")
-                current, parts = name, []
-            parts.append(batch.filter(pc.equal(names, name)).select(["interaction_id", "raw_score"]))
-    if current is not None:
-        yield collected()
+        yield name, owners, as_floats(table["raw_score"])
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:

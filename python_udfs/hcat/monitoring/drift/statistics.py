@@ -18,93 +18,58 @@ Two tests alarm. Both compare weeks with weeks, by :mod:`hcat.monitoring.drift.c
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.multiple_tests import adjust_p_values
 
 #: Tests of a series of scores, and of the mix of a dimension.
 TESTS: Final = ("mean_shift", "mix_shift")
 
 #: Differences below this share of the largest score are rounding.
-NEGLIGIBLE = 1e-12
-#: Keys are numbered by a table of all of them while it is at most so many times longer than the rows, else by sorting.
-_DENSE = 8
+NEGLIGIBLE: Final = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Scores of many series in the order (series, score).
+class Rows(NamedTuple):
+    """Scores of many series in the order (series, score), so that sums do not depend on the order of the input."""
 
-    Attributes
-    ----------
-    series : ndarray of int, shape (n,)
-        Series of each row, 0 to count_series - 1, ascending.
-    scores : ndarray, shape (n,)
-        Ascending within a series.
-    pairs : ndarray of int, shape (n,)
-        Code of (series, cluster) of each row.
-    pair_series : ndarray of int, shape (n_pairs,)
-        Series of each such pair.
-    order : ndarray of int, shape (n,)
-        Place of each row in the input, by which other columns are put in the same order.
-    count_series : int
-        Number of series, also of those without rows.
-    """
-
+    #: Series of each row, from 0; shape (n,).
     series: Integers
     scores: Floats
+    #: Code of (series, cluster) of each row; shape (n,).
     pairs: Integers
+    #: Series of each such pair; shape (n_pairs,).
     pair_series: Integers
+    #: Place of each row in the input, by which other columns are put in the same order; shape (n,).
     order: Integers
+    #: Also of those without rows.
     count_series: int
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """What a period holds of each series; arrays of shape (count_series,), NaN where a series has too little.
-
-    Attributes
-    ----------
-    count, count_clusters : ndarray of int
-        Rows and clusters.
-    effective : ndarray
-        Kish's effective number of rows, 0 without rows.
-    mean, standard_deviation : ndarray
-        Of rows, in the unit of the scores.
-    variance : ndarray
-        Delete-a-cluster jackknife variance of the mean.
-    deviations : ndarray, shape (n_pairs,)
-        Mean minus mean without the cluster, for each (series, cluster); 0 where the cluster has no row here.
-    """
+    """What a period holds of each series; arrays of shape (count_series,), NaN where a series has too little."""
 
     count: Integers
     count_clusters: Integers
+    #: Kish's effective number of rows, 0 without rows.
     effective: Floats
+    #: Of rows, in the unit of the scores.
     mean: Floats
     standard_deviation: Floats
+    #: Delete-a-cluster jackknife variance of the mean.
     variance: Floats
+    #: Mean minus mean without the cluster, for each (series, cluster); 0 where the cluster has no row here.
     deviations: Floats
 
 
 def arrange_rows(series: Integers, clusters: Integers, scores: Floats, count_series: int) -> Rows:
     """Return the rows in the order that all tests need."""
-    shapes = {np.shape(series), np.shape(clusters), np.shape(scores)}
-    if len(shapes) != 1 or np.ndim(scores) != 1:
-        raise ValueError(f"series, clusters and scores must have one shape (n,), got {sorted(map(str, shapes))}")
-    if not np.isfinite(scores).all():
-        raise ValueError("scores must be finite, got NaN or infinity")
-    if len(series) and (min(series.min(), clusters.min()) < 0 or series.max() >= count_series):
-        raise ValueError(f"series must lie in [0, {count_series}) and clusters from 0, got codes outside")
-    order = np.argsort(scores, kind="stable")
-    # whole numbers of two bytes are sorted by radix, and series are rarely more
-    keys = series.astype(np.uint16) if count_series <= np.iinfo(np.uint16).max else series
-    order = order[np.argsort(keys[order], kind="stable")]
+    order = np.lexsort((scores, series))
     ordered = series[order]
     count_clusters = int(clusters.max()) + 1 if len(clusters) else 1
-    found, pairs = _number_keys(ordered * count_clusters + clusters[order], count_series * count_clusters)
+    found, pairs = np.unique(ordered * count_clusters + clusters[order], return_inverse=True)
     return Rows(ordered, scores[order], pairs, found // count_clusters, order, count_series)
 
 
@@ -150,24 +115,6 @@ def error_by_cluster(rows: Rows, reference: Period, window: Period) -> Floats:
         variance = np.fmax(of_window + reference.variance - 2 * shared, (difference / window.effective) ** 2)
         error = np.sqrt(variance)
         return np.where(error > NEGLIGIBLE * _largest(rows), error, np.nan)
-
-
-def rejection_limit(p_values: Floats, level: float) -> float:
-    """Return the p-value up to which Benjamini and Hochberg reject at ``level``; level / count if they reject none."""
-    members = p_values[~np.isnan(p_values)]
-    if not len(members):
-        return level
-    return level * max(1, int((adjust_p_values(members) <= level).sum())) / len(members)
-
-
-def _number_keys(keys: Integers, size: int) -> tuple[Integers, Integers]:
-    """Return the distinct keys in [0, size), ascending, and the place of each key among them."""
-    if size > _DENSE * (len(keys) + 1):
-        found, places = np.unique(keys, return_inverse=True)
-        return found, places
-    is_present = np.zeros(size, dtype=np.bool_)
-    is_present[keys] = True
-    return np.flatnonzero(is_present), (np.cumsum(is_present) - 1)[keys]
 
 
 def _largest(rows: Rows) -> Floats:

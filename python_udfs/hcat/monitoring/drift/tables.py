@@ -101,8 +101,6 @@ def measure_drift(
         )
     )
     mark_alarms(rows, settings)
-    for row in rows:
-        row.pop("count_compared", None)
     return pa.Table.from_pylist([_without_nan(row) for row in rows], schema=DRIFT_SCHEMA)
 
 
@@ -172,8 +170,6 @@ def average_sums(sums: pa.Table) -> pa.Table:
 
 def bound_weeks(weeks: pa.Table, confidence: float) -> pa.Table:
     """Return ``weeks`` with mean_lower and mean_upper: the interval of each week's mean, each on its own."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
     mean, error, effective, low, high = (
         as_floats(weeks[name])
         for name in ("mean_score", "standard_error", "scored_effective", "range_low", "range_high")

@@ -28,7 +28,7 @@ dimensions as (
 ),
 
 windows as (
-    select {{ explode(array_of(var('hcat_drift_window_weeks'))) }} as window_weeks
+    select {{ explode(array_of([1, 3])) }} as window_weeks
 ),
 
 expected as (
@@ -128,7 +128,7 @@ expected as (
 drift as (
     select metric_name, dimension, segment, count_without_week, count_incomplete_week
     from {{ ref('hcat', 'fct_metric_drift') }}
-    where test = 'mean_shift' and window_weeks = {{ var('hcat_drift_window_weeks')[0] }}
+    where test = 'mean_shift' and window_weeks = 1
 )
 
 select

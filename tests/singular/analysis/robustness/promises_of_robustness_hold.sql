@@ -73,7 +73,6 @@ where
         query_groups.count_answers + query_groups.count_undecided is distinct from counted.count_answers
         or (query_groups.group_type is not null and query_groups.count_correct <> counted.count_correct)
     )
-{% if var('hcat_robustness_rule') == 'any_document' %}
 union all
 select answers.interaction_id as id, 'a module that the contexts contradict' as problem
 from answers
@@ -91,7 +90,6 @@ where
             and siblings.system = answers.system
     )
     and (answers.faulty_module = 'language_model') <> (with_enough.interaction_id is not null)
-{% endif %}
 {% endcall %}
 
 {% call promise('robustness_equations_hold', ['fct_robustness_rates', 'fct_robustness_groups']) %}

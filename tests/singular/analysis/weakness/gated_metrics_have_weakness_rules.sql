@@ -9,7 +9,8 @@ with gated as (
 ),
 
 rules as (
-    select metric_name from {{ seed('weakness_rules') }}
+    select metric_name from {{ seed('metric_rules') }}
+    where rule_for = 'weakness'
 ),
 
 primary_metrics as (

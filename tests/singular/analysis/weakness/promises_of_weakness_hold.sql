@@ -14,7 +14,7 @@ with weaknesses as (
         family,
         p_value,
         q_value,
-        least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
+        least(count_scored, 5) as count_expected
     from {{ ref('hcat', 'fct_marginal_weaknesses') }}
     union all
     select
@@ -24,7 +24,7 @@ with weaknesses as (
         family,
         p_value,
         q_value,
-        least(count_scored, {{ var('hcat_worst_examples') }}) as count_expected
+        least(count_scored, 5) as count_expected
     from {{ ref('hcat', 'fct_bivariate_weaknesses') }}
 ),
 
