@@ -104,16 +104,14 @@ select
     record_hash, read_error, unread_record, read_note, source_row, landing_number
 from {{ ref('hcat', 'landed_records') }}
 where entity = '{{ entity }}'
+{%- if is_on('spans') %}
 union all
 select
     record_id, source_file,
     {% for column in columns %}{{ column if column in folded else 'null as ' ~ column }}, {% endfor -%}
-    record_hash, read_error, null as unread_record, null as read_note, source_row, landing_number
-from {{ ref_if_on(
-    'spans', 'base_folded_' ~ entity,
-    'record_id string, source_file string, record_hash string, read_error string, source_row bigint,'
-    ~ ' landing_number bigint, ' ~ folded | join(' string, ') ~ ' string'
-) }}
+    record_hash, read_error, unread_record, read_note, source_row, landing_number
+from ({{ folded_records(entity) }}) as folded_records
+{%- endif %}
 {%- endmacro %}
 
 {#- Rows of a table that keeps results of earlier builds, limited to the rows with a key of this build. -#}

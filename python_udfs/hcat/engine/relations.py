@@ -294,6 +294,21 @@ def convert_rows(
     return stream(schema, function(read_batches(relation, rows)))
 
 
+def map_groups(
+    relation: Any,
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: pa.Schema,
+    key: str,
+    columns: str,
+    rows: int,
+) -> Streamed:
+    """Return what a function makes of the rows of a relation, where those with one key follow each other in order."""
+    if is_distributed(relation):
+        ordered = relation.repartition(key).sortWithinPartitions(*columns.split(", "))
+        return ordered.mapInArrow(function, _spark_schema(schema))
+    return stream(schema, function(read_batches(order_by(relation, columns, in_parts_by=key), rows)))
+
+
 def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str) -> Streamed:
     """Return streamed rows without those whose key is in a table."""
     if done is None:

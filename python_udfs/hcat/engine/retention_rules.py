@@ -50,6 +50,8 @@ _OWN: Final[Mapping[str, tuple[str, str]]] = {
     # a record that cannot be read is known by its record id alone
     "base_chunks": ("record_id", "record"),
     "base_documents": ("record_id", "record"),
+    # a trace gives records of several entities
+    "folded_traces": ("trace_id", "trace"),
     # which clusters were seen decides what counts as new: the cluster goes with its last interaction
     "int_clusters_seen": ("cluster_id", "cluster"),
 }
@@ -135,7 +137,8 @@ def choose_rule(table: str, columns: Mapping[str, str], *, is_model: bool = True
     if not is_model:
         return Rule("foreign")
     if table in _OWN:
-        return Rule("rows", ((*_OWN[table], False),))
+        own = (*_OWN[table], False)
+        return Rule("rows", (own, _UNREAD) if "record_id" in columns and own != _UNREAD else (own,))
     # what is made from other turns or answers of the same people goes with them
     kind = "interaction" if table.startswith(_RECORDS) else "derived"
     named = tuple(

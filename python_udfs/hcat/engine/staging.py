@@ -117,6 +117,10 @@ class Staging:
             self._connection.execute(f'create table "{name}" as {query}')
             self._made.add(name)
 
+    def relation(self, name: str) -> Any:
+        """Return a table."""
+        return self._connection.table(name)
+
     def rows(self, query: str) -> list[dict[str, Any]]:
         """Return the rows of a query."""
         table: pa.Table = self._connection.sql(query).to_arrow_table()

@@ -20,6 +20,7 @@ from hcat.engine.staging import Staging, find_project, read_variables
 from hcat.engine.warehouse import open_warehouse
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.files import ROWS_PER_BATCH
+from hcat.landing.folding import fold_traces
 from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import RECORDS, as_records, read_folder, read_table
 from hcat.landing.shapes import find_files, find_unread_files
@@ -183,7 +184,8 @@ def check_logs(
     """Return what a build would make of raw logs: of a folder, of tables of a warehouse, or of both."""
     tables = tables or {}
     project = project or find_project(start)
-    staging = Staging(project, read_variables(project, start))
+    variables = read_variables(project, start)
+    staging = Staging(project, variables)
     sources = _list_sources(folder, tables)
     problems: list[str] = []
     staging.add("landed_records", RECORDS.empty_table())
@@ -195,7 +197,11 @@ def check_logs(
             problems += batch["read_error"].to_pylist()
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
-    for seed in ("rating_scales", "raters", "span_dialects", "span_annotations"):
+    names = ("tool_outputs_are_evidence", "missing_parents")
+    settings = {name: variables[f"hcat_{name}"] for name in names}
+    folded = fold_traces(staging.relation("landed_records"), settings, start).read_all()
+    staging.add("folded_traces", folded)
+    for seed in ("rating_scales", "raters"):
         staging.add_seed(_find_seed(seed, start, project))
     for entity in _ORDER:
         staging.run(f"base_{entity}")
