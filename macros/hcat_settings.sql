@@ -5,7 +5,7 @@
 {% macro hcat_settings() %}
     {% set names = [
         'hcat_profile', 'hcat_modules', 'hcat_own_seeds', 'hcat_judge', 'hcat_test_set', 'hcat_grammar', 'hcat_encoder_revision', 'hcat_dtype', 'hcat_batch_tokens', 'hcat_window_characters', 'hcat_random_seed',
-        'hcat_scoring_revision', 'hcat_count_topics', 'hcat_earliest_time', 'hcat_future_tolerance_hours', 'hcat_timestamp_format',
+        'hcat_scoring_revision', 'hcat_count_topics', 'hcat_timestamp_format',
         'hcat_confidence',
         'hcat_tool_outputs_are_evidence', 'hcat_missing_parents',
         'hcat_jackknife_groups', 'hcat_jackknife_clusters', 'hcat_minimum_segment_clusters', 'hcat_weakness_error_rate',

@@ -51,7 +51,6 @@ SETTINGS_BESIDE_THE_LEDGER = {
     ),
     "hcat_clock_was_ahead": "whether a build starts",
     "hcat_language_model_url": "a place, and an address may carry a key; the model stands in the ledger of calls",
-    "hcat_rejected_excerpt_characters": "what is shown",
     "hcat_shown_parameters": "what is shown",
 }
 

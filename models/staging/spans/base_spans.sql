@@ -1,6 +1,6 @@
--- One row per landed span, with the reason when it cannot be used.
+-- One row per landed span, with the reason when it cannot be used. Its attributes were read where its trace was folded.
 with source as (
-    select * from {{ ref('hcat', 'folded_traces') }}
+    select * from {{ ref('hcat', 'base_folded_traces') }}
     where entity = 'spans'
 ),
 

@@ -69,15 +69,7 @@ def types_of_seed(project: Path, name: str) -> dict[str, str]:
 
 
 class Staging:
-    """A database in memory that holds landed rows and runs staging models over them.
-
-    Parameters
-    ----------
-    project : Path
-        Folder of hcat's dbt project.
-    variables : mapping
-        Settings, as :func:`read_variables` returns them.
-    """
+    """A database in memory that holds landed rows and runs staging models over them."""
 
     def __init__(self, project: Path, variables: Mapping[str, Any]) -> None:
         import duckdb

@@ -55,7 +55,7 @@ _ORDER: Final = "trace_id, landing_number, source_file, source_row, record_id"
 _ROWS: Final = 1000
 #: Characters of a value in a reason, as in the other reasons of staging.
 _SHOWN: Final = 80
-#: Times before this stand for no time: tools write zero for an end that has not come.
+#: Earlier times stand for none, as in the macro time_fault: tools write zero for an end that has not come.
 _FIRST_TIME: Final = datetime(2000, 1, 1)
 #: The attribute in which an OTLP span says that its parent belongs to another service.
 _REMOTE: Final = "span.parent_is_remote"
