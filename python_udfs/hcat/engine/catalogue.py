@@ -64,7 +64,7 @@ def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table
 
 
 def describe_constraints(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
-    """Return one row per column of each key and foreign key that the warehouse declares between tables (schema, name)."""
+    """Return one row per column of each key and foreign key that the warehouse declares between some tables."""
     wanted = set(names)
     found = session.cursor().execute(
         "select schema_name, table_name, constraint_name, constraint_type, constraint_column_names, referenced_table,"

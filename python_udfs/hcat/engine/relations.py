@@ -183,7 +183,7 @@ SelectRunner = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
 def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
-    """Return a function that runs one SELECT statement with bound parameters and returns its first ``maximum_rows`` rows.
+    """Return a function that runs one SELECT statement with bound parameters and returns at most so many rows.
 
     Raises
     ------
