@@ -106,14 +106,14 @@ select
     record_hash, read_error, unread_record, read_note, source_row, landing_number
 from {{ ref('hcat', 'landed_records') }}
 where entity = '{{ entity }}'
-{%- if is_on('spans') %}
-union all
-select
-    record_id, source_file,
-    {% for column in columns %}{{ column if column in folded else 'null as ' ~ column }}, {% endfor -%}
-    record_hash, read_error, unread_record, read_note, source_row, landing_number
-from ({{ folded_records(entity) }}) as folded_records
-{%- endif %}
+{% if is_on('spans') %}
+    union all
+    select
+        record_id, source_file,
+        {% for column in columns %}{{ column if column in folded else 'null as ' ~ column }}, {% endfor -%}
+        record_hash, read_error, unread_record, read_note, source_row, landing_number
+    from ({{ folded_records(entity) }}) as folded_records
+{% endif %}
 {%- endmacro %}
 
 {#
@@ -148,14 +148,12 @@ from ({{ folded_records(entity) }}) as folded_records
         ) as dialects_with_documents on retrievers.kind = dialects_with_documents.kind
         where retrievers.entity = 'retrievers'
         group by retrievers.record_id
-        having bool_and(
-            coalesce(retrievers.count_retrieved, case when dialects_with_documents.kind is not null then '0' end, '1') = '0'
-        )
+        having bool_and(coalesce(retrievers.count_retrieved = '0', dialects_with_documents.kind is not null))
     ) as searches on traces.record_id = searches.record_id
     where traces.entity = 'interactions'
 {%- endmacro %}
 
-{# A query, document or chunk of several traces is one record, the first one; documents and chunks of files go before. #}
+{# A query, document or chunk of several traces is one record, the first; documents and chunks of files go before. #}
 {% macro first_folded_records(entity) -%}
     {%- set key = {'documents': 'document_id', 'chunks': 'chunk_id'}.get(entity) -%}
     select * from (
@@ -170,12 +168,12 @@ from ({{ folded_records(entity) }}) as folded_records
     ) as traces
     where
         occurrence = 1
-        {%- if key %}
-        and not exists (
-            select 1 from {{ ref('hcat', 'landed_records') }} as landed
-            where landed.entity = '{{ entity }}' and landed.{{ key }} = traces.{{ key }}
-        )
-        {%- endif %}
+        {% if key %}
+            and not exists (
+                select 1 from {{ ref('hcat', 'landed_records') }} as landed
+                where landed.entity = '{{ entity }}' and landed.{{ key }} = traces.{{ key }}
+            )
+        {% endif %}
 {%- endmacro %}
 
 {#- Rows of a table that keeps results of earlier builds, limited to the rows with a key of this build. -#}
