@@ -98,6 +98,7 @@ NUMBERS_OF_FILES = {
     },
     "field_fault": ({"80"}, "characters of the offending value in a reason"),
     "time_fault": ({"80"}, "characters of the offending value in a reason"),
+    "stg_rejected_records": ({"500"}, "characters of raw text that are shown"),
     "utc_timestamp": ({"2", "3", "4", "6", "8", "9"}, "parts of a time, and their digits"),
 }
 
