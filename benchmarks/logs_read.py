@@ -186,7 +186,7 @@ def _fold(work: Path, count: int) -> tuple[Build, Build]:
     landed = build(raw, warehouse, arguments=(*untested, *select_landing), environment=_ENVIRONMENT)
     folded = build(raw, warehouse, arguments=(*untested, "path:models/staging/spans"), environment=_ENVIRONMENT)
     with duckdb.connect(str(warehouse / "hcat.duckdb"), read_only=True) as connection:
-        staged = connection.execute("select count(*) from base_folded_interactions").fetchone()
+        staged = connection.execute("select count(*) from base_folded_traces where entity = 'interactions'").fetchone()
     if staged != (count,):
         raise BenchmarkError(f"{count:,} traces were written and {staged} are folded")
     return landed, folded

@@ -5,11 +5,11 @@
 {% macro hcat_settings() %}
     {% set names = [
         'hcat_profile', 'hcat_modules', 'hcat_own_seeds', 'hcat_judge', 'hcat_test_set', 'hcat_grammar',
-        'hcat_random_seed', 'hcat_earliest_time', 'hcat_future_tolerance_hours', 'hcat_timestamp_format',
-        'hcat_confidence', 'hcat_tool_outputs_are_evidence', 'hcat_missing_parents', 'hcat_minimum_segment_clusters',
-        'hcat_document_clusters', 'hcat_earlier_turns_are_evidence', 'hcat_tagger', 'hcat_tagger_languages',
-        'hcat_documents_are_public', 'hcat_classifier_languages', 'hcat_encoder_languages', 'hcat_label_kinds',
-        'hcat_rating_looks', 'hcat_bootstrap_draws', 'hcat_cross_validation_folds', 'hcat_acceptance_probability',
+        'hcat_random_seed', 'hcat_timestamp_format', 'hcat_confidence', 'hcat_tool_outputs_are_evidence',
+        'hcat_missing_parents', 'hcat_minimum_segment_clusters', 'hcat_document_clusters',
+        'hcat_earlier_turns_are_evidence', 'hcat_tagger', 'hcat_tagger_languages', 'hcat_documents_are_public',
+        'hcat_classifier_languages', 'hcat_encoder_languages', 'hcat_label_kinds', 'hcat_rating_looks',
+        'hcat_bootstrap_draws', 'hcat_cross_validation_folds', 'hcat_acceptance_probability',
         'hcat_calibration_bins', 'hcat_calibration_dimension', 'hcat_minimum_class_clusters',
         'hcat_calibration_valid_days', 'hcat_audit_level', 'hcat_conformal_alphas', 'hcat_conformal_alpha',
         'hcat_conformal_dimension', 'hcat_drift_closing_day', 'hcat_drift_reference_start', 'hcat_score_bands',

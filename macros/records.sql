@@ -70,18 +70,20 @@
 {#
     Why the logged time of a column cannot be used; null where it can, or where there is none. The base model has the
     time as <column> and its text as <column>_text. A plausible time lies between the first logs that anybody evaluates
-    and the build, for one zero time would stretch every series over two thousand years.
+    and a day after the start of the build (clock skew). One zero time would stretch every series over two thousand years.
 #}
 {% macro time_fault(column) %}
+    {%- set earliest = '2000-01-01' -%}
+    {%- set tolerance = "interval '1 day'" -%}
     case
         when {{ column }}_text is null then null
         when {{ column }} is null and {{ matches_pattern(column ~ '_text', '^[0-9]{4}-?[0-9]{2}-?[0-9]{2}[^-+]*[A-Z][A-Za-z]{2}') }}
             then '{{ column }} names a time zone and gives no offset such as +02:00: '
         when {{ column }} is null then '{{ column }} is not an ISO 8601 timestamp: '
-        when {{ column }} < timestamp '{{ var("hcat_earliest_time") }}'
-            then '{{ column }} lies before {{ var("hcat_earliest_time") }}: '
+        when {{ column }} < timestamp '{{ earliest }}'
+            then '{{ column }} lies before {{ earliest }}: '
         when {{ column }} > timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}'
-            + interval '{{ var("hcat_future_tolerance_hours") }} hours'
+            + {{ tolerance }}
             then '{{ column }} lies in the future: '
     end || left({{ column }}_text, 80)
 {%- endmacro %}
@@ -104,16 +106,74 @@ select
     record_hash, read_error, unread_record, read_note, source_row, landing_number
 from {{ ref('hcat', 'landed_records') }}
 where entity = '{{ entity }}'
-union all
-select
-    record_id, source_file,
-    {% for column in columns %}{{ column if column in folded else 'null as ' ~ column }}, {% endfor -%}
-    record_hash, read_error, null as unread_record, null as read_note, source_row, landing_number
-from {{ ref_if_on(
-    'spans', 'base_folded_' ~ entity,
-    'record_id string, source_file string, record_hash string, read_error string, source_row bigint,'
-    ~ ' landing_number bigint, ' ~ folded | join(' string, ') ~ ' string'
-) }}
+{% if is_on('spans') %}
+    union all
+    select
+        record_id, source_file,
+        {% for column in columns %}{{ column if column in folded else 'null as ' ~ column }}, {% endfor -%}
+        record_hash, read_error, unread_record, read_note, source_row, landing_number
+    from ({{ folded_records(entity) }}) as folded_records
+{% endif %}
+{%- endmacro %}
+
+{#
+    The records of an entity that traces give. Every trace was folded by itself, and what needs the whole log is decided
+    here.
+#}
+{% macro folded_records(entity) -%}
+    {%- if entity == 'interactions' -%}
+        {{ folded_interactions() }}
+    {%- elif entity in ('queries', 'documents', 'chunks') -%}
+        {{ first_folded_records(entity) }}
+    {%- else -%}
+        select * from {{ ref('hcat', 'base_folded_traces') }} where entity = '{{ entity }}'
+    {%- endif -%}
+{%- endmacro %}
+
+{#
+    A retriever without documents found nothing, if its dialect writes documents where they are looked for: another trace
+    has some, or a list of the span itself is empty.
+#}
+{% macro folded_interactions() -%}
+    select
+        traces.{{ columns_except(['count_retrieved']) }},
+        case when searches.record_id is not null then '0' end as count_retrieved
+    from {{ ref('hcat', 'base_folded_traces') }} as traces
+    left join (
+        select retrievers.record_id
+        from {{ ref('hcat', 'base_folded_traces') }} as retrievers
+        left join (
+            select distinct kind from {{ ref('hcat', 'base_folded_traces') }}
+            where entity = 'retrievers' and count_retrieved = '1'
+        ) as dialects_with_documents on retrievers.kind = dialects_with_documents.kind
+        where retrievers.entity = 'retrievers'
+        group by retrievers.record_id
+        having bool_and(coalesce(retrievers.count_retrieved = '0', dialects_with_documents.kind is not null))
+    ) as searches on traces.record_id = searches.record_id
+    where traces.entity = 'interactions'
+{%- endmacro %}
+
+{# A query, document or chunk of several traces is one record, the first; documents and chunks of files go before. #}
+{% macro first_folded_records(entity) -%}
+    {%- set key = {'documents': 'document_id', 'chunks': 'chunk_id'}.get(entity) -%}
+    select * from (
+        select
+            *,
+            row_number() over (
+                partition by record_id
+                order by landing_number, source_file, source_row, trace_id, try_cast(rank as integer)
+            ) as occurrence
+        from {{ ref('hcat', 'base_folded_traces') }}
+        where entity = '{{ entity }}'
+    ) as traces
+    where
+        occurrence = 1
+        {% if key %}
+            and not exists (
+                select 1 from {{ ref('hcat', 'landed_records') }} as landed
+                where landed.entity = '{{ entity }}' and landed.{{ key }} = traces.{{ key }}
+            )
+        {% endif %}
 {%- endmacro %}
 
 {#- Rows of a table that keeps results of earlier builds, limited to the rows with a key of this build. -#}

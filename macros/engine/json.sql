@@ -11,19 +11,6 @@
     coalesce(schema_of_variant(try_parse_json({{ text }})), '') like 'OBJECT%'
 {%- endmacro %}
 
-{# The fields of a JSON object whose values are texts, as a list of records (key, value); null for other texts. #}
-{% macro json_entries(document) -%}
-    {{ return(adapter.dispatch('json_entries', 'hcat')(document)) }}
-{%- endmacro %}
-
-{% macro default__json_entries(document) -%}
-    map_entries(try_cast(try_cast({{ document }} as json) as map(varchar, varchar)))
-{%- endmacro %}
-
-{% macro spark__json_entries(document) -%}
-    map_entries(from_json({{ document }}, 'map<string,string>'))
-{%- endmacro %}
-
 {# Text of a field of a JSON object; `field` is an expression. #}
 {% macro json_field(document, field) -%}
     {{ return(adapter.dispatch('json_field', 'hcat')(document, field)) }}
@@ -35,17 +22,6 @@
 
 {% macro spark__json_field(document, field) -%}
     get_json_object({{ document }}, '$[''' || {{ field }} || ''']')
-{%- endmacro %}
-
-{# A JSON object of named texts (name -> expression) as text, without nulls. A list of one text brings its quotes. #}
-{% macro json_of_texts(fields) -%}
-    {%- set parts = [] -%}
-    {%- for name in fields -%}
-        {%- set text = "trim(both '[]' from to_json(" ~ array_of([fields[name]]) ~ ")::string)" -%}
-        {%- set key = "'\"" ~ name ~ "\":'" -%}
-        {%- do parts.append('case when ' ~ fields[name] ~ ' is not null then ' ~ key ~ ' || ' ~ text ~ ' end') -%}
-    {%- endfor -%}
-    '{' || concat_ws(',', {{ parts | join(', ') }}) || '}'
 {%- endmacro %}
 
 {# Converts a JSON list of texts to a list; null when the text is no such list. #}

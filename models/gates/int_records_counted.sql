@@ -16,7 +16,7 @@ based as (
     {%- for entity in entities %}
     select
         '{{ entity }}' as entity,
-        {{ "(select count(*) from " ~ ref('hcat', 'base_folded_' ~ entity) ~ ")"
+        {{ "(select count(*) from (" ~ folded_records(entity) ~ ") as folded_records)"
             if entity in folded and is_on('spans') else 0 }} as count_folded,
         count(*) filter (where record_status = 'staged') as count_staged,
         count(*) filter (where record_status = 'repeated') as count_repeated,

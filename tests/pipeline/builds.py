@@ -337,7 +337,8 @@ def query(database: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         # what staging makes of records is no table: the tests name it as the models do
         for entity in set(re.findall(r"stg_(\w+)", sql)) & {*ENTITIES, "spans"}:
             rest = " and not is_unjudged" if entity == "ratings" else ""
-            staged = f"from base_{entity} where record_status = 'staged'{rest}"
+            table = "base_folded_traces" if entity == "spans" else f"base_{entity}"
+            staged = f"from {table} where record_status = 'staged'{rest}"
             connection.execute(f"create temp view stg_{entity} as {staged}")
         return connection.execute(sql, list(parameters)).fetchall()
 

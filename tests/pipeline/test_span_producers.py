@@ -109,7 +109,7 @@ def test_traces_of_the_file_store_of_mlflow_are_read_field_by_field(dbt: Dbt, tm
     assert build.query("select count(*) from stg_spans") == [(len(spans),)]
     assert build.query("select reference_answer from stg_queries") == [(ANSWER,)]
     assert build.query("select reject_reason from stg_rejected_records where entity = 'ratings'") == [
-        ("annotation without a criterion in the seed span_annotations: user_feedback = good",)
+        ("annotation without a criterion in span_dialects.yml: user_feedback = good",)
     ]
     # a file of the store itself holds the spans of one trace
     (stored,) = (tmp_path / "mlruns").rglob("traces.json")

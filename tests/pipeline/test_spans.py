@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 import span_exports as exports
-from builds import REPOSITORY, Build, Dbt, write_lines
+from builds import Build, Dbt, write_lines
+
+from hcat.landing.dialects import read_dialects
 
 STAGING = "build --select +path:models/staging int_records_counted --exclude-resource-type test"
 #: Dialect -> (interaction_id, session, model, user, application, version) of its export; None where it logs none.
@@ -82,8 +83,7 @@ def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 
 def test_every_dialect_has_an_export() -> None:
-    with (REPOSITORY / "seeds" / "span_dialects.csv").open(encoding="utf-8", newline="") as lines:
-        assert {row["dialect"] for row in csv.DictReader(lines)} == set(EXPORTED)
+    assert {each.name for each in read_dialects().dialects} == set(EXPORTED)
 
 
 @pytest.mark.parametrize("dialect", EXPORTED)
@@ -129,7 +129,7 @@ def test_references_documents_and_chunks_come_with_the_traces(built: Build) -> N
 def test_annotations_without_a_criterion_are_rejected_by_name_and_judges_are_no_raters(built: Build) -> None:
     assert built.query("select count(*) from stg_ratings") == [(0,)]
     assert built.query("select source_file, reject_reason from stg_rejected_records where entity = 'ratings'") == [
-        ("spans_mlflow.jsonl", "annotation without a criterion in the seed span_annotations: thumbs = up")
+        ("spans_mlflow.jsonl", "annotation without a criterion in span_dialects.yml: thumbs = up")
     ]
 
 
@@ -156,14 +156,12 @@ def test_what_cannot_be_used_is_rejected_with_its_reason(built: Build) -> None:
     assert {trace.strip(): reason for trace, reason in traces.items()} == {
         "no-root": "no root: none of the 1 spans of the trace is a chain or agent, their kinds are retriever",
         "no-dialect": "no root: none of the 1 spans of the trace is a chain or agent, their kinds are span_kind_server",
-        "no-answer": "no answer: the root span ask has no text at the answer_paths of openinference in the seed"
-        " span_dialects",
+        "no-answer": "no answer: the root span ask has no text at the answer keys of openinference in"
+        " span_dialects.yml",
         "error": "no answer: the root span ask ended with an error",
-        "object": "no answer: the root span s1 has no text at the answer_paths of openinference in the seed"
-        " span_dialects",
+        "object": "no answer: the root span s1 has no text at the answer keys of openinference in span_dialects.yml",
         # its span is kept without the time that could not be read
-        "epoch": "no answer: the root span s1 has no text at the answer_paths of openinference in the seed"
-        " span_dialects",
+        "epoch": "no answer: the root span s1 has no text at the answer keys of openinference in span_dialects.yml",
         "cut-off": "cut off: the parent span s0 of s1 is missing",
         "stopped": "cut off: the root span s1 has not ended",
     }

@@ -241,23 +241,21 @@ DIALECT = Recipe(
     ("Add a log dialect",),
     {},
     {
-        "seeds/span_dialects.csv": with_row(
-            dialect="harbour",
-            precedence="99",
-            recognised_by="harbour.kind",
-            texts="plain",
-            model_may_answer="false",
-            kind_paths="harbour.kind",
-            chain_kinds="call",
-            query_paths="harbour.asked",
-            answer_paths="harbour.said",
-            application_paths="harbour.name",
-            version_paths="harbour.version",
-            document_text_paths="harbour.pages.*.text",
-            document_id_paths="harbour.pages.*.id",
-            document_score_paths="harbour.pages.*.score",
-            retriever_kinds="search",
-            rationale="An example",
+        "python_udfs/hcat/landing/span_dialects.yml": added(
+            """
+  # An example.
+  harbour:
+    recognised_by: harbour.kind
+    kind: harbour.kind
+    roles: {chain: call, retriever: search}
+    query: harbour.asked
+    answer: harbour.said
+    application: harbour.name
+    version: harbour.version
+    document_text: harbour.pages.*.text
+    document_id: harbour.pages.*.id
+    document_score: harbour.pages.*.score
+"""
         ),
         "tests/pipeline/span_exports.py": added(
             '''

@@ -45,7 +45,6 @@ SETTINGS_BESIDE_THE_LEDGER = {
     ),
     "hcat_clock_was_ahead": "whether a build starts",
     "hcat_language_model_url": "a place, and an address may carry a key; the model stands in the ledger of calls",
-    "hcat_rejected_excerpt_characters": "what is shown",
     "hcat_shown_parameters": "what is shown",
 }
 
@@ -87,7 +86,6 @@ NUMBERS_OF_FILES = {
         "bounds of settings, and 4 p (1 - p)",
     ),
     "number_of_hex": ({"16", "10"}, "bases of numbers"),
-    "base_traces": ({"2"}, "the order of candidates"),
     "whole_number": ({"38"}, "digits of the largest decimal"),
     "int_target_evaluations": ({"7"}, "characters of a year and month"),
     "review_number": ({"8", "4294967296"}, "8 hexadecimal digits of a hash as a share of 2^32"),
@@ -110,10 +108,8 @@ NUMBERS_OF_FILES = {
     },
     "field_fault": ({"80"}, "characters of the offending value in a reason"),
     "time_fault": ({"80"}, "characters of the offending value in a reason"),
+    "stg_rejected_records": ({"500"}, "characters of raw text that are shown"),
     "utc_timestamp": ({"2", "3", "4", "6", "8", "9"}, "parts of a time, and their digits"),
-    "base_folded_ratings": ({"80"}, "characters of the offending value in a reject reason"),
-    "base_folded_interactions": ({"16"}, "characters of the hash of a query"),
-    "base_span_attributes": ({"6"}, "digits of a position in a list"),
 }
 
 #: Closed vocabularies of the marts: the contract must enforce exactly these.

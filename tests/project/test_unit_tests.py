@@ -9,15 +9,6 @@ from builds import DEMO, EVERYTHING, run_dbt
 
 #: SQL that carries the arithmetic and the decisions: each has at least one unit test.
 MODELS_WITH_LOGIC = {
-    "base_spans",
-    "base_span_paths",
-    "base_span_attributes",
-    "base_spans_recognised",
-    "base_span_values",
-    "base_traces",
-    "base_trace_documents",
-    "base_folded_interactions",
-    "base_folded_ratings",
     "base_interactions",
     "int_queries",
     "int_interactions_joined",

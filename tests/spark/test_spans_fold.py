@@ -15,7 +15,7 @@ from hcat.engine.project import DBT
 
 SELECTED = "+path:models/staging"
 TABLES = (
-    "base_spans",
+    "base_folded_traces",
     "base_interactions",
     "base_retrievals",
     "base_queries",

@@ -1,7 +1,8 @@
 -- One row per record of the logs that cannot be used (kind `record`), and per optional field or value that could not be
 -- read of a record that is kept without it (kind `field`).
 {{ config(materialized='table') }}
-{#- What stands in the excerpt of a record. -#}
+{#- What stands in the excerpt of a record, and its length. -#}
+{%- set excerpt_characters = 500 -%}
 {%- set shown = {
     'interactions': [
         'interaction_id', 'run_id', 'query_id', 'application', 'application_version', 'language', 'customer_group',
@@ -32,7 +33,7 @@ with records as (
         reject_reason,
         left(
             coalesce(unread_record, concat_ws(' | ', {{ shown[entity] | join(', ') }})),
-            {{ var('hcat_rejected_excerpt_characters') }}
+            {{ excerpt_characters }}
         ) as record_excerpt,
         read_note,
         field_faults,

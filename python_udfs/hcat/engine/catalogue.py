@@ -36,18 +36,7 @@ DESCRIBED_CONSTRAINTS = pa.schema(
 
 
 def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
-    """Return the columns of tables, from the warehouse's information_schema, with counts and no value of any row.
-
-    Parameters
-    ----------
-    session : DuckDBPyConnection
-    names : iterable of (str, str)
-        Schema and name of each table.
-
-    Returns
-    -------
-    Table
-        One row per column, with the schema :data:`DESCRIBED_COLUMNS`; count_distinct counts values that are not null.
+    """Return one row per column of tables (schema, name), with counts and no value of any row.
 
     Raises
     ------
@@ -75,19 +64,7 @@ def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table
 
 
 def describe_constraints(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
-    """Return the keys and foreign keys that the warehouse itself declares.
-
-    Parameters
-    ----------
-    session : DuckDBPyConnection
-    names : iterable of (str, str)
-        Schema and name of each table. A foreign key to any other table is left out.
-
-    Returns
-    -------
-    Table
-        One row per column of a constraint, with the schema :data:`DESCRIBED_CONSTRAINTS`.
-    """
+    """Return one row per column of each key and foreign key that the warehouse declares between some tables."""
     wanted = set(names)
     found = session.cursor().execute(
         "select schema_name, table_name, constraint_name, constraint_type, constraint_column_names, referenced_table,"

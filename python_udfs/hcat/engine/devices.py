@@ -12,20 +12,13 @@ from hcat.engine.keys import hash_folder
 
 
 class PinnedPackage(NamedTuple):
-    """A package that decides results by its files, so that its version alone is no identity.
+    """A package that decides results by its files, so that its version alone is no identity."""
 
-    Attributes
-    ----------
-    module : str
-        Name under which Python finds its folder.
-    sha256 : str
-        Digest of all its files (:func:`hcat.engine.keys.hash_folder`).
-    folder : str
-        Where the model is below the folder of the package.
-    """
-
+    #: name under which Python finds its folder
     module: str
+    #: digest of all its files (hash_folder)
     sha256: str
+    #: where the model is below the folder of the package
     folder: str = ""
 
 

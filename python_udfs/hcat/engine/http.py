@@ -27,53 +27,27 @@ _EXCERPT_CHARACTERS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of the requests to one endpoint.
+    """Limits of the requests to one endpoint. There is no jitter: two runs wait for the same time."""
 
-    Parameters
-    ----------
-    concurrency : int
-        Queries under way at once, 1 to 256.
-    timeout_seconds : float
-        For one request, from connecting to the last byte.
-    attempts : int
-        Requests for one query at most, 1 to 20.
-    backoff_seconds, backoff_maximum_seconds : float
-        Wait before the second attempt, doubled before each further one, and its upper limit. There is no jitter: two
-        runs wait for the same time.
-    retry_after_maximum_seconds : float
-        A service that asks for more than this gets no further request for the query.
-    requests_per_second : float or None
-        Largest number of requests per second, each attempt counted; None sets no limit.
-    stop_after_failures : int
-        Number of queries failing in a row that ends the run: the service is down, or the description is wrong.
-    """
-
+    #: queries under way at once, 1 to 256
     concurrency: int = 8
+    #: for one request, from connecting to the last byte
     timeout_seconds: float = 60.0
+    #: requests for one query at most, 1 to 20
     attempts: int = 5
+    #: wait before the second attempt, doubled before each further one
     backoff_seconds: float = 1.0
     backoff_maximum_seconds: float = 60.0
+    #: a service that asks for more gets no further request for the query
     retry_after_maximum_seconds: float = 300.0
+    #: each attempt counted; None sets no limit
     requests_per_second: float | None = None
+    #: queries failing in a row that end the run: the service is down, or the description is wrong
     stop_after_failures: int = 100
 
 
 class AttemptError(Exception):
-    """One request that brought no answer.
-
-    Parameters
-    ----------
-    failure : str
-        Kind of the failure in one word.
-    reason : str
-        One line about it.
-    status : int or None
-        HTTP status, where there was a reply.
-    is_retried : bool
-        Whether another attempt may succeed.
-    retry_after : float or None
-        Seconds that the service asks to wait.
-    """
+    """One request that brought no answer: its kind in a word, a line about it, and whether another may succeed."""
 
     def __init__(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +12,12 @@ from pathlib import Path
 def hash_text(*parts: str) -> str:
     """Return the MD5 of ``parts`` joined by a unit separator, 32 hexadecimal digits (a content key, not a secret)."""
     return hashlib.md5("\x1f".join(parts).encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
+
+
+def hash_of_query(text: str) -> str:
+    """Return the MD5 of what a query asks, in lower case and with single blanks: the macro of this name in Python."""
+    written = re.sub(r"[ \t\n\f\r]+", " ", text.strip(" ")).lower()
+    return hashlib.md5(written.encode(), usedforsecurity=False).hexdigest()
 
 
 def hash_file(path: Path) -> str:

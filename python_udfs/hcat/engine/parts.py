@@ -16,26 +16,7 @@ PART_ROWS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Rows of a relation in parts by the hash of a key, each part in order.
-
-    Parameters
-    ----------
-    relation : DuckDBPyRelation
-        All rows.
-    key : str
-        Column whose equal values stand in one part.
-    columns : str
-        Order within a part.
-    count_rows : int
-        Rows of all parts.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> work = Parts(duckdb.sql("select range as number from range(100000)"), "number", "number", 100_000)
-    >>> len(list(work.relations())), sum(len(part) for part in work.relations())
-    (2, 100000)
-    """
+    """Rows of a relation in parts by the hash of a key, each part in order."""
 
     relation: Any
     key: str
@@ -52,29 +33,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Rows of a relation group by group, in the order of the groups, each group in order.
-
-    Parameters
-    ----------
-    relation : DuckDBPyRelation
-        All rows.
-    key : str
-        Column of texts without nulls. It has few values, because all rows are scanned for each of them.
-    columns : str
-        Order of all rows; it begins with `key`.
-
-    Raises
-    ------
-    ValueError
-        If the key of a row is null.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> scores = duckdb.sql("select * from (values ('b', 3), ('a', 2), ('b', 1)) as scores (metric, score)")
-    >>> [group.fetchall() for group in Groups(scores, "metric", "metric, score").relations()]
-    [[('a', 2)], [('b', 1), ('b', 3)]]
-    """
+    """Rows of a relation value by value of a column without null; it has few, for all rows are scanned for each."""
 
     relation: Any
     key: str

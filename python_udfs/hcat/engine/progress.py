@@ -10,15 +10,7 @@ _SECONDS = 10.0
 
 
 class Progress:
-    """Prints a line every ten seconds; work of less than that prints nothing.
-
-    Parameters
-    ----------
-    label : str
-        What is counted.
-    total : int
-        Count of the whole work.
-    """
+    """Prints a line every ten seconds; work of less than that prints nothing."""
 
     def __init__(self, label: str, total: int) -> None:
         self._label, self._total, self._done, self._shown = label, total, 0, 0

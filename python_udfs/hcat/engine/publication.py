@@ -61,7 +61,7 @@ def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
     Returns
     -------
     Table
-        One row per table that has a relation: mart, copy, sha256 of its Parquet file and count_rows.
+        One row per copied table: mart, copy, sha256 of its Parquet file and count_rows.
     """
     rows = relations.read_rows(tables).to_pylist()
     marts = {str(row["mart"]): relations.from_name(session, row["relation"]) for row in rows if row["relation"]}
@@ -80,19 +80,7 @@ def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
     """Return what was promoted from the candidate of this build to ``<warehouse>/published``, byte for byte.
 
     dbt runs this only when no gate of severity error fails. Both copies of the ledger say from then on that the build
-    passes; a build that dies before is in neither of them as one that does.
-
-    Parameters
-    ----------
-    candidate : Table
-        What :func:`publish_candidate` returned in this build.
-    warehouse : str
-        Folder of the warehouse.
-
-    Returns
-    -------
-    Table
-        One row per mart, as of :func:`publish_candidate`.
+    passes; a build that dies before is in neither of them as one that does. Rows as of :func:`publish_candidate`.
     """
     published = Path(warehouse) / "published"
     source = published / "candidate"
@@ -115,35 +103,7 @@ def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
 def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: str) -> pa.Table:
     """Return what was copied of marts that have a build of their own, to ``<warehouse>/published/<part>``.
 
-    Other builds leave that folder alone.
-
-    Parameters
-    ----------
-    session : engine session
-    marts : mapping of str to relation
-        Name of the table -> its rows; the first column is the key.
-    warehouse : str
-        Folder of the warehouse.
-    part : {"test_set", "grammar", "judges"}
-        Name of the folder.
-
-    Returns
-    -------
-    Table
-        One row per mart, as of :func:`publish_candidate`.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import duckdb
-    >>> with tempfile.TemporaryDirectory() as folder, duckdb.connect() as connection:
-    ...     mart = connection.sql("select 'i1' as interaction_id, 0.5 as score")
-    ...     written = publish_part(connection, {"fct_scores": mart}, folder, "judges").to_pylist()
-    ...     files = sorted(path.name for path in (Path(folder) / "published" / "judges").iterdir())
-    >>> written[0]["mart"], written[0]["copy"], written[0]["count_rows"]
-    ('fct_scores', 'judges', 1)
-    >>> files
-    ['fct_scores.parquet', 'hcat.duckdb']
+    Other builds leave that folder alone. The first column of a mart is its key; rows as of :func:`publish_candidate`.
     """
     folder = Path(warehouse) / "published" / part
     with ExitStack() as copies:

@@ -13,23 +13,7 @@ MINIMUM_CHARACTERS: Final = 8
 
 
 class Redactor:
-    """Takes secrets out of texts, in plain spelling and as JSON or a URL spells them.
-
-    Parameters
-    ----------
-    secrets : iterable of str
-        Values that must not be seen.
-    hidden : iterable of str
-        Values that must not be seen in messages.
-
-    Examples
-    --------
-    >>> redactor = Redactor(["sk-12345678"], hidden=["dev"])
-    >>> redactor.message("401 for sk-12345678 on dev")
-    '401 for [redacted] on [redacted]'
-    >>> redactor.value({"answer": "dev says sk-12345678"})
-    {'answer': 'dev says [redacted]'}
-    """
+    """Takes secrets out of texts, and hidden values out of messages, as plain text, JSON or a URL spells them."""
 
     __slots__ = ("_everything", "_secrets")
 

@@ -80,15 +80,7 @@ def stream(schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> pa.RecordBat
 
 
 def read_batches(relation: Any, batch_rows: int = ROWS_GATHERED) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> relation = duckdb.sql("select unnest([1, 2, 3, 4, 5]) as number")
-    >>> [batch.column(0).to_pylist() for batch in read_batches(relation, 2)]
-    [[1, 2], [3, 4], [5]]
-    """
+    """Yield the rows of ``relation`` in record batches of at most ``batch_rows`` rows, in the relation's order."""
     if isinstance(relation, Parts | Groups):
         for part in relation.relations():
             yield from read_batches(part, batch_rows)
@@ -134,13 +126,7 @@ def count_rows(relation: Any) -> int:
 
 
 def read_one(relation: Any) -> dict[str, Any]:
-    """Return the only row of ``relation``.
-
-    Raises
-    ------
-    ValueError
-        If the relation does not have exactly one row.
-    """
+    """Return the only row of ``relation``; raises ValueError where it has none or several."""
     rows = read_rows(relation).to_pylist()
     if len(rows) != 1:
         raise ValueError(f"expected one row, got {len(rows)}")
@@ -152,21 +138,12 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
 
     Parameters
     ----------
-    relation : DuckDBPyRelation
+    relation : relation
         All work.
     done : str or None
         Quoted name of the table that holds finished rows; None on a first build.
     keys : sequence of str
         Columns of the content key, present in both.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> connection = duckdb.connect()
-    >>> _ = connection.execute("create table finished as select 'a' as text_key")
-    >>> work = connection.sql("select unnest(['a', 'b']) as text_key")
-    >>> select_pending(work, "finished", ["text_key"]).fetchall()
-    [('b',)]
     """
     if done is None:
         return relation
@@ -181,13 +158,7 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
 
 
 def from_name(session: Any, name: str) -> Any:
-    """Return the relation of a table name from the project's settings (never from the data).
-
-    Parameters
-    ----------
-    session : engine session
-    name : str
-        Name of a table or view, with its schema where it needs one.
+    """Return the relation of a table or view by its name in the project's settings (never from the data).
 
     Raises
     ------
@@ -213,29 +184,12 @@ SelectRunner = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
 def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
-    """Return a function that runs one SELECT statement with bound parameters and returns its first rows.
-
-    Parameters
-    ----------
-    session : DuckDBPyConnection
-    maximum_rows : int
-        Rows that are fetched at most, at least 1.
+    """Return a function that runs one SELECT statement with bound parameters and returns at most so many rows.
 
     Raises
     ------
     ValueError
         If `maximum_rows` is below 1; and by the returned function, if the text is not exactly one SELECT statement.
-
-    Examples
-    --------
-    >>> import duckdb
-    >>> run = select_runner(duckdb.connect(), 1)
-    >>> run("select unnest([7, 8]) + ?", [1])
-    [(8,)]
-    >>> run("drop table accounts", [])
-    Traceback (most recent call last):
-    ...
-    ValueError: only one SELECT statement is run, got DROP
     """
     import duckdb
 
@@ -293,6 +247,21 @@ def convert_rows(
         # one task: the function numbers the rows
         return relation.coalesce(1).mapInArrow(function, _spark_schema(schema))
     return stream(schema, function(read_batches(relation, rows)))
+
+
+def map_groups(
+    relation: Any,
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: pa.Schema,
+    key: str,
+    columns: str,
+    rows: int,
+) -> Streamed:
+    """Return what a function makes of the rows of a relation, where those with one key follow each other in order."""
+    if is_distributed(relation):
+        ordered = relation.repartition(key).sortWithinPartitions(*columns.split(", "))
+        return ordered.mapInArrow(function, _spark_schema(schema))
+    return stream(schema, function(read_batches(order_by(relation, columns, in_parts_by=key), rows)))
 
 
 def stream_pending(session: Any, streamed: Streamed, done: str | None, key: str) -> Streamed:
@@ -410,10 +379,7 @@ def map_batches_with_lookup(
     function : callable
         (batch, table) -> batch of `schema`. The table holds at least the keys of the batch, once each, ordered by key;
         results must not depend on what else it holds.
-    schema : Schema
-    batch_rows : int
-        Rows of a batch at most.
-    in_processes : bool
+    schema, batch_rows, in_processes
         As for :func:`map_batches`.
     """
     if is_distributed(relation):
@@ -431,10 +397,7 @@ def map_batches_with_lookup(
 
 
 class _SortedRows:
-    """Rows in the order of their key, of which a few are taken at a time.
-
-    Keys are found by binary search. An index over all keys, built for every batch, would cost the square of the logs.
-    """
+    """Rows in the order of their key, found by binary search: an index per batch would cost the square of the logs."""
 
     def __init__(self, rows: pa.Table, key: str) -> None:
         self._rows = rows.combine_chunks()

@@ -290,11 +290,11 @@ class _Deletion:
             f" {_trimmed('conversation_id')} as conversation_id, null::varchar as trace_id from {LANDED}"
             " where entity = 'interactions'"
         )
-        if not self.has("base_folded_interactions"):
+        if not self.has("base_folded_traces"):
             return landed
         return (
             f"{landed} union all select interaction_id, query_id, query_text, conversation_id, trace_id"
-            " from base_folded_interactions"
+            " from base_folded_traces where entity = 'interactions'"
         )
 
     def _name_gone(self, is_of_people: bool) -> None:

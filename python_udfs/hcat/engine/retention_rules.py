@@ -50,6 +50,8 @@ _OWN: Final[Mapping[str, tuple[str, str]]] = {
     # a record that cannot be read is known by its record id alone
     "base_chunks": ("record_id", "record"),
     "base_documents": ("record_id", "record"),
+    # a trace gives records of several entities
+    "base_folded_traces": ("trace_id", "trace"),
     # which clusters were seen decides what counts as new: the cluster goes with its last interaction
     "int_clusters_seen": ("cluster_id", "cluster"),
 }
@@ -104,22 +106,15 @@ _UNREAD: Final = ("record_id", "record", False)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What becomes of the rows of a table.
+    """What becomes of the rows of a table."""
 
-    Parameters
-    ----------
-    action : {"blank", "rows", "contents", "keep", "empty", "foreign"}
-        blank: of a landed record only that it was sent stays. rows: rows that name a deleted id go. contents: rows go
-        whose content key nothing leads to any more. keep: all rows stay. empty: all rows go, and the next build makes
-        them. foreign: the table is none of hcat's and stays.
-    ids : tuple of (str, str, bool)
-        For blank and rows: column, kind of its id, and whether it lists ids.
-    key : str or None
-        For contents: the column.
-    """
-
+    #: blank: of a landed record only that it was sent stays. rows: rows that name a deleted id go. contents: rows go
+    #: whose content key nothing leads to. keep: all rows stay. empty: all go, and the next build makes them. foreign:
+    #: the table is none of hcat's and stays.
     action: str
+    #: for blank and rows: column, kind of its id, and whether it lists ids
     ids: tuple[tuple[str, str, bool], ...] = ()
+    #: for contents: the column
     key: str | None = None
 
 
@@ -135,7 +130,8 @@ def choose_rule(table: str, columns: Mapping[str, str], *, is_model: bool = True
     if not is_model:
         return Rule("foreign")
     if table in _OWN:
-        return Rule("rows", ((*_OWN[table], False),))
+        own = (*_OWN[table], False)
+        return Rule("rows", (own, _UNREAD) if "record_id" in columns and own != _UNREAD else (own,))
     # what is made from other turns or answers of the same people goes with them
     kind = "interaction" if table.startswith(_RECORDS) else "derived"
     named = tuple(

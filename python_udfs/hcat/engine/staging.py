@@ -69,15 +69,7 @@ def types_of_seed(project: Path, name: str) -> dict[str, str]:
 
 
 class Staging:
-    """A database in memory that holds landed rows and runs staging models over them.
-
-    Parameters
-    ----------
-    project : Path
-        Folder of hcat's dbt project.
-    variables : mapping
-        Settings, as :func:`read_variables` returns them.
-    """
+    """A database in memory that holds landed rows and runs staging models over them."""
 
     def __init__(self, project: Path, variables: Mapping[str, Any]) -> None:
         import duckdb
@@ -116,6 +108,10 @@ class Staging:
             query = self._render(self._models[name].read_text("utf-8"))
             self._connection.execute(f'create table "{name}" as {query}')
             self._made.add(name)
+
+    def relation(self, name: str) -> Any:
+        """Return a table."""
+        return self._connection.table(name)
 
     def rows(self, query: str) -> list[dict[str, Any]]:
         """Return the rows of a query."""

@@ -37,35 +37,20 @@ where database_name = current_database() and schema_name = current_schema()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a build lies.
-
-    Parameters
-    ----------
-    database : Path
-        The DuckDB file.
-    folder : Path
-        Folder of the report, of sheets and of the published copies.
-    schema : str or None
-        Schema of hcat's tables; None = the one that holds them.
-    target_schema : str or None
-        Schema of the dbt target: it decides where several schemas hold a build.
-    named : str
-        How the place was found, in words.
-    published : Path or None
-        The published copy; None = that of the folder.
-    project : Path or None
-        Folder of the dbt project: its seeds, and its logs by a relative path, lie there. None = this folder.
-    is_local : bool
-        Whether `database` is the warehouse itself; false after builds on Apache Spark, which publish a copy.
-    """
+    """Where a build lies."""
 
     database: Path
+    #: of the report, of sheets and of the published copies
     folder: Path
+    #: None = the one that holds hcat's tables; where several do, that of the target decides
     schema: str | None = None
     target_schema: str | None = None
+    #: how the place was found, in words
     named: str = ""
     published: Path | None = None
+    #: its seeds, and its logs by a relative path, lie there; None = this folder
     project: Path | None = None
+    #: false after builds on Apache Spark, which publish a copy
     is_local: bool = True
 
 
@@ -107,20 +92,12 @@ class WarehouseError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Warehouse:
-    """A warehouse opened for reading.
-
-    Parameters
-    ----------
-    connection : DuckDBPyConnection
-        Read-only connection.
-    columns : mapping of str to frozenset of str
-        Columns of every table and view that exists and that the last build did not switch off.
-    switched_off : mapping of str to str
-        Marts of the modules that the last build switched off, with their module.
-    """
+    """A warehouse opened for reading."""
 
     connection: Any
+    #: of every table and view that exists and that the last build did not switch off
     columns: Mapping[str, frozenset[str]]
+    #: marts of the modules that the last build switched off, with their module
     switched_off: Mapping[str, str] = field(default_factory=dict)
 
     def has(self, *reads: str) -> bool:

@@ -20,8 +20,9 @@ from hcat.engine.staging import Staging, find_project, read_variables
 from hcat.engine.warehouse import open_warehouse
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.files import ROWS_PER_BATCH
+from hcat.landing.folding import fold_traces
 from hcat.landing.raw_contract import ENTITIES
-from hcat.landing.reading import RECORDS, as_records, read_folder, read_table
+from hcat.landing.reading import RECORDS, read_folder, read_table
 from hcat.landing.shapes import find_files, find_unread_files
 from hcat.language.display import clean_label
 
@@ -151,20 +152,12 @@ where length(context) between {shortest} and length(query) - 1 and contains(quer
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What a folder of raw logs holds.
-
-    Parameters
-    ----------
-    lines : tuple of (str, str)
-        A name and a text for each line that a person reads.
-    inputs : mapping of str to int
-        Interactions that a build would stage, and how many of them bring what metrics ask for.
-    metrics : tuple of str
-        Metrics that can be scored.
-    """
+    """What a folder of raw logs holds."""
 
     lines: tuple[tuple[str, str], ...]
+    #: interactions that a build would stage, and how many of them bring what metrics ask for
     inputs: Mapping[str, int]
+    #: that can be scored
     metrics: tuple[str, ...]
 
     @property
@@ -183,19 +176,24 @@ def check_logs(
     """Return what a build would make of raw logs: of a folder, of tables of a warehouse, or of both."""
     tables = tables or {}
     project = project or find_project(start)
-    staging = Staging(project, read_variables(project, start))
+    variables = read_variables(project, start)
+    staging = Staging(project, variables)
     sources = _list_sources(folder, tables)
     problems: list[str] = []
     staging.add("landed_records", RECORDS.empty_table())
     # unreadable records that are counted and not looked at
     dropped: Counter[tuple[str, str]] = Counter()
-    for entity, batch in chain(_read_tables(tables, warehouse), read_folder(folder or "", tables, dropped)):
-        staging.append("landed_records", as_records(entity, batch))
+    for _, batch in chain(_read_tables(tables, warehouse), read_folder(folder or "", tables, dropped)):
+        staging.append("landed_records", batch)
         if batch["is_file_problem"][0].as_py():
             problems += batch["read_error"].to_pylist()
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
-    for seed in ("rating_scales", "raters", "span_dialects", "span_annotations"):
+    names = ("tool_outputs_are_evidence", "missing_parents")
+    settings = {name: variables[f"hcat_{name}"] for name in names}
+    folded = fold_traces(staging.relation("landed_records"), settings, start).read_all()
+    staging.add("base_folded_traces", folded)
+    for seed in ("rating_scales", "raters"):
         staging.add_seed(_find_seed(seed, start, project))
     for entity in _ORDER:
         staging.run(f"base_{entity}")

@@ -23,15 +23,7 @@ _SHOWN_DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A file that was imported.
-
-    Parameters
-    ----------
-    path : Path
-        Where it lies now.
-    count_records : int
-        Records that it holds, readable or not.
-    """
+    """A file that was imported: where it lies now, and its records, readable or not."""
 
     path: Path
     count_records: int

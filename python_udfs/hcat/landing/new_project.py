@@ -116,17 +116,7 @@ _IGNORED = f"""\
 
 @dataclass(frozen=True, slots=True)
 class NewProject:
-    """A project that was made.
-
-    Parameters
-    ----------
-    folder : Path
-        Where it lies.
-    gates : tuple of str
-        Names of its gates.
-    count_decisions : int
-        Thresholds that it takes over from hcat.
-    """
+    """A project that was made: its gates, and how many thresholds it takes over from hcat."""
 
     folder: Path
     gates: tuple[str, ...]

@@ -24,33 +24,19 @@ QUERY_FILES = (".jsonl", ".csv")
 
 @dataclass(frozen=True)
 class Entity:
-    """One raw entity.
-
-    Parameters
-    ----------
-    name : str
-        Name of the entity and stem of its files.
-    columns : tuple of str
-        Canonical column names in the order in which they land.
-    required : tuple of str
-        Columns that every file of the entity must have.
-    key : str or None
-        Column that ``id`` and ``_id`` mean.
-    meanings : mapping of str to str
-        Column -> key of :data:`hcat.landing.aliases.ALIASES`, where it is not the name of the column.
-    json_columns : tuple of str
-        Columns that hold a JSON object or list.
-    beside_content : tuple of str
-        Columns that say how a record was logged. They are no part of its hash: a log that was read before they existed
-        has the same records.
-    """
+    """One raw entity."""
 
     name: str
+    #: in the order in which they land
     columns: tuple[str, ...]
     required: tuple[str, ...]
+    #: the column that id and _id mean
     key: str | None = None
+    #: column -> key of ALIASES, where it is not the name of the column
     meanings: Mapping[str, str] = field(default_factory=dict)
     json_columns: tuple[str, ...] = ()
+    #: columns that say how a record was logged. They are no part of its hash: a log that was read before they existed
+    #: has the same records.
     beside_content: tuple[str, ...] = ()
 
     @cached_property

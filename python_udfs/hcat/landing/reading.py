@@ -83,13 +83,7 @@ _METADATA_FIELDS = (
 )
 
 
-def landed_schema(entity_name: str) -> pa.Schema:
-    """Return the Arrow schema of the landed rows of an entity: metadata and every contract column as text."""
-    entity = ENTITIES[entity_name]
-    return pa.schema([*_METADATA_FIELDS[:6], *[(name, pa.string()) for name in entity.columns], *_METADATA_FIELDS[6:]])
-
-
-#: Rows of the table of all landed records: what :func:`landed_schema` has, with the entity and the columns of all.
+#: Landed rows: metadata, and the contract columns of all entities as text; those of other entities are null.
 RECORDS = pa.schema(
     [
         ("entity", pa.string()),
@@ -98,20 +92,6 @@ RECORDS = pa.schema(
         *_METADATA_FIELDS[6:],
     ]
 )
-
-
-def as_records(entity_name: str, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return landed rows of an entity as rows of :data:`RECORDS`; columns of other entities are null."""
-    entity = pa.array([entity_name] * batch.num_rows, pa.string())
-    arrays = [
-        batch.column(field.name)
-        if field.name in batch.schema.names
-        else entity
-        if field.name == "entity"
-        else pa.nulls(batch.num_rows, field.type)
-        for field in RECORDS
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=RECORDS)
 
 
 def _is_new(source_file: str, source_file_hash: str) -> bool:
@@ -358,7 +338,7 @@ def _number_files(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of some files; a function of the module, since it is sent to other processes."""
     for batch in read_entity(entity_name, folder, lambda name, file_hash: (name, file_hash) in done, files):
-        yield as_records(entity_name, _with_landing_number(batch, landing_number))
+        yield _with_landing_number(batch, landing_number)
 
 
 def _number_table(
@@ -370,7 +350,7 @@ def _number_table(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of a warehouse table with their landing number."""
     for batch in read_table(entity_name, table_name, column_names, batches):
-        yield as_records(entity_name, _with_landing_number(batch, landing_number))
+        yield _with_landing_number(batch, landing_number)
 
 
 def _stream_problem(
@@ -378,7 +358,7 @@ def _stream_problem(
 ) -> relations.Streamed:
     """Return one landed row that says why nothing of an entity can be read."""
     problem = _with_landing_number(_file_problem(ENTITIES[entity_name], source, message), landing_number)
-    return relations.read_parts(session, [partial(iter, [as_records(entity_name, problem)])], RECORDS)
+    return relations.read_parts(session, [partial(iter, [problem])], RECORDS)
 
 
 def _with_landing_number(batch: pa.RecordBatch, landing_number: int) -> pa.RecordBatch:
@@ -470,7 +450,6 @@ class _LandedRows:
         self._entity = entity
         self._source_file = source_file
         self._file_hash = file_hash
-        self._schema = landed_schema(entity.name)
         self._occurrences: Counter[str] = Counter()
         self._mappings: dict[tuple[str, ...], list[tuple[str, str, bool]]] = {}
         self._values: list[dict[str, str]] = []
@@ -540,6 +519,7 @@ class _LandedRows:
     def take(self) -> pa.RecordBatch:
         """Return the rows since the last batch."""
         same = {
+            "entity": self._entity.name,
             "source_file": self._source_file,
             "source_file_hash": self._file_hash,
             "landing_number": 1,
@@ -550,10 +530,10 @@ class _LandedRows:
             pa.repeat(pa.scalar(same[field.name], field.type), self.count)
             if field.name in same
             else pa.array(own.get(field.name) or [row.get(field.name) for row in self._values], field.type)
-            for field in self._schema
+            for field in RECORDS
         ]
         self._values, self._facts, self._count_characters = [], [], 0
-        return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+        return pa.RecordBatch.from_arrays(arrays, schema=RECORDS)
 
 
 def _fold_json(value: Any) -> str | None:
@@ -591,8 +571,8 @@ def _file_problem(entity: Entity, source_file: str, message: str) -> pa.RecordBa
 def _row_of_file(entity: Entity, source_file: str, message: str, *, is_file_problem: bool) -> pa.RecordBatch:
     # names of files and columns may hold what no table of texts can
     source_file, message = clean_text(source_file), clean_line(message)
-    row: dict[str, Any] = dict.fromkeys(entity.columns)
-    row |= {
+    row = {
+        "entity": entity.name,
         "record_id": hash_text(source_file, message),
         "source_file": source_file,
         "source_file_hash": "",
@@ -605,4 +585,4 @@ def _row_of_file(entity: Entity, source_file: str, message: str, *, is_file_prob
         "read_note": None,
         "is_cleaned": False,
     }
-    return pa.RecordBatch.from_pylist([row], schema=landed_schema(entity.name))
+    return pa.RecordBatch.from_pylist([row], schema=RECORDS)

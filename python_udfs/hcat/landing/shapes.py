@@ -39,19 +39,10 @@ _OTHER_FORMATS = (".json", ".ndjson", ".txt", ".xlsx", ".xls", ".gz", ".zip", ".
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the records of a file are.
-
-    Parameters
-    ----------
-    entities : tuple of str
-        Entities that the file holds.
-    expand : callable or None
-        (record, entity) -> records of that entity; None when a record is one.
-    formats : tuple of str
-        Endings of its files.
-    """
+    """What the records of a file are."""
 
     entities: tuple[str, ...]
+    #: (record, entity) -> records of that entity; None when a record is one
     expand: Expander | None = None
     formats: tuple[str, ...] = FORMATS
 

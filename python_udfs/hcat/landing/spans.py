@@ -1,8 +1,8 @@
 """Spans of traces as records of one shape, whichever tool exported them.
 
 Only the spelling is decided here: where the ids, times and attributes of a span stand in an export. What a span means
-is decided in SQL by the seed ``span_dialects``. Attributes become one flat object of texts: nested objects, lists and
-JSON inside of texts continue the key with a point, as OpenInference writes them.
+is decided by its dialect (:mod:`hcat.landing.folding`). Attributes become one flat object of texts: nested objects,
+lists and JSON inside of texts continue the key with a point, as OpenInference writes them.
 """
 
 from __future__ import annotations

@@ -261,18 +261,17 @@ def test_spans_go_with_the_interaction_that_they_give(project: Path) -> None:
     change(
         project,
         """
-        create table base_folded_interactions as
+        create table base_folded_traces as
             select 'i' || i as interaction_id, 't' || i as trace_id, null::varchar as query_id,
-                'Why ' || i || '?' as query_text, null::varchar as conversation_id
+                'Why ' || i || '?' as query_text, null::varchar as conversation_id, 'interactions' as entity
             from range(7, 9) as numbers(i);
         alter table landed_records add column attributes varchar;
         insert into landed_records by name
             select 'x' || i as record_id, 'spans' as entity, 'spans.jsonl' as source_file, 'h' || i as record_hash,
                 't' || (i // 2) as trace_id, '{"input": "Why?"}' as attributes
             from range(14, 18) as numbers(i);
-        create table base_spans as
-            select record_id, trace_id, attributes from landed_records where entity = 'spans';
-        create table base_span_attributes as select record_id, 'Why?' as value from base_spans;
+        insert into base_folded_traces by name
+            select trace_id, 'spans' as entity from landed_records where entity = 'spans';
         """,
     )
     (project / "ids.txt").write_text("i7\n")
@@ -281,8 +280,7 @@ def test_spans_go_with_the_interaction_that_they_give(project: Path) -> None:
         project, "select trace_id, attributes is null from landed_records where entity = 'spans' order by record_id"
     )
     assert spans == [(None, True), (None, True), ("t8", False), ("t8", False)]
-    assert read_column(project, "select distinct trace_id from base_spans") == ["t8"]
-    assert read(project, "select count(*) from base_span_attributes") == [(0,)]
+    assert read_column(project, "select distinct trace_id from base_folded_traces") == ["t8"]
     assert read_column(project, "select hashed_id from hcat_deletions where id_kind = 'trace'") == [hash_id("t7")]
 
 

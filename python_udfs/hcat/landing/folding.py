@@ -1,0 +1,584 @@
+"""Traces as ordinary records: an interaction with its retrievals, and the queries, ratings, documents and chunks in it.
+
+What a span means is said by its dialect (:mod:`hcat.landing.dialects`). A trace that gives no interaction keeps its
+row, with the reason. Each trace is folded by itself, so that traces stream and no result depends on another one. What
+needs the whole log (a document that two traces name) is decided by the macro ``folded_records``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import lru_cache, partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+import pyarrow as pa
+
+from hcat.engine import relations
+from hcat.engine.keys import hash_of_query
+from hcat.engine.retention_rules import BLANKS
+from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
+from hcat.landing.raw_contract import to_text
+
+_SPAN_TEXTS: Final = ("span_id", "parent_span_id", "kind", "name", "status", "started_at", "ended_at")
+_FACTS: Final = ("read_error", "unread_record", "read_note")
+#: Columns of texts, each as it lands; a record leaves null what its entity does not have.
+_TEXTS: Final = (
+    "entity", "record_id", "source_file", "trace_id", *_SPAN_TEXTS, "record_status", "reject_reason",
+    "interaction_id", "query_id", "application", "application_version", "query_text", "answer", "tags", "asked_at",
+    "conversation_id", "count_retrieved", "chunk_id", "text", "rank", "retrieval_score", "reference_answer",
+    "document_id", "title", "rater", "rater_kind", "criterion", "scale_point", "rated_at", "record_hash", *_FACTS,
+)  # fmt: skip
+FOLDED: Final = pa.schema(
+    [
+        *((name, pa.string()) for name in _TEXTS),
+        ("source_row", pa.int64()),
+        ("landing_number", pa.int64()),
+    ]
+)
+_READ: Final = (
+    "record_id", "source_file", "trace_id", *_SPAN_TEXTS, "attributes", "record_hash", *_FACTS, "source_row",
+    "landing_number",
+)  # fmt: skip
+#: Where a record came from.
+_PLACES: Final = ("source_file", "trace_id", "source_row", "landing_number")
+_ORDER: Final = "trace_id, landing_number, source_file, source_row, record_id"
+#: Spans of a batch: attributes hold whole conversations.
+_ROWS: Final = 1000
+#: Characters of a value in a reason, as in the other reasons of staging.
+_SHOWN: Final = 80
+#: Earlier times stand for none, as in the macro time_fault: tools write zero for an end that has not come.
+_FIRST_TIME: Final = datetime(2000, 1, 1)
+#: The attribute in which an OTLP span says that its parent belongs to another service.
+_REMOTE: Final = "span.parent_is_remote"
+
+_NUMBER: Final = re.compile(r"[.][0-9]+\b", re.ASCII)
+_NUMBERS: Final = re.compile(r"[.]([0-9]+)", re.ASCII)
+# the spellings of the macro utc_timestamp
+_TIME: Final = re.compile(
+    r"(\d{4})-?(\d{2})-?(\d{2})(?:[Tt ] *(\d{1,2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d*))?)?)?"
+    r"(?: ?([Zz]|UTC|GMT|[-+](?:0\d|1[0-8])(?::?\d{2})?))?)?",
+    re.ASCII,
+)
+
+
+Attribute = tuple[str, str, str]
+"""The path of a key (a number of it is ``*``), its numbers with leading zeros, and its text."""
+
+
+@dataclass(slots=True)
+class Span:
+    """A span that can be used, with its attributes and what its dialect says of it."""
+
+    row: Mapping[str, Any]
+    attributes: Sequence[Attribute]
+    has_empty_list: bool
+    started: datetime | None
+    ended: datetime | None
+    has_ended: bool
+    dialect: Dialect | None = None
+    role: str = "other"
+    kind: str | None = None
+    values: Sequence[Value] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether its status is that of an error."""
+        status = self.row["status"] or ""
+        return status == "2" or "error" in status
+
+    @property
+    def shown(self) -> str:
+        """Its name for people."""
+        return str(self.row["span_id"] if self.row["name"] is None else self.row["name"])
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value of a field, with its place in the lists of the span."""
+
+    span: Span
+    field: str
+    priority: int
+    position: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """What a project says of traces: its dialects and two settings."""
+
+    dialects: Dialects
+    takes_tools: bool
+    parents_may_be_remote: bool
+
+
+def fold_traces(landed: Any, settings: Mapping[str, Any], project: Path = Path()) -> relations.Streamed:
+    """Return the records that the landed spans give, and the spans themselves with their status.
+
+    Parameters
+    ----------
+    landed : relation
+        The landed records of all entities.
+    settings : mapping
+        `tool_outputs_are_evidence`: whether outputs of tools are retrievals. `missing_parents`: `cut_off` or `remote`,
+        what a trace is whose topmost chain hangs on a span that was not logged.
+    project : Path
+        Folder of the dbt project, which may have dialects of its own.
+
+    Returns
+    -------
+    stream
+        Rows of :data:`FOLDED`, those of a trace together. The entity `retrievers` has one row per trace and dialect
+        whose retrievers found documents (`count_retrieved` 1), said that there are none (0), or said nothing (null).
+    """
+    spans = landed.filter("entity = 'spans'").select(*_READ)
+    fold = partial(fold_batches, read_folding(settings, project))
+    return relations.map_groups(spans, fold, FOLDED, "trace_id", _ORDER, _ROWS)
+
+
+def read_folding(settings: Mapping[str, Any], project: Path = Path()) -> Folding:
+    """Return what a project says of traces."""
+    missing = settings["missing_parents"]
+    if missing not in ("cut_off", "remote"):
+        raise ValueError(f"hcat_missing_parents must be cut_off or remote, got {missing}")
+    dialects = read_dialects(project / DIALECTS_FILE)
+    return Folding(dialects, bool(settings["tool_outputs_are_evidence"]), missing == "remote")
+
+
+def fold_batches(folding: Folding, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the records of landed spans, which come trace by trace."""
+    rows = (row for batch in batches for row in batch.to_pylist())
+    held: list[dict[str, Any]] = []
+    for trace_id, spans in groupby(rows, key=lambda row: _text_or_none(row["trace_id"])):
+        held += fold_trace(trace_id, spans, folding)
+        if len(held) >= _ROWS:
+            yield pa.RecordBatch.from_pylist(held, FOLDED)
+            held = []
+    if held:
+        yield pa.RecordBatch.from_pylist(held, FOLDED)
+
+
+def fold_trace(trace_id: str | None, rows: Iterable[Mapping[str, Any]], folding: Folding) -> Iterator[dict[str, Any]]:
+    """Yield the landed spans of a trace, in the order in which they came, with their status, and then its records."""
+    spans: list[Span] = []
+    first: dict[str, str] = {}
+    for row in rows:
+        record = {"entity": "spans", **row, "trace_id": trace_id}
+        record |= {name: _text_or_none(row[name]) for name in _SPAN_TEXTS}
+        record["status"] = record["status"] and record["status"].lower()
+        attributes = _read_object(record.pop("attributes"))
+        record["record_status"], record["reject_reason"] = _judge(record, row["attributes"], attributes, first)
+        yield record
+        if record["record_status"] == "staged":
+            spans.append(_read_span(record, row["attributes"] or "", attributes or {}, folding))
+    if not spans:
+        return
+    interaction = _fold_interaction(spans, folding.parents_may_be_remote)
+    yield interaction
+    yield from _fold_retrievers(spans, interaction)
+    if interaction["read_error"] is None:
+        yield from _fold_documents(spans, interaction)
+        yield from _fold_queries(spans, interaction)
+        yield from _fold_ratings(spans, interaction, folding.dialects.annotations)
+
+
+def _judge(
+    record: Mapping[str, Any], text: str | None, attributes: Mapping[str, str] | None, first: dict[str, str]
+) -> tuple[str, str | None]:
+    """Return the status of a span and the reason of a rejection: the first readable record of a span counts."""
+    if record["read_error"] is not None:
+        return "rejected", record["read_error"]
+    for name in ("trace_id", "span_id"):
+        if record[name] is None:
+            return "rejected", f"{name} is missing or blank"
+    if attributes is None:
+        return "rejected", f"attributes is not a JSON object: {(text or '')[:_SHOWN]}"
+    before = first.setdefault(record["span_id"], record["record_id"] + record["record_hash"])
+    if before == record["record_id"] + record["record_hash"]:
+        return "staged", None
+    if before.endswith(record["record_hash"]):
+        return "repeated", None
+    return "rejected", "trace_id, span_id was sent before with other content"
+
+
+def _read_span(record: Mapping[str, Any], text: str, attributes: Mapping[str, str], folding: Folding) -> Span:
+    """Return a span with its dialect, its role and the values of its fields."""
+    placed = [(*_place(key), value) for key, value in attributes.items()]
+    if record["kind"] is not None:
+        placed.append(("kind", "", record["kind"]))
+    started, ended = (read_time(record[name]) for name in ("started_at", "ended_at"))
+    has_ended = record["ended_at"] is not None and (ended is None or ended >= _FIRST_TIME)
+    span = Span(record, placed, "[]" in text, _plausible(started), _plausible(ended), has_ended)
+    _recognise(span, folding.dialects.dialects)
+    span.values = list(_find_values(span, folding.takes_tools))
+    return span
+
+
+def _plausible(time: datetime | None) -> datetime | None:
+    return time if time is not None and time >= _FIRST_TIME else None
+
+
+def _recognise(span: Span, dialects: Sequence[Dialect]) -> None:
+    """Give a span the first dialect of which it has a key, and the role of its kind."""
+    texts: dict[str, str] = {path: text for path, _, text in reversed(span.attributes)}
+    span.dialect = next((each for each in dialects if not each.recognised_by.isdisjoint(texts)), None)
+    if span.dialect is None:
+        return
+    written = [texts[path] for path in span.dialect.kinds if path in texts]
+    kinds = [(text.replace('"', "") if span.dialect.texts_are_json else text).lower() for text in written]
+    if kinds:
+        span.kind = next((kind for kind in kinds if kind in span.dialect.roles), kinds[0])
+        span.role = span.dialect.roles.get(span.kind, "other")
+
+
+def _find_values(span: Span, takes_tools: bool) -> Iterator[Value]:
+    """Yield the values that the dialect of a span finds in it, for the fields that its role may have."""
+    dialect = span.dialect
+    if dialect is None:
+        return
+    for path, position, text in span.attributes:
+        for place in dialect.places.get(path, ()):
+            if not _may_have(span, place.field, takes_tools) or (place.is_text_alone and _is_structure(text)):
+                continue
+            if place.other_key is None or any(
+                other == place.other_key and word.lower() == place.word and position.startswith(above)
+                for other, above, word in span.attributes
+            ):
+                value = _unquote(text) if dialect.texts_are_json else text
+                yield Value(span, place.field, place.priority, position, value)
+
+
+def _may_have(span: Span, name: str, takes_tools: bool) -> bool:
+    if name in ("query", "answer"):
+        return span.role == "chain" or _may_answer(span)
+    if name.startswith("document"):
+        return span.role in ("retriever", "reranker")
+    return name != "tool_output" or (span.role == "tool" and takes_tools)
+
+
+def _may_answer(span: Span) -> bool:
+    return span.role == "model" and span.dialect is not None and span.dialect.model_may_answer
+
+
+def _fold_interaction(spans: Sequence[Span], parents_may_be_remote: bool) -> dict[str, Any]:
+    """Return the interaction of a trace, or why there is none as its read_error."""
+    root = min(spans, key=_order_of_root)
+    values: defaultdict[str, list[Value]] = defaultdict(list)
+    for span in spans:
+        for value in span.values:
+            # what other spans of a trace say of themselves is neither query nor answer
+            if value.field not in ("query", "answer") or span is root:
+                values[value.field].append(value)
+
+    def find(name: str) -> str | None:
+        # of several elements the last one counts
+        last = sorted(values[name], key=lambda value: value.position, reverse=True)
+        best = min(last, key=lambda value: (value.span is not root, value.priority, *_latest(value.span)), default=None)
+        return None if best is None else best.text
+
+    trace_id, query, answer = root.row["trace_id"], find("query"), find("answer")
+    tags = {name: text for name in ("model", "user") if (text := find(name)) is not None}
+    record: dict[str, Any] = {
+        "interaction_id": trace_id if (given := find("interaction_id")) is None else given,
+        "query_text": query,
+        "answer": answer,
+        "application": find("application"),
+        "application_version": find("version"),
+        "tags": json.dumps(tags, ensure_ascii=False, separators=(",", ":")) if tags else None,
+        "asked_at": root.row["started_at"],
+        "conversation_id": find("session"),
+    }
+    reason = _explain_no_root(root, spans, parents_may_be_remote)
+    if reason is None and (answer is None or query is None):
+        missing = "answer" if answer is None else "query"
+        reason = f"no {missing}: the root span {root.shown}"
+        if answer is None and root.has_failed:
+            reason += " ended with an error"
+        elif root.dialect is not None:
+            reason += f" has no text at the {missing} keys of {root.dialect.name} in {DIALECTS_FILE}"
+    return {
+        **_record("interactions", root, ("interaction", trace_id), list(record.values())),
+        **record,
+        "query_id": None if query is None else "query_" + hash_of_query(query)[:16],
+        "read_error": reason,
+    }
+
+
+def _order_of_root(span: Span) -> tuple[Any, ...]:
+    """Return the order of roots: the first chain at the top, a chain below, or the last call of a model."""
+    if span.role == "chain":
+        candidate = 0 if span.row["parent_span_id"] is None else 1
+        return candidate, *_early(span.started), *_late(span.ended), span.row["span_id"]
+    return 2 if _may_answer(span) else 3, *_late(span.started), *_late(span.ended), span.row["span_id"]
+
+
+def _explain_no_root(root: Span, spans: Sequence[Span], parents_may_be_remote: bool) -> str | None:
+    """Return why the trace has no root that can be used; None if it has one."""
+    known = {span.row["span_id"] for span in spans}
+    parent = root.row["parent_span_id"]
+    if root.role != "chain" and not _may_answer(root):
+        parents = {span.row["parent_span_id"] for span in spans} - known - {None}
+        if parents:
+            missing = min(parents)
+            return f"cut off: the trace has no span of a chain or agent, and the parent span {missing} is missing"
+        kinds = {"none" if kind is None else kind for kind in (span.kind or span.row["kind"] for span in spans)}
+        return (
+            f"no root: none of the {len(spans)} spans of the trace is a chain or agent, their kinds are "
+            + ", ".join(sorted(kinds))
+        )
+    is_remote = parents_may_be_remote or (_REMOTE, "", "true") in root.attributes
+    if root.role == "chain" and parent is not None and parent not in known and not is_remote:
+        return f"cut off: the parent span {parent} of {root.shown} is missing"
+    if not root.has_ended and any(span.has_ended for span in spans):
+        return f"cut off: the root span {root.shown} has not ended"
+    return None
+
+
+def _fold_retrievers(spans: Sequence[Span], interaction: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what the retrievers of a trace that did not fail say of its documents, one row per dialect."""
+    has_documents = any(value.field.startswith(("document", "tool_output")) for span in spans for value in span.values)
+    says_none: defaultdict[str, bool] = defaultdict(bool)
+    for span in spans:
+        if span.role == "retriever" and span.dialect is not None and not span.has_failed:
+            says_none[span.dialect.name] |= span.has_empty_list
+    for dialect, is_said in says_none.items():
+        said = "1" if has_documents else "0" if is_said else None
+        places = {name: interaction[name] for name in ("record_id", *_PLACES)}
+        yield {"entity": "retrievers", **places, "kind": dialect, "count_retrieved": said}
+
+
+def _fold_documents(spans: Sequence[Span], interaction: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the documents that a trace used, in order: of rerankers, or else of retrievers, and then of tools."""
+    found = [(span, position, each) for span in spans for position, each in _list_documents(span)]
+    is_reranked = any(span.role == "reranker" for span, _, _ in found)
+    retrieving = {span.row["span_id"] for span, _, _ in found if span.role == "retriever"}
+
+    def is_used(span: Span) -> bool:
+        # a retriever around another one hands on what the inner one found
+        is_inner = span.row["parent_span_id"] in retrieving
+        return span.role in ("tool", "reranker") or (not is_reranked and not is_inner)
+
+    used = [each for each in found if is_used(each[0])]
+    used.sort(key=lambda each: (each[0].role == "tool", *_early(each[0].started), each[0].row["span_id"], each[1]))
+    seen: set[tuple[bool, str | None, str | None]] = set()
+    for span, _, each in used:
+        chunk_id, text, document_id = each["chunk_id"], each["text"], each["document_id"]
+        content = (span.role == "tool", chunk_id, text)
+        if content in seen:
+            continue
+        seen.add(content)
+        rank, score = str(len(seen)), each["retrieval_score"]
+        asked = interaction["interaction_id"]
+        own = {"interaction_id": asked, "chunk_id": chunk_id, "text": text, "rank": rank, "retrieval_score": score}
+        key = ("retrieval", span.row["trace_id"], rank)
+        yield {**_record("retrievals", span, key, [asked, rank, chunk_id, text, score]), **own}
+        if chunk_id is None or document_id is None:
+            continue
+        yield {
+            **_record("documents", span, ("document", document_id), [document_id, each["title"]]),
+            "document_id": document_id,
+            "title": each["title"],
+        }
+        if text is not None:
+            own = {"chunk_id": chunk_id, "document_id": document_id, "text": text}
+            yield {**_record("chunks", span, ("chunk", *own.values()), list(own.values())), **own}
+
+
+def _list_documents(span: Span) -> Iterator[tuple[str, dict[str, str | None]]]:
+    """Yield the documents of a span that have an id or a text, with their position."""
+    names = ("document_id", "document_text", "document_score", "document_source", "document_title", "tool_output")
+    for position, found in _choose(span, names):
+        chunk_id = (found.get("document_id") or "").strip(" ") or None
+        text = found.get("document_text", found.get("tool_output"))
+        if chunk_id is not None or text is not None:
+            yield (
+                position,
+                {
+                    "chunk_id": chunk_id,
+                    "text": text,
+                    "retrieval_score": found.get("document_score"),
+                    "document_id": found.get("document_source"),
+                    "title": found.get("document_title"),
+                },
+            )
+
+
+def _fold_queries(spans: Sequence[Span], interaction: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the query of a trace once per reference answer."""
+    values = [value for span in spans for value in span.values if value.field == "reference_answer"]
+    values.sort(key=lambda value: (value.priority, value.span.row["record_id"], value.position))
+    query_id = interaction["query_id"]
+    for reference in dict.fromkeys(value.text for value in values):
+        key = {"record_id": _md5("query", query_id, reference), "record_hash": _md5(query_id, reference)}
+        own = {"query_id": query_id, "text": interaction["query_text"], "reference_answer": reference}
+        places = {name: interaction[name] for name in _PLACES}
+        yield {"entity": "queries", **places, **key, **own}
+
+
+def _fold_ratings(
+    spans: Sequence[Span], interaction: Mapping[str, Any], annotations: Sequence[Mapping[str, str | None]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the annotations of people as ratings, or with the reason why one is none."""
+    names = ("annotation_name", "annotation_source", "annotation_value", "annotator", "annotation_time")
+    for span in spans:
+        for position, found in _choose(span, names):
+            name, value, rater = found.get("annotation_name"), found.get("annotation_value"), found.get("annotator")
+            people = span.dialect.people if span.dialect is not None else frozenset()
+            if name is None or value is None or found.get("annotation_source", "").lower() not in people:
+                continue
+            meant = _find_criterion(name, value, annotations)
+            time, asked = found.get("annotation_time"), interaction["interaction_id"]
+            record = _record(
+                "ratings", span, ("rating", span.row["record_id"], position), [asked, rater, name, value, time]
+            )
+            if meant is None:
+                reason = f"annotation without a criterion in {DIALECTS_FILE}: " + f"{name} = {value}"[:_SHOWN]
+                record["read_error"] = reason
+            meant = meant or {"criterion": None, "scale_point": None}
+            yield {
+                **record,
+                "interaction_id": asked,
+                "rater": "unnamed" if rater is None else rater,
+                # annotations of models and programs are left out above
+                "rater_kind": "person",
+                "criterion": meant["criterion"],
+                "scale_point": value if meant["scale_point"] is None else meant["scale_point"],
+                "rated_at": time,
+            }
+
+
+def _find_criterion(
+    name: str, value: str, annotations: Sequence[Mapping[str, str | None]]
+) -> Mapping[str, str | None] | None:
+    """Return what an annotation rates: that of its value before that of its name alone; 1 and 1.0 are one number."""
+    named = [each for each in annotations if each["name"] == name]
+    of_value = (each for each in named if each["value"] is not None and _are_equal(each["value"], value))
+    return next(of_value, next((each for each in named if each["value"] is None), None))
+
+
+def _are_equal(first: str, second: str) -> bool:
+    try:
+        return first == second or float(first) == float(second)
+    except ValueError:
+        return False
+
+
+def _choose(span: Span, names: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the fields of each element of a list in a span, each from its first key that holds a value."""
+    values = [value for value in span.values if value.field in names]
+    values.sort(key=lambda value: (value.position, value.priority))
+    for position, found in groupby(values, key=lambda value: value.position):
+        fields: dict[str, str] = {}
+        for value in found:
+            fields.setdefault(value.field, value.text)
+        yield position, fields
+
+
+def _record(entity: str, span: Span, key: Sequence[str | None], content: Sequence[str | None]) -> dict[str, Any]:
+    """Return the columns that every folded record has: it stands where its span stands."""
+    places = {name: span.row[name] for name in _PLACES}
+    return {"entity": entity, "record_id": _md5(*key), "record_hash": _md5(*content), "read_error": None, **places}
+
+
+def _md5(*parts: str | None) -> str:
+    text = "|".join(part for part in parts if part is not None)
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _early(time: datetime | None) -> tuple[bool, datetime]:
+    return time is None, time or _FIRST_TIME
+
+
+def _late(time: datetime | None) -> tuple[bool, timedelta]:
+    return time is None, _FIRST_TIME - (time or _FIRST_TIME)
+
+
+def _latest(span: Span) -> tuple[Any, ...]:
+    return *_late(span.started), span.row["span_id"]
+
+
+@lru_cache(maxsize=2**16)
+def _place(key: str) -> tuple[str, str]:
+    """Return the path and the position of a key: positions compare as texts."""
+    return _NUMBER.sub(".*", key), ".".join(number.rjust(6, "0")[:6] for number in _NUMBERS.findall(key))
+
+
+def _text_or_none(text: str | None) -> str | None:
+    """Return a text without outer blanks, as the macro text_or_null does; None where nothing is left."""
+    if text is None or all(each in " \t\n\f\r" or unicodedata.category(each)[0] == "Z" for each in _visible(text)):
+        return None
+    return text.strip(BLANKS)
+
+
+def _visible(text: str) -> Iterator[str]:
+    return (each for each in text if unicodedata.category(each) != "Cf")
+
+
+def _load(text: str) -> Any:
+    """Return the value of a JSON text; raises ValueError where there is none that a table can hold."""
+    try:
+        found = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if isinstance(found, str):
+        found.encode()
+    return found
+
+
+def _read_object(text: str | None) -> dict[str, str] | None:
+    """Return the attributes of a span; None where the text is no JSON object."""
+    try:
+        found = {} if text is None else _load(text)
+    except ValueError:
+        return None
+    if not isinstance(found, dict):
+        return None
+    return {name: written for name, value in found.items() if (written := to_text(value)) is not None}
+
+
+def _is_structure(text: str) -> bool:
+    """Return whether a text is a JSON object or list."""
+    try:
+        return text.lstrip(" ")[:1] in ("{", "[") and _load(text) is not None
+    except ValueError:
+        return False
+
+
+def _unquote(text: str) -> str:
+    """Return the text that stands in quotes as JSON; any other text as it is."""
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(_load(text))
+        except ValueError:
+            pass
+    return text
+
+
+def read_time(text: str | None) -> datetime | None:
+    """Return a time in UTC, as the macro utc_timestamp reads it; None where the text is no such time."""
+    written, bracket, _ = (text or "").partition("[")
+    found = _TIME.fullmatch(written)
+    if found is None or len(text or "") <= len("20260105"):
+        return None
+    *numbers, fraction, zone = found.groups()
+    if bracket and zone is None:
+        return None
+    microsecond = int((fraction or "").ljust(6, "0")[:6])
+    try:
+        year, month, day, hour, minute, second = (int(number or 0) for number in numbers)
+        time = datetime(year, month, day, hour, minute, second, microsecond)
+        if zone is not None and zone[0] in "+-":
+            offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].replace(":", "") or 0))
+            time -= offset if zone[0] == "+" else -offset
+    except (ValueError, OverflowError):
+        return None
+    return time
