@@ -182,10 +182,6 @@ def _run(is_quick: bool, folder: Path) -> Outcome | None:
             "hcat_judge": True,
             "hcat_judge_interactions": count,
             "hcat_language_model_calls": CALLS_QUICK if is_quick else CALLS,
-            "hcat_language_model_reply_tokens": REPLY_TOKENS,
-            "hcat_language_model_repairs": 0,
-            "hcat_language_model_concurrency": 1,
-            "hcat_language_model_timeout_seconds": 600,
         }
         first = _build(folder, variables, url, model)
         database = folder / "warehouse" / "hcat.duckdb"

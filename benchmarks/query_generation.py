@@ -55,14 +55,6 @@ SEED = 20260103
 _COUNT_PARTNERS = 8
 _WINDOWS = 3
 _WINDOW_CHARACTERS = 800
-_LIMITS = {
-    "minimum_words": 3,
-    "maximum_words": 60,
-    "copied_share": 0.9,
-    "chunk_similarity": 0.1,
-    "duplicate_similarity": 0.92,
-    "duplicate_overlap": 0.6,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +172,7 @@ def select(
                 "embedding": pa.array(list(vectors), pa.list_(pa.float32())),
                 "chunk_embedding": pa.array([pooled[each.chunk_id] for each in candidates], pa.list_(pa.float32())),
             }
-        ),
-        _LIMITS,
+        )
     )
 
 

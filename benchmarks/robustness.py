@@ -71,7 +71,7 @@ def load_application() -> ModuleType:
 
 def make_logs(folder: Path, count_groups: int | None, texts_per_style: int) -> Path:
     """Return a folder of raw logs with ``planted_faults.jsonl``, made from the tables of the relational demo."""
-    variables = {"hcat_grammar": True, "hcat_grammar_texts_per_style": texts_per_style}
+    variables = {"hcat_grammar": True}
     arguments = ["--select", "+tag:grammar", "--indirect-selection", "cautious", "--exclude-resource-type", "unit_test"]
     raw = folder / "empty"
     raw.mkdir()

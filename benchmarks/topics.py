@@ -60,18 +60,7 @@ _TOPIC_MODELS = (
 def shipped_settings() -> TopicSettings:
     """Return the settings that dbt_project.yml ships."""
     variables = yaml.safe_load((ROOT / "dbt_project.yml").read_text(encoding="utf-8"))["vars"]["hcat"]
-    return TopicSettings(
-        method=variables["hcat_topic_method"],
-        reduction=variables["hcat_topic_reduction"],
-        count_dimensions=variables["hcat_topic_dimensions"],
-        document_share=variables["hcat_topic_document_share"],
-        count_neighbours=variables["hcat_topic_neighbours"],
-        count_topics=variables["hcat_topic_count"],
-        count_bounds=variables["hcat_topic_count_bounds"],
-        minimum_texts=variables["hcat_topic_minimum_texts"],
-        neighbourhood_distance=variables["hcat_topic_neighbourhood_distance"],
-        random_seed=variables["hcat_random_seed"],
-    )
+    return TopicSettings(variables["hcat_random_seed"], variables["hcat_topic_method"])
 
 
 def embed(texts: Sequence[str], cache: Path) -> tuple[Vectors, float]:
@@ -222,7 +211,7 @@ def measure_pages(data: Path, work: Path, is_quick: bool) -> tuple[list[Table], 
         ("failed tests", ", ".join(measured.failed_tests) or "none"),
         *_describe_topics(work / "pages_warehouse" / "hcat.duckdb"),
     ]
-    notes = ["Pages of filings are chunks, one vector each: the mean of at most `hcat_topic_windows` windows."]
+    notes = ["Pages of filings are chunks, one vector each: the mean of at most two windows."]
     return [Table("Topics of filing pages", ("figure", "value"), lines)], notes, is_met
 
 

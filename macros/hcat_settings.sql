@@ -15,24 +15,9 @@
         'hcat_conformal_dimension', 'hcat_drift_closing_day', 'hcat_drift_reference_start', 'hcat_score_bands',
         'hcat_review_round', 'hcat_review_budget', 'hcat_review_metric', 'hcat_review_share_audit',
         'hcat_review_epsilon', 'hcat_review_release_sample', 'hcat_decision_decimals', 'hcat_failure_rate_target',
-        'hcat_own_metrics', 'hcat_own_dimensions', 'hcat_judge_methods', 'hcat_judge_interactions',
-        'hcat_judge_questions', 'hcat_judge_revision', 'hcat_judge_price_prompt', 'hcat_judge_price_completion',
-        'hcat_judge_currency', 'hcat_language_model', 'hcat_language_model_calls', 'hcat_language_model_tokens',
-        'hcat_language_model_reply_tokens', 'hcat_language_model_repairs', 'hcat_language_model_response_format',
-        'hcat_topic_windows', 'hcat_topic_method', 'hcat_topic_reduction', 'hcat_topic_dimensions',
-        'hcat_topic_document_share', 'hcat_topic_neighbours', 'hcat_topic_count', 'hcat_topic_count_bounds',
-        'hcat_topic_minimum_texts', 'hcat_topic_neighbourhood_distance', 'hcat_topic_fit_texts',
-        'hcat_topic_revision', 'hcat_topic_naming_texts', 'hcat_topic_match_similarity', 'hcat_topic_stability_fits',
-        'hcat_sampling_total', 'hcat_sampling_allocation', 'hcat_sampling_within', 'hcat_sampling_minimum',
-        'hcat_sampling_length_of', 'hcat_sampling_length_bounds', 'hcat_sampling_length_quantiles',
-        'hcat_sampling_metric', 'hcat_sampling_prior_evaluations', 'hcat_sampling_half_widths',
-        'hcat_sampling_expected_share', 'hcat_sampling_design_effect', 'hcat_generator', 'hcat_generation_revision',
-        'hcat_generation_speaker', 'hcat_generation_anchor', 'hcat_generation_partners', 'hcat_test_language',
-        'hcat_imported_queries', 'hcat_query_words', 'hcat_query_copied_share', 'hcat_query_chunk_similarity',
-        'hcat_query_duplicate_similarity', 'hcat_query_duplicate_overlap', 'hcat_test_minimum_per_topic',
-        'hcat_test_minimum_per_query_type', 'hcat_variant_revision', 'hcat_variant_entailment',
-        'hcat_grammar_templates', 'hcat_grammar_texts_per_style', 'hcat_grammar_fillings', 'hcat_grammar_hypotheses',
-        'hcat_grammar_requirements', 'hcat_grammar_enumerated', 'hcat_grammar_rows'
+        'hcat_own_metrics', 'hcat_own_dimensions', 'hcat_judge_interactions', 'hcat_language_model',
+        'hcat_language_model_calls', 'hcat_topic_windows', 'hcat_topic_method', 'hcat_sampling_total',
+        'hcat_sampling_allocation', 'hcat_sampling_within', 'hcat_generator', 'hcat_generation_speaker'
     ] %}
     {% set settings = {'modules_off': modules_off(), 'scoring_revision': revision_of('scoring')} %}
     {% for name in names %}

@@ -457,7 +457,7 @@ def export_test_set(
     from hcat.test_set.export import write_test_set
 
     written = write_test_set(place, output, file_format=file_format, only=only, is_replacing=replace)
-    say_in_columns(written.describe())
+    say_in_columns(written.lines)
 
 
 @app.command("grammar")
@@ -473,7 +473,7 @@ def export_grammar_queries(
     """Write the queries made from tables, with true answers, to a file for `hcat collect` and `dbt build`."""
     from hcat.grammar.export import write_queries
 
-    say_in_columns(write_queries(place, output, is_replacing=replace).describe())
+    say_in_columns(write_queries(place, output, is_replacing=replace).lines)
 
 
 @labels.command("desk")

@@ -17,14 +17,10 @@ import yaml
 from builds import DEMO, REPOSITORY, Dbt, read_lines
 from test_collection import load_service
 
-#: A small plan: few topics, few chunks, every kind of variant.
+#: A small plan: few chunks, every kind of variant.
 VARIABLES = {
     "hcat_test_set": True,
     "hcat_sampling_total": 24,
-    "hcat_topic_count": 5,
-    "hcat_topic_minimum_texts": 3,
-    "hcat_topic_stability_fits": 2,
-    "hcat_topic_windows": 1,
 }
 TOKEN = "a-token-of-the-test"
 VARIANT_MODELS = (

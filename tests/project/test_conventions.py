@@ -25,14 +25,7 @@ COMMAND_LINE_VARIABLES = {"hcat_schema"}
 #: Settings that the ledger does not keep as they stand, each with the reason.
 SETTINGS_BESIDE_THE_LEDGER = {
     **dict.fromkeys(
-        (
-            "hcat_batch_requests",
-            "hcat_batch_scores",
-            "hcat_batch_variants",
-            "hcat_language_model_attempts",
-            "hcat_language_model_concurrency",
-            "hcat_language_model_timeout_seconds",
-        ),
+        ("hcat_batch_scores",),
         "how the work is cut: the rows stay the same",
     ),
     **dict.fromkeys(
@@ -40,7 +33,7 @@ SETTINGS_BESIDE_THE_LEDGER = {
         "may be a path; name, revision, SHA-256 and device stand in columns of their own",
     ),
     **dict.fromkeys(
-        ("hcat_warehouse", "hcat_raw_logs", "hcat_raw_relations", "hcat_grammar_relations", "hcat_grammar_imports"),
+        ("hcat_warehouse", "hcat_raw_logs", "hcat_raw_relations", "hcat_grammar_relations"),
         "places: what was read stands in the ledger's inputs",
     ),
     "hcat_clock_was_ahead": "whether a build starts",
@@ -77,7 +70,15 @@ NUMBERS_OF_FILES = {
     "int_version_cells_measured": ({"10000"}, "clusters of two versions that leave one by one"),
     "int_bias_sums": ({"1000"}, "blocks that bound the cost of permutations"),
     "fct_weakness_examples": ({"5"}, "worst interactions of a cell"),
-    "int_judge_requests": ({"2"}, "the second part of a metric's name is its subject"),
+    "int_judge_requests": ({"2", "3"}, "the second part of a metric's name is its subject; questions of RAGAS"),
+    "int_generation_requests": ({"3", "8"}, "revision of the rules; partners of a multi-hop query"),
+    "int_chunk_strata": ({"0.3333", "0.6667"}, "thirds of the documents"),
+    "int_test_variants": ({"0.5"}, "entailment is more likely than not"),
+    "topic_windows": ({"2"}, "windows of a chunk"),
+    "topic_fit_texts": ({"20000"}, "texts of a fit of topics"),
+    "sampling_minimum": ({"2"}, "chunks of a stratum, because a variance needs two"),
+    "sampling_prior": ({"5"}, "evaluations that the pooled variance weighs"),
+    "variant_revision": ({"3"}, "revision of the rules"),
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
     "fct_safety_rates": ({"0.5"}, "a majority is more than half"),
     "share_of_hash": ({"13", "4503599627370496"}, "52 bits of an MD5, which a double holds exactly"),
@@ -325,7 +326,7 @@ VOCABULARIES = {
         "duplicate",
     },
     ("fct_test_variants", "equivalence_status"): {"equivalent", "not_equivalent", "not_read", "not_due"},
-    ("fct_grammar_templates", "origin"): {"person", "imported", "language_model", "enumerated"},
+    ("fct_grammar_templates", "origin"): {"person", "language_model", "enumerated"},
     ("fct_grammar_templates", "template_status"): {"accepted", "rejected", "replaced", "disabled", "over_limit"},
     ("fct_grammar_checks", "outcome"): {"met", "broken", "undecided"},
     ("fct_grammar_texts", "text_status"): {"used", "spare", "faulty", "disabled", "unbalanced"},

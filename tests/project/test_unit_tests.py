@@ -77,7 +77,6 @@ MODELS_WITH_LOGIC = {
     "int_generated_candidates",
     "fct_test_coverage",
     "int_variants_planned",
-    "int_test_variant_pairs",
     "int_test_variants",
     "fct_grammar_queries",
     "fct_grammar_counts",

@@ -1,5 +1,5 @@
 -- One row per (metric, reference, statistic), with the agreement of the metric with people on the interactions that the
--- judge read. Metrics without a language model stand beside the judged ones, with the cost.
+-- judge read. Metrics without a language model stand beside the judged ones, with calls and tokens.
 with metrics as (
     select * from {{ ref('hcat', 'dim_metrics') }}
 ),
@@ -95,8 +95,7 @@ costs as (
         count(case when calls.count_attempts > 0 then 1 end) as count_calls,
         sum(calls.prompt_tokens) as prompt_tokens,
         sum(calls.completion_tokens) as completion_tokens,
-        sum(calls.seconds) as seconds,
-        sum(calls.cost) as cost
+        sum(calls.seconds) as seconds
     from keys
     inner join calls on keys.judge_key = calls.judge_key
     group by keys.metric_name
@@ -119,7 +118,6 @@ final as (
         coalesce(agreement.interval_status, 'no_estimate') as interval_status,
         compared_metrics.decision_status,
         case when compared_metrics.family = 'judged' then service.language_model end as language_model,
-        '{{ var("hcat_judge_currency") | replace("'", "''") }}' as currency,
 
         -- numerics
         agreement.value,
@@ -136,9 +134,7 @@ final as (
         coalesce(costs.count_calls, 0) as count_calls,
         coalesce(costs.prompt_tokens, 0)::bigint as prompt_tokens,
         coalesce(costs.completion_tokens, 0)::bigint as completion_tokens,
-        coalesce(costs.seconds, 0.0) as seconds,
-        -- a metric without calls costs nothing; a price that nobody set is unknown
-        case when compared_metrics.family = 'judged' then costs.cost else 0.0 end as cost
+        coalesce(costs.seconds, 0.0) as seconds
     from figures
     inner join compared_metrics on figures.metric_name = compared_metrics.metric_name
     cross join service

@@ -1,16 +1,8 @@
 -- One row per (interaction, judged metric) that can have a score, with the texts that the judge reads and their content
 -- key. No build asks twice for the same key. The status gives the reason when the judge is not asked.
 {{ config(materialized='table') }}
-{%- set known = [
-    'faithfulness_llm', 'answer_relevance_llm', 'context_relevance_llm', 'rubric_llm', 'score_llm', 'ranking_llm',
-    'selfcheck_llm', 'correctness_llm'
-] -%}
-{%- if not var('hcat_judge_methods') -%}
-    {{ exceptions.raise_compiler_error("hcat_judge_methods must name at least 1 method, got none") }}
-{%- endif %}
-{%- for method in var('hcat_judge_methods') if method not in known -%}
-    {{ exceptions.raise_compiler_error("hcat_judge_methods must be among " ~ known | join(', ') ~ ", got " ~ method) }}
-{%- endfor %}
+{# n in the answer relevance of RAGAS -#}
+{%- set count_questions = 3 %}
 
 with expected as (
     select * from {{ ref('hcat', 'int_evaluations_expected') }}
@@ -165,7 +157,7 @@ materials as (
             as context_sentences,
         case when wanted.judge_task = 'selfcheck_llm' then sentences.answer_sentences end as answer_sentences,
         case when wanted.judge_task = 'selfcheck_llm' then sample_answers.sample_answers end as sample_answers,
-        {{ var('hcat_judge_questions') | int }} as count_questions
+        {{ count_questions }} as count_questions
     from wanted
     left join guidelines on wanted.subject = guidelines.criterion
     left join contexts on wanted.interaction_id = contexts.interaction_id
@@ -181,7 +173,6 @@ final as (
             concat_ws(
                 '|',
                 service.language_model,
-                service.judge_revision,
                 service.prompt_revision,
                 materials.judge_task,
                 coalesce(materials.subject, ''),
@@ -205,13 +196,6 @@ final as (
         materials.judge_task,
         materials.subject,
         case
-            when
-                materials.judge_task not in (
-                    {%- for method in var('hcat_judge_methods') %}
-                    '{{ method }}'{{ ',' if not loop.last }}
-                    {%- endfor %}
-                )
-                then 'not_chosen'
             when materials.sample_number is null then 'not_sampled'
             when materials.judge_task = 'ranking_llm' and materials.other_answer is null then 'no_other_answer'
             else 'wanted'

@@ -22,7 +22,6 @@ final as (
         end as score_status,
         verdicts.count_judged::bigint as scored_count,
         case requests.request_status
-            when 'not_chosen' then 'not among hcat_judge_methods'
             when 'not_sampled' then 'not among the interactions that the judge reads (hcat_judge_interactions)'
             when 'no_other_answer' then 'no other answer to the same query'
             else verdicts.detail

@@ -13,15 +13,15 @@ from hcat.grammar.materials import CALL_SCHEMA, SQL_STEP, TEXT_STEP, Materials
 from hcat.grammar.prompts import (
     PROMPT_REVISION,
     generation_key,
-    read_reply,
     sql_templates_prompt,
     templates_response,
     text_templates_prompt,
 )
 from hcat.grammar.templates import collect_templates
+from hcat.grammar.text_templates import STYLES
 from hcat.language_models.conversation import KEY_VARIABLE, converse, drop_replays
 from hcat.language_models.endpoint import UNSETTLED, LanguageModel, Service, in_waves
-from hcat.language_models.replies import ReplyError
+from hcat.language_models.replies import read_reply
 
 
 def call_for_templates(
@@ -48,12 +48,10 @@ def call_for_templates(
 
     Examples
     --------
-    >>> from hcat.grammar.criteria import Requirements
-    >>> from hcat.grammar.materials import IMPORT_SCHEMA, Settings
+    >>> from hcat.grammar.materials import Settings
     >>> from hcat.grammar.schema import Schema
-    >>> settings = Settings(7, 12, 1, 5, ("length",), Requirements(), Requirements(), generator="offline")
-    >>> nothing = IMPORT_SCHEMA.empty_table()
-    >>> list(call_for_templates(Materials(Schema(()), settings, nothing, nothing, nothing), service={}))
+    >>> nothing = CALL_SCHEMA.empty_table()
+    >>> list(call_for_templates(Materials(Schema(()), Settings(7), nothing, nothing), service={}))
     []
     """
     settings, schema = materials.settings, materials.schema
@@ -77,7 +75,7 @@ def call_for_templates(
         template = candidate.report.template
         if candidate.status != "accepted" or template is None:
             continue
-        for style in settings.styles:
+        for style in STYLES:
             prompt = text_templates_prompt(template, schema, style, settings.texts_per_style)
             if generation_key(prompt) not in settled:
                 shared = {"sql_template_id": candidate.sql_template_id, "step": TEXT_STEP, "style": style}
@@ -90,13 +88,8 @@ def call_for_templates(
 def _ask(
     model: LanguageModel, prompt: list[dict[str, str]], count: int, shared: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    def read(said: str) -> list[str]:
-        status, templates = read_reply(said, count)
-        if status != "read":
-            raise ReplyError(f"a reply is one JSON object of the schema, got {status}")
-        return templates
-
     key = generation_key(prompt)
     called = {**shared, "generation_key": key}
-    rows, _ = converse(model, called, key, prompt, templates_response(count), read, PROMPT_REVISION)
+    schema = templates_response(count)
+    rows, _ = converse(model, called, key, prompt, schema, lambda said: read_reply(said, schema), PROMPT_REVISION)
     return rows

@@ -1,19 +1,13 @@
-"""Named criteria that every SQL template has to meet, whoever wrote it.
-
-The criteria are those of GRAMMAR, Table 4, and `well_formed` and `follows_schema`, which a hand-edited template needs
-before the others can be asked. That an answer is the only one is proven from keys and foreign keys (the closure of
-functional dependencies), not guessed; what the schema cannot tell is `undecided`, and the result of the query decides.
-"""
+"""Named criteria that every SQL template has to meet, whoever wrote it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from hcat.grammar.column_names import describe_column
 from hcat.grammar.schema import Schema
-from hcat.grammar.sql_templates import MAXIMUM_SOURCES, Join, Reference, SqlTemplate, TemplateError, read_sql_template
+from hcat.grammar.sql_templates import Join, Reference, SqlTemplate, TemplateError, read_sql_template
 
 #: In the order in which they are asked; all but the first and the sixth are of GRAMMAR, Table 4.
 CRITERIA: Final = (
@@ -28,7 +22,7 @@ CRITERIA: Final = (
     "projection_not_in_predicate",  # what is asked for is not given in the question
     "not_redundant",  # nothing twice, no join for nothing, no second template of the same meaning
     "single_answer",  # keys and foreign keys leave one answer
-    "specific_requirements",  # what the person who asks wants on top
+    "specific_requirements",  # few joins, columns and placeholders
     "one_line",  # a template is one line without a prefix or a suffix
 )
 
@@ -57,28 +51,16 @@ class TemplateReport(NamedTuple):
         return self.template is not None and all(check.outcome != "broken" for check in self.checks)
 
 
-@dataclass(frozen=True, slots=True)
-class Requirements:
-    """What a person wants on top of the criteria. ``tables`` must all be among the sources of a template."""
+class Requirements(NamedTuple):
+    """The largest numbers of a template."""
 
-    tables: frozenset[str] = frozenset()
-    minimum_joins: int = 0
     maximum_joins: int = 3
     maximum_columns: int = 3
     maximum_placeholders: int = 3
 
-    def __post_init__(self) -> None:
-        """Refuse limits that no template can meet."""
-        if not 0 <= self.minimum_joins <= self.maximum_joins < MAXIMUM_SOURCES:
-            raise ValueError(
-                f"joins must satisfy 0 <= minimum <= maximum < {MAXIMUM_SOURCES}, got {self.minimum_joins} and "
-                f"{self.maximum_joins}"
-            )
-        if self.maximum_columns < 1 or self.maximum_placeholders < 1:
-            raise ValueError(
-                "maximum_columns and maximum_placeholders must be at least 1, got "
-                f"{self.maximum_columns} and {self.maximum_placeholders}"
-            )
+
+ENUMERATED: Final = Requirements(maximum_joins=2, maximum_columns=1, maximum_placeholders=2)
+"""Of enumerated templates, because questions of people have few parts."""
 
 
 def determined_columns(
@@ -193,12 +175,8 @@ def _find_redundant(template: SqlTemplate, earlier: Iterable[SqlTemplate]) -> st
 
 
 def _find_unwanted(template: SqlTemplate, requirements: Requirements) -> str:
-    present = {name.casefold() for name in template.tables}
-    missing = sorted(name for name in requirements.tables if name.casefold() not in present)
-    if missing:
-        return f"the tables {', '.join(missing)} are required and not read"
     limits = (
-        ("joins", len(template.joins), requirements.minimum_joins, requirements.maximum_joins),
+        ("joins", len(template.joins), 0, requirements.maximum_joins),
         ("columns", len(template.selected), 1, requirements.maximum_columns),
         ("placeholders", len(template.placeholders), 1, requirements.maximum_placeholders),
     )

@@ -5,37 +5,24 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from hcat.grammar.column_names import describe_column
-from hcat.grammar.criteria import Check, Requirements, check_logic, determined_columns
+from hcat.grammar.criteria import Requirements, check_logic, determined_columns
 from hcat.grammar.schema import Schema
 from hcat.grammar.sql_templates import Join, Reference, SqlTemplate, canonical_template
 
 
-class Enumeration(NamedTuple):
-    """Templates up to the cap, in order, and how many there were before it."""
-
-    templates: tuple[SqlTemplate, ...]
-    count_possible: int
-
-
-def enumerate_sql_templates(
-    schema: Schema, cap: int, requirements: Requirements | None = None, *, accepts_undecided: bool = False
-) -> Enumeration:
+def enumerate_sql_templates(schema: Schema, cap: int, wanted: Requirements) -> list[SqlTemplate]:
     """Return templates of select, project and joins along foreign keys that meet every criterion, up to a cap."""
-    if cap < 1:
-        raise ValueError(f"cap must be at least 1, got {cap}")
-    wanted = requirements or Requirements(maximum_joins=2, maximum_columns=1, maximum_placeholders=2)
     turns: dict[int, dict[str, list[SqlTemplate]]] = defaultdict(lambda: defaultdict(list))
     seen: set[SqlTemplate] = set()
     for tables, joins in _join_trees(schema, wanted.maximum_joins):
-        for template in _templates_of(tables, joins, schema, wanted, accepts_undecided):
+        for template in _templates_of(tables, joins, schema, wanted):
             if template not in seen:
                 seen.add(template)
                 turns[len(joins)][template.tables[template.selected[0].source]].append(template)
     levels = [_take_turns([turns[level][name] for name in sorted(turns[level])]) for level in sorted(turns)]
-    return Enumeration(tuple(_take_turns(levels)[:cap]), len(seen))
+    return _take_turns(levels)[:cap]
 
 
 def _take_turns(groups: Sequence[Sequence[SqlTemplate]]) -> list[SqlTemplate]:
@@ -72,7 +59,7 @@ def _join_trees(schema: Schema, maximum_joins: int) -> Iterator[tuple[tuple[str,
 
 
 def _templates_of(
-    tables: tuple[str, ...], joins: tuple[Join, ...], schema: Schema, wanted: Requirements, accepts_undecided: bool
+    tables: tuple[str, ...], joins: tuple[Join, ...], schema: Schema, wanted: Requirements
 ) -> Iterator[SqlTemplate]:
     askable, given = [], []
     for source, name in enumerate(tables):
@@ -87,7 +74,7 @@ def _templates_of(
     for count in range(1, wanted.maximum_placeholders + 1):
         for conditions in itertools.combinations(given, count):
             chosen = frozenset(conditions)
-            closure = determined_columns(tables, joins, conditions, schema, trusts_unknown=accepts_undecided)
+            closure = determined_columns(tables, joins, conditions, schema)
             closures[chosen] = closure
             # what fewer conditions determine needs no more of them; a value that another one determines is needless
             smaller = [
@@ -106,12 +93,8 @@ def _templates_of(
                         continue
                     template = canonical_template(tables, joins, selected, conditions)
                     checks = list(check_logic(template, schema, wanted, ()))
-                    if all(check.outcome == "met" or _is_open(check, accepts_undecided) for check in checks):
+                    if all(check.outcome == "met" for check in checks):
                         yield template
-
-
-def _is_open(check: Check, accepts_undecided: bool) -> bool:
-    return accepts_undecided and check.criterion == "single_answer" and check.outcome == "undecided"
 
 
 def _leaves(tables: Sequence[str], joins: Sequence[Join]) -> set[int]:

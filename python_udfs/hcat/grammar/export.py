@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.warehouse import Place
-from hcat.test_set.export import to_jsonl, write_whole
+from hcat.test_set.export import Written, to_jsonl, write_whole
 
 COLUMNS: Final = (
     "query_id",
@@ -34,48 +32,7 @@ _HOW_TO_BUILD: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenQueries:
-    """Queries that were written, or stood there already.
-
-    Parameters
-    ----------
-    path : Path
-        Their file.
-    sha256 : str
-        Of its bytes.
-    is_new : bool
-        False where the file held the same bytes before.
-    count_templates, count_groups, count_queries : int
-        SQL templates, filled SQL queries, and queries.
-    rejected : mapping of str to int
-        Why filled SQL queries are not asked -> how many.
-    """
-
-    path: Path
-    sha256: str
-    is_new: bool
-    count_templates: int
-    count_groups: int
-    count_queries: int
-    rejected: Mapping[str, int]
-
-    def describe(self) -> list[tuple[str, str]]:
-        """Return names and texts to print."""
-        made = f"{self.count_queries:,}: {self.count_groups:,} facts of {self.count_templates} SQL templates"
-        lines = [
-            ("queries", f"{self.path}{'' if self.is_new else ', as it was'}"),
-            ("sha256", self.sha256),
-            ("written", made),
-        ]
-        if self.rejected:
-            told = ", ".join(f"{count:,} {reason}" for reason, count in sorted(self.rejected.items()))
-            lines.append(("not asked", f"{sum(self.rejected.values()):,} fillings: {told}"))
-        lines.append(("next", f"hcat collect <endpoint.yml> --queries {self.path} --output {self.path.parent}"))
-        return lines
-
-
-def write_queries(warehouse: Path | Place, output: Path | None = None, *, is_replacing: bool = False) -> WrittenQueries:
+def write_queries(warehouse: Path | Place, output: Path | None = None, *, is_replacing: bool = False) -> Written:
     """Write the queries of ``fct_grammar_queries`` to a JSON Lines file."""
     from hcat.engine.warehouse import find_folder, open_warehouse
 
@@ -91,16 +48,13 @@ def write_queries(warehouse: Path | Place, output: Path | None = None, *, is_rep
         rejected = opened.rows("select reason from fct_rejected_grammar_queries", tables[1:])
     if not rows:
         raise ValueError(f"fct_grammar_queries must hold queries, got none: {_HOW_TO_BUILD}")
-    content = to_jsonl([_record(row) for row in rows]).encode("utf-8")
-    return WrittenQueries(
-        path=path,
-        sha256=hashlib.sha256(content).hexdigest(),
-        is_new=write_whole(path, content, is_replacing),
-        count_templates=len({row["sql_template_id"] for row in rows}),
-        count_groups=len({row["query_group"] for row in rows}),
-        count_queries=len(rows),
-        rejected=Counter(row["reason"] for row in rejected),
-    )
+    counts = [len({row[name] for row in rows}) for name in ("query_group", "sql_template_id")]
+    lines = [("written", f"{len(rows):,}: {counts[0]:,} facts of {counts[1]} SQL templates")]
+    if rejected:
+        reasons = sorted(Counter(row["reason"] for row in rejected).items())
+        told = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
+        lines.append(("not asked", f"{len(rejected):,} fillings: {told}"))
+    return write_whole(path, "queries", to_jsonl([_record(row) for row in rows]), lines, is_replacing)
 
 
 def _record(row: Mapping[str, Any]) -> dict[str, Any]:

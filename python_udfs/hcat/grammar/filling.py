@@ -1,9 +1,4 @@
-"""Fillings of an SQL template: a seeded cap on the combinations of values, ids of groups, and the check of the answer.
-
-Values are chosen by the order of their hashes, so that the choice depends on the seed and the values alone, not on the
-order in which a warehouse returns them, and a new value moves as few others as possible. Everything that is asked
-with one SQL query and the same values is one query group (GRAMMAR, section 3.3), whatever its wording.
-"""
+"""Fillings of an SQL template."""
 
 from __future__ import annotations
 
@@ -74,9 +69,6 @@ def select_combinations(
     template: SqlTemplate, values: Mapping[Placeholder, Iterable[Value | None]], cap: int, random_seed: int
 ) -> Combinations:
     """Return at most ``cap`` combinations of the Cartesian product of distinct values, each equally likely."""
-    missing = [str(placeholder) for placeholder in template.placeholders if placeholder not in values]
-    if missing:
-        raise ValueError(f"values must be given for every placeholder, missing are {', '.join(missing)}")
     columns = [_distinct(values[placeholder]) for placeholder in template.placeholders]
     count_possible = math.prod(len(column) for column in columns)
     if count_possible > MAXIMUM_PRODUCT:
@@ -143,9 +135,6 @@ def _thin(columns: Sequence[dict[str, Value]], template: SqlTemplate, random_see
 def _cap_rows(
     template: SqlTemplate, rows: Iterable[tuple[Value, ...]], cap: int, random_seed: int
 ) -> tuple[tuple[Value, ...], ...]:
-    if cap < 1:
-        raise ValueError(f"cap must be at least 1, got {cap}")
-
     def keyed() -> Iterator[tuple[str, tuple[str, ...], tuple[Value, ...]]]:
         for row in rows:
             keys = tuple(_key(value) for value in row)

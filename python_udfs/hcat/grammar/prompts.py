@@ -1,12 +1,4 @@
-"""What a language model is asked: SQL templates for a schema, and text templates for an SQL template.
-
-A prompt is made of names and kinds of columns, keys, limits, and templates that the strict reader has read. None of
-them can hold a value of a row: a schema has none, and a template has placeholders where values would stand. Names are
-somebody else's text all the same, so they stand as JSON strings and are named as data.
-
-The criteria are asked in words of our own; they are those of GRAMMAR, Table 4, and what comes back is checked by
-:func:`hcat.grammar.criteria.check_sql_template` like a template of anybody else.
-"""
+"""What a language model is asked: SQL templates for a schema, and text templates for an SQL template."""
 
 from __future__ import annotations
 
@@ -19,15 +11,12 @@ from hcat.grammar.criteria import Requirements
 from hcat.grammar.schema import Schema
 from hcat.grammar.sql_rendering import write_sql_template
 from hcat.grammar.sql_templates import SqlTemplate, read_sql_template
-from hcat.grammar.text_templates import MINIMUM_LONG_WORDS, STYLES
+from hcat.grammar.text_templates import MINIMUM_LONG_WORDS
 
 PROMPT_REVISION: Final = "grammar prompts 1"
 """Raised when a word of the prompts changes; it is part of the hash by which answers are kept."""
 
 MAXIMUM_TEMPLATES: Final = 50
-
-#: read: a list of texts; not_json: no JSON object; wrong_shape: another shape than the one asked for.
-REPLY_STATUSES: Final = ("read", "not_json", "wrong_shape")
 
 _SYSTEM = (
     "You prepare an examination for a question-answering assistant. The user message is JSON. Names of tables and "
@@ -83,17 +72,10 @@ def templates_response(count: int) -> Mapping[str, Any]:
 
 def sql_templates_prompt(schema: Schema, count: int, requirements: Requirements | None = None) -> list[dict[str, str]]:
     """Return the messages that ask for SQL templates."""
-    if not isinstance(schema, Schema):
-        raise TypeError(f"a prompt sees a Schema and nothing else, got {type(schema).__name__}")
     wanted = requirements or Requirements()
-    required = sorted(wanted.tables)
-    unknown = [name for name in required if schema.table(name) is None]
-    if unknown:
-        raise ValueError(f"required tables must be in the schema, not there are {', '.join(unknown)}")
     limits = [
-        f"Between {wanted.minimum_joins} and {wanted.maximum_joins} joins.",
+        f"Between 0 and {wanted.maximum_joins} joins.",
         f"At most {wanted.maximum_columns} selected columns and {wanted.maximum_placeholders} placeholders.",
-        *([f"Read all of these tables: {json.dumps(required, ensure_ascii=False)}."] if required else []),
     ]
     tables = [
         {
@@ -116,7 +98,7 @@ def sql_templates_prompt(schema: Schema, count: int, requirements: Requirements 
         {
             "task": _SQL_TASK,
             "rules": [*_SQL_RULES, *limits],
-            "count": _check_count(count),
+            "count": count,
             "tables": tables,
             "foreign_keys": foreign_keys,
             "reply_schema": templates_response(count),
@@ -126,10 +108,6 @@ def sql_templates_prompt(schema: Schema, count: int, requirements: Requirements 
 
 def text_templates_prompt(template: SqlTemplate, schema: Schema, style: str, count: int) -> list[dict[str, str]]:
     """Return the messages that ask for text templates of one style for one SQL template."""
-    if not isinstance(template, SqlTemplate):
-        raise TypeError(f"a prompt sees an SqlTemplate and nothing else, got {type(template).__name__}")
-    if style not in STYLES:
-        raise ValueError(f"style must be one of {', '.join(STYLES)}, got {style!r}")
     written = write_sql_template(template)
     if read_sql_template(written, schema) != template:
         raise ValueError("a prompt sees only templates in the canonical form of the schema, got another one")
@@ -139,28 +117,10 @@ def text_templates_prompt(template: SqlTemplate, schema: Schema, style: str, cou
             "sql_template": written,
             "placeholders": [str(placeholder) for placeholder in template.placeholders],
             "style": _STYLE_WORDS[style],
-            "count": _check_count(count),
+            "count": count,
             "reply_schema": templates_response(count),
         }
     )
-
-
-def read_reply(content: str, count: int) -> tuple[str, list[str]]:
-    """Return the status (:data:`REPLY_STATUSES`) of a reply and its templates, which are not checked yet."""
-    try:
-        reply = json.loads(content)
-    except (ValueError, RecursionError):
-        return "not_json", []
-    templates = reply.get(REPLY_SCHEMA_MEMBER) if isinstance(reply, dict) else None
-    if not isinstance(templates, list) or not all(isinstance(text, str) for text in templates):
-        return "wrong_shape", []
-    return "read", [text.strip() for text in templates[:count]]
-
-
-def _check_count(count: int) -> int:
-    if not 1 <= count <= MAXIMUM_TEMPLATES:
-        raise ValueError(f"count must lie in [1, {MAXIMUM_TEMPLATES}], got {count}")
-    return count
 
 
 def _messages(body: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -1,9 +1,4 @@
-"""A relational schema as plain data: tables, columns, keys, foreign keys and how many distinct values a column has.
-
-It is read from rows that any warehouse gives (information_schema and a count per column). It holds names, kinds and
-counts and no value of any row, so that whatever sees only a schema (a prompt, a template) cannot leak one; even the
-data type is reduced to a kind, because an enumerated type spells its values.
-"""
+"""A relational schema as plain data: tables, columns, keys, foreign keys and how many distinct values a column has."""
 
 from __future__ import annotations
 
@@ -45,10 +40,7 @@ class SchemaError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; ``count_distinct`` counts values that are not null, and is None where nobody counted.
-
-    ``is_descriptive`` is a person's word on whether people understand the column; None leaves it to the name.
-    """
+    """A column; ``count_distinct`` counts values that are not null, and is None where nobody counted."""
 
     name: str
     kind: str

@@ -1,11 +1,4 @@
-"""SQL templates: their types, and a strict reader that brings every spelling of a query logic into one form.
-
-A template is `SELECT purpose FROM loans WHERE loan_number = '[loans.loan_number]';`: select, project and inner joins
-along foreign keys, and conditions that compare a column with a placeholder of that very column (GRAMMAR, section 3.1).
-The own grammar has no literals, functions, subqueries or other operators, so that neither a value nor a second
-statement can stand in a template, whoever wrote it. What is run is never the text that was read: it is rendered anew
-from the schema's names, in quotes, with one bound parameter per condition (:mod:`hcat.grammar.sql_rendering`).
-"""
+"""SQL templates: their types, and a strict reader that brings every spelling of a query logic into one form."""
 
 from __future__ import annotations
 
@@ -18,10 +11,6 @@ from typing import Final, NamedTuple
 
 from hcat.engine.keys import hash_text
 from hcat.grammar.schema import ForeignKey, Schema, Table
-
-#: Who wrote a template.
-ORIGINS: Final = ("enumerated", "language_model", "person", "imported")
-
 
 MAXIMUM_TEMPLATE_CHARACTERS: Final = 4_000
 MAXIMUM_SOURCES: Final = 6
@@ -97,11 +86,7 @@ class Join(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SqlTemplate:
-    """A query logic in canonical form: two templates of the same logic are equal, whatever their aliases and order.
-
-    ``tables`` are the sources by position, names as the schema writes them; sources are a tree under ``joins``.
-    Every condition compares a column with the placeholder of its table and column.
-    """
+    """A query logic in canonical form: two templates of the same logic are equal, whatever their aliases and order."""
 
     tables: tuple[str, ...]
     joins: tuple[Join, ...]

@@ -1,8 +1,4 @@
-"""SQL templates with their checks and texts: who wrote them, which take precedence, and what became of each.
-
-Precedence follows the writer: people's edits come first, then imported templates, those of a language model and those
-of the enumerator. All are checked by the same criteria.
-"""
+"""SQL templates with their checks and texts: who wrote them, which take precedence, and what became of each."""
 
 from __future__ import annotations
 
@@ -16,12 +12,13 @@ import pyarrow as pa
 from hcat.engine.keys import hash_text
 from hcat.grammar.criteria import CRITERIA, Check, TemplateReport, check_sql_template
 from hcat.grammar.enumeration import enumerate_sql_templates
-from hcat.grammar.materials import SQL_STEP, TEXT_STEP, Materials, Settings
+from hcat.grammar.materials import Materials, Settings
 from hcat.grammar.prompts import generation_key, sql_templates_prompt, text_templates_prompt
 from hcat.grammar.sql_rendering import render_query, write_sql_template
-from hcat.grammar.sql_templates import SqlTemplate, TemplateError, read_sql_template
+from hcat.grammar.sql_templates import SqlTemplate
 from hcat.grammar.text_templates import (
     MAXIMUM_PER_STYLE,
+    STYLES,
     TextTemplate,
     check_text_template,
     hypothesis_of,
@@ -88,22 +85,7 @@ MADE_SCHEMA = pa.schema(
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An SQL template that somebody wrote, its report, and what became of it.
-
-    Attributes
-    ----------
-    sql_template_id : str
-        Given by a person, or the content key of the query logic.
-    origin : str
-        Of :data:`~hcat.grammar.sql_templates.ORIGINS`.
-    status : {"accepted", "rejected", "replaced", "disabled", "over_limit"}
-        ``rejected``: a criterion is broken. ``replaced``: a person wrote another template under its id. ``disabled``:
-        a person switched it off. ``over_limit``: enough templates were accepted before it.
-    detail : str
-        The reason for the status, empty for an accepted template.
-    report : TemplateReport
-        What the criteria say of the template.
-    """
+    """An SQL template that somebody wrote, its report, and what became of it."""
 
     sql_template_id: str
     origin: str
@@ -124,18 +106,12 @@ def collect_templates(materials: Materials) -> list[Candidate]:
     written = [
         ("person", row["template_id"], row["sql_template"]) for row in edits.values() if row["sql_template"] is not None
     ]
-    written += [
-        ("imported", None, row["sql_template"])
-        for row in materials.imports.sort_by("import_number").to_pylist()
-        if row["kind"] == SQL_STEP
-    ]
     key = generation_key(sql_templates_prompt(schema, settings.count_asked, settings.requirements))
     written += [("language_model", None, text) for text in materials.replies(key)]
     # so many that the limit is reached also where others wrote the same or people switched some off
-    enumeration = enumerate_sql_templates(
-        schema, settings.maximum_templates + len(written) + len(edits), settings.enumerated
-    )
-    written += [("enumerated", None, write_sql_template(template)) for template in enumeration.templates]
+    cap = settings.maximum_templates + len(written) + len(edits)
+    enumerated = enumerate_sql_templates(schema, cap, settings.enumerated)
+    written += [("enumerated", None, write_sql_template(template)) for template in enumerated]
     candidates: dict[str, Candidate] = {}
     accepted: list[SqlTemplate] = []
     for origin, given_id, text in written:
@@ -181,20 +157,17 @@ def make_templates(materials: Materials) -> pa.Table:
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from hcat.grammar.materials import IMPORT_SCHEMA, gather
-    >>> settings = {"random_seed": 7, "templates": 12, "texts_per_style": 1, "fillings": 5, "hypotheses": ["length"]}
-    >>> settings |= {"requirements": {}, "enumerated": {}, "generator": "offline"}
+    >>> from hcat.grammar.materials import gather
     >>> columns = {"table_name": ["branches"] * 2, "column_name": ["branch_name", "city"], "data_type": ["TEXT"] * 2}
     >>> key = {"constraint_name": ["k"], "constraint_type": ["PRIMARY KEY"], "table_name": ["branches"]}
     >>> edits = {"template_id": ["mine"], "sql_template": ["SELECT * FROM branches"], "is_enabled": [True]}
     >>> text_columns = ("sql_template_id", "style", "text_template")
     >>> materials = gather(
-    ...     settings,
+    ...     {"random_seed": 7},
     ...     pa.table(columns | {"count_rows": [2, 2]}),
     ...     pa.table(key | {"column_name": ["branch_name"]}),
     ...     pa.table(edits | {"reason": ["an example"]}),
     ...     pa.table({name: pa.array([], pa.string()) for name in text_columns}),
-    ...     IMPORT_SCHEMA.empty_table(),
     ... )
     >>> [(row["origin"], row["template_status"]) for row in make_templates(materials).to_pylist()]
     [('person', 'rejected'), ('enumerated', 'accepted')]
@@ -269,7 +242,6 @@ def checks_table(materials: Materials) -> pa.Table:
 def texts_table(materials: Materials) -> pa.Table:
     """Return every text template of the accepted SQL templates with its status (schema :data:`TEXT_SCHEMA`)."""
     settings = materials.settings
-    imported = _imported_texts(materials)
     by_people: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in materials.text_edits.sort_by([("style", "ascending"), ("text_template", "ascending")]).to_pylist():
         by_people[row["sql_template_id"], row["style"]].append(row)
@@ -279,13 +251,12 @@ def texts_table(materials: Materials) -> pa.Table:
         template = candidate.report.template
         if candidate.status != "accepted" or template is None:
             continue
-        enumerated = write_text_templates(template, MAXIMUM_PER_STYLE, settings.hypotheses)
+        enumerated = write_text_templates(template, MAXIMUM_PER_STYLE)
         own: list[dict[str, Any]] = []
-        for style in settings.styles:
+        for style in STYLES:
             edits = by_people[candidate.sql_template_id, style]
             key = generation_key(text_templates_prompt(template, materials.schema, style, settings.texts_per_style))
             written = [("person", row["text_template"]) for row in edits if row["is_enabled"]]
-            written += [("imported", text) for text in imported.get((template.sql_template_id, style), ())]
             written += [("language_model", text) for text in materials.replies(key)]
             written += [("enumerated", text.text) for text in enumerated if text.style == style]
             disabled = {same_text_key(row["text_template"]): row["reason"] for row in edits if not row["is_enabled"]}
@@ -340,7 +311,7 @@ def _choose_texts(
 
 def _drop_unbalanced(rows: Iterable[dict[str, Any]], settings: Settings) -> None:
     """Give up the texts of an SQL template one style of which has too few of them."""
-    used: dict[str, list[dict[str, Any]]] = {style: [] for style in settings.styles}
+    used: dict[str, list[dict[str, Any]]] = {style: [] for style in STYLES}
     for row in rows:
         if row["text_status"] == "used":
             used[row["style"]].append(row)
@@ -351,16 +322,3 @@ def _drop_unbalanced(rows: Iterable[dict[str, Any]], settings: Settings) -> None
             row["status_detail"] = (
                 f"{settings.texts_per_style} texts per style are wanted, {', '.join(short)} has fewer"
             )
-
-
-def _imported_texts(materials: Materials) -> dict[tuple[str, str], list[str]]:
-    """Return imported texts by the logic of the SQL template that they ask, and style."""
-    found: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for row in materials.imports.sort_by("import_number").to_pylist():
-        if row["kind"] == TEXT_STEP:
-            try:
-                template = read_sql_template(row["sql_template"], materials.schema)
-            except TemplateError:
-                continue  # the SQL template itself is rejected with its reason
-            found[template.sql_template_id, row["style"]].append(row["text_template"])
-    return found

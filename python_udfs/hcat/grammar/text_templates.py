@@ -1,21 +1,15 @@
-"""Text templates: what a person would type to ask an SQL template, as many in each of two contrasting styles.
-
-A hypothesis names two styles of the same meaning (GRAMMAR, sections 3.1 and 4.2: long queries are answered worse than
-short ones). The deterministic writer puts one description of the query logic into frames of each style. Templates of a
-language model or a person pass the same check: the placeholders of a text are those of its SQL template.
-"""
+"""Text templates: what a person would type to ask an SQL template, as many in each of two contrasting styles."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from hcat.engine.keys import hash_text
 from hcat.grammar.column_names import split_words
-from hcat.grammar.sql_templates import ORIGINS, Join, Placeholder, Reference, SqlTemplate
+from hcat.grammar.sql_templates import Join, Placeholder, Reference, SqlTemplate
 
 #: Two styles each; the first is the one that applications are expected to manage.
 HYPOTHESES: Final[Mapping[str, tuple[str, str]]] = {
@@ -95,8 +89,7 @@ MAXIMUM_PER_STYLE: Final = min(len(frames) for frames in _FRAMES.values())
 """Texts that the deterministic writer has per style."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextTemplate:
+class TextTemplate(NamedTuple):
     """A text with placeholders for one SQL template, and the style and hypothesis it was written for."""
 
     sql_template_id: str
@@ -104,14 +97,6 @@ class TextTemplate:
     style: str
     text: str
     origin: str = "enumerated"
-
-    def __post_init__(self) -> None:
-        """Refuse styles, hypotheses and origins that are not of the vocabularies."""
-        if self.style not in HYPOTHESES.get(self.hypothesis, ()):
-            known = "; ".join(f"{name}: {', '.join(pair)}" for name, pair in HYPOTHESES.items())
-            raise ValueError(f"style must be one of its hypothesis ({known}), got {self.hypothesis!r}: {self.style!r}")
-        if self.origin not in ORIGINS:
-            raise ValueError(f"origin must be one of {', '.join(ORIGINS)}, got {self.origin!r}")
 
     @property
     def text_template_id(self) -> str:
@@ -121,24 +106,15 @@ class TextTemplate:
 
 def hypothesis_of(style: str) -> str:
     """Return the hypothesis that a style (:data:`STYLES`) belongs to."""
-    for name, pair in HYPOTHESES.items():
-        if style in pair:
-            return name
-    raise ValueError(f"style must be one of {', '.join(STYLES)}, got {style!r}")
+    return next(name for name, pair in HYPOTHESES.items() if style in pair)
 
 
-def write_text_templates(
-    template: SqlTemplate, count_per_style: int, hypotheses: Iterable[str] = tuple(HYPOTHESES)
-) -> tuple[TextTemplate, ...]:
+def write_text_templates(template: SqlTemplate, count_per_style: int) -> tuple[TextTemplate, ...]:
     """Return ``count_per_style`` texts in each style of each hypothesis, without a model."""
-    if not 1 <= count_per_style <= MAXIMUM_PER_STYLE:
-        raise ValueError(f"count_per_style must lie in [1, {MAXIMUM_PER_STYLE}], got {count_per_style}")
     what, which = describe_template(template)
     written = []
-    for hypothesis in hypotheses:
-        if hypothesis not in HYPOTHESES:
-            raise ValueError(f"hypothesis must be one of {', '.join(HYPOTHESES)}, got {hypothesis!r}")
-        for style in HYPOTHESES[hypothesis]:
+    for hypothesis, styles in HYPOTHESES.items():
+        for style in styles:
             for frame in _FRAMES[style][:count_per_style]:
                 text = frame.format(what=what, which=which)
                 written.append(TextTemplate(template.sql_template_id, hypothesis, style, text[0].upper() + text[1:]))

@@ -1,9 +1,4 @@
-"""How far a metric and people agree: share, kappa, and whether answers that people accept score higher.
-
-Es et al. (2024, section 5) count how often a metric prefers the answer that people prefer, of two answers to one
-question: :func:`paired_accuracy`. :func:`ranking_accuracy` is the same over answers to any questions. Both need no
-threshold; ties count half, which is what breaking them at random gives on average.
-"""
+"""How far a metric and people agree: share, kappa, and whether answers that people accept score higher."""
 
 from __future__ import annotations
 
@@ -188,12 +183,6 @@ def _from_agreement(found: Agreement) -> Figure:
 
 def _tabulate(scores: Floats, labels: Floats, clusters: Sequence[str]) -> tuple[Floats, Floats, int]:
     """Return accepted and failed answers by cluster and score level, shape (n_clusters, n_levels), levels ascending."""
-    if not len(scores) == len(labels) == len(clusters):
-        raise ValueError(
-            f"scores, labels and clusters must be equally many, got {len(scores)}, {len(labels)}, {len(clusters)}"
-        )
-    if not np.isfinite(scores).all() or not np.isin(labels, (0.0, 1.0)).all():
-        raise ValueError("scores must be finite and labels 0 or 1")
     levels, level_codes = np.unique(scores, return_inverse=True)
     names, cluster_codes = np.unique(np.asarray(clusters, dtype=object).astype(str), return_inverse=True)
     tables = np.zeros((2, len(names), len(levels)))

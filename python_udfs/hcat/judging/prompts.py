@@ -1,11 +1,4 @@
-"""Prompts and JSON schemas of the questions that a judge is asked.
-
-The metrics of RAGAS carry the prompts of Es et al. (2024, section 3) word for word as ``task``; the definitions of
-the two baselines are those of its section 5. The rubric judge reads the raters' own guideline (seed rating_scales).
-Texts of logs are hostile. They stand in the prompt as JSON strings, so that nothing in them can end the quotation, and
-the prompt names them as data that gives no orders. Whatever they make a judge say, only a reply that fits the schema
-becomes a number.
-"""
+"""Prompts and JSON schemas of the questions that a judge is asked."""
 
 from __future__ import annotations
 

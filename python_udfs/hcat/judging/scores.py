@@ -15,15 +15,7 @@ Preference = Literal["first", "second", "inconsistent"]
 
 
 class Extraction(NamedTuple):
-    """How much of a context was extracted.
-
-    Attributes
-    ----------
-    score : float
-        Verbatim extracted sentences / sentences of the context, in [0, 1].
-    count_verbatim, count_changed, count_sentences : int
-        Extracted sentences that stand in the context, those that do not, and sentences of the context.
-    """
+    """How much of a context was extracted."""
 
     score: float
     count_verbatim: int
@@ -33,23 +25,17 @@ class Extraction(NamedTuple):
 
 def share_supported(verdicts: Sequence[bool]) -> float:
     """Return |V| / |S|, the share of statements that the context supports (Es et al. 2024, section 3)."""
-    if not verdicts:
-        raise ValueError("verdicts must be at least 1, got 0")
     return sum(verdicts) / len(verdicts)
 
 
 def mean_similarity(query: npt.NDArray[np.floating], questions: npt.NDArray[np.floating]) -> float:
     """Return the mean cosine of generated questions with the query, in [-1, 1] (Es et al. 2024, equation 1)."""
-    if questions.ndim != 2 or not len(questions) or questions.shape[1] != query.shape[0]:
-        raise ValueError(f"questions must have shape (n >= 1, {query.shape[0]}), got {questions.shape}")
     cosines = np.clip(questions.astype(np.float64) @ query.astype(np.float64), -1.0, 1.0)
     return float(cosines.mean())
 
 
 def share_extracted(extracted: Sequence[str], context_sentences: Sequence[str]) -> Extraction:
     """Return the share of a context that was extracted word for word (Es et al. 2024, equation 2)."""
-    if not context_sentences:
-        raise ValueError("context_sentences must be at least 1, got 0")
     there = Counter(_fold(sentence) for sentence in context_sentences)
     said: Counter[str] = Counter()
     for item in extracted:
@@ -64,9 +50,6 @@ def share_extracted(extracted: Sequence[str], context_sentences: Sequence[str]) 
 
 def combine_orders(in_order: int, exchanged: int) -> Preference:
     """Return which of two answers is better when each was shown first once, or that the order decided."""
-    for value in (in_order, exchanged):
-        if value not in (1, 2):
-            raise ValueError(f"a preference must be 1 or 2, got {value}")
     if in_order == exchanged:
         return "inconsistent"
     return "first" if in_order == 1 else "second"
@@ -74,9 +57,6 @@ def combine_orders(in_order: int, exchanged: int) -> Preference:
 
 def consistency(verdicts_by_sample: Sequence[Sequence[bool]]) -> float:
     """Return the share of (sentence, other answer) pairs in which the other answer supports the sentence, in [0, 1]."""
-    lengths = {len(verdicts) for verdicts in verdicts_by_sample}
-    if len(lengths) != 1 or 0 in lengths:
-        raise ValueError(f"samples must have the same number of verdicts, at least 1, got {sorted(lengths)}")
     flat = [verdict for verdicts in verdicts_by_sample for verdict in verdicts]
     return sum(flat) / len(flat)
 

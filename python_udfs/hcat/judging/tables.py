@@ -1,15 +1,12 @@
-"""The tables of judging: requests in, the ledger of calls and the verdicts out.
-
-Verdicts are read from the ledger again, so that every number can be followed to the words that it was made of.
-"""
+"""The tables of judging: requests in, the ledger of calls and the verdicts out."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,21 +15,9 @@ from hcat.engine.keys import hash_text
 from hcat.judging import prompts, replies, scores
 from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
 from hcat.language_models.endpoint import LanguageModel, Service, in_waves
-from hcat.language_models.replies import ReplyError
+from hcat.language_models.replies import ReplyError, read_reply
 from hcat.metrics.answers import check_answer
 from hcat.statistics.arrays import Vectors
-
-TASKS: Final = (
-    "faithfulness_llm",
-    "answer_relevance_llm",
-    "context_relevance_llm",
-    "rubric_llm",
-    "score_llm",
-    "ranking_llm",
-    "selfcheck_llm",
-    "correctness_llm",
-)
-"""What a judge can be asked: the base metrics of the family ``judged`` of the catalogue."""
 
 VERDICT_STATUSES: Final = ("judged", "no_verdict", "failed")
 """judged: there is a number; no_verdict: the judge replied but did not decide (it was undecided, or the winner changed
@@ -68,51 +53,29 @@ _DETAIL_CHARACTERS = 400
 Embed = Callable[[Sequence[str]], Vectors]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One question of a task.
+#: Reply and the schema that was sent -> what the reply says.
+Read = Callable[[str, Mapping[str, Any]], Any]
 
-    Attributes
-    ----------
-    name : str
-        Within the task.
-    messages : list of dict
-        The prompt.
-    schema : mapping
-        JSON schema of the reply.
-    read : callable
-        Text of a reply -> value; raises :class:`~hcat.language_models.replies.ReplyError`.
-    """
+
+class Step(NamedTuple):
+    """One question of a task."""
 
     name: str
     messages: list[dict[str, str]]
     schema: Mapping[str, Any]
-    read: Callable[[str], Any]
+    read: Read
 
 
-def describe_judge(settings: Mapping[str, Any], revision: int) -> pa.Table:
+def describe_judge(settings: Mapping[str, Any]) -> pa.Table:
     """Return one row: everything that a verdict depends on besides the texts.
-
-    Parameters
-    ----------
-    settings : mapping
-        Fields of :class:`hcat.language_models.endpoint.Service` without the key.
-    revision : int
-        Var hcat_judge_revision.
 
     Raises
     ------
     SettingsError
         If no endpoint or model is named: judging was asked for.
     """
-    service = Service(**settings)
-    return pa.table(
-        {
-            "language_model": pa.array([service.model], pa.string()),
-            "judge_revision": pa.array([str(revision)], pa.string()),
-            "prompt_revision": pa.array([prompts.PROMPT_REVISION], pa.string()),
-        }
-    )
+    model = Service(**settings).model
+    return pa.table({"language_model": [model], "prompt_revision": [prompts.PROMPT_REVISION]})
 
 
 def judge_pending(
@@ -202,65 +165,51 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table
     return pa.Table.from_pylist(rows, schema=VERDICTS_SCHEMA)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # Questions
 
 
 def steps_of(request: Mapping[str, Any], known: Mapping[str, Any]) -> list[Step]:
     """Return the questions of a request that can be asked now; those that depend on a missing reply are left out."""
-    task = request["judge_task"]
-    if task not in TASKS:
-        raise ValueError(f"judge_task must be one of {', '.join(TASKS)}, got {task!r}")
-    return list(_STEPS[task](request, known))
+    return list(_STEPS[request["judge_task"]](request, known))
+
+
+def _member(name: str) -> Read:
+    """Return a reader of the member of that name."""
+    return lambda said, schema: read_reply(said, schema)[name]
 
 
 def _faithfulness_steps(request: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Step]:
     messages = prompts.statements_prompt(request["query_text"], request["answer"])
-    yield Step("statements", messages, prompts.STATEMENTS_RESPONSE, replies.read_statements)
+    yield Step("statements", messages, prompts.STATEMENTS_RESPONSE, _member("statements"))
     statements = known.get("statements")
     if statements is not None:
-        count = len(statements)
         messages = prompts.verdicts_prompt(request["contexts"], statements)
-        yield Step(
-            "verdicts", messages, prompts.verdicts_response(count), lambda said: replies.read_verdicts(said, count)
-        )
+        yield Step("verdicts", messages, prompts.verdicts_response(len(statements)), replies.read_verdicts)
 
 
 def _question_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
     count = int(request["count_questions"])
     messages = prompts.questions_prompt(request["answer"], count)
-    yield Step(
-        "questions", messages, prompts.questions_response(count), lambda said: replies.read_questions(said, count)
-    )
+    yield Step("questions", messages, prompts.questions_response(count), _member("questions"))
 
 
 def _sentence_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
     count = len(request["context_sentences"])
     messages = prompts.sentences_prompt(request["query_text"], request["contexts"], count)
-    yield Step(
-        "sentences", messages, prompts.sentences_response(count), lambda said: replies.read_sentences(said, count)
-    )
+    yield Step("sentences", messages, prompts.sentences_response(count), replies.read_sentences)
 
 
 def _rubric_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
     guideline = json.loads(request["guideline"])
     points = [int(row["scale_point"]) for row in guideline]
-    messages = prompts.rubric_prompt(
-        request["subject"],
-        guideline,
-        request["query_text"],
-        request["contexts"] or [],
-        request["answer"],
-        request["reference_answer"],
-    )
-    yield Step("rubric", messages, prompts.rubric_response(points), lambda said: replies.read_rubric(said, points))
+    texts = (request["query_text"], request["contexts"] or [], request["answer"], request["reference_answer"])
+    messages = prompts.rubric_prompt(request["subject"], guideline, *texts)
+    yield Step("rubric", messages, prompts.rubric_response(points), _member("score"))
 
 
 def _score_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    messages = prompts.score_prompt(
-        request["subject"], request["query_text"], request["contexts"] or [], request["answer"]
-    )
-    yield Step("score", messages, prompts.SCORE_RESPONSE, replies.read_score)
+    texts = (request["query_text"], request["contexts"] or [], request["answer"])
+    yield Step("score", prompts.score_prompt(request["subject"], *texts), prompts.SCORE_RESPONSE, _member("score"))
 
 
 def _ranking_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
@@ -274,20 +223,15 @@ def _ranking_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator
 
 def _selfcheck_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
     sentences = request["answer_sentences"][: prompts.MAXIMUM_STATEMENTS]
-    count = len(sentences)
     for position, sample in enumerate(request["sample_answers"]):
         messages = prompts.selfcheck_prompt(request["query_text"], sample, sentences)
-        yield Step(
-            f"sample {position}",
-            messages,
-            prompts.verdicts_response(count),
-            lambda said: replies.read_verdicts(said, count),
-        )
+        schema = prompts.verdicts_response(len(sentences))
+        yield Step(f"sample {position}", messages, schema, replies.read_verdicts)
 
 
 def _correctness_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
     messages = prompts.correctness_prompt(request["query_text"], request["reference_answer"], request["answer"])
-    yield Step("correctness", messages, prompts.CORRECTNESS_RESPONSE, replies.read_correctness)
+    yield Step("correctness", messages, prompts.CORRECTNESS_RESPONSE, _member("verdict"))
 
 
 _STEPS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[Step]]]] = {
@@ -321,7 +265,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
             key,
             step.messages,
             step.schema,
-            step.read,
+            partial(step.read, schema=step.schema),
             prompts.PROMPT_REVISION,
         )
         rows += more
@@ -331,7 +275,6 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
     return rows
 
 
-# ---------------------------------------------------------------------------------------------------------------------
 # Verdicts
 
 
@@ -346,7 +289,7 @@ def _read_steps(request: Mapping[str, Any], last: Mapping[tuple[str, str], Mappi
         if call["call_status"] != "answered":
             return f"{step.name}: {call['call_status']}: {call['status_detail']}"
         try:
-            known[step.name] = step.read(call["answer"])
+            known[step.name] = step.read(call["answer"], step.schema)
         except ReplyError as error:
             return f"{step.name}: invalid_reply: {error}"
     return known

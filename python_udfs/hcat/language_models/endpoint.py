@@ -1,9 +1,4 @@
-"""Asking a language model: any endpoint that speaks the chat completions protocol of OpenAI.
-
-No question is asked twice: answers are kept by the hash of model and prompt. Calls and tokens have a budget, and each
-question beyond it gets a status that says so. The key comes from the environment alone and is part of nothing that is
-kept.
-"""
+"""Asking a language model: any endpoint that speaks the chat completions protocol of OpenAI."""
 
 from __future__ import annotations
 
@@ -13,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
@@ -48,43 +43,8 @@ class SettingsError(ValueError):
 class Service:
     """Endpoint, model and limits of a language-model service.
 
-    Unusable settings raise a :class:`SettingsError`.
-
-    Parameters
-    ----------
-    base_url : str
-        Address up to the version, ``https://host/v1``, without user name and password.
-    model : str
-        Name that the server knows.
-    maximum_calls, maximum_tokens : int
-        Budget of one build, at least 0: calls that are sent, and tokens that the server reports.
-    reply_tokens : int
-        Longest reply that is requested, in tokens, at least 1.
-    repairs : int
-        Number of times that an invalid reply is requested again, at least 0.
-    concurrency : int
-        Pieces of work in progress at once, at least 1.
-    timeout_seconds : float
-        For one request.
-    attempts : int
-        Largest number of requests for one call, at least 1: status 429 and server errors are tried again.
-    backoff_seconds : float
-        Wait before the second attempt, doubled before each further one.
-    stop_after_failures : int
-        Number of calls failing in a row after which none is sent, at least 1.
-    structured : {"auto", "never"}
-        Whether the schema is also sent as response_format; ``auto`` stops at the first server error about it.
-    key : str
-        Key from the environment; an empty one is not sent. It travels over https, or http to this machine.
-
-    Examples
-    --------
-    >>> Service("https://host/v1", "m", repairs=0).maximum_calls
-    2000
-    >>> Service("https://host/v1", "m", repairs=-1)
-    Traceback (most recent call last):
-    ...
-    hcat.language_models.endpoint.SettingsError: repairs must be at least 0, got -1
+    ``maximum_calls`` and ``maximum_tokens`` are the budget of one build: what lies beyond has the status
+    budget_exhausted, and the next build asks it. ``repairs`` is how often an invalid reply is asked for again.
     """
 
     base_url: str
@@ -98,7 +58,6 @@ class Service:
     attempts: int = 5
     backoff_seconds: float = 1.0
     stop_after_failures: int = 5
-    structured: str = "auto"
     key: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
@@ -117,42 +76,12 @@ class Service:
             )
         if not self.model.strip():
             raise SettingsError("a language model needs HCAT_LLM_MODEL (or the var hcat_language_model), got nothing")
-        for name, least in (
-            ("maximum_calls", 0),
-            ("maximum_tokens", 0),
-            ("reply_tokens", 1),
-            ("repairs", 0),
-            ("concurrency", 1),
-            ("attempts", 1),
-            ("stop_after_failures", 1),
-        ):
-            if getattr(self, name) < least:
-                raise SettingsError(f"{name} must be at least {least}, got {getattr(self, name)}")
-        if self.structured not in ("auto", "never"):
-            raise SettingsError(f"structured must be auto or never, got {self.structured!r}")
+        if self.maximum_calls < 0:
+            raise SettingsError(f"hcat_language_model_calls must be at least 0, got {self.maximum_calls}")
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The result of one call.
-
-    Parameters
-    ----------
-    text : str or None
-        Content of the message; None if there is no reply.
-    status : str
-        ``answered`` (there is a text, not yet read), ``call_failed``, ``budget_exhausted`` or ``stopped``.
-    detail : str
-        One line, without secrets; empty for a text.
-    prompt_tokens, completion_tokens : int
-        As the server reports them; 0 if it does not.
-    attempts : int
-        Requests that were sent.
-    seconds : float
-        Time from the first request to the last byte.
-    was_kept : bool
-        Whether the text is that of an earlier call with the same prompt.
-    """
+class Reply(NamedTuple):
+    """The result of one call."""
 
     text: str | None
     status: str
@@ -165,24 +94,7 @@ class Reply:
 
 
 class LanguageModel:
-    """A chat endpoint with a budget.
-
-    Parameters
-    ----------
-    service : Service
-    kept : mapping of str to str
-        Prompt hash -> text of an earlier reply.
-    sleep, clock : callable
-        Wait for a number of seconds, and return the time in seconds; tests replace them.
-
-    Examples
-    --------
-    A budget of no calls still answers what was kept:
-
-    >>> model = LanguageModel(Service("http://localhost/v1", "m", maximum_calls=0), {"hash": "kept"})
-    >>> model.ask([], {}, "hash").text, model.ask([], {}, "other").status
-    ('kept', 'budget_exhausted')
-    """
+    """A chat endpoint with a budget."""
 
     def __init__(
         self,
@@ -202,7 +114,7 @@ class LanguageModel:
             timeout_seconds=service.timeout_seconds,
             backoff_seconds=service.backoff_seconds,
         )
-        self._is_structured = service.structured == "auto"
+        self._is_structured = True
         self._failures_in_a_row = 0
         self.count_calls = 0
         self.count_tokens = 0

@@ -4,55 +4,56 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn
+
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema.exceptions import best_match  # type: ignore[import-untyped]
 
 from hcat.language.text import clean_text
 
+MAXIMUM_TEXT_CHARACTERS: Final = 12_000
+"""Of one text in a reply."""
+
 _FENCE = re.compile(r"\A```(?:json)?\s*\n?(?P<inside>.*?)\n?```\Z", re.DOTALL)
-_SHOWN_CHARACTERS = 60
+_SHOWN_CHARACTERS = 120
 
 
 class ReplyError(ValueError):
-    """An unusable reply; the message says what was expected and what was found."""
+    """An unusable reply; the message says in one line what was expected and what was found."""
 
 
-def parse_object(answer: str) -> dict[str, Any]:
-    """Return the JSON object that a reply is, with or without a fence around it."""
-    text = answer.strip()
-    fenced = _FENCE.match(text)
+def read_reply(answer: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON object that a reply is, with or without a fence around it, if it fits the schema that was sent.
+
+    Its texts are cleaned, with runs of white space as one space; none may be empty.
+    """
+    fenced = _FENCE.match(answer.strip())
     try:
-        value = json.loads(fenced["inside"] if fenced else text)
+        value = _clean(json.loads(fenced["inside"] if fenced else answer, parse_constant=_refuse))
     except (ValueError, RecursionError):
-        raise ReplyError(f"a reply must be JSON, got {shown(text)}") from None
-    if not isinstance(value, dict):
-        raise ReplyError(f"a reply must be a JSON object, got {shown(value)}")
-    return value
+        raise ReplyError(f"a reply must be JSON, got {shown(answer)}") from None
+    error = best_match(Draft202012Validator(schema).iter_errors(value))
+    if error is not None:
+        raise ReplyError(shown(f"{error.json_path}: {error.message}"))
+    return dict(value)
 
 
-def list_of(value: dict[str, Any], name: str, maximum: int) -> list[Any]:
-    """Return the list that is the only member of an object."""
-    if set(value) != {name}:
-        raise ReplyError(
-            f"a reply must have the member {name} alone, got {', '.join(sorted(map(str, value))) or 'none'}"
-        )
-    items = value[name]
-    if not isinstance(items, list) or not 1 <= len(items) <= maximum:
-        found = f"{len(items)}" if isinstance(items, list) else shown(items)
-        raise ReplyError(f"{name} must be a list of 1 to {maximum}, got {found}")
-    return items
-
-
-def text_of(value: Any, place: str, maximum: int) -> str:
-    """Return a text, cleaned and with runs of white space as one space."""
-    if not isinstance(value, str) or not value.strip():
-        raise ReplyError(f"{place} must be a text, got {shown(value)}")
-    text = " ".join(clean_text(value).split())
-    if not 0 < len(text) <= maximum:
-        raise ReplyError(f"{place} must have 1 to {maximum} characters, got {len(text)}")
-    return text
-
-
-def shown(value: Any) -> str:
-    """Return the beginning of a value in one line, for a message."""
-    line = " ".join(json.dumps(value, ensure_ascii=False, default=str).split())
+def shown(text: str) -> str:
+    """Return the beginning of a text in one line, for a message."""
+    line = " ".join(text.split())
     return line if len(line) <= _SHOWN_CHARACTERS else f"{line[:_SHOWN_CHARACTERS]}..."
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        text = " ".join(clean_text(value).split())
+        # what is no text fits no schema
+        return text if 0 < len(text) <= MAXIMUM_TEXT_CHARACTERS else [f"a text of {len(text)} characters"]
+    if isinstance(value, list):
+        return [_clean(each) for each in value]
+    return {name: _clean(each) for name, each in value.items()} if isinstance(value, dict) else value

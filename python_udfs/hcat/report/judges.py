@@ -9,9 +9,9 @@ from hcat.language.display import clean_label
 from hcat.report.showing import format_interval, format_number, format_percent, ratio
 
 LIST_AGREEMENT = """
-select metric_name, method, criterion, reference, statistic, status, interval_status, language_model, currency, value,
+select metric_name, method, criterion, reference, statistic, status, interval_status, language_model, value,
     low, high, count_compared, count_clusters, count_interactions, count_scored, count_failed, count_no_verdict,
-    count_calls, prompt_tokens, completion_tokens, cost
+    count_calls, prompt_tokens, completion_tokens
 from fct_judge_agreement
 order by criterion nulls last, method, metric_name, reference, statistic
 """
@@ -29,7 +29,7 @@ STATUSES = {
 
 
 def describe_judges(source: Warehouse) -> dict[str, Any] | None:
-    """Return one row per (metric, reference) with agreement, calls and cost; None where this warehouse has no judge."""
+    """Return one row per (metric, reference) with agreement and calls; None where this warehouse has no judge."""
     rows = source.rows(LIST_AGREEMENT, ["fct_judge_agreement"])
     if not rows:
         return None
@@ -58,7 +58,6 @@ def _describe(members: list[Row]) -> Row:
         "count_failed": first["count_failed"],
         "count_calls": first["count_calls"],
         "count_tokens": first["prompt_tokens"] + first["completion_tokens"],
-        "cost": "not known" if first["cost"] is None else f"{first['cost']:.2f} {clean_label(first['currency'])}",
     }
 
 

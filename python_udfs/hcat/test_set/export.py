@@ -1,8 +1,4 @@
-"""The test set as a file: accepted queries and their variants, in the raw contract, for ``hcat collect``.
-
-A test set stays as it is while versions of an application are compared with it: the bytes depend on its rows alone, and
-a file that holds another test set is not overwritten by accident.
-"""
+"""The test set as a file: accepted queries and their variants, in the raw contract, for ``hcat collect``."""
 
 from __future__ import annotations
 
@@ -12,9 +8,8 @@ import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hcat.engine.files import replacing
 from hcat.engine.warehouse import Place
@@ -59,56 +54,19 @@ _CARRIED: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenTestSet:
-    """A test set that was written, or stood there already.
-
-    Parameters
-    ----------
-    path : Path
-        Its file.
-    sha256 : str
-        Hash of its bytes, by which two runs know that they asked the same queries.
-    is_new : bool
-        False where the file held the same bytes before.
-    counts : mapping of str to mapping of str to int
-        Part -> query type or variant type -> rows.
-    missing : mapping of str to int
-        Why variants were not made -> how many.
-    rejected : mapping of str to int
-        Kind of record -> how many were to be read and could not.
-    sampling : str
-        How the chunks were chosen; empty where the warehouse does not say.
-    """
+class Written(NamedTuple):
+    """A file that was written, or stood there already, and what to print about it."""
 
     path: Path
     sha256: str
     is_new: bool
-    counts: Mapping[str, Mapping[str, int]]
-    missing: Mapping[str, int]
-    rejected: Mapping[str, int]
-    sampling: str
-
-    def describe(self) -> list[tuple[str, str]]:
-        """Return names and texts to print."""
-        lines = [("test set", f"{self.path}{'' if self.is_new else ', as it was'}"), ("sha256", self.sha256)]
-        if self.sampling:
-            lines.append(("sampling", self.sampling))
-        for part, counts in self.counts.items():
-            total = sum(counts.values())
-            lines.append((part, f"{total:,}: {_enumerate(counts)}" if counts else "none"))
-        if self.missing:
-            lines.append(("not made", f"{sum(self.missing.values()):,} variants: {_enumerate(self.missing)}"))
-        if self.rejected:
-            lines.append(("rejected", f"{sum(self.rejected.values()):,} records: {_enumerate(self.rejected)}"))
-        lines.append(("next", f"hcat collect <endpoint.yml> --queries {self.path} --output {self.path.parent}"))
-        return lines
+    lines: list[tuple[str, str]]
 
 
 def write_test_set(
     warehouse: Path | Place, output: Path | None = None, *, file_format: str | None = None, only: str | None = None,
     is_replacing: bool = False,
-) -> WrittenTestSet:  # fmt: skip
+) -> Written:  # fmt: skip
     """Write the test set of a warehouse to a file of the raw contract, whole or not at all."""
     from hcat.engine.warehouse import find_folder
 
@@ -138,19 +96,17 @@ def write_test_set(
         raise ValueError(f"the test set must hold {only or 'queries'}, got none: {_HOW_TO_BUILD}")
     # queries of one cluster stand together, the original first
     records.sort(key=lambda record: (record["source_group"], record["parent_query_id"] or "", record["query_id"]))
-    content = (_to_csv(records) if suffix == ".csv" else to_jsonl(records)).encode("utf-8")
-    return WrittenTestSet(
-        path=path,
-        sha256=hashlib.sha256(content).hexdigest(),
-        is_new=write_whole(path, content, is_replacing),
-        counts={
-            part: Counter(record["variant_type" if part == VARIANTS else "query_type"] or "no type" for record in rows)
-            for part, rows in parts.items()
-        },
-        missing=missing if VARIANTS in parts else {},
-        rejected=_count_rejected(warehouse),
-        sampling=_describe_sampling(warehouse),
-    )
+    lines = [("sampling", _describe_sampling(warehouse))]
+    for part, rows in parts.items():
+        kinds = Counter(row["variant_type" if part == VARIANTS else "query_type"] or "no type" for row in rows)
+        lines.append((part, f"{len(rows):,}: {_enumerate(kinds)}" if rows else "none"))
+    if VARIANTS in parts and missing:
+        lines.append(("not made", f"{missing.total():,} variants: {_enumerate(missing)}"))
+    rejected = _count_rejected(warehouse)
+    if rejected:
+        lines.append(("rejected", f"{sum(rejected.values()):,} records: {_enumerate(rejected)}"))
+    content = _to_csv(records) if suffix == ".csv" else to_jsonl(records)
+    return write_whole(path, "test set", content, [line for line in lines if line[1]], is_replacing)
 
 
 def read_test_set(warehouse: Path | Place) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -235,20 +191,23 @@ def _to_csv(records: Sequence[Mapping[str, Any]]) -> str:
     return written.getvalue()
 
 
-def write_whole(path: Path, content: bytes, is_replacing: bool) -> bool:
-    """Write a file whole or not at all, and return whether its bytes changed."""
-    if path.exists():
-        if path.read_bytes() == content:
-            return False
-        if not is_replacing:
-            raise ValueError(
-                f"{path} must hold this test set or nothing (versions are compared on one test set), got another one: "
-                "name another file, or use --replace"
-            )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as unfinished:
-        unfinished.write_bytes(content)
-    return True
+def write_whole(path: Path, name: str, text: str, lines: list[tuple[str, str]], is_replacing: bool) -> Written:
+    """Write a file whole or not at all; one that holds something else stays unless it is to be replaced."""
+    content = text.encode("utf-8")
+    is_new = not path.exists() or path.read_bytes() != content
+    if is_new and path.exists() and not is_replacing:
+        raise ValueError(
+            f"{path} must hold this test set or nothing (versions are compared on one test set), got another one: "
+            "name another file, or use --replace"
+        )
+    if is_new:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as unfinished:
+            unfinished.write_bytes(content)
+    sha256 = hashlib.sha256(content).hexdigest()
+    first = [(name, f"{path}{'' if is_new else ', as it was'}"), ("sha256", sha256)]
+    last = ("next", f"hcat collect <endpoint.yml> --queries {path} --output {path.parent}")
+    return Written(path, sha256, is_new, [*first, *lines, last])
 
 
 def _enumerate(counts: Mapping[str, int]) -> str:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from hcat.review.sampling import labels_for_half_width
 from hcat.statistics.intervals import normal_quantile, wilson_interval
+
+HALF_WIDTHS: Final = (0.02, 0.03, 0.05, 0.1)
+"""Wanted halves of the width of the interval of a failure share."""
+
+EXPECTED_SHARE: Final = 0.1
+"""Failure share that is expected; .5 would need most."""
 
 #: What a row plans for: the share of the whole collection, of one stratum, or of each stratum at once.
 SCOPES = ("overall", "stratum", "every_stratum")
@@ -39,34 +44,17 @@ SAMPLE_PLAN_SCHEMA = pa.schema(
 
 def weighting_design_effect(populations: Sequence[int], counts: Sequence[int]) -> float:
     """Return by which factor unequal weights of strata raise the variance of an overall share, at least 1."""
-    if len(populations) != len(counts) or not len(counts):
-        raise ValueError(
-            f"there must be as many populations as counts and one at least, got {len(populations)}, {len(counts)}"
-        )
     sizes, sampled = np.asarray(populations, dtype=np.float64), np.asarray(counts, dtype=np.float64)
-    if not ((sampled >= 1) & (sampled <= sizes)).all():
-        raise ValueError(f"counts must lie in [1, population], got {list(counts)} of {list(populations)}")
     return max(1.0, float(sampled.sum() * (sizes**2 / sampled).sum() / sizes.sum() ** 2))
 
 
 def expected_half_width(count: int, expected_share: float, confidence: float, design_effect: float) -> float:
     """Return half the width of Wilson's interval of a share on ``count`` queries, in (0, .5]."""
-    if not 0 < confidence < 1 or count < 1 or not 1 <= design_effect < math.inf:
-        raise ValueError(
-            "confidence must lie in (0, 1), count and design_effect must be at least 1, got "
-            f"{confidence}, {count}, {design_effect}"
-        )
     low, high = wilson_interval(expected_share, count / design_effect, normal_quantile((1 + confidence) / 2))
     return (high - low) / 2
 
 
-def plan_sample_sizes(
-    strata: pa.Table,
-    half_widths: Sequence[float],
-    expected_share: float,
-    confidence: float,
-    design_effect: float = 1.0,
-) -> pa.Table:
+def plan_sample_sizes(strata: pa.Table, confidence: float) -> pa.Table:
     """Return which number of queries buys which half-width, one row per (scope, stratum, half-width).
 
     The number is that of :func:`hcat.review.sampling.labels_for_half_width` without a finite population correction:
@@ -77,14 +65,8 @@ def plan_sample_sizes(
     ----------
     strata : Table
         stratum_id, stratum_label, count_population (N_h), count_planned (n_h).
-    half_widths : sequence of float
-        Wanted halves of the width of the interval, in (0, .5).
-    expected_share : float
-        Failure share that is expected, in [0, 1]; .5 needs most.
     confidence : float
         Two-sided, in (0, 1).
-    design_effect : float
-        At least 1, of clusters. The overall rows multiply it by that of the plan's unequal weights.
 
     Returns
     -------
@@ -93,32 +75,28 @@ def plan_sample_sizes(
         the total with which each stratum has the half-width by itself. ``half_width_planned`` is what the planned
         number gives; null for every_stratum, and where every chunk is taken: an interval describes a draw, and there
         is none. No strata, no rows.
-
-    Raises
-    ------
-    ValueError
-        If a number lies outside of its range.
     """
     rows = sorted(strata.to_pylist(), key=lambda row: str(row["stratum_id"]))
     if not rows:
         return SAMPLE_PLAN_SCHEMA.empty_table()
     populations, counts = [row["count_population"] for row in rows], [row["count_planned"] for row in rows]
     whole = {"stratum_label": "all", "count_population": sum(populations), "count_planned": sum(counts)}
-    overall_effect = design_effect * weighting_design_effect(populations, counts)
+    overall_effect = weighting_design_effect(populations, counts)
     planned: list[dict[str, Any]] = []
-    for half_width in half_widths:
-        settings = {"half_width": half_width, "expected_share": expected_share, "confidence": confidence}
-        each = labels_for_half_width(expected_share, half_width, confidence, design_effect)
-        overall = labels_for_half_width(expected_share, half_width, confidence, overall_effect)
+    for half_width in HALF_WIDTHS:
+        settings = {"half_width": half_width, "expected_share": EXPECTED_SHARE, "confidence": confidence}
+        # a chunk has one query of a kind, so that only unequal weights raise the variance
+        each = labels_for_half_width(EXPECTED_SHARE, half_width, confidence, 1.0)
+        overall = labels_for_half_width(EXPECTED_SHARE, half_width, confidence, overall_effect)
         planned.append(_plan(whole | {"scope": "overall"}, settings, overall_effect, overall))
-        own = [_plan(row | {"scope": "stratum"}, settings, design_effect, each) for row in rows]
+        own = [_plan(row | {"scope": "stratum"}, settings, 1.0, each) for row in rows]
         statuses = {row["plan_status"] for row in own}
         # as good as the worst of its strata
         status = next(word for word in reversed(PLAN_STATUSES) if word in statuses)
         total = {
             "scope": "every_stratum",
             "plan_status": status,
-            "design_effect": design_effect,
+            "design_effect": 1.0,
             "count_needed": each * len(rows),
         }
         planned += [whole | settings | total, *own]

@@ -1,21 +1,15 @@
-"""Topics of texts from their vectors: smooth, reduce, cluster, name, compare.
-
-The steps are those of topic modelling with embeddings (Grootendorst 2022). Vectors are averaged with their nearest
-neighbours, reduced to fewer dimensions, and clustered. A cluster is described by the words that distinguish it. All
-functions are pure and run on one thread, because sums in another order have other last digits, which occasionally
-change topics.
-"""
+"""Topics of texts from their vectors: smooth, reduce, cluster, name, compare."""
 
 from __future__ import annotations
 
 import re
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -59,88 +53,33 @@ class TopicError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
-    """How vectors become topics.
+    """How vectors become topics."""
 
-    Attributes
-    ----------
-    method : str
-        One of :data:`METHODS`.
-    reduction : str
-        One of :data:`REDUCTIONS`.
-    count_dimensions : int
-        Dimensions after the reduction, at least 1.
-    document_share : float
-        Share of the mean of its document in the vector of a chunk, from 0 to 1 (:func:`pull_to_documents`).
-    count_neighbours : int
-        Nearest neighbours that a vector is averaged with, at least 0; 0 = none.
-    count_topics : int
-        k of k-means, at least 0; 0 = the number between ``count_bounds`` with the largest silhouette.
-    count_bounds : sequence of int
-        Smallest and largest k that is tried, at least 2.
-    minimum_texts : int
-        Texts of a dense region, at least 2: smallest cluster of HDBSCAN, neighbours of a core point of DBSCAN, and what
-        a topic of k-means must have on average if their number is chosen.
-    neighbourhood_distance : float
-        Radius of DBSCAN in the reduced space, at least 0; 0 = :func:`knee_distance`.
-    random_seed : int
-        Seed of k-means, UMAP and samples.
-
-    Raises
-    ------
-    TopicError
-        If a value lies outside its range.
-    """
-
-    method: str
-    reduction: str
-    count_dimensions: int
-    document_share: float
-    count_neighbours: int
-    count_topics: int
-    count_bounds: Sequence[int]
-    minimum_texts: int
-    neighbourhood_distance: float
     random_seed: int
+    method: str = "k_means"
+    reduction: str = "pca"
+    #: After the reduction. Distances in several hundred dimensions carry less information and cost more to cluster.
+    count_dimensions: int = 50
+    #: Of the mean of its document in the vector of a chunk: its siblings say what a chunk is about.
+    document_share: float = 0.5
+    #: Nearest neighbours with which a vector is averaged before the reduction.
+    count_neighbours: int = 10
+    #: 0 = the silhouette chooses between the bounds.
+    count_topics: int = 0
+    count_bounds: tuple[int, int] = (4, 40)
+    #: The smallest topic of HDBSCAN, or the neighbours of a core point of DBSCAN.
+    minimum_texts: int = 15
+    #: Radius of DBSCAN in the reduced space; 0 = the knee of the sorted distances.
+    neighbourhood_distance: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise TopicError(f"method must be one of {', '.join(METHODS)}, got {self.method!r}")
-        if self.reduction not in REDUCTIONS:
-            raise TopicError(f"reduction must be one of {', '.join(REDUCTIONS)}, got {self.reduction!r}")
-        for name, least in (
-            ("count_dimensions", 1),
-            ("count_neighbours", 0),
-            ("count_topics", 0),
-            ("minimum_texts", 2),
-            ("neighbourhood_distance", 0),
-        ):
-            if not getattr(self, name) >= least:
-                raise TopicError(f"{name} must be at least {least}, got {getattr(self, name)}")
-        if not 0 <= self.document_share <= 1:
-            raise TopicError(f"document_share must lie in [0, 1], got {self.document_share}")
-        if len(self.count_bounds) != 2 or not 2 <= self.count_bounds[0] <= self.count_bounds[1]:
-            raise TopicError(f"count_bounds must be two rising numbers from 2, got {list(self.count_bounds)}")
-
-    @classmethod
-    def from_mapping(cls, values: Mapping[str, Any]) -> TopicSettings:
-        """Return the settings in the configuration of a model."""
-        names = {field.name for field in fields(cls)}
-        if set(values) != names:
-            raise TopicError(f"settings of topics must be {sorted(names)}, got {sorted(values)}")
-        return cls(**values)
+        for name, known in (("method", METHODS), ("reduction", REDUCTIONS)):
+            if getattr(self, name) not in known:
+                raise TopicError(f"hcat_topic_{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class Clustering:
-    """Result of one clustering.
-
-    Attributes
-    ----------
-    labels : ndarray of int, shape (n,)
-        Clusters 0, 1, ... from the largest (of equals, the one met first); :data:`NOISE` for texts without a cluster.
-    space : ndarray, shape (n, dimensions)
-        The reduced vectors that were clustered.
-    """
+class Clustering(NamedTuple):
+    """Result of one clustering."""
 
     labels: Labels
     space: Floats
@@ -244,8 +183,6 @@ def measure_stability(
     """Yield (variation, first fit, second fit, adjusted Rand index) for each pair of fits that vary in one respect."""
     from sklearn.metrics import adjusted_rand_score
 
-    if count_fits < 2:
-        raise TopicError(f"stability needs at least 2 fits, got {count_fits}")
     every = np.arange(len(vectors))
     size = max(1, round(SUBSAMPLE_SHARE * len(vectors)))
     for variation in ("seed", "sample"):
@@ -273,8 +210,6 @@ def find_centres(vectors: Vectors, labels: Labels) -> Floats:
 
 def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> dict[int, tuple[int, float]]:
     """Return later cluster -> (earlier cluster, cosine) for the pairs that are one topic."""
-    if not 0 < least_similarity <= 1:
-        raise TopicError(f"least similarity of a kept topic must lie in (0, 1], got {least_similarity}")
     if not len(earlier) or not len(later):
         return {}
     from scipy.optimize import linear_sum_assignment

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -12,11 +11,10 @@ import pyarrow as pa
 
 from hcat.topics.models import naming_words, weigh_words
 
+#: Topics of queries that carry none.
+COUNT_TOPICS = 8
 #: Words in the name of a topic.
 COUNT_NAME_WORDS = 3
-
-#: Number of k-means topics for queries that carry no topic.
-COUNT_TOPICS: Final = 8
 
 #: One row per query text; the similarity is a cosine.
 CLUSTERED_SCHEMA = pa.schema(
@@ -24,22 +22,17 @@ CLUSTERED_SCHEMA = pa.schema(
 )
 
 
-def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) -> pa.Table:
+def cluster_queries(sentences: pa.Table, random_seed: int, count_topics: int = COUNT_TOPICS) -> pa.Table:
     """Return the topic of each query text (schema :data:`CLUSTERED_SCHEMA`).
 
     Parameters
     ----------
     sentences : Table
         passage_id, sentence_text, embedding; ordered by passage and sentence. An empty table gives an empty result.
-    count_topics : int
-        k of k-means, at least 1; fewer distinct queries give fewer topics.
     random_seed : int
         Seed of the k-means starts.
-
-    Raises
-    ------
-    ValueError
-        If ``count_topics`` is below 1.
+    count_topics : int
+        k of k-means; fewer distinct queries give fewer topics.
 
     Notes
     -----
@@ -55,11 +48,9 @@ def cluster_queries(sentences: pa.Table, count_topics: int, random_seed: int) ->
     ...         "embedding": [[1.0, 0.0], [1.0, 0.1], [0.0, 1.0]],
     ...     }
     ... )
-    >>> cluster_queries(sentences, 2, 1)["topic"].to_pylist()
+    >>> cluster_queries(sentences, 1, 2)["topic"].to_pylist()
     ['topic_01: mortgage, rates', 'topic_01: mortgage, rates', 'topic_02: card, lost']
     """
-    if count_topics < 1:
-        raise ValueError(f"count_topics must be at least 1, got {count_topics}")
     if sentences.num_rows == 0:
         return CLUSTERED_SCHEMA.empty_table()
     from sklearn.cluster import KMeans

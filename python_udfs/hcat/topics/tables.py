@@ -1,15 +1,10 @@
-"""Topics of chunks as Arrow tables: fits with lasting ids, topics of chunks, stability.
-
-A fit is made once per combination of encoder, settings and revision, from a seeded sample of the distinct chunk texts.
-Later builds only assign: a text of the fit keeps its topic, any other text gets the topic of the nearest centre. Rows
-are added to the table of fits and never rewritten, so that no id is given twice.
-"""
+"""Topics of chunks as Arrow tables: fits with lasting ids, topics of chunks, stability."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +32,12 @@ from hcat.topics.phrases import NO_NAME, describe_naming, name_topics
 
 #: Id of texts without a topic; a stratum of its own.
 NOISE_TOPIC: Final = "noise"
+#: Raised when the windows of a chunk, the texts of a fit or these rules change: topics are fitted again, and ids stay.
+REVISION: Final = 2
+#: Cosine of the centres of two fits, measured from the mean of all texts, from which a topic keeps its id.
+MATCH_SIMILARITY: Final = 0.9
+#: Fits of each kind whose agreement measures the stability of the topics.
+COUNT_FITS: Final = 5
 #: Chunks per batch of the assignment.
 BATCH_CHUNKS: Final = 4096
 #: Decimals of a distance that decide which centre is nearest; later ones depend on the batch.
@@ -94,14 +95,12 @@ MEASURED_SCHEMA: Final = pa.schema(
 
 
 def fit_topics(
-    sample: Any,
-    fits: pa.Table | None,
-    settings: Mapping[str, Any],
-    identity: Mapping[str, Any],
-    naming: Mapping[str, Any],
-    match_similarity: float,
+    sample: Any, fits: pa.Table | None, settings: Mapping[str, Any], encoder_key: str, naming: Mapping[str, Any]
 ) -> pa.Table:
     """Return the topics of a new fit (schema :data:`FITTED_SCHEMA`); no row if the last fit is still valid.
+
+    A topic keeps the id of a topic of the last fit that is about as similar as :data:`MATCH_SIMILARITY`. Centres of
+    another encoder are computed again from the new vectors of their texts.
 
     Parameters
     ----------
@@ -112,24 +111,20 @@ def fit_topics(
         Rows of all earlier fits.
     settings : mapping
         Fields of :class:`hcat.topics.models.TopicSettings`.
-    identity : mapping
-        What else a fit depends on: encoder_key, revision, and how texts become vectors. Another value makes another
-        fit.
+    encoder_key : str
+        Another one makes another fit.
     naming : mapping
-        tagger, languages and maximum_texts of :func:`hcat.topics.phrases.name_topics`. Another value makes another fit.
-    match_similarity : float
-        Smallest cosine, in (0, 1], at which a topic keeps the id of a topic of the last fit. The cosine is that of the
-        two centres, measured from the mean of all texts. Centres of another encoder are computed again from the new
-        vectors of their texts.
+        tagger and languages of :func:`hcat.topics.phrases.name_topics`. Another value makes another fit.
 
     Raises
     ------
     TopicError
         If a setting is invalid.
     """
-    chosen = TopicSettings.from_mapping(settings)
+    chosen = TopicSettings(**settings)
     named_by = describe_naming(naming["tagger"])
-    described = json.dumps({**settings, **identity, "naming": {**naming, "tagger": named_by}}, sort_keys=True)
+    fitted_by = {**asdict(chosen), "revision": REVISION, "encoder_key": encoder_key}
+    described = json.dumps({**fitted_by, "naming": {**naming, "tagger": named_by}}, sort_keys=True)
     last = _last_fit(fits)
     if last.num_rows and last["settings"][0].as_py() == described:
         return FITTED_SCHEMA.empty_table()
@@ -144,8 +139,8 @@ def fit_topics(
     # texts of one corpus have much in common, and topics differ by the rest
     is_one = min(earlier.num_rows, clustering.count_topics) == 1
     middle = np.zeros(vectors.shape[1]) if is_one else vectors.mean(axis=0, dtype=np.float64)
-    placed = _place_again(earlier, text_ids, vectors, identity["encoder_key"], middle)
-    kept = match_centres(placed, centres - middle, float(match_similarity))
+    placed = _place_again(earlier, text_ids, vectors, encoder_key, middle)
+    kept = match_centres(placed, centres - middle, MATCH_SIMILARITY)
     names = _name_topics(kept, earlier["topic_id"].to_pylist(), fits, clustering.count_topics)
     called = name_topics(rows["topic_text"].to_pylist(), clustering.labels, clustering.count_topics, **naming)
     number = max(fits["fit_number"].to_pylist(), default=0) + 1 if fits is not None else 1
@@ -154,7 +149,7 @@ def fit_topics(
     origin, axes = find_picture_axes(vectors)
     shared = {
         "fit_id": fit_id,
-        "encoder_key": identity["encoder_key"],
+        "encoder_key": encoder_key,
         "settings": described,
         "fit_number": number,
         "count_topics": clustering.count_topics,
@@ -228,9 +223,7 @@ def assign_topics(embeddings: Any, fits: pa.Table) -> pa.RecordBatchReader:
     return map_batches(embeddings, assign, ASSIGNED_SCHEMA, BATCH_CHUNKS)
 
 
-def measure_topics(
-    sample: Any, fits: pa.Table, done: pa.Table | None, settings: Mapping[str, Any], count_fits: int
-) -> pa.Table:
+def measure_topics(sample: Any, fits: pa.Table, done: pa.Table | None, settings: Mapping[str, Any]) -> pa.Table:
     """Return the agreement of fits that vary in one respect (schema :data:`MEASURED_SCHEMA`); once per fit.
 
     Parameters
@@ -243,19 +236,17 @@ def measure_topics(
         Rows of earlier builds.
     settings : mapping
         As in :func:`fit_topics`; the number of topics is that of the fit.
-    count_fits : int
-        Fits per variation, at least 2; see :func:`hcat.topics.models.measure_stability`.
     """
     last = _last_fit(fits)
     if not last.num_rows or (done is not None and last["fit_id"][0].as_py() in done["fit_id"].to_pylist()):
         return MEASURED_SCHEMA.empty_table()
-    chosen = TopicSettings.from_mapping(settings)
+    chosen = TopicSettings(**settings)
     if chosen.method == "k_means":
         chosen = replace(chosen, count_topics=last["count_topics"][0].as_py())
     rows = read_rows(sample)
     vectors = read_vectors(rows["embedding"])
     pulled = pull_to_documents(vectors, rows["document_id"].to_pylist(), chosen.document_share)
-    measured = measure_stability(pulled, chosen, count_fits)
+    measured = measure_stability(pulled, chosen, COUNT_FITS)
     columns = list(zip(*((last["fit_id"][0].as_py(), *row) for row in measured), strict=True))
     return pa.table(dict(zip(MEASURED_SCHEMA.names, map(list, columns), strict=True)), schema=MEASURED_SCHEMA)
 

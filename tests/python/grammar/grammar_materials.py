@@ -8,21 +8,12 @@ import duckdb
 import pyarrow as pa
 
 from hcat.engine.catalogue import describe_columns, describe_constraints
-from hcat.grammar.materials import IMPORT_SCHEMA, Materials
+from hcat.grammar.materials import Materials
 from hcat.grammar.materials import gather as gather_materials
 from hcat.grammar.templates import templates_table, texts_table
 
 NAMES = [("main", name) for name in ("accounts", "branches", "customers", "loans")]
-SETTINGS: dict[str, Any] = {
-    "random_seed": 7,
-    "generator": "offline",
-    "templates": 12,
-    "texts_per_style": 2,
-    "fillings": 5,
-    "hypotheses": ["length", "register"],
-    "requirements": {"maximum_joins": 3, "maximum_columns": 3, "maximum_placeholders": 3},
-    "enumerated": {"maximum_joins": 2, "maximum_columns": 1, "maximum_placeholders": 2},
-}
+SETTINGS: dict[str, Any] = {"random_seed": 7, "maximum_templates": 12, "texts_per_style": 2, "maximum_fillings": 5}
 CITY = "SELECT city FROM branches WHERE branch_name = '[branches.branch_name]';"
 
 
@@ -53,7 +44,6 @@ def gather(
     own: pa.Table | None = None,
     texts: pa.Table | None = None,
     *,
-    imports: pa.Table | None = None,
     calls: pa.Table | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Materials:
@@ -64,7 +54,6 @@ def gather(
         describe_constraints(connection, NAMES),
         edits() if own is None else own,
         text_edits() if texts is None else texts,
-        IMPORT_SCHEMA.empty_table() if imports is None else imports,
         calls,
     )
 

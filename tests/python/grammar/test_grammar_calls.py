@@ -48,7 +48,7 @@ def test_no_prompt_holds_a_row(asked: list[Any]) -> None:
         connection.execute(TABLES.replace("'Harbour'", "'CANARY one'").replace("'Northport'", "'CANARY two'"))
         connection.execute("create type mood as enum ('CANARY three', 'CANARY four')")
         connection.execute("alter table branches add column temper mood default 'CANARY three'")
-        materials = gather(connection, settings={"generator": "language_model", "templates": 6})
+        materials = gather(connection, settings={"generator": "language_model", "maximum_templates": 6})
         batches = list(call_for_templates(materials, SERVICE))
         values = {
             str(value)
@@ -59,33 +59,33 @@ def test_no_prompt_holds_a_row(asked: list[Any]) -> None:
         }
     assert {"CANARY one", "CANARY two", "CANARY three"} <= values
     ledger = pa.Table.from_batches(batches).to_pylist()
-    assert len(asked) == len(ledger) == 2 + 6 * 4
+    assert len(asked) == len(ledger) == 2 + 6 * 6
     for prompt in [*map(json.dumps, asked), *(row["prompt"] for row in ledger)]:
         assert "CANARY" not in prompt
         assert [value for value in sorted(values) if value in prompt] == []
 
 
 def test_what_was_answered_is_not_asked_again(bank: duckdb.DuckDBPyConnection, asked: list[Any]) -> None:
-    materials = gather(bank, settings={"generator": "language_model", "templates": 3})
+    materials = gather(bank, settings={"generator": "language_model", "maximum_templates": 3})
     ledger = pa.Table.from_batches(list(call_for_templates(materials, SERVICE)))
     rows = ledger.to_pylist()
     # the first reply was no JSON and was asked for again
     assert [(row["call_status"], row["is_last"]) for row in rows[:2]] == [("invalid_reply", False), ("answered", True)]
     assert list(call_for_templates(materials, SERVICE, ledger)) == []
     assert len(asked) == len(rows)
-    known = gather(bank, calls=ledger, settings={"templates": 3})
+    known = gather(bank, calls=ledger, settings={"maximum_templates": 3})
     assert [status for _, status in statuses(known, origin="language_model")] == ["accepted", "rejected"]
     assert {origin for origin, _ in used(known)} == {"language_model"}
     # replies to other tables or another count are passed over
-    assert statuses(gather(bank, calls=ledger, settings={"templates": 4}), origin="language_model") == []
+    assert statuses(gather(bank, calls=ledger, settings={"maximum_templates": 4}), origin="language_model") == []
 
 
 def test_beyond_the_budget_the_enumerator_alone_writes(bank: duckdb.DuckDBPyConnection, asked: list[Any]) -> None:
-    materials = gather(bank, settings={"generator": "language_model", "templates": 3})
+    materials = gather(bank, settings={"generator": "language_model", "maximum_templates": 3})
     ledger = pa.Table.from_batches(list(call_for_templates(materials, SERVICE | {"maximum_calls": 0})))
     assert asked == []
     assert set(ledger["call_status"].to_pylist()) == {"budget_exhausted"}
-    known = gather(bank, calls=ledger, settings={"templates": 3})
+    known = gather(bank, calls=ledger, settings={"maximum_templates": 3})
     assert len(statuses(known, template_status="accepted", origin="enumerated")) == 3
     # the next build tries again
     assert list(call_for_templates(materials, SERVICE, ledger)) != []
@@ -95,7 +95,7 @@ def test_what_a_call_cost_is_not_forgotten_when_it_is_asked_again(
     bank: duckdb.DuckDBPyConnection, asked: list[Any]
 ) -> None:
     # the first reply is no JSON and is paid for; the budget ends before it is asked for again
-    materials = gather(bank, settings={"generator": "language_model", "templates": 3})
+    materials = gather(bank, settings={"generator": "language_model", "maximum_templates": 3})
     ledger = pa.Table.from_batches(list(call_for_templates(materials, SERVICE | {"maximum_calls": 1})))
     paid, waiting = ledger.to_pylist()[:2]
     assert [(row["call_status"], row["prompt_tokens"]) for row in (paid, waiting)] == [

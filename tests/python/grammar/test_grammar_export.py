@@ -34,8 +34,8 @@ def warehouse(tmp_path: Path) -> Path:
 
 def test_queries_are_of_the_raw_contract(warehouse: Path) -> None:
     written = write_queries(warehouse)
-    assert (written.count_templates, written.count_groups, written.count_queries) == (1, 1, 2)
-    assert written.rejected == {"no_answer": 1}
+    assert dict(written.lines)["written"] == "2: 1 facts of 1 SQL templates"
+    assert dict(written.lines)["not asked"] == "1 fillings: 1 no_answer"
     rows = [json.loads(line) for line in written.path.read_text(encoding="utf-8").splitlines()]
     assert [row["query_id"] for row in rows] == ["q1", "q2"]
     assert rows[0] | {"tags": None} == {

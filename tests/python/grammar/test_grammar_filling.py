@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import datetime
-import itertools
 from collections import Counter
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_grammar_bank import bank_schema, database, paper_database, paper_files, sqlite_schema
+from test_grammar_bank import bank_schema, database
 
 from hcat.grammar import filling
 from hcat.grammar.filling import (
@@ -22,8 +20,7 @@ from hcat.grammar.filling import (
     select_combinations,
     write_value,
 )
-from hcat.grammar.importers import read_queries, read_sql_templates
-from hcat.grammar.sql_rendering import render_query, render_values
+from hcat.grammar.sql_rendering import render_values
 from hcat.grammar.sql_templates import Placeholder, read_sql_template
 
 BANK = bank_schema()
@@ -103,12 +100,6 @@ def test_every_combination_is_equally_likely_over_seeds() -> None:
     assert len(drawn) == 6
 
 
-def test_a_new_value_leaves_the_others_in_their_order() -> None:
-    old = select_combinations(BALANCE, {IBAN: list("abcdefgh")}, 8, 5).rows
-    new = select_combinations(BALANCE, {IBAN: list("abcdefghi")}, 9, 5).rows
-    assert [row for row in new if row != ("i",)] == list(old)
-
-
 def test_a_huge_product_is_not_counted_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(filling, "MAXIMUM_PRODUCT", 100)
     values: dict[Placeholder, list[Any]] = {IBAN: [f"Z{number}" for number in range(3_000)], NUMBER: list(range(5))}
@@ -120,13 +111,6 @@ def test_a_huge_product_is_not_counted_out(monkeypatch: pytest.MonkeyPatch) -> N
     # the short list stays whole, the long one fills the room: 5 x 20
     assert len(whole) == 100
     assert len({number for _, number in whole}) == 5
-
-
-def test_settings_of_the_choice_are_checked() -> None:
-    with pytest.raises(ValueError, match=r"missing are \[loans.loan_number\]"):
-        select_combinations(PAIR, {IBAN: ["a"]}, 1, 1)
-    with pytest.raises(ValueError, match="cap must be at least 1, got 0"):
-        select_combinations(BALANCE, {IBAN: ["a"]}, 0, 1)
 
 
 def test_the_same_sql_query_is_the_same_group() -> None:
@@ -160,43 +144,8 @@ def test_the_single_answer(rows: list[tuple[Any, ...]], status: str, answer: str
     assert check_answer(rows) == (status, answer)
 
 
-def test_values_that_are_all_missing_fill_nothing() -> None:
-    found = select_combinations(BALANCE, {IBAN: [None]}, 5, 1)
-    assert (found.rows, found.count_possible) == ((), 0)
-
-
 def test_distinct_values_of_the_warehouse_fill_a_placeholder() -> None:
     with database() as connection:
         rows = connection.execute(render_values(IBAN, BANK)).fetchall()
     found = select_combinations(BALANCE, {IBAN: [value for (value,) in rows]}, 10, 1)
     assert sorted(found.rows) == [("ZZ11",), ("ZZ12",), ("ZZ13",)]
-
-
-# ---- the database of the paper ------------------------------------------------------------------------------------
-
-
-def test_the_answers_of_the_paper_are_found_again(tmp_path: Path) -> None:
-    contents = paper_files("benchmarks/spider/")
-    imported = read_sql_templates(contents["spider/SQLTemplateGenerator/sql_templates.json"].decode())
-    published = read_queries(contents["spider/QADataGenerator/short.json"].decode())
-    connection = paper_database(tmp_path)
-    try:
-        schema = sqlite_schema(connection)
-        for number, entry in enumerate(imported):
-            template = read_sql_template(entry.text, schema)
-            rendered = render_query(template, schema)
-            values = [
-                [value for (value,) in connection.execute(render_values(placeholder, schema))]
-                for placeholder in template.placeholders
-            ]
-            found = []
-            for row in itertools.product(*values):
-                by_placeholder = dict(zip(template.placeholders, row, strict=True))
-                bound = [by_placeholder[placeholder] for placeholder in rendered.parameters]
-                answers = connection.execute(rendered.sql, bound).fetchall()
-                assert check_answer(answers).status in ("single_answer", "no_answer")
-                found += answers
-            expected = [query.rows for query in published if query.template_number == number]
-            assert Counter(expected) == Counter((answer,) for answer in found)
-    finally:
-        connection.close()

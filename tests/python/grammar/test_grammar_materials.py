@@ -1,22 +1,17 @@
-"""What templates are made of: the described schema, the one statement that is run, settings and imported files."""
+"""What templates are made of: the described schema, the one statement that is run, and settings."""
 
 from __future__ import annotations
-
-import json
-from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
-from grammar_materials import NAMES, gather, statuses
+from grammar_materials import NAMES, gather
 from test_grammar_bank import constraint_rows
 
 from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.engine.relations import select_runner
-from hcat.grammar.importers import ImportFormatError
-from hcat.grammar.materials import add_declared, add_descriptions, read_imports
+from hcat.grammar.materials import add_declared, add_descriptions
 from hcat.grammar.schema import column_kind
-from hcat.grammar.templates import texts_table
 
 
 def test_the_schema_holds_names_and_counts_alone(bank: duckdb.DuckDBPyConnection) -> None:
@@ -85,34 +80,6 @@ def test_only_one_select_is_run(bank: duckdb.DuckDBPyConnection) -> None:
         select_runner(bank, 0)
 
 
-def test_settings_that_cannot_be_met_are_refused(bank: duckdb.DuckDBPyConnection) -> None:
-    for changed, message in (
-        ({"texts_per_style": 9}, "texts_per_style must lie in"),
-        ({"fillings": 0}, "maximum_fillings must be at least 1, got 0"),
-        ({"hypotheses": ["size"]}, "hypotheses must be of length, register, form, got size"),
-        ({"generator": "oracle"}, "hcat_generator must be one of offline, language_model, got 'oracle'"),
-        ({"requirements": {"joins": 2}}, "requirements are tables, .* got joins"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            gather(bank, settings=changed)
-
-
-def test_files_of_the_papers_tool_are_imported(bank: duckdb.DuckDBPyConnection, tmp_path: Any) -> None:
-    spelled = "SELECT branches.city FROM branches WHERE branches.branch_name = '[branches.branch_name]'"
-    (tmp_path / "sql.json").write_text(json.dumps({"('branches',)": [spelled, "SELECT nonsense"]}))
-    (tmp_path / "long.json").write_text(
-        json.dumps({spelled: ['"Would somebody be so kind as to say in which town [branches.branch_name] lies?"']})
-    )
-    imports = read_imports({"long": str(tmp_path / "long.json"), "sql_templates": str(tmp_path / "sql.json")})
-    materials = gather(bank, imports=imports)
-    assert [status for _, status in statuses(materials, origin="imported")] == ["accepted", "rejected"]
-    (row,) = [row for row in texts_table(materials).to_pylist() if row["origin"] == "imported"]
-    assert (row["style"], row["text_status"]) == ("long", "used")
-    assert row["text_template"].startswith("Would somebody")
-    (tmp_path / "short.json").write_text("[]")
-    with pytest.raises(ImportFormatError, match=r"short\.json: templates must be a JSON object, got list"):
-        read_imports({"short": str(tmp_path / "short.json")})
-    with pytest.raises(ImportFormatError, match="must be a readable file"):
-        read_imports({"short": str(tmp_path / "none.json")})
-    with pytest.raises(ValueError, match="style must be one of"):
-        read_imports({"shouted": str(tmp_path / "short.json")})
+def test_an_unknown_generator_is_refused(bank: duckdb.DuckDBPyConnection) -> None:
+    with pytest.raises(ValueError, match="hcat_generator must be one of offline, language_model, got 'oracle'"):
+        gather(bank, settings={"generator": "oracle"})

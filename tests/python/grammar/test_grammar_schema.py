@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from test_grammar_bank import bank_schema, column_rows, constraint_rows
 
-from hcat.grammar.schema import ForeignKey, SchemaError, column_kind, quote_identifier, read_schema
+from hcat.grammar.schema import ForeignKey, SchemaError, column_kind, read_schema
 
 
 def test_the_bank_is_read_with_its_keys_foreign_keys_and_counts() -> None:
@@ -23,14 +22,6 @@ def test_the_bank_is_read_with_its_keys_foreign_keys_and_counts() -> None:
     assert (balance.kind, balance.count_distinct) == ("number", 3)
     assert ForeignKey("loans", ("account_id",), "accounts", ("account_id",)) in schema.foreign_keys
     assert len(schema.foreign_keys) == 3
-
-
-def test_arrow_tables_and_plain_rows_give_the_same_schema() -> None:
-    plain = read_schema(column_rows(), constraint_rows())
-    arrow = read_schema(pa.Table.from_pylist(column_rows()), pa.Table.from_pylist(constraint_rows()))
-    assert plain == arrow
-    # neither does their order matter, since positions are given
-    assert read_schema(column_rows()[::-1], constraint_rows()[::-1]) == plain
 
 
 @pytest.mark.parametrize(
@@ -114,7 +105,3 @@ def test_rows_that_are_no_schema_say_why(
 ) -> None:
     with pytest.raises(SchemaError, match=message):
         read_schema(columns, constraints)
-
-
-def test_identifiers_are_quoted_with_doubled_quotes() -> None:
-    assert quote_identifier('a"b') == '"a""b"'

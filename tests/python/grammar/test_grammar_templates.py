@@ -19,7 +19,7 @@ def test_every_criterion_is_asked_of_every_template(bank: duckdb.DuckDBPyConnect
     accepted = {
         row["candidate_id"] for row in templates_table(materials).to_pylist() if row["template_status"] == "accepted"
     }
-    assert len(accepted) == SETTINGS["templates"]
+    assert len(accepted) == SETTINGS["maximum_templates"]
     assert {row["outcome"] for row in checks if row["candidate_id"] in accepted} == {"met"}
     assert statuses(materials, origin="person") == [("hostile", "rejected")]
 
@@ -63,20 +63,12 @@ def test_a_new_template_of_a_person_comes_first_under_its_own_name(bank: duckdb.
     assert "not_redundant" in same["status_detail"]
 
 
-def test_specific_requirements_hold_for_everybody(bank: duckdb.DuckDBPyConnection) -> None:
-    wanted = {"requirements": {"tables": ["loans"], "maximum_joins": 2}}
-    materials = gather(bank, edits(("our own", CITY, True)), settings=wanted)
-    assert statuses(materials, origin="person") == [("our own", "rejected")]
-    rows = templates_table(materials).to_pylist()
-    assert all("loans" in row["sql_template"] for row in rows if row["template_status"] == "accepted")
-
-
 def test_every_style_has_the_same_number_of_texts(bank: duckdb.DuckDBPyConnection) -> None:
     rows = [row for row in texts_table(gather(bank)).to_pylist() if row["text_status"] == "used"]
     counts = Counter((row["sql_template_id"], row["style"]) for row in rows)
-    assert len(counts) == SETTINGS["templates"] * 4
+    assert len(counts) == SETTINGS["maximum_templates"] * 6
     assert set(counts.values()) == {2}
-    assert {row["hypothesis"] for row in rows} == {"length", "register"}
+    assert {row["hypothesis"] for row in rows} == {"length", "register", "form"}
     assert len({row["text_template"].casefold() for row in rows}) == len(rows)
 
 
@@ -133,7 +125,7 @@ def test_a_template_with_a_style_that_is_short_of_texts_asks_nothing(bank: duckd
 
 
 def test_templates_checks_and_texts_are_of_one_set_of_materials(bank: duckdb.DuckDBPyConnection) -> None:
-    materials = gather(bank, edits(("own", "SELECT * FROM branches;", True)), settings={"templates": 2})
+    materials = gather(bank, edits(("own", "SELECT * FROM branches;", True)), settings={"maximum_templates": 2})
     made = make_templates(materials).to_pylist()
     assert [row["template_status"] for row in made].count("accepted") == 2
     for row in made:

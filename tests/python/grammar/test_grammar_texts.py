@@ -2,37 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from test_grammar_bank import (
     TABLES,
     bank_schema,
     column_rows,
     constraint_rows,
-    paper_database,
-    paper_files,
-    sqlite_schema,
 )
 
-from hcat.grammar.criteria import Requirements
+from hcat.grammar.criteria import ENUMERATED, Requirements
 from hcat.grammar.enumeration import enumerate_sql_templates
-from hcat.grammar.importers import (
-    ImportedSqlTemplate,
-    ImportFormatError,
-    read_queries,
-    read_sql_templates,
-    read_text_templates,
-)
 from hcat.grammar.prompts import (
-    MAXIMUM_TEMPLATES,
-    read_reply,
     sql_templates_prompt,
     templates_response,
     text_templates_prompt,
@@ -42,18 +26,15 @@ from hcat.grammar.sql_templates import Placeholder, Reference, SqlTemplate, Temp
 from hcat.grammar.text_templates import (
     HYPOTHESES,
     MAXIMUM_PER_STYLE,
-    MINIMUM_LONG_WORDS,
     STYLES,
-    TextTemplate,
     check_text_template,
     describe_template,
     fill_text,
-    hypothesis_of,
     write_text_templates,
 )
 
 BANK = bank_schema()
-TEMPLATES = enumerate_sql_templates(BANK, 1_000).templates
+TEMPLATES = enumerate_sql_templates(BANK, 1_000, ENUMERATED)
 BALANCE = read_sql_template("SELECT balance FROM accounts WHERE iban = '[accounts.iban]'", BANK)
 PAIR = read_sql_template(
     "SELECT l.purpose FROM loans l JOIN accounts a ON l.account_id = a.account_id "
@@ -114,7 +95,7 @@ def test_two_rows_of_one_table_are_told_apart_by_the_column_that_refers() -> Non
     assert describe_template(template) == ("name", "manager with the employee named '[employees.name]'")
 
 
-@pytest.mark.parametrize("count", range(1, MAXIMUM_PER_STYLE + 1))
+@pytest.mark.parametrize("count", [1, MAXIMUM_PER_STYLE])
 def test_every_template_gets_equally_many_texts_of_each_style_without_faults(count: int) -> None:
     texts = [text for template in TEMPLATES for text in write_text_templates(template, count)]
     assert len(texts) == len(TEMPLATES) * len(STYLES) * count
@@ -129,29 +110,6 @@ def test_every_template_gets_equally_many_texts_of_each_style_without_faults(cou
             ]
             for number, text in enumerate(own):
                 assert check_text_template(text, template, own[:number]) == ()
-
-
-def test_long_texts_are_long_and_short_ones_shorter() -> None:
-    for template in TEMPLATES:
-        words: dict[str, list[int]] = {style: [] for style in STYLES}
-        for text in write_text_templates(template, MAXIMUM_PER_STYLE):
-            words[text.style].append(len(text.text.split()))
-        assert min(words["long"]) >= MINIMUM_LONG_WORDS
-        assert 2 * max(words["short"]) <= min(words["long"])
-
-
-def test_settings_of_the_writer_are_checked() -> None:
-    with pytest.raises(ValueError, match=r"must lie in \[1, 4\], got 5"):
-        write_text_templates(BALANCE, 5)
-    with pytest.raises(ValueError, match="hypothesis must be one of length"):
-        write_text_templates(BALANCE, 1, ("size",))
-    with pytest.raises(ValueError, match="style must be one of its hypothesis"):
-        TextTemplate("x", "length", "formal", "text")
-    with pytest.raises(ValueError, match="origin must be one of"):
-        TextTemplate("x", "length", "short", "text", "nobody")
-    assert {hypothesis_of(style) for style in STYLES} == set(HYPOTHESES)
-    with pytest.raises(ValueError, match="style must be one of"):
-        hypothesis_of("loud")
 
 
 @pytest.mark.parametrize(
@@ -184,16 +142,6 @@ def test_values_that_look_like_placeholders_stay_values() -> None:
         fill_text(text, {number: "1"})
 
 
-@settings(max_examples=150, deadline=None)
-@given(st.text(max_size=60))
-def test_a_text_without_faults_can_be_filled(text: str) -> None:
-    for whole in (text, f"{text} [accounts.iban]"):
-        if not check_text_template(whole, BALANCE):
-            filled = fill_text(whole, {Placeholder("accounts", "iban"): "ZZ11"})
-            assert "ZZ11" in filled
-            assert "[" not in filled
-
-
 # ---- prompts ----------------------------------------------------------------------------------------------------
 
 
@@ -213,7 +161,7 @@ def test_no_value_of_a_row_is_in_any_prompt() -> None:
     ]
     schema = read_schema(rows, constraint_rows(), [{"table_name": "loans", "count_rows": 1250, "first": "house"}])
     prompts = [sql_templates_prompt(schema, 5)]
-    for template in enumerate_sql_templates(schema, 1_000, accepts_undecided=True).templates:
+    for template in enumerate_sql_templates(schema, 1_000, ENUMERATED):
         prompts += [text_templates_prompt(template, schema, style, 3) for style in STYLES]
     said = json.dumps(prompts)
     assert len(_values()) > 30
@@ -223,11 +171,7 @@ def test_no_value_of_a_row_is_in_any_prompt() -> None:
     assert "account_type" in said
 
 
-def test_a_prompt_takes_nothing_but_schemas_and_templates_of_them() -> None:
-    with pytest.raises(TypeError, match="sees a Schema and nothing else, got list"):
-        sql_templates_prompt([{"full_name": "Ines Vale"}], 1)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="sees an SqlTemplate and nothing else, got str"):
-        text_templates_prompt("SELECT 'Ines Vale'", BANK, "short", 1)  # type: ignore[arg-type]
+def test_a_prompt_takes_nothing_but_templates_of_the_schema() -> None:
     # a template put together by hand with a value where a name stands is read against the schema
     forged = SqlTemplate(("accounts",), (), (Reference(0, "balance' Ines Vale"),), (Reference(0, "iban"),))
     with pytest.raises(TemplateError):
@@ -237,7 +181,7 @@ def test_a_prompt_takes_nothing_but_schemas_and_templates_of_them() -> None:
 
 
 def test_the_prompt_says_the_schema_the_limits_and_the_shape_of_the_reply() -> None:
-    wanted = Requirements(tables=frozenset({"loans"}), minimum_joins=1, maximum_joins=2)
+    wanted = Requirements(maximum_joins=2)
     system, user = sql_templates_prompt(BANK, 7, wanted)
     assert (system["role"], user["role"]) == ("system", "user")
     body = json.loads(user["content"])
@@ -245,126 +189,4 @@ def test_the_prompt_says_the_schema_the_limits_and_the_shape_of_the_reply() -> N
     assert {"column": "balance", "kind": "number"} in body["tables"][0]["columns"]
     assert len(body["foreign_keys"]) == 3
     assert body["reply_schema"] == templates_response(7)
-    assert "Between 1 and 2 joins." in body["rules"]
-    assert 'Read all of these tables: ["loans"].' in body["rules"]
-
-
-def test_limits_of_prompts() -> None:
-    with pytest.raises(ValueError, match=f"count must lie in .1, {MAXIMUM_TEMPLATES}., got 0"):
-        sql_templates_prompt(BANK, 0)
-    with pytest.raises(ValueError, match="not there are vault"):
-        sql_templates_prompt(BANK, 1, Requirements(tables=frozenset({"vault"})))
-    with pytest.raises(ValueError, match="style must be one of"):
-        text_templates_prompt(BALANCE, BANK, "loud", 1)
-
-
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        ('{"templates": [" a ", "b", "c"]}', ("read", ["a", "b"])),
-        ('{"templates": []}', ("read", [])),
-        ('{"templates": [1]}', ("wrong_shape", [])),
-        ("[]", ("wrong_shape", [])),
-        ("SELECT 1", ("not_json", [])),
-        ("[" * 100_000, ("not_json", [])),
-    ],
-)
-def test_replies(content: str, expected: tuple[str, list[str]]) -> None:
-    assert read_reply(content, 2) == expected
-
-
-# ---- files of the paper's shapes -----------------------------------------------------------------------------------
-
-
-def test_files_of_sql_templates() -> None:
-    content = json.dumps({"('customer', )": ["SELECT a;"], "('x', 'y')": ["SELECT b; ", "SELECT c;"]})
-    assert read_sql_templates(content) == (
-        ImportedSqlTemplate(("customer",), "SELECT a;"),
-        ImportedSqlTemplate(("x", "y"), "SELECT b;"),
-        ImportedSqlTemplate(("x", "y"), "SELECT c;"),
-    )
-    assert read_sql_templates("SELECT a;\n\n SELECT b;\n") == (
-        ImportedSqlTemplate((), "SELECT a;"),
-        ImportedSqlTemplate((), "SELECT b;"),
-    )
-
-
-def test_files_of_text_templates_of_one_and_two_levels() -> None:
-    flat = {"SELECT a;": ['"Say [t.c]"', "Tell me [t.c] "]}
-    expected = {"SELECT a;": ("Say [t.c]", "Tell me [t.c]")}
-    assert read_text_templates(json.dumps(flat)) == expected
-    assert read_text_templates(json.dumps({"Customer": flat})) == expected
-
-
-def test_files_of_queries_read_rows_without_running_them() -> None:
-    content = json.dumps([[["[('Oslo', 2.0)]", ["q1", "q2"]]], [["[(None,)]", ["q3"]], ["__import__('os')", []]]])
-    first, second, third = read_queries(content)
-    assert (first.template_number, first.rows, first.texts) == (0, (("Oslo", 2.0),), ("q1", "q2"))
-    assert (second.template_number, second.rows) == (1, ((None,),))
-    assert third.rows is None
-
-
-@pytest.mark.parametrize("content", ["{", "[]", '{"customer": []}', '{"(\'a\',)": "x"}', "{\"('a',)\": [1]}"])
-def test_files_of_sql_templates_of_another_shape_are_refused(content: str) -> None:
-    if content == "[]":
-        # one template a line: it is read, and the criteria refuse it
-        assert read_sql_templates(content) == (ImportedSqlTemplate((), "[]"),)
-        return
-    with pytest.raises(ImportFormatError):
-        read_sql_templates(content)
-
-
-@pytest.mark.parametrize("content", ["nothing", "[]", '{"a": 1}', '{"a": {"s": ["x"]}, "b": {"s": ["y"]}}'])
-def test_files_of_text_templates_of_another_shape_are_refused(content: str) -> None:
-    with pytest.raises(ImportFormatError):
-        read_text_templates(content)
-
-
-@pytest.mark.parametrize("content", ["{}", "[1]", "[[1]]", '[[["[]", 1]]]', "[[[1, []]]]"])
-def test_files_of_queries_of_another_shape_are_refused(content: str) -> None:
-    with pytest.raises(ImportFormatError):
-        read_queries(content)
-
-
-def _paper_texts() -> dict[str, str]:
-    parts = ("SQLTemplateGenerator", "TextTemplateGenerator", "QADataGenerator")
-    files = paper_files("benchmarks/")
-    return {name: content.decode() for name, content in files.items() if any(part in name for part in parts)}
-
-
-def test_the_files_of_the_paper_are_read_and_counted_as_its_appendix_does() -> None:
-    files = _paper_texts()
-    # appendix F, table 5b: 5 + 3 or 4 + 2 templates, 50 + 87 + 20 = 157 SQL queries
-    assert len(read_sql_templates(files["aurp/SQLTemplateGenerator/sql_templates.json"])) == 10
-    for style in ("short", "long"):
-        texts = read_text_templates(files[f"aurp/TextTemplateGenerator/{style}.json"])
-        assert {len(group) for group in texts.values()} == {3}
-        queries = read_queries(files[f"aurp/QADataGenerator/{style}.json"])
-        assert len(queries) == 157
-        assert sum(len(query.texts) for query in queries) == 471
-        assert all(query.rows is not None for query in queries)
-        assert len(read_queries(files[f"spider/QADataGenerator/{style}.json"])) == 57
-    nested = read_text_templates(files["aurp/TextTemplateGenerator/medium.json"])
-    assert len(nested) == 10
-    assert not any(text.startswith('"') for group in nested.values() for text in group)
-
-
-def test_the_texts_of_the_paper_pass_the_check_of_placeholders(tmp_path: Path) -> None:
-    files = _paper_texts()
-    by_template: dict[str, list[str]] = {}
-    for name, content in files.items():
-        if "TextTemplateGenerator" in name:
-            for sql, texts in read_text_templates(content).items():
-                by_template.setdefault(sql, []).extend(texts)
-    # one database is there with its keys; of the other, the templates of one table each tell the columns
-    with contextlib.closing(paper_database(tmp_path)) as connection:
-        schema = sqlite_schema(connection)
-    plain = [re.match(r"SELECT (\w+) FROM (\w+) WHERE (\w+) =", sql) for sql in by_template]
-    told = {(match[2], column) for match in plain if match for column in (match[1], match[3])}
-    rows = [{"table_name": table, "column_name": column, "data_type": "VARCHAR"} for table, column in sorted(told)]
-    other = read_schema([row for row in rows if schema.table(row["table_name"]) is None])
-    both = Schema((*schema.tables, *other.tables), schema.foreign_keys)
-    for sql, written in by_template.items():
-        template = read_sql_template(sql, both)
-        assert [fault for text in written for fault in check_text_template(text, template)] == []
-    assert sum(map(len, by_template.values())) == 190
+    assert "Between 0 and 2 joins." in body["rules"]

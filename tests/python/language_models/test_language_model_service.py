@@ -96,22 +96,6 @@ def test_a_reply_is_of_the_schema_whatever_the_model_prefers(
     assert replies[0] == replies[2]
 
 
-def test_of_two_texts_the_more_probable_one_is_chosen(service: ModuleType, babbler: tuple[Any, Any]) -> None:
-    import torch
-
-    model, tokenizer = babbler
-    with torch.inference_mode():
-        ids = tokenizer("What is it?", return_tensors="pt")["input_ids"]
-        first = torch.log_softmax(model(input_ids=ids).logits[0, -1], dim=-1)
-        best, worst = (tokenizer.decode([int(place)]) for place in (first[1:94].argmax() + 1, first[1:94].argmin() + 1))
-        writer = service.Writer(model, tokenizer, ids, 40)
-        assert writer._prefer([worst, best]) == 1
-        assert writer._prefer([best, worst]) == 0
-        # looking at longer texts leaves no trace
-        assert writer._prefer([f"{worst} and more", best]) == 1
-        assert writer._prefer([best, worst]) == 0
-
-
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
@@ -125,10 +109,3 @@ def test_of_two_texts_the_more_probable_one_is_chosen(service: ModuleType, babbl
 def test_a_schema_that_cannot_be_kept_is_refused(service: ModuleType, schema: Any, message: str) -> None:
     with pytest.raises(service.SchemaError, match=message):
         service.read_schema({"type": "json_schema", "json_schema": {"schema": schema}})
-
-
-def test_another_response_format_is_refused(service: ModuleType) -> None:
-    assert service.read_schema(None) is None
-    for wrong in ({"type": "json_object"}, {"type": "text", "json_schema": {"schema": {}}}, [1]):
-        with pytest.raises(service.SchemaError, match="response_format must be of the type json_schema"):
-            service.read_schema(wrong)

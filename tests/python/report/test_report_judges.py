@@ -15,24 +15,24 @@ from hcat.report.showing import break_name, format_number, format_percent
 
 ROWS = """
 create table fct_judge_agreement as
-select * replace (value::double as value, low::double as low, high::double as high, cost::double as cost),
-    'EUR' as currency, 3 as count_clusters, 4 as count_interactions, 3 as count_scored, 1 as count_failed,
+select * replace (value::double as value, low::double as low, high::double as high),
+    3 as count_clusters, 4 as count_interactions, 3 as count_scored, 1 as count_failed,
     1 as count_no_verdict
 from (values
     ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'cohen_kappa', 'estimated', 'estimated',
-        '<script>judge', 0.25, 0.125, 0.5, 3, 7, 900, 100, 1.5),
+        '<script>judge', 0.25, 0.125, 0.5, 3, 7, 900, 100),
     ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'percent_agreement', 'no_threshold', 'no_estimate',
-        '<script>judge', null, null, null, 3, 7, 900, 100, 1.5),
+        '<script>judge', null, null, null, 3, 7, 900, 100),
     ('support_words', 'no_language_model', 'faithfulness', 'people', 'ranking_accuracy', 'estimated',
-        'too_few_clusters', null, 0.75, null, null, 3, 0, 0, 0, 0.0),
+        'too_few_clusters', null, 0.75, null, null, 3, 0, 0, 0),
     ('correctness_llm', 'language_model', null, 'rule', 'cohen_kappa', 'no_variation', 'no_estimate',
-        '<script>judge', null, null, null, 2, 4, 10, 10, null)
+        '<script>judge', null, null, null, 2, 4, 10, 10)
 ) as rows (metric_name, method, criterion, reference, statistic, status, interval_status, language_model, value, low,
-    high, count_compared, count_calls, prompt_tokens, completion_tokens, cost)
+    high, count_compared, count_calls, prompt_tokens, completion_tokens)
 """
 
 
-def test_figures_stand_beside_their_cost(tmp_path: Path) -> None:
+def test_figures_stand_beside_their_calls(tmp_path: Path) -> None:
     path = tmp_path / "hcat.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute(ROWS)
@@ -42,9 +42,9 @@ def test_figures_stand_beside_their_cost(tmp_path: Path) -> None:
     rows = {row["metric_name"]: row for row in judges["metrics"]}
     assert rows["faithfulness_llm"]["figures"][0] == {"value": "–", "interval": "no threshold has been decided"}
     assert rows["faithfulness_llm"]["figures"][1]["value"] == "0.250"
-    assert (rows["faithfulness_llm"]["count_tokens"], rows["faithfulness_llm"]["cost"]) == (1000, "1.50 EUR")
+    assert rows["faithfulness_llm"]["count_tokens"] == 1000
     assert rows["support_words"]["figures"][2] == {"value": "0.750", "interval": "too few clusters for an interval"}
-    assert (rows["correctness_llm"]["against"], rows["correctness_llm"]["cost"]) == ("rule", "not known")
+    assert rows["correctness_llm"]["against"] == "rule"
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(report.__file__).parent / "templates"),

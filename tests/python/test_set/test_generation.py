@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 from hcat.test_set.generation import offline, selection
 from hcat.test_set.generation.facts import extract_facts
 from hcat.test_set.generation.offline import Outcome, Query, Settings, Source, Template, generate
-from hcat.test_set.generation.patterns import Fact
 from hcat.test_set.generation.replies import ReplyError, read_facts, read_queries
 from hcat.test_set.generation.sentences import find_paragraphs, find_statements
 from hcat.test_set.generation.tables import GENERATED_SCHEMA, QueryMaker
 
 SPEAKER = "the bank"
-WHEN_NEEDED = Settings(speaker=SPEAKER, anchor="when_needed")
-ALWAYS = Settings(speaker=SPEAKER)
+BANK = Settings(speaker=SPEAKER)
 
 #: Sentences whose question was written by hand, with the kind of its answer.
 WORKED = [
@@ -159,16 +157,15 @@ PIER = Source(
 )
 
 
-def queries(query_type: str, source: Source = PIER, count: int = 3, settings: Settings = WHEN_NEEDED) -> list[Query]:
+def queries(query_type: str, source: Source = PIER, count: int = 3) -> list[Query]:
     """Return the queries of a type without partners and templates."""
-    return list(generate(query_type, count, source, [], [], settings).queries)
+    return list(generate(query_type, count, source, [], [], BANK).queries)
 
 
-def test_queries_name_their_document_always_or_when_needed() -> None:
-    needed = {query.text for query in queries("simple_factual")}
-    always = {query.text for query in queries("simple_factual", settings=ALWAYS)}
-    assert "How much does the Pier Account cost?" in needed
-    assert 'According to "Accounts", how much does the Pier Account cost?' in always
+def test_queries_name_their_document_and_their_chunk() -> None:
+    assert 'According to "Accounts", for how long is the Skiff Debit Card valid?' in {
+        query.text for query in queries("simple_factual")
+    }
     assert all(query.source_chunk_ids == ("c1",) for query in queries("simple_factual"))
 
 
@@ -190,7 +187,9 @@ def test_a_multiple_choice_query_has_one_right_option_and_two_that_the_chunk_doe
 
 def test_yes_no_queries_deny_what_the_sentence_denies_and_what_was_changed() -> None:
     found = {query.text: (query.reference_answer or "") for query in queries("yes_no", count=9)}
-    assert found["Is the Quay Account available to companies of any kind?"].startswith("No. The Quay Account is not")
+    assert found['According to "Accounts", is the Quay Account available to companies of any kind?'].startswith(
+        "No. The Quay Account is not"
+    )
     for text, reference in found.items():
         number = [word for word in text.split() if word.rstrip("?").isdigit()]
         if number:
@@ -201,7 +200,7 @@ def test_yes_no_queries_deny_what_the_sentence_denies_and_what_was_changed() -> 
     ("question", "is_changed"),
     [
         ("did net sales increase 5% in 2020", True),
-        ("can I hold up to 35 accounts at a time", True),
+        ("can I hold up to 35 accounts at a time", False),
         ("is more than 10% of the work done abroad", False),  # it may be 12 %
         ("can I open an account with $100 at any branch", False),  # with more, too
         ("did the bank lower its fee to $3 from $4 in 2020", False),
@@ -210,21 +209,19 @@ def test_yes_no_queries_deny_what_the_sentence_denies_and_what_was_changed() -> 
 def test_a_number_is_only_changed_where_that_makes_the_question_wrong(question: str, is_changed: bool) -> None:
     changed = offline._falsify(question, "")
     assert (changed is not None) == is_changed
-    if "35" in question and changed is not None:
-        assert int(changed.split("up to ")[1].split()[0]) > 35
 
 
 def test_a_multi_hop_query_joins_two_chunks_that_share_a_name() -> None:
     first = Source("a1", "In May 2019, Calder Water opened a plant in Merrow.", "Report")
     second = Source("a2", "In June 2020, Calder Water acquired a pipeline in Port Ash.", "Report")
     other = Source("a3", "In June 2021, Elm Energy acquired a dam in Port Ash.", "Report")
-    outcome = generate("multi_hop", 1, first, [other, second], [], ALWAYS)
+    outcome = generate("multi_hop", 1, first, [other, second], [], BANK)
     assert outcome.queries[0].text == (
         'According to "Report", when did Calder Water open a plant in Merrow, '
         "and when did Calder Water acquire a pipeline in Port Ash?"
     )
     assert outcome.queries[0].source_chunk_ids == ("a1", "a2")
-    assert generate("multi_hop", 1, first, [], [], ALWAYS).status == "no_partner_found"
+    assert generate("multi_hop", 1, first, [], [], BANK).status == "no_partner_found"
 
 
 TEMPLATES = [
@@ -238,11 +235,11 @@ TEMPLATES = [
 def test_templates_are_used_where_their_words_allow() -> None:
     chess = Source("c", "Chess is played in the hall of the bank, at any rate.", "Hall")
     plain = Source("c", "In May 2019, Calder Water opened a plant in Merrow.", "Report")
-    assert generate("off_topic", 1, chess, [], TEMPLATES, ALWAYS).status == "no_template_fits"
-    assert generate("off_topic", 1, plain, [], TEMPLATES, ALWAYS).queries[0].text == "Who plays chess?"
-    assert generate("vague", 1, chess, [], TEMPLATES, ALWAYS).queries[0].text == "What about the rate?"
-    assert generate("vague", 1, plain, [], TEMPLATES, ALWAYS).status == "no_template_fits"
-    outcome = generate("insufficient_context", 9, plain, [], TEMPLATES, ALWAYS)
+    assert generate("off_topic", 1, chess, [], TEMPLATES, BANK).status == "no_template_fits"
+    assert generate("off_topic", 1, plain, [], TEMPLATES, BANK).queries[0].text == "Who plays chess?"
+    assert generate("vague", 1, chess, [], TEMPLATES, BANK).queries[0].text == "What about the rate?"
+    assert generate("vague", 1, plain, [], TEMPLATES, BANK).status == "no_template_fits"
+    outcome = generate("insufficient_context", 9, plain, [], TEMPLATES, BANK)
     assert 'According to "Report", what did lawyers charge when Calder Water opened a plant in Merrow?' in {
         query.text for query in outcome.queries
     }
@@ -251,27 +248,10 @@ def test_templates_are_used_where_their_words_allow() -> None:
 
 @pytest.mark.parametrize("query_type", offline.NEED_LANGUAGE_MODEL)
 def test_what_needs_a_language_model_says_so(query_type: str) -> None:
-    outcome = generate(query_type, 1, PIER, [], [], ALWAYS)
+    outcome = generate(query_type, 1, PIER, [], [], BANK)
     assert outcome == Outcome(
         "needs_language_model", f"{query_type} queries need a language model: set hcat_generator to language_model"
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("riddle", 1), "query_type must be one of .*, got 'riddle'"),
-        (("vague", 0), "count must be at least 1, got 0"),
-    ],
-)
-def test_wrong_requests_are_refused(arguments: tuple[str, int], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        generate(*arguments, PIER, [], [], ALWAYS)
-
-
-def test_wrong_settings_are_refused() -> None:
-    with pytest.raises(ValueError, match="anchor must be always or when_needed, got 'never'"):
-        Settings(anchor="never")
 
 
 HOSTILE = st.text(alphabet=st.characters(codec="utf-8"), max_size=300)
@@ -282,8 +262,8 @@ HOSTILE = st.text(alphabet=st.characters(codec="utf-8"), max_size=300)
 def test_any_text_gives_sound_queries_the_same_every_time(parts: list[str]) -> None:
     source = Source("c", " ".join(parts), "Title")
     for query_type in ("simple_factual", "yes_no", "multiple_choice", "insufficient_context"):
-        outcome = generate(query_type, 3, source, [], TEMPLATES, ALWAYS)
-        assert outcome == generate(query_type, 3, source, [], TEMPLATES, ALWAYS)
+        outcome = generate(query_type, 3, source, [], TEMPLATES, BANK)
+        assert outcome == generate(query_type, 3, source, [], TEMPLATES, BANK)
         assert outcome.status in offline.STATUSES
         for query in outcome.queries:
             assert query.text.strip()
@@ -302,7 +282,7 @@ def test_the_batch_border_changes_no_query() -> None:
             }
         ]
     )
-    maker = QueryMaker(templates, {"speaker": "the bank", "anchor": "always", "seed": "1"})
+    maker = QueryMaker(templates, {"speaker": "the bank", "seed": "1"})
     requests = pa.RecordBatch.from_pylist(
         [
             {
@@ -333,14 +313,7 @@ def test_the_batch_border_changes_no_query() -> None:
 # ---------------------------------------------------------------------------------------------------------------------
 # Selection
 
-LIMITS = {
-    "minimum_words": 3,
-    "maximum_words": 20,
-    "copied_share": 0.9,
-    "chunk_similarity": 0.1,
-    "duplicate_similarity": 0.92,
-    "duplicate_overlap": 0.6,
-}
+LIMITS = selection.CheckLimits(maximum_words=20)
 
 
 def candidate(query_id: str, text: str, **changes: object) -> dict[str, object]:
@@ -433,20 +406,6 @@ def test_blocks_find_the_same_near_duplicates_as_one_block(monkeypatch: pytest.M
     assert {None, "near_duplicate"} <= set(whole.values())
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"minimum_words": 30}, "words must lie in 1 <= minimum <= maximum, got 30 and 20"),
-        ({"copied_share": 0.0}, r"copied_share must lie in \(0, 1\], got 0.0"),
-        ({"duplicate_similarity": 1.5}, r"duplicate_similarity must lie in \[-1, 1\], got 1.5"),
-        ({"duplicate_overlap": -0.1}, r"duplicate_overlap must lie in \[0, 1\], got -0.1"),
-    ],
-)
-def test_wrong_limits_are_refused(change: dict[str, float], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        selection.CheckLimits(**(LIMITS | change))
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Replies of a language model
 
@@ -469,23 +428,22 @@ def test_a_reply_of_the_schema_is_read_also_inside_a_fence() -> None:
 @pytest.mark.parametrize(
     ("reply", "query_type", "message"),
     [
-        ("Sure! Here it is.", "simple_factual", 'a reply must be JSON, got "Sure! Here it is."'),
+        ("Sure! Here it is.", "simple_factual", "a reply must be JSON, got Sure! Here it is."),
         (f"Sure! {GOOD}", "simple_factual", "a reply must be JSON"),
-        ("[1]", "simple_factual", r"a reply must be a JSON object, got \[1\]"),
-        ('{"queries": [], "note": 1}', "simple_factual", "must have the member queries alone, got note, queries"),
-        ('{"queries": []}', "simple_factual", "queries must be a list of 1 to 1, got 0"),
-        (
-            GOOD.replace("easy", "tricky"),
-            "simple_factual",
-            'difficulty must be one of easy, medium, hard, got "tricky"',
-        ),
-        (GOOD.replace("numeric", "money"), "simple_factual", 'answer_type must be one of .*, got "money"'),
-        (GOOD.replace('"9 euros."', "9"), "simple_factual", "reference_answer must be a text, got 9"),
+        ("[1]", "simple_factual", "is not of type 'object'"),
+        ('{"queries": [], "note": 1}', "simple_factual", "'note' was unexpected"),
+        ('{"queries": []}', "simple_factual", "should be non-empty"),
+        (GOOD.replace("easy", "tricky"), "simple_factual", "'tricky' is not one of"),
+        (GOOD.replace('"9 euros."', "9"), "simple_factual", "reference_answer: 9 is not of type 'string'"),
         (GOOD.replace('"9 euros."', '"See www.example.org"'), "simple_factual", "must hold no link"),
-        (GOOD.replace('"query": ', '"text": '), "simple_factual", r"must have exactly .*, got \['answer_type'"),
-        (GOOD, "yes_no", 'must begin with Yes or No, got "9 euros."'),
-        (GOOD, "multiple_choice", r"must have options A\) B\) C\) and name one"),
-        (GOOD, "insufficient_context", 'reference_answer must be null, got "9 euros."'),
+        (
+            GOOD.replace('"query": ', '"text": '),
+            "simple_factual",
+            "'text'|'query'",
+        ),
+        (GOOD, "yes_no", "must begin with Yes or No, got 9 euros."),
+        (GOOD, "multiple_choice", r"must have options A\) B\) C\) and its answer name one"),
+        (GOOD, "insufficient_context", "'9 euros.' is not of type 'null'"),
         (
             GOOD.replace("What does it cost?", "The question can be fully answered from the documents, what is it?"),
             "simple_factual",
@@ -504,18 +462,3 @@ def test_key_facts_with_numbers_of_their_own_are_left_out() -> None:
     assert read_facts(reply, ["It costs 9 euros a month."]) == ["The account costs 9 euros."]
     with pytest.raises(ReplyError, match="a fact must hold no number that the documents do not hold, got 2"):
         read_facts(reply, ["It costs a lot."])
-
-
-def test_facts_are_plain_values() -> None:
-    (fact,) = extract_facts("The Skiff Debit Card is valid for four years.", SPEAKER)
-    assert fact == Fact(
-        "for how long is the Skiff Debit Card valid",
-        "The Skiff Debit Card is valid for four years.",
-        "four years",
-        "purpose",
-        "numeric",
-        "easy",
-        ("skiff debit card",),
-        False,
-        0,
-    )

@@ -1,6 +1,5 @@
-"""Tests of hcat.test_set.perturbation: faults of each kind, what they guarantee, and test cases made from the demo."""
+"""Tests of hcat.test_set.perturbation: faults of each kind, and what they guarantee."""
 
-import json
 import re
 import time
 from random import Random
@@ -8,11 +7,10 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from make_perturbed_sentences import CASES, make_cases, to_text
 
 from hcat.language.features import extract_features
 from hcat.language.mentions import Mention
-from hcat.metrics.support import Evidence, measure_support
+from hcat.metrics.support import Evidence
 from hcat.test_set.perturbation.antonyms import ANTONYMS
 from hcat.test_set.perturbation.faults import (
     ANTONYM,
@@ -51,10 +49,6 @@ POOL = [
     "Monday",
     "x@y.example",
 ]
-
-
-def cases() -> list[dict]:
-    return [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
 
 
 def texts(sentence: str, kind: str, context=(), pool=()) -> set[str]:
@@ -110,7 +104,7 @@ def check(fault: Perturbed, sentence: str, context: list[str]) -> None:
 # --- what every fault guarantees ---
 
 
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=150)
 @given(SENTENCES, CONTEXTS, st.sampled_from(KINDS), st.integers(0, 2**32))
 def test_a_fault_keeps_its_promises(sentence, context, kind, seed):
     fault = perturb(sentence, kind, context, Random(seed), POOL)
@@ -118,19 +112,6 @@ def test_a_fault_keeps_its_promises(sentence, context, kind, seed):
     if fault is not None:
         assert fault.kind == kind
         check(fault, sentence, context)
-
-
-@settings(deadline=None, max_examples=200)
-@given(SENTENCES, CONTEXTS, st.integers(0, 2**32))
-def test_a_number_or_name_from_outside_is_not_supported(sentence, context, seed):
-    evidence = Evidence.from_features(map(extract_features, context))
-    for kind in (NUMBER_OUTSIDE, ENTITY_OUTSIDE):
-        fault = perturb(sentence, kind, context, Random(seed), POOL)
-        if fault is not None:
-            counts = measure_support(extract_features(fault.text), evidence)
-            missing_numbers = counts.count_numbers - counts.count_numbers_supported
-            missing_entities = counts.count_entities - counts.count_entities_supported
-            assert (missing_numbers if kind == NUMBER_OUTSIDE else missing_entities) >= 1
 
 
 def test_an_unknown_kind_is_an_error():
@@ -376,81 +357,6 @@ def test_antonyms(sentence, expected):
 )
 def test_dropped_qualifiers(sentence, expected):
     assert texts(sentence, DROPPED_QUALIFIER) == expected
-
-
-# --- the test cases of the demo ---
-
-
-def test_the_cases_are_what_the_rules_make_today():
-    # one command writes them again: python tests/python/test_set/make_perturbed_sentences.py
-    assert CASES.read_text(encoding="utf-8") == to_text(make_cases())
-
-
-def test_the_cases_are_many_and_of_every_kind():
-    kinds = [case["kind"] for case in cases()]
-    assert len(kinds) >= 200
-    assert set(kinds) == set(KINDS)
-    assert all(kinds.count(kind) >= 20 for kind in KINDS)
-
-
-def test_the_cases_keep_their_promises():
-    for case in cases():
-        assert case["sentence"] in case["context"]
-        fault = Perturbed(case["perturbed"], case["kind"], case["start"], case["end"], case["before"], case["after"])
-        check(fault, case["sentence"], case["context"])
-
-
-def caught(kind: str, *, with_words: bool) -> float:
-    """Return the share of the cases of a kind in which set membership finds an unsupported number or name, or any
-    unsupported word beside them."""
-    found = []
-    for case in cases():
-        if case["kind"] == kind:
-            evidence = Evidence.from_features(map(extract_features, case["context"]))
-            assert measure_support(extract_features(case["sentence"]), evidence).unsupported == ()
-            counts = measure_support(extract_features(case["perturbed"]), evidence)
-            found.append(
-                counts.unsupported != ()
-                if with_words
-                else counts.count_numbers_supported + counts.count_entities_supported
-                < counts.count_numbers + counts.count_entities
-            )
-    return sum(found) / len(found)
-
-
-def test_set_membership_catches_what_comes_from_outside():
-    # measured: all 50 of each; no faithful sentence is blamed
-    assert caught(NUMBER_OUTSIDE, with_words=False) >= 0.95
-    assert caught(ENTITY_OUTSIDE, with_words=False) >= 0.95
-
-
-def test_set_membership_is_blind_to_what_comes_from_inside():
-    # A limit of the support metrics: 0 of 50 of each kind are caught, since all parts stand somewhere in the context.
-    assert caught(NUMBER_INSIDE, with_words=True) <= 0.05
-    assert caught(ENTITY_INSIDE, with_words=True) <= 0.05
-
-
-def test_set_membership_sees_negations_and_antonyms_only_as_new_words():
-    # Measured: no negation and one antonym (last, first) among numbers and names; as an unsupported word 68 % of the
-    # negations ("not" put in, where the context has none) and 78 % of the antonyms, which a paraphrase is as well.
-    assert caught(NEGATION, with_words=False) <= 0.05
-    assert caught(ANTONYM, with_words=False) <= 0.05
-    assert 0.5 <= caught(NEGATION, with_words=True) <= 0.9
-    assert 0.5 <= caught(ANTONYM, with_words=True) <= 0.9
-
-
-# --- time ---
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_sentence_takes_less_than_a_few_milliseconds(kind):
-    rows = [case for case in cases() if case["kind"] in (NUMBER_OUTSIDE, ENTITY_OUTSIDE)]
-    pool = sorted({text for case in rows for text in case["context"]})
-    start = time.process_time()
-    for case in rows:
-        perturb(case["sentence"], kind, case["context"], Random(1), pool)
-    # measured 0.05 to 0.2 ms each
-    assert (time.process_time() - start) / len(rows) < 0.01
 
 
 @pytest.mark.parametrize("text", ["9" * 20000 + "th", "Ann Lee " * 3000, "is the fee not open " * 1000])

@@ -106,12 +106,8 @@ def test_variants_stand_beside_their_parents(tmp_path: Path) -> None:
     assert rows[0]["text"] == HOSTILE
     assert rows[2]["source_chunk_ids"] == ["c1", 'c"2']
     assert [row["sampling_weight"] for row in rows] == [None, 1.25, 1.25, 1.25, 1.25]
-    assert written.counts == {
-        "queries": {"simple_factual": 1, "vague": 1, "no type": 1},
-        "variants": {"keyboard": 1, "omission": 1},
-    }
-    assert written.missing == {"no_place": 1}
-    described = dict(written.describe())
+    described = dict(written.lines)
+    assert described["variants"] == "2: 1 keyboard, 1 omission"
     assert described["queries"] == "3: 1 no type, 1 simple_factual, 1 vague"
     assert described["not made"] == "1 variants: 1 no_place"
     # groups follow from the parents; tags and weights of sentences are the user's own
@@ -141,13 +137,12 @@ def test_what_is_written_is_what_lands_and_what_is_asked(tmp_path: Path, file_fo
 
 def test_records_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
     warehouse = make_warehouse(tmp_path / "warehouse")
-    assert "rejected" not in dict(write_test_set(warehouse).describe())
+    assert "rejected" not in dict(write_test_set(warehouse).lines)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("create table base_documents as select 'rejected' as record_status")
         connection.execute("create table base_chunks as select 'staged' as record_status")
     written = write_test_set(warehouse)
-    assert written.rejected == {"documents": 1}
-    assert dict(written.describe())["rejected"] == "1 records: 1 documents"
+    assert dict(written.lines)["rejected"] == "1 records: 1 documents"
 
 
 @pytest.mark.parametrize(
@@ -163,11 +158,11 @@ def test_records_that_could_not_be_read_are_counted(tmp_path: Path) -> None:
 )
 def test_a_small_corpus_is_said_to_be_taken_whole(tmp_path: Path, strata: list[tuple[int, int]], said: str) -> None:
     warehouse = make_warehouse(tmp_path / "warehouse")
-    assert "sampling" not in dict(write_test_set(warehouse).describe())
+    assert "sampling" not in dict(write_test_set(warehouse).lines)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("create table fct_sampling_strata (count_population bigint, count_sampled bigint)")
         connection.executemany("insert into fct_sampling_strata values (?, ?)", strata)
-    assert dict(write_test_set(warehouse).describe())["sampling"] == said
+    assert dict(write_test_set(warehouse).lines)["sampling"] == said
 
 
 def test_bytes_are_the_same_whatever_the_order_of_rows(tmp_path: Path) -> None:
@@ -176,7 +171,7 @@ def test_bytes_are_the_same_whatever_the_order_of_rows(tmp_path: Path) -> None:
     second = write_test_set(shuffled)
     assert first.path.read_bytes() == second.path.read_bytes()
     assert first.sha256 == second.sha256
-    assert dict(second.describe())["sha256"] == first.sha256
+    assert dict(second.lines)["sha256"] == first.sha256
 
 
 def test_another_test_set_is_not_overwritten_unasked(tmp_path: Path) -> None:
@@ -185,7 +180,7 @@ def test_another_test_set_is_not_overwritten_unasked(tmp_path: Path) -> None:
     assert first.is_new
     again = write_test_set(warehouse)
     assert not again.is_new
-    assert dict(again.describe())["test set"].endswith("queries.jsonl, as it was")
+    assert dict(again.lines)["test set"].endswith("queries.jsonl, as it was")
     before = first.path.read_bytes()
     make_warehouse(warehouse, QUERIES[:1], [])
     with pytest.raises(
@@ -204,8 +199,7 @@ def test_parts_and_formats(tmp_path: Path) -> None:
     queries = write_test_set(warehouse, tmp_path / "q.csv", only="queries")
     assert [row["query_id"] for row in read_csv(queries.path)] == ["q1", "q2", "q3"]
     assert read_csv(queries.path)[0]["text"] == HOSTILE
-    assert list(queries.counts) == ["queries"]
-    assert queries.missing == {}
+    assert {"variants", "not made"}.isdisjoint(dict(queries.lines))
     variants = write_test_set(warehouse, file_format="csv", only="variants")
     assert variants.path.name == "queries.csv"
     assert [row["parent_query_id"] for row in read_csv(variants.path)] == ["q1", "q2"]

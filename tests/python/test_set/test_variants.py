@@ -1,24 +1,18 @@
 """Variants of queries: what keeps the meaning keeps numbers, names and negations; what breaks it does so in words."""
 
+import itertools
 import json
-import os
 import re
 from collections import Counter
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as parquet
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from variant_materials import material_rows, read_seed, shipped_materials, shipped_rates
 
-from hcat.encoders.embedding import encode_texts, load_encoder
-from hcat.encoders.entailment import load_classifier
-from hcat.encoders.identities import resolve_classifier, resolve_encoder
-from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.language.features import extract_features
 from hcat.test_set.variants.drafts import MATERIALS, Item, Parent, Settings
 from hcat.test_set.variants.facts import (
@@ -44,7 +38,7 @@ from hcat.test_set.variants.kinds import (
 from hcat.test_set.variants.misspellings import MISSPELLINGS, NEIGHBOURS, known_words
 from hcat.test_set.variants.questions import read_plan
 from hcat.test_set.variants.surroundings import swap_terms
-from hcat.test_set.variants.tables import VARIED_SCHEMA, LanguageBounds, make_canary, read_materials, vary_batch
+from hcat.test_set.variants.tables import VARIED_SCHEMA, LanguageBounds, read_materials, vary_batch
 
 DEMO = Path(__file__).resolve().parents[3] / "demo" / "logs" / "queries.jsonl"
 SHIPPED = shipped_materials()
@@ -104,7 +98,7 @@ TEXTS = st.one_of(st.lists(PIECES, max_size=14).map(" ".join), st.text(max_size=
 
 
 @given(st.sampled_from(list(VARIANT_TYPES)), TEXTS, st.one_of(st.none(), TEXTS), st.integers(0, 2**32), st.floats(0, 1))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @example("grammar", "What is the fee?", None, 0, 1.0)
 def test_every_kind_of_any_text(variant_type, text, reference, seed, rate):
     status, drafts = make(variant_type, text, reference, seed=seed, rate=rate)
@@ -126,10 +120,9 @@ def test_every_kind_of_any_text(variant_type, text, reference, seed, rate):
     assert make(variant_type, text, reference, seed=seed, rate=rate) == (status, drafts)
 
 
-@pytest.mark.parametrize("variant_type", KEPT_TYPES)
 @pytest.mark.parametrize("text", REAL_LOOKING)
-def test_kept_variants_of_real_looking_queries(variant_type, text):
-    for seed in range(10):
+def test_kept_variants_of_real_looking_queries(text):
+    for variant_type, seed in itertools.product(KEPT_TYPES, range(4)):
         _, drafts = make(variant_type, text, seed=seed, rate=1.0)
         for draft in drafts:
             assert keeps_facts(text, draft.text), draft.text
@@ -239,69 +232,6 @@ def test_misspellings_are_no_words_and_leave_names_numbers_and_negations_alone()
         assert changed["one word"] > 100
 
 
-def test_the_rate_is_the_share_of_words_beyond_the_first():
-    text = " ".join(["balance payment interest overdraft transfer statement mortgage deposit insurance charge"] * 3)
-    counts = [len(make("omission", text, seed=seed, rate=0.2)[1][0].detail.split("; ")) for seed in range(300)]
-    # 1 + 29 * 0.2 = 6.8, standard error sqrt(29 * 0.2 * 0.8 / 300) = 0.124
-    assert abs(np.mean(counts) - 6.8) < 4 * 0.124
-    assert {len(make("omission", text, seed=seed, rate=0.0)[1][0].detail.split("; ")) for seed in range(20)} == {1}
-    assert len(make("omission", text, rate=1.0)[1][0].detail.split("; ")) == 30
-
-
-def classify_edit(word: str, other: str) -> str:
-    """Return which single edit leads from a word to another one: omission, insertion, substitution, transposition."""
-    start = next((i for i, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), min(len(word), len(other)))
-    end = 0
-    while end < min(len(word), len(other)) - start and word[-1 - end] == other[-1 - end]:
-        end += 1
-    gone, come = word[start : len(word) - end], other[start : len(other) - end]
-    kinds = {(1, 0): "omission", (0, 1): "insertion", (1, 1): "substitution"}
-    if len(gone) == len(come) == 2 and gone == come[::-1]:
-        return "transposition"
-    return kinds.get((len(gone), len(come)), "several")
-
-
-def test_edits_are_classified():
-    cases = {"payment": "omission", "paymentt": "insertion", "paymint": "substitution", "paymnet": "transposition"}
-    assert [classify_edit("payment", other) for other in ("paymnt", *list(cases)[1:])] == list(cases.values())
-    assert classify_edit("payment", "paiminnt") == "several"
-
-
-def test_kinds_of_edits_are_those_of_real_misspellings(capsys):
-    folder = os.environ.get("HCAT_BENCHMARK_DATA")
-    if not folder:
-        pytest.skip("HCAT_BENCHMARK_DATA is not set: real misspellings lie there")
-    rows = parquet.read_table(Path(folder) / "typos" / "spell_errors.parquet").to_pylist()
-    plain = re.compile(r"[a-z]{4,}")
-    pairs = [(row["word"], row["misspelling"]) for row in rows if plain.fullmatch(row["word"])]
-    pairs = [(word, other) for word, other in pairs if plain.fullmatch(other) and word != other]
-    real = Counter(classify_edit(*pair) for pair in pairs)
-    # the shares of the shipped seed, over common words as long as those that people misspell
-    words = sorted({word for word, _ in pairs} & known_words())
-    weights = {row["variant_type"]: float(row["share_of_queries"]) for row in read_seed("test_variant_types")}
-    ours: Counter[str] = Counter()
-    for kind, misspelling in MISSPELLINGS.items():
-        random = Random(kind)
-        made = [(word, misspelling(word, random)) for word in words]
-        edits = Counter(classify_edit(word, other) for word, other in made if other and other != word)
-        for edit, count in edits.items():
-            ours[edit] += weights[kind] * count / edits.total()
-    single = ("omission", "insertion", "substitution", "transposition")
-    shares = {
-        name: [counts[edit] / sum(counts[one] for one in single) for edit in single]
-        for name, counts in (("real", real), ("ours", ours))
-    }
-    with capsys.disabled():
-        print(
-            {
-                name: dict(zip(single, [round(float(value), 3) for value in values], strict=True))
-                for name, values in shares.items()
-            }
-        )
-    distance = np.abs(np.subtract(shares["real"], shares["ours"])).sum() / 2
-    assert distance <= 0.15, shares
-
-
 # --- wording ---
 
 
@@ -317,16 +247,12 @@ def test_hand_worked_wordings():
     assert "Could you tell me what the charge of the Pier Account is?" in told
     told = texts("paraphrase", "Does the Pier Account include breakdown cover?")
     assert "I would like to know whether the Pier Account includes breakdown cover." in told
-    told = texts("paraphrase", "Which branches are open on Saturday?")
-    assert "On Saturday, which branches are open?" in told
     led = 'According to "Fees, 2024", does the Pier Account pay interest?'
     assert 'Does the Pier Account pay interest, according to "Fees, 2024"?' in texts("paraphrase", led)
     assert 'Do you know if the Pier Account pays interest, according to "Fees, 2024"?' in texts("paraphrase", led)
     assert texts("negation", led) == {
         'According to "Fees, 2024", is it true that the Pier Account does not pay interest?'
     }
-    # a phrase that belongs to the verb, or to a clause, stays where it is
-    assert not any(text.startswith("On ") for text in texts("paraphrase", "How do I log in on the phone?", seeds=60))
     spoken = texts("colloquial", "What is the limit that I have with you?", rate=1.0)
     assert all("?" not in text and ("what's" in text or "What's" in text) and " i " in text for text in spoken)
     assert all("Harbour Points" in text for text in texts("colloquial", "When do Harbour Points expire?"))
@@ -352,22 +278,6 @@ def test_words_of_fixed_phrases_stay():
     # one word is not said twice, and the article follows
     assert synonyms("Why are fees charged?") == set()
     assert synonyms("Is a wrong entry corrected?") == {"Is an incorrect entry corrected?"}
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "How long is an agreement in principle valid?",
-        "Who painted the Girl with a Pearl Earring?",
-        "How many people searched the internet for it yesterday?",
-        "Which planet in the solar system has the most moons?",
-        "How do differences in rules affect patterns of trade?",
-        "How can firms avoid the risks associated with new devices?",
-    ],
-)
-def test_a_phrase_that_belongs_to_something_stays_where_it_is(text):
-    made = texts("paraphrase", text, materials={}, seeds=20)
-    assert not any(re.match(r"(?:in|with|for|on) ", variant, re.IGNORECASE) for variant in made), made
 
 
 def test_requests_and_compound_nouns_have_no_told_form():
@@ -496,13 +406,6 @@ def test_prompts_hold_query_and_canary_once_each():
             make("prompt_injection", "What?", materials={"prompt": [Item("p", "role_play", text)]})
 
 
-def test_other_topics_keep_the_question_word():
-    for word in ("What", "Which", "Who", "When", "Where", "Why", "How", "Can", "Does", "Is", "Are"):
-        for text in texts("out_of_distribution", f"{word} x y z?"):
-            assert text.startswith(f"{word} "), text
-    assert make("out_of_distribution", "What?", materials={})[0] == "no_material"
-
-
 def test_both_sides_of_a_pair_are_asked():
     _, drafts = make("counterfactual", "What is the fee?")
     assert [draft.text.endswith(". What is the fee?") for draft in drafts] == [True, True]
@@ -591,49 +494,4 @@ def test_batches_hold_a_row_for_every_planned_variant_whatever_their_borders_and
     assert vary_batch(planned_batch([]), SHIPPED).num_rows == 0
 
 
-def test_materials_do_not_depend_on_the_order_of_their_rows():
-    rows = material_rows()
-    assert read_materials(pa.Table.from_pylist(Random(3).sample(rows, len(rows)))) == SHIPPED
-
-
-def test_canaries_differ_and_look_like_nothing_else():
-    canaries = {make_canary(f"key {number}") for number in range(1000)}
-    assert len(canaries) == 1000
-    assert all(re.fullmatch(r"HCAT-[0-9a-f]{10}", canary) for canary in canaries)
-
-
 # --- meaning, as models see it ---
-
-
-def test_models_see_what_is_kept_and_what_is_broken(capsys):
-    """Where words do not suffice: a kept variant is nearer to its parent than another query, a negated one unlike it.
-
-    A demo query may have a near twin among the others; a random other one it seldom is.
-    """
-    rows = [row for row in ORIGINALS if row["expected_behaviour"] == "answer"][::5]
-    parents = [row["text"] for row in rows]
-    encoder = load_encoder(resolve_encoder("packaged", "cpu", "float32"))
-    vectors, _ = encode_texts(encoder, parents, 4096)
-    shares = {}
-    for variant_type in [*KEPT_TYPES, "out_of_distribution"]:
-        made = [(place, draft.text) for place, text in enumerate(parents) for draft in make(variant_type, text)[1]]
-        variants, _ = encode_texts(encoder, [text for _, text in made], 4096)
-        places = np.array([place for place, _ in made])
-        others = np.array(
-            [Random(f"other {place}").choice([*range(place), *range(place + 1, len(rows))]) for place in places]
-        )
-        to_parent = np.sum(variants * vectors[places], axis=1)
-        shares[variant_type] = float(np.mean(to_parent > np.sum(variants * vectors[others], axis=1)))
-    classifier = load_classifier(resolve_classifier("compact", "cpu", "float32"))
-    entailed = {}
-    for variant_type in ("paraphrase", "negation"):
-        made = [(row["text"], draft.text) for row in ORIGINALS for draft in make(variant_type, row["text"])[1]][:24]
-        back = [(variant, parent) for parent, variant in made]
-        sides = [classify_pairs(classifier, *zip(*pairs, strict=True), 4096)[0] for pairs in (made, back)]
-        label = classifier.head.entailment
-        entailed[variant_type] = float(np.mean(np.all([side.argmax(axis=1) == label for side in sides], axis=0)))
-    with capsys.disabled():
-        print("nearer to its parent than another query:", shares, "entailed both ways:", entailed)
-    assert all(shares[variant_type] >= 0.95 for variant_type in KEPT_TYPES), shares
-    assert shares["out_of_distribution"] < 0.9
-    assert entailed["paraphrase"] > 0.5 > entailed["negation"]

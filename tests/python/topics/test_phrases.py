@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from hcat.topics import phrases
 from hcat.topics.phrases import COUNT_NAME_WORDS, NO_NAME, NOUN_PHRASES, WORDS, describe_naming, name_topics
 
 ENGLISH = [
@@ -22,8 +24,8 @@ GERMAN = [
 LABELS = np.array([0, 0, 0, 1, 1, 1])
 
 
-def name(texts, labels, count, tagger="packaged", languages=("en",), maximum_texts=100):
-    return name_topics(texts, labels, count, tagger, languages, maximum_texts)
+def name(texts, labels, count, tagger="packaged", languages=("en",)):
+    return name_topics(texts, labels, count, tagger, languages)
 
 
 def test_names_are_noun_phrases() -> None:
@@ -62,8 +64,9 @@ def test_words_name_what_no_tagger_reads() -> None:
     assert {topic.naming for topic in name(ENGLISH, LABELS, 2, languages=("de",))} == {WORDS}
 
 
-def test_texts_beyond_the_limit_give_words_only() -> None:
-    assert [topic.naming for topic in name(ENGLISH, LABELS, 2, maximum_texts=3)] == [NOUN_PHRASES, WORDS]
+def test_texts_beyond_the_limit_give_words_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(phrases, "MAXIMUM_TEXTS", 3)
+    assert [topic.naming for topic in name(ENGLISH, LABELS, 2)] == [NOUN_PHRASES, WORDS]
 
 
 def test_noise_and_empty_topics_have_no_name() -> None:

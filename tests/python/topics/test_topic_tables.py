@@ -12,7 +12,7 @@ import pytest
 
 from hcat.engine.relations import order_by
 from hcat.topics import tables as topic_tables
-from hcat.topics.models import TopicError, unit_rows
+from hcat.topics.models import unit_rows
 from hcat.topics.tables import (
     ASSIGNED_SCHEMA,
     FITTED_SCHEMA,
@@ -30,13 +30,12 @@ SETTINGS: dict[str, Any] = {
     "document_share": 0.0,
     "count_neighbours": 2,
     "count_topics": 3,
-    "count_bounds": [2, 6],
+    "count_bounds": (2, 6),
     "minimum_texts": 4,
     "neighbourhood_distance": 0.0,
     "random_seed": 1,
 }
-IDENTITY = {"encoder_key": "e1", "revision": 1}
-NAMING = {"tagger": "none", "languages": ["en"], "maximum_texts": 100}
+NAMING = {"tagger": "none", "languages": ["en"]}
 
 
 @pytest.fixture
@@ -73,10 +72,11 @@ def shift(texts: pa.Table) -> pa.Table:
 
 
 def fit(connection: Any, texts: pa.Table, fits: pa.Table | None = None, **changes: Any) -> pa.Table:
-    identity = IDENTITY | {key: value for key, value in changes.items() if key in IDENTITY}
     settings = SETTINGS | {key: value for key, value in changes.items() if key in SETTINGS}
     naming = NAMING | {key: value for key, value in changes.items() if key in NAMING}
-    return fit_topics(order_by(connection.from_arrow(texts), "text_id"), fits, settings, identity, naming, 0.9)
+    return fit_topics(
+        order_by(connection.from_arrow(texts), "text_id"), fits, settings, changes.get("encoder_key", "e1"), naming
+    )
 
 
 def test_a_document_draws_its_chunks_into_one_topic(connection: Any) -> None:
@@ -133,15 +133,13 @@ def test_a_fit_in_force_is_not_made_again_and_reads_no_text(connection: Any) -> 
         def to_arrow_table(self) -> pa.Table:
             raise AssertionError("a fit in force needs no texts")
 
-    again = fit_topics(Unreadable(), fitted, SETTINGS, IDENTITY, NAMING, 0.9)
+    again = fit_topics(Unreadable(), fitted, SETTINGS, "e1", NAMING)
     assert again.num_rows == 0
     assert again.schema == FITTED_SCHEMA
 
 
-@pytest.mark.parametrize(
-    "changes", [{"revision": 2}, {"encoder_key": "e2"}, {"random_seed": 2}, {"count_neighbours": 0}]
-)
-def test_revision_encoder_and_settings_make_a_new_fit_that_keeps_ids(connection: Any, changes: dict[str, Any]) -> None:
+@pytest.mark.parametrize("changes", [{"encoder_key": "e2"}, {"random_seed": 2}, {"count_neighbours": 0}])
+def test_encoder_and_settings_make_a_new_fit_that_keeps_ids(connection: Any, changes: dict[str, Any]) -> None:
     first = fit(connection, make_texts({0: 9, 1: 20, 2: 14}))
     # another encoder has another space: its topics are matched by the texts that both fits hold
     texts = make_texts({0: 22, 1: 20, 2: 14}, encoder=1 if "encoder_key" in changes else 0)
@@ -154,7 +152,7 @@ def test_revision_encoder_and_settings_make_a_new_fit_that_keeps_ids(connection:
 
 def test_what_all_texts_share_makes_no_topic_the_same(connection: Any) -> None:
     first = fit(connection, shift(make_texts({0: 9, 1: 20})), count_topics=2)
-    second = fit(connection, shift(make_texts({2: 9, 3: 20})), first, revision=2, count_topics=2)
+    second = fit(connection, shift(make_texts({2: 9, 3: 20})), first, random_seed=2, count_topics=2)
     raw = np.array(first["centre"].to_pylist()) @ np.array(second["centre"].to_pylist()).T
     assert raw.min() > 0.9
     assert second["topic_id"].to_pylist() == ["topic_003", "topic_004"]
@@ -162,26 +160,17 @@ def test_what_all_texts_share_makes_no_topic_the_same(connection: Any) -> None:
 
 def test_the_only_topic_stays_the_same(connection: Any) -> None:
     first = fit(connection, make_texts({0: 9}), count_topics=1)
-    second = fit(connection, make_texts({0: 12}), first, revision=2, count_topics=1)
+    second = fit(connection, make_texts({0: 12}), first, random_seed=2, count_topics=1)
     assert second["topic_id"].to_pylist() == ["topic_001"]
 
 
 def test_retired_ids_are_never_given_again(connection: Any) -> None:
     first = fit(connection, make_texts({0: 9, 1: 20, 2: 14}))
-    second = fit(connection, make_texts({1: 20, 2: 14}), first, revision=2, count_topics=2)
+    second = fit(connection, make_texts({1: 20, 2: 14}), first, random_seed=2, count_topics=2)
     assert names(second) == {"card": "topic_001", "savings": "topic_002"}
     both = pa.concat_tables([first, second])
-    third = fit(connection, make_texts({1: 20, 2: 14, 3: 9}), both, revision=3)
+    third = fit(connection, make_texts({1: 20, 2: 14, 3: 9}), both, random_seed=3)
     assert names(third) == {"card": "topic_001", "savings": "topic_002", "pension": "topic_004"}
-
-
-def test_a_change_of_the_setting_back_is_a_new_fit(connection: Any) -> None:
-    texts = make_texts({0: 9, 1: 20, 2: 14})
-    first = fit(connection, texts)
-    both = pa.concat_tables([first, fit(connection, texts, first, revision=2)])
-    third = fit(connection, texts, both)
-    assert set(third["fit_number"].to_pylist()) == {3}
-    assert third["fit_id"][0] != first["fit_id"][0]
 
 
 def test_no_texts_no_fit(connection: Any) -> None:
@@ -236,25 +225,20 @@ def test_all_noise_is_one_stratum(connection: Any) -> None:
     fitted = fit(connection, texts, method="dbscan")
     assert [(row["topic_id"], row["count_fitted"]) for row in fitted.to_pylist()] == [("noise", 3)]
     assert {row["topic_id"] for row in assign(connection, make_texts({1: 2}), fitted)} == {"noise"}
-    measured = measure_topics(connection.from_arrow(texts), fitted, None, SETTINGS | {"method": "dbscan"}, 2)
-    assert measured.num_rows == 2
+    measured = measure_topics(connection.from_arrow(texts), fitted, None, SETTINGS | {"method": "dbscan"})
+    assert measured.num_rows == 20
 
 
 def test_stability_is_measured_once_per_fit(connection: Any) -> None:
     texts = make_texts({0: 9, 1: 20, 2: 14})
     fitted = fit(connection, texts)
     sample = connection.from_arrow(texts).order("text_id")
-    measured = measure_topics(sample, fitted, None, SETTINGS, 3)
+    measured = measure_topics(sample, fitted, None, SETTINGS)
     assert measured.schema == MEASURED_SCHEMA
-    assert measured["variation"].to_pylist() == ["seed"] * 3 + ["sample"] * 3
+    assert measured["variation"].to_pylist() == ["seed"] * 10 + ["sample"] * 10
     assert min(measured["adjusted_rand"].to_pylist()) > 0.9
-    assert measure_topics(sample, fitted, measured, SETTINGS, 3).num_rows == 0
-    assert measure_topics(sample, FITTED_SCHEMA.empty_table(), None, SETTINGS, 3).num_rows == 0
-
-
-def test_faulty_settings_are_named(connection: Any) -> None:
-    with pytest.raises(TopicError, match="method must be one of"):
-        fit(connection, make_texts({0: 3}), method="kmeans")
+    assert measure_topics(sample, fitted, measured, SETTINGS).num_rows == 0
+    assert measure_topics(sample, FITTED_SCHEMA.empty_table(), None, SETTINGS).num_rows == 0
 
 
 def test_the_same_input_gives_the_same_table(connection: Any) -> None:

@@ -39,7 +39,7 @@ final as (
         end as difficulty,
         fillings.answer_type,
         'answer' as expected_behaviour,
-        '{{ var("hcat_test_language") }}' as language,
+        'en' as language,
         templates.origin as template_origin,
         texts.origin as text_origin,
         fillings.sql_text,

@@ -1,5 +1,5 @@
 from hcat.engine.relations import read_rows, select_runner, stream
-from hcat.grammar.materials import schema_of
+from hcat.grammar.materials import MAXIMUM_ROWS, schema_of
 from hcat.grammar.queries import FILLING_SCHEMA, answer_fillings
 
 
@@ -9,6 +9,5 @@ def model(dbt, session):
         read_rows(dbt.ref("hcat", "int_grammar_schema")), read_rows(dbt.ref("hcat", "int_grammar_constraints"))
     )
     templates = read_rows(dbt.ref("hcat", "fct_grammar_templates"))
-    maximum_rows = dbt.config.meta_get("maximum_rows")
-    run = select_runner(session, maximum_rows)
+    run = select_runner(session, MAXIMUM_ROWS)
     return stream(FILLING_SCHEMA, answer_fillings(run, templates, schema, settings))

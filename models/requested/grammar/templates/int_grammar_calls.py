@@ -1,6 +1,6 @@
 from hcat.engine.relations import from_name, read_rows, stream
 from hcat.grammar.calls import call_for_templates
-from hcat.grammar.materials import CALL_SCHEMA, gather, read_imports
+from hcat.grammar.materials import CALL_SCHEMA, gather
 
 
 def model(dbt, session):
@@ -10,7 +10,6 @@ def model(dbt, session):
     constraints = read_rows(dbt.ref("hcat", "int_grammar_constraints"))
     edits = read_rows(dbt.ref("grammar_templates"))
     text_edits = read_rows(dbt.ref("grammar_text_templates"))
-    imports = read_imports(dbt.config.meta_get("files"))
     earlier = read_rows(from_name(session, str(dbt.this))) if dbt.is_incremental else None
-    materials = gather(settings, columns, constraints, edits, text_edits, imports)
+    materials = gather(settings, columns, constraints, edits, text_edits)
     return stream(CALL_SCHEMA, call_for_templates(materials, service, earlier))

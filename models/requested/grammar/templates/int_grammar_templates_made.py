@@ -1,5 +1,5 @@
 from hcat.engine.relations import read_rows
-from hcat.grammar.materials import gather, read_imports
+from hcat.grammar.materials import gather
 from hcat.grammar.templates import make_templates
 
 
@@ -9,6 +9,5 @@ def model(dbt, session):
     constraints = read_rows(dbt.ref("hcat", "int_grammar_constraints"))
     edits = read_rows(dbt.ref("grammar_templates"))
     text_edits = read_rows(dbt.ref("grammar_text_templates"))
-    imports = read_imports(dbt.config.meta_get("files"))
     calls = read_rows(dbt.ref("hcat", "int_grammar_calls"))
-    return make_templates(gather(settings, columns, constraints, edits, text_edits, imports, calls))
+    return make_templates(gather(settings, columns, constraints, edits, text_edits, calls))

@@ -1,6 +1,6 @@
 -- One row per query that may enter the test set, with the content key of its embedding. It is generated for the chunks
--- of this sample, or written by hand.
-{%- set imported = one_of('hcat_imported_queries', ['none', 'referenced', 'originals']) %}
+-- of this sample, or written by hand
+-- with a reference answer or to be refused.
 
 with requests as (
     select generation_key from {{ ref('hcat', 'int_generation_requests') }}
@@ -52,12 +52,9 @@ imported as (
         source_chunk_ids
     from queries_staged
     where
-        '{{ imported }}' <> 'none'
-        and variant_type = 'original'
+        variant_type = 'original'
         and parent_query_id is null
-        and (
-            '{{ imported }}' = 'originals' or reference_answer is not null or expected_behaviour = 'refuse'
-        )
+        and (reference_answer is not null or expected_behaviour = 'refuse')
         -- a generated query that was collected comes back with the logs
         and not exists (
             select 1 from queries_generated

@@ -5,11 +5,10 @@
 {%- set generator = one_of('hcat_generator', ['offline', 'language_model']) -%}
 {%- set speaker = var('hcat_generation_speaker') | replace("'", "''") -%}
 {%- set service = env_var('HCAT_LLM_MODEL', var('hcat_language_model')) | replace("'", "''") -%}
-{%- set anchor = one_of('hcat_generation_anchor', ['always', 'when_needed']) -%}
-{%- set count_partners = var('hcat_generation_partners') | int -%}
-{%- if count_partners < 0 -%}
-    {{ exceptions.raise_compiler_error("hcat_generation_partners must be at least 0, got " ~ count_partners) }}
-{%- endif %}
+{# raised when rules or prompts change: every query is then made again under a new id -#}
+{%- set revision = 3 -%}
+{# other chunks of its document that a multi-hop query may combine with its own: they bound the work -#}
+{%- set count_partners = 8 %}
 
 with chunks_sampled as (
     select chunk_id from {{ ref('hcat', 'fct_sampled_chunks') }}
@@ -115,7 +114,7 @@ final as (
             concat_ws(
                 '|',
                 joined.generator,
-                '{{ var("hcat_generation_revision") }}',
+                '{{ revision }}',
                 joined.query_type,
                 joined.count_wanted::string,
                 joined.chunk_id,
@@ -125,12 +124,11 @@ final as (
                 coalesce(md5({{ array_join('joined.partner_texts', '|') }}), ''),
                 coalesce(joined.template_key, ''),
                 '{{ speaker }}',
-                '{{ anchor }}',
                 '{{ var("hcat_random_seed") }}',
                 case when joined.generator = 'language_model' then '{{ service }}' else '' end
             )
         ) as generation_key,
-        concat_ws(' ', joined.generator, '{{ var("hcat_generation_revision") }}') as generator_revision,
+        concat_ws(' ', joined.generator, '{{ revision }}') as generator_revision,
         joined.{{ columns_except(['template_key']) }}
     from joined
 )

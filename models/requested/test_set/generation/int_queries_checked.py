@@ -4,4 +4,4 @@ from hcat.test_set.generation.selection import check_candidates
 
 def model(dbt, session):
     materials = order_by(dbt.ref("hcat", "int_generated_materials"), "query_id")
-    return check_candidates(read_rows(materials), dbt.config.meta_get("limits"))
+    return check_candidates(read_rows(materials))

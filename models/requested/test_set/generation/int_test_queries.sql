@@ -33,7 +33,7 @@ final as (
         -- questions about one document fail together: they are one cluster unless the setting says otherwise
         case when '{{ var("hcat_document_clusters") }}' <> 'none' then 'document_' || chunks.document_id end
             as source_group,
-        '{{ var("hcat_test_language") }}' as language,
+        'en' as language,
         queries_weighted.stratum_id,
         queries_weighted.weighting_status,
         queries_weighted.sampling_weight,

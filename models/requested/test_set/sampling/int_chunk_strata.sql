@@ -1,19 +1,8 @@
 -- One row per chunk, with its stratum (topic x length class x the other dimensions of the seed sampling_dimensions),
 -- its size and its importance.
 {{ config(materialized='table') }}
-
-{%- set measured = {
-    'document': {'key': 'document_key', 'characters': 'sum(size_measure) over (partition by document_key)'},
-    'chunk': {'key': 'chunk_id', 'characters': 'size_measure'},
-}[one_of('hcat_sampling_length_of', ['document', 'chunk'])] -%}
-{%- set bounds = var('hcat_sampling_length_bounds') -%}
-{%- set cuts = bounds or var('hcat_sampling_length_quantiles') -%}
-{%- if not cuts or not cuts | first < cuts | last -%}
-    {{ exceptions.raise_compiler_error(
-        "hcat_sampling_length_bounds and _quantiles must be two rising numbers each, got " ~ cuts
-    ) }}
-{%- endif -%}
-{%- set cut = 'any_value(%s)' if bounds else 'percentile_cont(%s) within group (order by characters)' %}
+{# a third of the documents each are short, medium and long -#}
+{%- set cuts = [0.3333, 0.6667] %}
 
 with chunks as (
     select * from {{ ref('hcat', 'stg_chunks') }}
@@ -54,20 +43,18 @@ sized as (
 measured as (
     select
         *,
-        {{ measured.characters }} as characters,
-        {{ measured.key }} as measured_key
+        sum(size_measure) over (partition by document_key) as characters
     from sized
 ),
 
 measured_units as (
-    select distinct measured_key, characters from measured
+    select distinct document_key, characters from measured
 ),
 
--- fixed bounds keep strata comparable between builds; quantiles suit any collection
 bounds as (
     select
-        ({{ cut | format(cuts | first) }})::double as medium_from,
-        ({{ cut | format(cuts | last) }})::double as long_from
+        (percentile_cont({{ cuts[0] }}) within group (order by characters))::double as medium_from,
+        (percentile_cont({{ cuts[1] }}) within group (order by characters))::double as long_from
     from measured_units
 ),
 

@@ -6,18 +6,10 @@
 {%- set allocations = ['proportional', 'proportional_to_size', 'equal', 'importance', 'neyman'] -%}
 {%- set allocation = one_of('hcat_sampling_allocation', allocations) -%}
 {%- set total = var('hcat_sampling_total') | int -%}
-{%- set minimum = var('hcat_sampling_minimum') | int -%}
-{%- set prior = var('hcat_sampling_prior_evaluations') | float -%}
+{%- set minimum = sampling_minimum() -%}
+{%- set prior = sampling_prior() -%}
 {%- if total < 1 -%}
     {{ exceptions.raise_compiler_error("hcat_sampling_total must be at least 1, got " ~ var('hcat_sampling_total')) }}
-{%- endif -%}
-{%- if minimum < 1 -%}
-    {{ exceptions.raise_compiler_error(
-        "hcat_sampling_minimum must be at least 1 (no stratum may be unreachable), got " ~ var('hcat_sampling_minimum')
-    ) }}
-{%- endif -%}
-{%- if not prior > 0 -%}
-    {{ exceptions.raise_compiler_error("hcat_sampling_prior_evaluations must be above 0, got " ~ prior) }}
 {%- endif %}
 
 with chunk_strata as (

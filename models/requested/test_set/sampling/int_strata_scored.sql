@@ -3,7 +3,7 @@
 {% if var('hcat_sampling_allocation') == 'neyman' -%}
 with evaluations as (
     select * from {{ ref('hcat', 'fct_evaluations') }}
-    where metric_name = '{{ var("hcat_sampling_metric") | replace("'", "''") }}' and raw_score is not null
+    where metric_name = 'groundedness' and raw_score is not null
 ),
 
 interactions as (

@@ -13,7 +13,7 @@ with chunks as (
 counted as (
     select
         *,
-        least(greatest(ceil(length(chunk_text) / {{ characters }}), 1), {{ var('hcat_topic_windows') }})::integer
+        least(greatest(ceil(length(chunk_text) / {{ characters }}), 1), {{ topic_windows() }})::integer
             as count_windows
     from chunks
 ),

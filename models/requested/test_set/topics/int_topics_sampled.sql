@@ -1,4 +1,4 @@
--- One row per distinct chunk text on which topics are fitted: all texts, or as many as the setting allows, drawn by
+-- One row per distinct chunk text on which topics are fitted: all texts, or as many as the maximum, drawn by
 -- hash.
 with embeddings as (
     select * from {{ ref('hcat', 'int_chunk_embeddings') }}
@@ -37,7 +37,7 @@ final as (
     from numbered
     inner join embeddings on numbered.chunk_id = embeddings.chunk_id
     inner join windows on numbered.chunk_id = windows.chunk_id
-    where numbered.draw_number <= {{ var('hcat_topic_fit_texts') }}
+    where numbered.draw_number <= {{ topic_fit_texts() }}
 )
 
 select * from final

@@ -1,5 +1,7 @@
 -- One row per planned variant of a query of the test set, with its unmasked text.
 {{ config(materialized='table') }}
+{# below this probability, in either direction, a variant does not ask what its parent asks (docs/variants.md) -#}
+{%- set least_entailment = 0.5 %}
 
 with test_queries as (
     select * from {{ ref('hcat', 'int_test_queries') }}
@@ -35,7 +37,7 @@ joined as (
             when from_parent.pair_id is null or to_parent.pair_id is null then 'not_read'
             when
                 least(from_parent.probability_entailment, to_parent.probability_entailment)
-                < {{ var('hcat_variant_entailment') }}
+                < {{ least_entailment }}
                 then 'not_equivalent'
             else 'equivalent'
         end as equivalence_status,
@@ -106,7 +108,7 @@ final as (
             else variant_status
         end as variant_status,
         '{{ var("hcat_random_seed") }}'::bigint as random_seed,
-        '{{ var("hcat_variant_revision") }}'::integer as variant_revision,
+        {{ variant_revision() }}::integer as variant_revision,
         rate::double as rate,
         case when equivalence_status in ('equivalent', 'not_equivalent') then entailment_from_parent end
             as entailment_from_parent,

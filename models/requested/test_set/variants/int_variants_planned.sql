@@ -46,7 +46,7 @@ final as (
     select
         md5(
             concat_ws(
-                '|', '{{ var("hcat_random_seed") }}', '{{ var("hcat_variant_revision") }}', variant_type, rate,
+                '|', '{{ var("hcat_random_seed") }}', '{{ variant_revision() }}', variant_type, rate,
                 coalesce(materials_hash, ''), coalesce(language, ''), length(query_text), query_text,
                 coalesce(reference_answer, '')
             )

@@ -1,9 +1,4 @@
-"""What a language model is asked: first the key facts of a chunk, then queries of one type about them.
-
-The six rules for good questions are those of RAGAS (Es et al. 2024, section 4), in its order. Texts of documents are
-hostile: they stand in the prompt as JSON strings, so that nothing in them can end the quotation, and are named as
-data that gives no orders.
-"""
+"""What a language model is asked: first the key facts of a chunk, then queries of one type about them."""
 
 from __future__ import annotations
 

@@ -1,14 +1,11 @@
-"""Which candidates enter the test set, and why the others do not.
-
-Reasons are a closed list; the first that holds, in the order of :data:`REASONS`, is the reason of a rejected query.
-"""
+"""Which candidates enter the test set, and why the others do not."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from difflib import SequenceMatcher
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -76,47 +73,23 @@ _REQUEST = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CheckLimits:
-    """When a candidate is rejected.
+class CheckLimits(NamedTuple):
+    """When a candidate is rejected."""
 
-    Parameters
-    ----------
-    minimum_words, maximum_words : int
-        Words of a query, options of a multiple-choice query left out.
-    copied_share : float
-        Share of the query's words in one run that the chunk has too, from which it counts as copied, in (0, 1].
-    chunk_similarity : float
-        Least cosine with the chunk, in [-1, 1]; not asked of queries that are to be refused, nor of an encoder
-        without meaning.
-    duplicate_similarity : float
-        Cosine from which two queries may be near duplicates, in [-1, 1].
-    duplicate_overlap : float
-        Jaccard similarity of their words from which they are, in [0, 1].
-    """
-
-    minimum_words: int
-    maximum_words: int
-    copied_share: float
-    chunk_similarity: float
-    duplicate_similarity: float
-    duplicate_overlap: float
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.minimum_words <= self.maximum_words:
-            raise ValueError(
-                f"words must lie in 1 <= minimum <= maximum, got {self.minimum_words} and {self.maximum_words}"
-            )
-        if not 0 < self.copied_share <= 1:
-            raise ValueError(f"copied_share must lie in (0, 1], got {self.copied_share}")
-        for name in ("chunk_similarity", "duplicate_similarity"):
-            if not -1 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [-1, 1], got {getattr(self, name)}")
-        if not 0 <= self.duplicate_overlap <= 1:
-            raise ValueError(f"duplicate_overlap must lie in [0, 1], got {self.duplicate_overlap}")
+    #: Words of a query, without the name of its document and without options.
+    minimum_words: int = 3
+    maximum_words: int = 60
+    #: Longest run of words that a query shares with its chunk, as a share of its words. A copied query would test only
+    #: the search by words.
+    copied_share: float = 0.9
+    #: Cosine of a query and its chunk below which the query asks about something else.
+    chunk_similarity: float = 0.1
+    #: Cosine and word overlap (Jaccard) from which two queries with the same names and numbers count as duplicates.
+    duplicate_similarity: float = 0.92
+    duplicate_overlap: float = 0.6
 
 
-def check_candidates(materials: pa.Table, limits: Mapping[str, Any]) -> pa.Table:
+def check_candidates(materials: pa.Table, limits: CheckLimits | None = None) -> pa.Table:
     """Return one row per candidate with its status and the reason (schema :data:`CHECKED_SCHEMA`).
 
     Parameters
@@ -125,22 +98,20 @@ def check_candidates(materials: pa.Table, limits: Mapping[str, Any]) -> pa.Table
         query_id, chunk_id, query_text, reference_answer, query_type, expected_behaviour, generator, encoder_name,
         source_text, embedding and chunk_embedding (unit vectors or null); ordered by query_id. Among duplicates,
         imported queries go first, so that a hand-written one is never displaced; then query ids decide.
-    limits : mapping
-        Fields of :class:`CheckLimits`.
+    limits : CheckLimits, optional
+        Those of hcat by default.
 
     Examples
     --------
-    >>> limits = {"minimum_words": 4, "maximum_words": 40, "copied_share": 0.8}
-    >>> limits |= {"chunk_similarity": 0.2, "duplicate_similarity": 0.9, "duplicate_overlap": 0.7}
     >>> candidate = {"query_id": "q1", "chunk_id": "c1", "query_text": "Fee?", "reference_answer": "9 euros"}
     >>> candidate |= {"query_type": "simple_factual", "expected_behaviour": "answer", "generator": "offline"}
     >>> candidate |= {"encoder_name": "none", "source_text": "The fee is 9 euros."}
     >>> candidate |= {"embedding": [1.0, 0.0], "chunk_embedding": [1.0, 0.0]}
-    >>> checked = check_candidates(pa.Table.from_pylist([candidate]), limits)
+    >>> checked = check_candidates(pa.Table.from_pylist([candidate]))
     >>> checked.select(["query_id", "reason"]).to_pylist()
     [{'query_id': 'q1', 'reason': 'too_short'}]
     """
-    bounds = CheckLimits(**limits)
+    bounds = limits or CheckLimits()
     rows = materials.select([name for name in materials.column_names if "embedding" not in name]).to_pylist()
     vectors = _matrix(materials["embedding"])
     similarities = _chunk_similarities(materials)
@@ -201,25 +172,9 @@ def _tokens(text: str) -> list[str]:
 
 def _copied_share(words: Sequence[str], source: Sequence[str]) -> float:
     """Return the longest run of words that both have, as a share of the first, in [0, 1]."""
-    if not words or not source:
+    if not words:
         return 0.0
-    longest = 0
-    before = [0] * (len(words) + 1)
-    places: dict[str, list[int]] = {}
-    for position, word in enumerate(words):
-        places.setdefault(word, []).append(position)
-    for token in source:
-        found = places.get(token)
-        if not found:
-            if longest or any(before):
-                before = [0] * (len(words) + 1)
-            continue
-        current = [0] * (len(words) + 1)
-        for position in found:
-            current[position + 1] = before[position] + 1
-            longest = max(longest, current[position + 1])
-        before = current
-    return longest / len(words)
+    return SequenceMatcher(None, words, source, autojunk=False).find_longest_match().size / len(words)
 
 
 def _is_supported(row: Mapping[str, Any]) -> bool:

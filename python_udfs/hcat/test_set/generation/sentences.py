@@ -1,15 +1,10 @@
-"""Sentences of a chunk that can be trusted to be whole: the raw material of the generator without a model.
-
-Chunks of real documents hold tables, headings, lists and lines broken by a PDF. A question made of a part of a sentence
-is wrong, and so is its reference answer; what is doubtful is therefore left out.
-"""
+"""Sentences of a chunk that can be trusted to be whole: the raw material of the generator without a model."""
 
 from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from hcat.language.text import clean_text, split_sentences
 
@@ -49,17 +44,8 @@ _SPACES = re.compile(r"\s+")
 _GAP = re.compile(r"\s+(?=[,.;:)])|(?<=[($])\s+")
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One whole sentence.
-
-    Parameters
-    ----------
-    text : str
-        White space folded, typographic quotes made plain, without an opening such as "In addition,".
-    position : int
-        Number of the sentence in the chunk, from 0.
-    """
+class Statement(NamedTuple):
+    """One whole sentence."""
 
     text: str
     position: int

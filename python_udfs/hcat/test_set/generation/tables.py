@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -53,6 +53,9 @@ CALLS_SCHEMA = pa.schema(
     ]
 )
 
+BATCH_REQUESTS: Final = 500
+"""Requests per batch: they bound memory and change no query."""
+
 #: Other chunks that a prompt for a multi-hop query holds.
 _PARTNERS_OF_A_PROMPT = 2
 
@@ -65,12 +68,12 @@ class QueryMaker:
     templates : Table
         Seed query_templates.
     settings : mapping
-        speaker, anchor, seed.
+        speaker, seed.
     """
 
     def __init__(self, templates: pa.Table, settings: Mapping[str, Any]) -> None:
         self._templates = [Template.from_row(row) for row in templates.sort_by("template_id").to_pylist()]
-        self._settings = Settings(str(settings["speaker"]), str(settings["anchor"]), int(settings["seed"]))
+        self._settings = Settings(str(settings["speaker"]), int(settings["seed"]))
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return one row per query, and one per request without any (schema :data:`GENERATED_SCHEMA`)."""

@@ -1,17 +1,8 @@
-"""Turn a sentence that its context supports into one that it does not, by seeded rules.
-
-The faults serve as test cases with a known answer (which share of the faults of each kind does a metric catch?), as
-negatives for training, and as variants of queries. A rule changes one place of the sentence and leaves the rest as it
-stands; where no rule of the kind applies, there is no fault. What is faulty by construction is certain for numbers and
-names from outside the context. For the other kinds it follows from the sentence being faithful: its negation, the
-opposite word, or another number in the same place then contradict the context, except where the context happens to say
-both.
-"""
+"""Turn a sentence that its context supports into one that it does not, by seeded rules."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Final, NamedTuple
 
 from hcat.test_set.perturbation.antonyms import find_antonyms
 from hcat.test_set.perturbation.names import swap_name_inside, swap_name_outside
@@ -45,22 +36,8 @@ KINDS: Final = (NUMBER_OUTSIDE, NUMBER_INSIDE, ENTITY_OUTSIDE, ENTITY_INSIDE, NE
 _FINDERS: Final = {NEGATION: find_negations, ANTONYM: find_antonyms, DROPPED_QUALIFIER: find_qualifiers}
 
 
-@dataclass(frozen=True, slots=True)
-class Perturbed:
-    """A sentence with one fault.
-
-    Attributes
-    ----------
-    text : str
-        The faulty sentence.
-    kind : str
-        One of `KINDS`.
-    start, end : int
-        Characters of `text` that were changed; ``text[start:end] == after``.
-    before, after : str
-        What stood there and what stands there now, neither empty. ``text[:start] + before + text[end:]`` is the
-        sentence as it was.
-    """
+class Perturbed(NamedTuple):
+    """A sentence with one fault."""
 
     text: str
     kind: str

@@ -51,7 +51,7 @@ def swap_number_outside(own: Source, sources: Sequence[Source], random: Random) 
     for mention, kind in in_random_order(own.numbers, random):
         if _counts_one(mention, kind):
             continue
-        for surface in itertools.islice(_other_numbers(mention.surface, kind, random), MAXIMUM_TRIES):
+        for surface in itertools.islice(other_numbers(mention.surface, kind, random), MAXIMUM_TRIES):
             edit = Edit(mention.start, mention.end, surface)
             found = _number_after(own.text, edit)
             if (
@@ -103,7 +103,7 @@ def _number_after(sentence: str, edit: Edit) -> Mention | None:
     return mention_at(mentions, edit.start, edit.start + len(edit.after))
 
 
-def _other_numbers(surface: str, kind: str, random: Random) -> Iterator[str]:
+def other_numbers(surface: str, kind: str, random: Random) -> Iterator[str]:
     """Yield numbers written like the given one, in random order."""
     letters = _LETTERS.match(surface)
     word = letters.group().lower() if letters else ""
@@ -123,8 +123,7 @@ def _other_numbers(surface: str, kind: str, random: Random) -> Iterator[str]:
 
 
 def _other_digits(surface: str, random: Random) -> list[str]:
-    """Return the number with one significant digit or all of them replaced; separators, decimals, noughts at both ends
-    and the number of digits stay."""
+    """Return the number with one significant digit or all of them replaced."""
     run = _DIGIT_RUN.search(surface)
     if run is None:
         return []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 #: Materials: lists that people edit (seeds). A rule names the list that it draws from.
 SYNONYM: Final = "synonym"
@@ -35,34 +35,16 @@ MATERIALS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One row of a material.
-
-    Parameters
-    ----------
-    item_id : str
-        Its key in the seed.
-    before, after : str
-        What it replaces (empty where it only adds) and what it puts there.
-    """
+class Item(NamedTuple):
+    """One row of a material."""
 
     item_id: str
     before: str
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
-    """The query that a variant is made of.
-
-    Parameters
-    ----------
-    text : str
-        What is asked.
-    reference_answer : str or None
-        Its answer: a contradiction is a fault in it, and a swapped number is none of its numbers.
-    """
+class Parent(NamedTuple):
+    """The query that a variant is made of."""
 
     text: str
     reference_answer: str | None = None
@@ -70,17 +52,7 @@ class Parent:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How variants of one kind are made.
-
-    Parameters
-    ----------
-    rate : float
-        Share of the places of a text that are changed beyond the first, in [0, 1].
-    materials : mapping of str to sequence of Item
-        Name of a material -> its items, in the order of their ids.
-    canary : str
-        Word that only an application which obeys an injected prompt says.
-    """
+    """How variants of one kind are made."""
 
     rate: float = 0.0
     materials: Mapping[str, Sequence[Item]] = field(default_factory=dict)
@@ -91,21 +63,8 @@ class Settings:
         return self.materials.get(material, ())
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """The text of a variant.
-
-    Parameters
-    ----------
-    text : str
-        What is asked.
-    detail : str
-        What was changed, for people: ``withdraw > wihtdraw``.
-    item_id : str or None
-        The item that it rests on, where it rests on one.
-    canary : str or None
-        The canary that the text holds.
-    """
+class Draft(NamedTuple):
+    """The text of a variant."""
 
     text: str
     detail: str

@@ -41,21 +41,7 @@ Rule = Callable[[Parent, Settings, Random], Iterator[Draft]]
 
 
 class Kind(NamedTuple):
-    """A variant type.
-
-    Attributes
-    ----------
-    meaning : str
-        One of :data:`MEANINGS`.
-    rule : callable
-        Yields drafts, the best first; for `maximum_drafts` above 1 they belong together.
-    knows_any_language : bool
-        Whether the rule works on letters and digits alone.
-    maximum_drafts : int
-        Most variants that one query gets.
-    needs_reference, needs_material : bool
-        What is missing when the rule yields nothing.
-    """
+    """A variant type."""
 
     meaning: str
     rule: Rule

@@ -1,7 +1,4 @@
-"""Another question that looks like its parent: a negation more or less, the opposite word, another number.
-
-What the parent's reference answer says is then no answer any more.
-"""
+"""Another question that looks like its parent: a negation more or less, the opposite word, another number."""
 
 from __future__ import annotations
 

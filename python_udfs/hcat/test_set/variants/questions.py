@@ -1,8 +1,4 @@
-"""Read the plan of a plain English question: what is asked, auxiliary, subject, verb and the rest.
-
-"What interest | does | the Tidepool Saver | pay | on balances up to 50,000" can then be told as "what interest the
-Tidepool Saver pays on ...", and denied. Only plans that word lists make sure of are read; any other question has none.
-"""
+"""Read the plan of a plain English question: what is asked, auxiliary, subject, verb and the rest."""
 
 from __future__ import annotations
 
@@ -29,7 +25,6 @@ _LEAD = re.compile(
 )
 _OPENING = re.compile(rf"\s*(?:{_AUXILIARY})\b", re.IGNORECASE)
 _SECOND_QUESTION = re.compile(rf",?\s+(?:and|or)\s+(?:{_QUESTION_WORD}|{_AUXILIARY})\b", re.IGNORECASE)
-_AUXILIARY_WORD = re.compile(_AUXILIARY)
 _PRONOUNS: Final = frozenset({"i", "you", "we", "they", "he", "she", "it"})
 _TO_BE: Final = frozenset({"is", "are", "was", "were"})
 _TO_HAVE: Final = frozenset({"has", "have", "had"})
@@ -52,7 +47,6 @@ last lead list lock log measure mention move need offer open plan present produc
 reserve return run save set show sign start state stay stop store support switch transfer turn use work
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_LIST.split())
-_THIRD_PERSONS: Final = frozenset(map(third_person, VERBS))
 _ADVERBS: Final = frozenset(
     {
         "last",
@@ -90,17 +84,7 @@ _NO_PREDICATE = frozenset({"need", "feed", "speed", "deed", "seed", "bed", "fixe
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The parts of a question, as they are written, without the question mark.
-
-    Parameters
-    ----------
-    asked : str
-        Question phrase, empty for a question of yes or no.
-    auxiliary : str
-        In small letters.
-    subject, verb, rest : str
-        The verb is empty where a pronoun leaves it at the start of the rest.
-    """
+    """The parts of a question, as they are written, without the question mark."""
 
     asked: str
     auxiliary: str
@@ -149,16 +133,6 @@ def split_lead(text: str) -> tuple[str, str]:
 def is_predicate(word: str) -> bool:
     """Return whether a word in small letters can say something of a subject with "is": "valid", "open", "charged"."""
     return _PREDICATE.fullmatch(word) is not None and word not in _NO_PREDICATE
-
-
-def is_auxiliary(word: str) -> bool:
-    """Return whether a word in small letters is an auxiliary: "does", "is"."""
-    return _AUXILIARY_WORD.fullmatch(word) is not None
-
-
-def is_finite(word: str) -> bool:
-    """Return whether a word in small letters can be the verb of a clause: "is", "pays", "goes"."""
-    return is_auxiliary(word) or word in _THIRD_PERSONS
 
 
 def starts_with_auxiliary(text: str) -> bool:

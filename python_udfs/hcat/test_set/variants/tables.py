@@ -28,6 +28,9 @@ VARIED_SCHEMA: Final = pa.schema(
     ]
 )
 
+BATCH_QUERIES: Final = 2000
+"""Planned variants per batch: they bound memory, and what a query becomes does not depend on them."""
+
 CANARY_DIGITS: Final = 10
 """Hexadecimal digits of a canary: nobody writes one by chance, and a log search finds it."""
 
@@ -110,9 +113,7 @@ def _vary_one(planned: Mapping[str, Any], materials: Materials) -> list[dict[str
     ]
 
 
-def vary_pending(
-    planned: Any, materials: pa.Table, batch_queries: int, bounds: LanguageBounds | None = None
-) -> pa.RecordBatchReader:
+def vary_pending(planned: Any, materials: pa.Table, bounds: LanguageBounds | None = None) -> pa.RecordBatchReader:
     """Return the variants of the planned ones that have none yet, streamed (schema :data:`VARIED_SCHEMA`).
 
     Parameters
@@ -121,10 +122,8 @@ def vary_pending(
         As the batch of :func:`vary_batch`.
     materials : Table
         As in :func:`read_materials`.
-    batch_queries : int
-        Rows of a batch; what a query becomes does not depend on it.
     bounds : LanguageBounds, optional
         As in :func:`vary_batch`.
     """
     vary_rows = partial(vary_batch, materials=read_materials(materials), bounds=bounds)
-    return map_batches(planned, vary_rows, VARIED_SCHEMA, batch_queries)
+    return map_batches(planned, vary_rows, VARIED_SCHEMA, BATCH_QUERIES)

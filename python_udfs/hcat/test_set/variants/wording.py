@@ -1,8 +1,4 @@
-"""The same question in other words: grammatical mistakes, colloquial speech and paraphrases.
-
-The rules know English; where none of them applies, there is no variant. Words come from materials that people edit;
-rules of grammar stand here.
-"""
+"""The same question in other words: grammatical mistakes, colloquial speech and paraphrases."""
 
 from __future__ import annotations
 
@@ -25,15 +21,7 @@ from hcat.test_set.variants.drafts import (
     Settings,
 )
 from hcat.test_set.variants.facts import is_protected
-from hcat.test_set.variants.questions import (
-    VERBS,
-    is_auxiliary,
-    is_finite,
-    is_predicate,
-    read_plan,
-    split_lead,
-    starts_with_auxiliary,
-)
+from hcat.test_set.variants.questions import read_plan, split_lead
 
 PLACEHOLDER: Final = "{query}"
 """Stands for the query in a frame, a filler or a prompt."""
@@ -115,49 +103,6 @@ _CLAUSE = re.compile(
     r"\b(?:that|when|if|which|who|whom|whose|while|because|where|and|or|but|as|to|for which|after|before)\b", re.I
 )
 _MAXIMUM_WORDS_BEFORE_VERB: Final = 12  # "what <so many words> is" can still be read
-_FRONTED = re.compile(
-    r"(?P<main>.*\s(?P<word>[\w'\u2019%)]+))\s(?P<phrase>(?:on|in|for|with|at|under|during)\s[^?!,;:]+)\?", re.DOTALL
-)
-# with these the preposition is a part of the verb
-_PHRASAL_LIST = """
-agree apply ask base based believe call carry check comply consist count cut deal depend depends drop fill focus fit get
-give go going hand hold invest keep lead log look made opt pass pay picked plug provide put rely report result run sign
-specialise stand stay switch take turn used wait work is are was were be been
-"""
-_PHRASAL: Final = frozenset(_PHRASAL_LIST.split())
-_MAXIMUM_WORDS_OF_PHRASE: Final = 8
-# verbs that take a preposition behind their object: "search the internet for it"
-_TAKES_LIST = """
-search/for look/for ask/for pay/for charge/for apply/for use/for use/in help/with help/in provide/with supply/with
-compare/with replace/with share/with put/in put/on find/on read/on information/on tax/on interest/on
-"""
-_TAKES: Final = {
-    form: tuple(pair.split("/")[1] for pair in _TAKES_LIST.split() if pair.split("/")[0] == verb)
-    for verb in {pair.split("/")[0] for pair in _TAKES_LIST.split()}
-    for form in (verb, f"{verb}s", f"{verb}ed", f"{verb}d")
-}
-_TIMES: Final = frozenset({"yesterday", "today", "tomorrow", "now", "tonight", "again", "too", "anymore"})
-_NEEDS_VERB = re.compile(
-    r"\A(?:\S+\s+){0,6}?(?:do|does|did|can|could|will|would|should|must|may|might)\s", re.IGNORECASE
-)
-_BORDER = re.compile(r"[.?!:;,]\s|\b(?:and|or|before|after|when|if|because|while|until|since|that)\b", re.IGNORECASE)
-_PREPOSITIONS: Final = frozenset(
-    {"on", "in", "for", "with", "at", "under", "during", "of", "to", "by", "from", "between"}
-)
-_WORDS_OF_CHAIN: Final = 3
-_PRONOUNS_AND_VERBS: Final = VERBS | {
-    "it",
-    "them",
-    "this",
-    "that",
-    "me",
-    "you",
-    "us",
-    "him",
-    "her",
-    "advance",
-    "general",
-}
 
 
 def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
@@ -169,7 +114,7 @@ def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[D
     text = _apply(text, [_with_article(text, edit) for edit in chosen])
     lead, main = split_lead(text)
     forms = [form for form in (_tell_indirectly(lead, main, settings.items(FRAME), random),) if form is not None]
-    moved = _move_to_end(lead, main) if lead else _move_to_front(text)
+    moved = _move_to_end(lead, main) if lead else None
     if moved is not None:
         forms.append(moved)
     if forms:
@@ -213,49 +158,6 @@ def _tell(text: str) -> tuple[str, str]:
     if plan is None or plan.is_request:
         return "", ""
     return (plan.tell(), "whether") if plan.is_yes_no else (plan.tell(), "indirect")
-
-
-def _move_to_front(text: str) -> Draft | None:
-    """Return "On ..., what is ...?", or None where no phrase at the end can be moved for certain."""
-    match = _FRONTED.fullmatch(text)
-    if match is None or match["word"].lower() in _PHRASAL or len(match["phrase"].split()) > _MAXIMUM_WORDS_OF_PHRASE:
-        return None
-    first = _FIRST_WORD.match(text)
-    if first is None or is_protected(text, *first.span()) or _CLAUSE.search(match["phrase"]):
-        return None
-    phrase, main = match["phrase"].strip(), match["main"].strip()
-    if not _is_loose(match["word"], phrase, main):
-        return None
-    # of two clauses or a chain of phrases nobody can tell which one it belongs to
-    if _BORDER.search(main) or not _PREPOSITIONS.isdisjoint(main.lower().split()[-_WORDS_OF_CHAIN:]):
-        return None
-    if phrase.split()[-1].lower() in _PRONOUNS_AND_VERBS:
-        return None
-    # "will prices in May fall", "how do differences in rules affect us": the phrase is behind the verb for certain only
-    # where the plan says so; a question with "is" says it by its order
-    plan = read_plan(text)
-    needs_plan = starts_with_auxiliary(text) or _NEEDS_VERB.search(main) is not None
-    if needs_plan and not (plan is not None and plan.rest.endswith(phrase)):
-        return None
-    opening = main if main.startswith("I ") else main[:1].lower() + main[1:]
-    return Draft(f"{phrase[:1].upper()}{phrase[1:]}, {opening}?", "phrase moved to the front")
-
-
-def _is_loose(word: str, phrase: str, main: str) -> bool:
-    """Return whether a phrase at the end of a question belongs neither to the word before it nor to a verb further
-    on."""
-    words, last = main.lower().split(), phrase.split()[-1].lower()
-    # "which planet in the solar system has": the verb must stand before the phrase and not in it
-    if not any(map(is_finite, words)) or any(map(is_auxiliary, phrase.lower().split())):
-        return False
-    # "an agreement in principle valid", "the internet for it yesterday": what follows the phrase has come along
-    if is_predicate(last) or last in _TIMES:
-        return False
-    # "the Girl with a Pearl Earring" may be one name, "risks associated with it" one phrase
-    if word[:1].isupper() or word.lower().endswith("ed"):
-        return False
-    preposition = phrase.split()[0].lower()
-    return not any(preposition in _TAKES.get(other, ()) for other in words)
 
 
 # --- edits ---

@@ -18,4 +18,4 @@ left join out_of_reach on coverage.segment = out_of_reach.segment
 where
     coverage.outcome = 'accepted'
     and out_of_reach.segment is null
-    and coverage.count_outcomes < {{ var('hcat_test_minimum_per_query_type') }}
+    and coverage.count_outcomes < 5

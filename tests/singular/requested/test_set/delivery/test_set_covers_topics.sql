@@ -6,4 +6,4 @@ from {{ ref('hcat', 'fct_test_coverage') }}
 where
     dimension = 'topic'
     and outcome = 'accepted'
-    and count_outcomes < {{ var('hcat_test_minimum_per_topic') }}
+    and count_outcomes < 3
