@@ -29,7 +29,6 @@ SETTINGS_BESIDE_THE_LEDGER = {
             "hcat_batch_interactions",
             "hcat_batch_privacy_texts",
             "hcat_batch_requests",
-            "hcat_batch_scores",
             "hcat_batch_variants",
             "hcat_bucket_characters",
             "hcat_lookup_mebibytes",
@@ -52,7 +51,6 @@ SETTINGS_BESIDE_THE_LEDGER = {
     "hcat_clock_was_ahead": "whether a build starts",
     "hcat_language_model_url": "a place, and an address may carry a key; the model stands in the ledger of calls",
     "hcat_rejected_excerpt_characters": "what is shown",
-    "hcat_shown_parameters": "what is shown",
 }
 
 #: Longer than a thin model, because dbt finds references only as literals: one line per mart.
