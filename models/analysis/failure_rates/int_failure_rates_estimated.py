@@ -12,6 +12,4 @@ def model(dbt, session):
     ids = read_rows(interactions.select("interaction_id"))["interaction_id"].combine_chunks()
     segments = read_batches(dbt.ref("hcat", "int_interaction_segments"), BATCH_ROWS)
     targets = read_part(read_rows(dbt.ref("hcat", "int_labels_fitted")), "targets")
-    return estimate_failure_rates(
-        ids, read_batches(rows), segments, targets, confidence=confidence, random_seed=seed
-    )
+    return estimate_failure_rates(ids, read_batches(rows), segments, targets, confidence=confidence, random_seed=seed)
