@@ -263,7 +263,7 @@ def test_each_failure_has_its_status():
     [
         ({"probabilities": [0.5, 1.2]}, r"must lie in \[0, 1\], got 0.5 to 1.2"),
         ({"probabilities": [0.5, math.nan]}, r"must lie in \[0, 1\]"),
-        ({"labels": [0, 2]}, r"labels must be 0 or 1, got \[0, 2\]"),
+        ({"labels": [0, 2]}, r"labels must be 0 or 1, got \[0.0, 2.0\]"),
     ],
 )
 def test_bad_input_is_refused(changes, message):
