@@ -28,7 +28,7 @@ def measure_labels(
     Parameters
     ----------
     labels : Table
-        Rows of int_target_evaluations with a label and a score.
+        Labels with scores, as `hcat.calibration.fits.fit_labels` reads them.
     fitted : Table
         Of :func:`hcat.calibration.fits.fit_labels`.
     appetites, wanted : Table
