@@ -17,7 +17,7 @@ from benchmarks.promises.common import (
 )
 from benchmarks.promises.intervals import COVERAGE_HIGH, COVERAGE_LOW
 from hcat.statistics.arrays import Integers
-from hcat.statistics.prediction_powered import TARGETS, Target, estimate_failure_rate
+from hcat.statistics.prediction_powered import estimate_failure_rate
 
 PROMISE = "A 95 % interval of fct_failure_rates covers the true failure rate"
 SIZES: Final[dict[str, Callable[[np.random.Generator, int], Integers]]] = {
@@ -38,11 +38,9 @@ def measure(count_runs: int, seed: int) -> list[Promise]:
     for number, (sizes_name, make_sizes) in enumerate(SIZES.items()):
         for count in COUNTS_LABELLED:
             for rate, likeness in RATES:
-                for target in TARGETS:
-                    key = [seed, number, count, round(100 * rate), round(10 * likeness), TARGETS.index(target)]
-                    random = np.random.default_rng(key)
-                    design = f"{count} labelled {sizes_name}, {rate:.0%} failing, likeness {likeness}, {target}"
-                    found.append(_cover(random, make_sizes, count, rate, likeness, target, count_runs, design))
+                random = np.random.default_rng([seed, number, count, round(100 * rate), round(10 * likeness), 1])
+                design = f"{count} labelled {sizes_name}, {rate:.0%} failing, likeness {likeness}"
+                found.append(_cover(random, make_sizes, count, rate, likeness, count_runs, design))
     return found
 
 
@@ -52,7 +50,6 @@ def _cover(
     count_labelled: int,
     rate: float,
     likeness: float,
-    target: Target,
     count_runs: int,
     design: str,
 ) -> Promise:
@@ -67,11 +64,8 @@ def _cover(
         seen = logit(np.clip(probabilities[clusters], 0.01, 0.99)) + random.normal(0, NOISE, len(clusters))
         predictions = expit(seen)
         rows = np.flatnonzero(np.isin(clusters, random.choice(COUNT_CLUSTERS, count_labelled, replace=False)))
-        found = estimate_failure_rate(
-            is_failing[rows], predictions[rows], clusters[rows], predictions, clusters, target=target
-        )
-        truth = float(is_failing.mean()) if target == "these_interactions" else rate
-        covered.append(found.low is not None and found.high is not None and found.low <= truth <= found.high)
+        found = estimate_failure_rate(is_failing[rows], predictions[rows], clusters[rows], predictions, clusters)
+        covered.append(found.chosen is not None and found.chosen.low <= rate <= found.chosen.high)
         count_powered += found.status == "prediction_powered"
     # with a failing cluster or none among the labels, an interval can only cover more often than promised
     high = COVERAGE_HIGH if count_labelled * rate > 2 else None

@@ -11,7 +11,7 @@ import pytest
 from builds import UNTESTED, Build, Dbt, write_lines
 from numpy.testing import assert_allclose
 
-from hcat.calibration.tables import read_calibrators
+from hcat.calibration.calibrator_tables import read_calibrators
 
 #: Enough labels for isotonic regression (1,000 in fold fit), in pairs of siblings.
 COUNT = 1_800

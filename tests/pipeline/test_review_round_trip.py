@@ -6,6 +6,7 @@ A sheet goes to one rater, and the desk to another where there is a browser. One
 from __future__ import annotations
 
 import csv
+import hashlib
 import os
 import re
 import shutil
@@ -13,18 +14,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from builds import DEMO, Build, Dbt, read_lines, write_lines
 from desks import Visit, find_browser, open_browser
 from numpy.testing import assert_allclose
 
-from hcat.review.sampling import draw_review_sample
-
 #: Interactions of the demo that are enough for a round that cannot hold them all.
 INTERACTIONS = 150
-#: Nothing is drawn on top for the release: what is drawn can be drawn again by one call.
-VARIABLES = {"hcat_review_round": "spring", "hcat_review_budget": 40, "hcat_review_release_sample": 0}
+VARIABLES = {"hcat_review_round": "spring", "hcat_review_budget": 40}
 #: What a round needs and what comes of it; gates and weaknesses do not.
 BUILD = (
     "build --exclude-resource-type test --select"
@@ -47,6 +44,12 @@ def run_hcat(build: Build, *arguments: str) -> str:
     )
     assert completed.returncode == 0, completed.stdout
     return completed.stdout
+
+
+def number_of(interaction_id: str) -> float:
+    """Return the number of an interaction in the round, in [0, 1)."""
+    text = f"review|20260101|spring|{interaction_id}"
+    return int(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:8], 16) / 2**32
 
 
 def fill(sheet: Path) -> dict[tuple[str, str], int]:
@@ -102,32 +105,25 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
     built = dbt(BUILD, raw, tmp_path / "warehouse", variables=VARIABLES)
     assert built.exit_code == 0, built.output
 
-    # drawn: the same rows as in Python, from the answers that nobody has rated
+    # drawn: a plain random sample of the answers that nobody has rated, by numbers that anyone can compute again
     eligible = built.query(
-        "select interactions.interaction_id, coalesce(evaluations.calibrated_probability, evaluations.raw_score, 0)"
-        " from int_interactions_joined as interactions"
-        " left join fct_evaluations as evaluations"
-        " on interactions.interaction_id = evaluations.interaction_id and metric_name = 'groundedness'"
-        " where is_answered and interactions.interaction_id not in"
+        "select interaction_id from int_interactions_joined where is_answered and interaction_id not in"
         " (select interaction_id from stg_ratings where criterion = 'faithfulness' and rater_kind <> 'rule')"
-        " order by interactions.interaction_id"
+        " order by interaction_id"
     )
-    identifiers = [row[0] for row in eligible]
-    assert 60 < len(identifiers) < INTERACTIONS
-    # the first round is a plain random sample
-    sample = draw_review_sample(identifiers, np.array([row[1] for row in eligible]), 40, "spring", share_audit=1.0)
+    share = 40 / len(eligible)
+    assert 60 < len(eligible) < INTERACTIONS
+    audit = [name for (name,) in eligible if number_of(name) < share]
     drawn = built.query(
         "select interaction_id, sampling, inclusion_probability, audit_probability, plan_status"
         " from int_interactions_sampled_for_review order by interaction_id"
     )
-    assert [row[0] for row in drawn] == [identifiers[index] for index in np.flatnonzero(sample.is_selected)]
-    assert {row[1] for row in drawn} == {"audit"}
-    assert sample.is_audit[sample.is_selected].all()
-    assert_allclose(
-        [row[2] for row in drawn], sample.plan.inclusion_probabilities[sample.is_selected].tolist(), rtol=1e-9
-    )
-    assert_allclose([row[3] for row in drawn], sample.plan.audit_probability, rtol=1e-9)
-    assert {row[4] for row in drawn} == {sample.plan.status} == {"planned"}
+    assert [row[0] for row in drawn if row[1] == "audit"] == audit
+    # the others are real queries of the latest version, drawn in addition
+    assert {row[1] for row in drawn} <= {"audit", "release"}
+    assert_allclose([row[3] for row in drawn], share, rtol=1e-9)
+    assert min(row[2] for row in drawn) >= share
+    assert {row[4] for row in drawn} == {"planned"}
 
     # out, and back
     sheet = tmp_path / "sheet.csv"
@@ -179,9 +175,8 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
     }
     assert len(labels) > 20
     count_labels = labelled_before + len(labels)
-    assert rebuilt.query("select distinct count_labels from fct_labels_needed where metric_name = 'groundedness'") == [
-        (count_labels,)
-    ]
+    planned = "select distinct count_labels from fct_labels_needed where purpose <> 'decided_share' and metric_name"
+    assert rebuilt.query(f"{planned} = 'groundedness'") == [(count_labels,)]
     # the round stays as it was drawn, although its interactions are rated now
     assert drawn == rebuilt.query(
         "select interaction_id, sampling, inclusion_probability, audit_probability, plan_status"

@@ -25,10 +25,6 @@ COMMAND_LINE_VARIABLES = {"hcat_schema"}
 #: Settings that the ledger does not keep as they stand, each with the reason.
 SETTINGS_BESIDE_THE_LEDGER = {
     **dict.fromkeys(
-        ("hcat_batch_scores",),
-        "how the work is cut: the rows stay the same",
-    ),
-    **dict.fromkeys(
         ("hcat_encoder", "hcat_classifier", "hcat_sentiment", "hcat_toxicity", "hcat_device"),
         "may be a path; name, revision, SHA-256 and device stand in columns of their own",
     ),
@@ -38,7 +34,6 @@ SETTINGS_BESIDE_THE_LEDGER = {
     ),
     "hcat_clock_was_ahead": "whether a build starts",
     "hcat_language_model_url": "a place, and an address may carry a key; the model stands in the ledger of calls",
-    "hcat_shown_parameters": "what is shown",
 }
 
 #: Longer than a thin model, because dbt finds references only as literals: one line per mart.
@@ -82,9 +77,13 @@ NUMBERS_OF_FILES = {
     "int_ratings_adjudicated": ({"0.5"}, "a majority is more than half"),
     "fct_safety_rates": ({"0.5"}, "a majority is more than half"),
     "share_of_hash": ({"13", "4503599627370496"}, "52 bits of an MD5, which a double holds exactly"),
+    "fct_calibration_validity": ({"10"}, "labelled clusters of a version class"),
+    "fct_calibrators": ({"20"}, "parameters that a row shows"),
+    "fct_metric_thresholds": ({"2"}, "decimals to which people round a threshold"),
+    "int_ratings_of_clusters": ({"2"}, "passes of a rater that count"),
     "int_interactions_sampled_for_review": (
-        {"0.05", "0.3", "0.5", "0.000001", "2", "4"},
-        "bounds of settings, and 4 p (1 - p)",
+        {"0.05", "0.3", "30", "0.000001", "2", "4"},
+        "floor, audit share and real queries of a round, and 4 p (1 - p)",
     ),
     "number_of_hex": ({"16", "10"}, "bases of numbers"),
     "whole_number": ({"38"}, "digits of the largest decimal"),

@@ -30,7 +30,7 @@ final as (
 
         -- strings
         criterion,
-        target,
+        'process' as target,
         status,
         predictor_status,
         message,

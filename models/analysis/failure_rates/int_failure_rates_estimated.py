@@ -5,7 +5,6 @@ from hcat.statistics.memberships import BATCH_ROWS
 
 
 def model(dbt, session):
-    target = dbt.config.meta_get("target")
     confidence = dbt.config.meta_get("confidence")
     seed = dbt.config.meta_get("random_seed")
     rows = order_by(dbt.ref("hcat", "int_target_evaluations"), "metric_name,interaction_id", in_groups_of="metric_name")
@@ -13,5 +12,4 @@ def model(dbt, session):
     ids = read_rows(interactions.select("interaction_id"))["interaction_id"].combine_chunks()
     segments = read_batches(dbt.ref("hcat", "int_interaction_segments"), BATCH_ROWS)
     targets = read_part(read_rows(dbt.ref("hcat", "int_labels_fitted")), "targets")
-    options = {"target": target, "confidence": confidence, "random_seed": seed}
-    return estimate_failure_rates(ids, read_batches(rows), segments, targets, **options)
+    return estimate_failure_rates(ids, read_batches(rows), segments, targets, confidence=confidence, random_seed=seed)

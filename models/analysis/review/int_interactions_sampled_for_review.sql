@@ -1,5 +1,5 @@
 -- One row per (round, interaction drawn). The draw is Poisson sampling with inclusion probabilities that are known and
--- stored. hcat.review.sampling.plan_review explains the formulas and makes the same choice. The first build that names
+-- stored (docs/human-review.md). The first build that names
 -- a round draws it, once, because people already have its sheets. Later builds do not change it, even with
 -- --full-refresh. To draw again, name another round.
 {{ config(
@@ -18,20 +18,14 @@
 {%- endif -%}
 {%- set metric_name = var('hcat_review_metric') | replace("'", "''") -%}
 {%- set budget = var('hcat_review_budget') | float -%}
-{%- set epsilon = var('hcat_review_epsilon') | float -%}
-{%- set share_audit = var('hcat_review_share_audit') | float -%}
+{#- least inclusion probability: the weights 1 / pi differ by a factor of at most 20 -#}
+{%- set epsilon = 0.05 -%}
+{#- least share of a round that is plainly random: sets and audits rely on these rows -#}
+{%- set share_audit = 0.3 -%}
+{#- real queries of the latest version that a round draws in addition, plainly at random -#}
+{%- set release_sample = 30 -%}
 {%- if not budget > 0 -%}
     {{ exceptions.raise_compiler_error("hcat_review_budget must be above 0, got " ~ budget) }}
-{%- endif -%}
-{%- if not 0.05 <= epsilon <= 0.5 -%}
-    {{ exceptions.raise_compiler_error("hcat_review_epsilon must lie in [0.05, 0.5], got " ~ epsilon) }}
-{%- endif -%}
-{%- set release_sample = var('hcat_review_release_sample') | float -%}
-{%- if not release_sample >= 0 -%}
-    {{ exceptions.raise_compiler_error("hcat_review_release_sample must be at least 0, got " ~ release_sample) }}
-{%- endif -%}
-{%- if not 0.3 <= share_audit <= 1 -%}
-    {{ exceptions.raise_compiler_error("hcat_review_share_audit must lie in [0.3, 1], got " ~ share_audit) }}
 {%- endif -%}
 
 with interactions as (

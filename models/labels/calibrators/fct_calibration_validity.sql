@@ -1,3 +1,5 @@
+{#- labelled clusters of a version class below which nothing shows that a calibrator holds for it -#}
+{%- set minimum_class_clusters = 10 -%}
 -- Are the calibrators of a metric valid for answers of a version class? They are void when the class has too few
 -- labels, whatever the labels of other classes say.
 with evaluations as (
@@ -45,7 +47,7 @@ final as (
         version_class,
         case
             when not has_calibrator then 'no_calibrator'
-            when count_clusters < {{ var('hcat_minimum_class_clusters') }} then 'void_version_class'
+            when count_clusters < {{ minimum_class_clusters }} then 'void_version_class'
             when valid_until < timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' then 'expired'
             else 'in_force'
         end as calibration_status,

@@ -1,10 +1,12 @@
+{#- parameters that a row shows at most -#}
+{%- set shown_parameters = 20 -%}
 with calibrators as (
     select * from {{ ref('hcat', 'int_labels_fitted') }}
     where part = 'calibrators'
 ),
 
 -- parameter, position, value, lower_bound, probability, tree, node, feature, threshold, left, right,
--- missing_goes_left: hcat.calibration.calibrators.CalibratorRow
+-- missing_goes_left: hcat.calibration.calibrators
 parameters as (
     select
         metric_name,
@@ -42,7 +44,7 @@ shown as (
         family,
         {{ joined_text('parameter_shown', "'; '", 'parameter, position') }} as parameters_shown
     from worded
-    where place <= {{ var('hcat_shown_parameters') }}
+    where place <= {{ shown_parameters }}
     group by metric_name, segment, family
 ),
 

@@ -22,10 +22,10 @@ version_classes as (
 strata as (
     select
         interaction_id,
-        min(segment) filter (where dimension = '{{ var("hcat_conformal_dimension") }}') as stratum,
+        min(segment) filter (where dimension = 'system') as stratum,
         min(segment) filter (where dimension = '{{ var("hcat_calibration_dimension") }}') as segment
     from {{ ref('hcat', 'int_interaction_segments') }}
-    where dimension in ('{{ var("hcat_conformal_dimension") }}', '{{ var("hcat_calibration_dimension") }}')
+    where dimension in ('system', '{{ var("hcat_calibration_dimension") }}')
     group by interaction_id
 ),
 

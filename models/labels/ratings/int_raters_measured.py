@@ -3,7 +3,6 @@ from hcat.engine.relations import order_by, read_rows
 
 
 def model(dbt, session):
-    count_draws = dbt.config.meta_get("count_draws")
     random_seed = dbt.config.meta_get("random_seed")
     ratings = order_by(dbt.ref("hcat", "int_ratings_of_clusters"), "criterion, interaction_id, rater, rating_pass")
-    return measure_raters(read_rows(ratings), read_rows(dbt.ref("rating_criteria")), count_draws, random_seed)
+    return measure_raters(read_rows(ratings), read_rows(dbt.ref("rating_criteria")), random_seed)

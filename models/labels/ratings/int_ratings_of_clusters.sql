@@ -1,6 +1,8 @@
 -- One row per (interaction, criterion, rater, look) with the latest rating of that look and the cluster of its answer.
 -- Look 1 is the first pass and look 2 the second. Later passes stay in staging.
 {{ config(materialized='view') }}
+{#- passes that count: the first is the rating, and the second tests the first -#}
+{%- set counted_looks = 2 -%}
 with ratings as (
     select * from {{ ref('hcat', 'stg_ratings') }}
 ),
@@ -29,7 +31,7 @@ latest as (
             order by rated_at desc nulls last, guideline_version desc, record_id asc
         ) as recency
     from passes
-    where look <= {{ var('hcat_rating_looks') }}
+    where look <= {{ counted_looks }}
 ),
 
 final as (

@@ -1,3 +1,5 @@
+{#- decimals to which people round a fitted threshold when they decide on it -#}
+{%- set decision_decimals = 2 -%}
 -- The three methods that somebody decides by (is_shown), and methods of the literature beside them, to compare.
 with fitted as (
     select * from {{ ref('hcat', 'int_labels_measured') }}
@@ -19,8 +21,8 @@ joined as (
         -- A monitoring floor is no acceptance threshold, even when both have the same number.
         fitted.is_shown
         and fitted.kind = 'acceptance'
-        and round(fitted.threshold, {{ var('hcat_decision_decimals') }})
-        = round(decisions.threshold, {{ var('hcat_decision_decimals') }}) as is_decided
+        and round(fitted.threshold, {{ decision_decimals }})
+        = round(decisions.threshold, {{ decision_decimals }}) as is_decided
     from fitted
     left join decisions on fitted.metric_name = decisions.metric_name
 ),

@@ -1,10 +1,7 @@
 """Ratings as Arrow tables: agreement per criterion and kind of rater, and a report on each rater.
 
 People are never joined with language models or rules to one group of raters. How far two kinds agree is a figure of its
-own.
-
-The statistics are those of :mod:`hcat.calibration.agreement`; here rows become the arrays it reads, and its results
-rows.
+own. A figure of one person's two passes has its own name and is never a claim of agreement.
 """
 
 from __future__ import annotations
@@ -14,18 +11,21 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.calibration.agreement import (
+    COUNT_DRAWS,
     Agreement,
-    agreement_statistics,
+    cohen_kappa,
     dawid_skene,
-    intra_rater_agreement,
-    rater_reports,
+    fleiss_kappa,
+    krippendorff_alpha,
+    percent_agreement,
+    report_rater,
 )
 from hcat.engine.stacking import stack_parts
+from hcat.statistics.arrays import Floats, Integers
 
 AGREEMENT_SCHEMA = pa.schema(
     [
@@ -84,21 +84,25 @@ class _Criterion(NamedTuple):
     units: list[str]
     groups: list[str]
     raters: list[str]
-    clusters: npt.NDArray[np.int64]
-    first: npt.NDArray[np.float64]
-    second: npt.NDArray[np.float64]
+    clusters: Integers
+    first: Floats
+    second: Floats
+
+    @property
+    def head(self) -> dict[str, Any]:
+        return {"criterion": self.name, "rater_kind": self.kind}
 
 
-def measure_raters(ratings: pa.Table, rules: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
+def measure_raters(ratings: pa.Table, rules: pa.Table, random_seed: int, count_draws: int = COUNT_DRAWS) -> pa.Table:
     """Return the agreement of raters, a report of each rater, and the labels that a model of raters decides.
 
     Parameters
     ----------
     ratings : Table
-        As in :func:`adjudicate_by_model`.
+        int_ratings_of_clusters, ordered by its key.
     rules : Table
         criterion, rule.
-    count_draws, random_seed : int
+    random_seed, count_draws : int
         Bootstrap over whole clusters.
 
     Returns
@@ -108,51 +112,53 @@ def measure_raters(ratings: pa.Table, rules: pa.Table, count_draws: int, random_
     """
     return stack_parts(
         {
-            "agreement": measure_agreement(ratings, count_draws, random_seed),
-            "reports": report_raters(ratings, count_draws, random_seed),
+            "agreement": measure_agreement(ratings, random_seed, count_draws),
+            "reports": report_raters(ratings),
             "labels": adjudicate_by_model(ratings, rules),
         }
     )
 
 
-def measure_agreement(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
+def measure_agreement(ratings: pa.Table, random_seed: int, count_draws: int = COUNT_DRAWS) -> pa.Table:
     """Return the agreement between raters of one kind, between kinds, and of every rater with an own second pass."""
     rows: list[dict[str, Any]] = []
     criteria = list(_read_criteria(ratings))
+    draws: dict[str, Any] = {"count_draws": count_draws, "seed": random_seed}
     for criterion in criteria:
-        figures = agreement_statistics(criterion.first, criterion.clusters, count_draws, seed=random_seed)
-        rows += _to_rows({"criterion": criterion.name, "rater_kind": criterion.kind}, figures)
-        for column, rater in enumerate(criterion.raters):
-            if np.isnan(criterion.second[:, column]).all():
-                continue
-            own = intra_rater_agreement(
-                criterion.first[:, column],
-                criterion.second[:, column],
-                criterion.clusters,
-                count_draws,
-                seed=random_seed,
-            )
-            figures = (own.percent_agreement, own.cohen_kappa, own.cohen_kappa_quadratic)
-            rows += _to_rows({"criterion": criterion.name, "rater_kind": criterion.kind, "rater": rater}, figures)
+        rows += _to_rows(criterion.head, _between_raters(criterion.first, criterion.clusters, draws))
+        for rater, passes in zip(
+            criterion.raters, zip(criterion.first.T, criterion.second.T, strict=True), strict=True
+        ):
+            if not np.isnan(passes[1]).all():
+                own = (np.column_stack(passes), criterion.clusters)
+                figures = [percent_agreement(*own, **draws), cohen_kappa(*own, **draws)]
+                figures = [one._replace(statistic=f"intra_rater_{one.statistic}") for one in figures]
+                rows += _to_rows(criterion.head | {"rater": rater}, figures)
     for one, other in combinations(criteria, 2):
         if one.name == other.name:
-            points, clusters = _join_kinds(one, other)
-            figures = agreement_statistics(points, clusters, count_draws, seed=random_seed)
-            between = {"criterion": one.name, "rater_kind": one.kind, "other_rater_kind": other.kind}
-            rows += _to_rows(between, figures)
+            figures = _between_raters(*_join_kinds(one, other), draws)
+            rows += _to_rows(one.head | {"other_rater_kind": other.kind}, figures)
     return pa.Table.from_pylist(rows, schema=AGREEMENT_SCHEMA)
 
 
-def report_raters(ratings: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
+def _between_raters(ratings: Floats, clusters: Integers, draws: dict[str, Any]) -> list[Agreement]:
+    """Return every statistic between raters once, each with its own status."""
+    return [
+        percent_agreement(ratings, clusters, **draws),
+        cohen_kappa(ratings, clusters, **draws),
+        fleiss_kappa(ratings, clusters, **draws),
+        # of whole numbers with an order: the statistic that bears several raters and gaps
+        krippendorff_alpha(ratings, clusters, **draws),
+    ]
+
+
+def report_raters(ratings: pa.Table) -> pa.Table:
     """Return one row per (criterion, rater) that compares the rater with the majority of the others of this kind."""
-    rows: list[dict[str, Any]] = []
-    for criterion in _read_criteria(ratings):
-        reports = rater_reports(criterion.first, criterion.clusters, count_draws, seed=random_seed)
-        for rater, report in zip(criterion.raters, reports, strict=True):
-            kappa = None if report.kappa is None else report.kappa.value
-            row = {name: getattr(report, name) for name in RATER_SCHEMA.names if hasattr(report, name)}
-            row |= {"criterion": criterion.name, "rater_kind": criterion.kind, "rater": rater, "kappa": kappa}
-            rows.append(row)
+    rows = [
+        criterion.head | {"rater": rater} | report_rater(criterion.first, criterion.clusters, column)._asdict()
+        for criterion in _read_criteria(ratings)
+        for column, rater in enumerate(criterion.raters)
+    ]
     return pa.Table.from_pylist(rows, schema=RATER_SCHEMA)
 
 
@@ -166,7 +172,7 @@ def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
     for criterion in _read_criteria(ratings.filter(pc.field("gives_label"))):
         if by_criterion.get(criterion.name) != "dawid_skene":
             continue
-        found = dawid_skene(criterion.first).adjudication
+        found = dawid_skene(criterion.first)
         for unit, status, point in zip(criterion.units, found.statuses, found.labels.tolist(), strict=True):
             known = None if np.isnan(point) else int(point)
             row = {"interaction_id": unit, "criterion": criterion.name, "label_status": status, "scale_point": known}
@@ -174,14 +180,11 @@ def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=MODELLED_SCHEMA)
 
 
-def _to_rows(subject: dict[str, Any], figures: Iterable[Agreement]) -> list[dict[str, Any]]:
-    return [
-        subject | {name: getattr(figure, name) for name in AGREEMENT_SCHEMA.names if hasattr(figure, name)}
-        for figure in figures
-    ]
+def _to_rows(head: dict[str, Any], figures: Iterable[Agreement]) -> list[dict[str, Any]]:
+    return [head | figure._asdict() for figure in figures]
 
 
-def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[Floats, Integers]:
     """Return the point that each kind gives to the units of both, shape (n, 2), and the clusters of the units."""
     groups = dict(zip(one.units, one.groups, strict=True))
     first, second = (dict(zip(each.units, map(_most_frequent, each.first), strict=True)) for each in (one, other))
@@ -191,7 +194,7 @@ def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[npt.NDArray[np.floa
     return points, clusters
 
 
-def _most_frequent(points: npt.NDArray[np.float64]) -> float:
+def _most_frequent(points: Floats) -> float:
     """Return the most frequent of the points that are not NaN, the lowest of equals; NaN without any."""
     values, counts = np.unique(points[~np.isnan(points)], return_counts=True)
     return float(values[counts.argmax()]) if len(values) else float("nan")

@@ -12,14 +12,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hcat.calibration.conformal import check_sets
-from hcat.calibration.conformal_tables import AuditSample, fit_in_force, read_sample
-from hcat.calibration.tables import as_texts
-from hcat.statistics.arrays import Flags
+from hcat.calibration.conformal_tables import AuditSample, fit_sets, read_samples
+from hcat.calibration.targets import Labels
+from hcat.statistics.arrays import Flags, Floats, Keys
 from hcat.statistics.clusters import error_of_mean
 from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import holm
@@ -42,57 +40,35 @@ AUDIT_SCHEMA = pa.schema(
     ]
 )
 
-#: What a row may say; the first two are verdicts.
-STATUSES: Final = ("passed", "failed", "too_few_clusters", "not_calibrated", "no_labels")
-
 #: Sets of a class hold its labels as often as promised; probabilities are no higher than what people accept.
-COVERAGE, OVERCONFIDENCE = "coverage", "overconfidence"
+COVERAGE: Final = "coverage"
+OVERCONFIDENCE: Final = "overconfidence"
+#: Level of the tests, after Holm's correction over months and metrics.
+LEVEL: Final = 0.01
+#: Clusters of a month below which its probabilities are not tested.
+MINIMUM_CLUSTERS: Final = 10
 
 
-def check_audits(
-    labels: pa.Table, targets: pa.Table, predictions: pa.Table, alpha: float, level: float, minimum_clusters: int
-) -> pa.Table:
+def check_audits(labels: pa.Table, targets: pa.Table, predictions: pa.Table, alpha: float) -> pa.Table:
     """Return the one-sided tests of every month's audit labels, adjusted over all of them."""
-    if not 0 < level < 1:
-        raise ValueError(f"level must lie in (0, 1), got {level}")
-    if minimum_clusters < 2:
-        raise ValueError(f"minimum_clusters must be at least 2, got {minimum_clusters}")
-    ordered = labels.sort_by("interaction_id")
     rows: list[dict[str, Any]] = []
-    for target in targets.sort_by("metric_name").to_pylist():
-        own = ordered.filter(pc.equal(ordered["metric_name"], target["metric_name"]))
-        head = {"metric_name": target["metric_name"], "criterion": target["criterion"]}
-        if not own.num_rows:
-            rows.append(dict.fromkeys(AUDIT_SCHEMA.names) | head | _nothing(OVERCONFIDENCE, "no_labels"))
-            continue
-        of_metric = predictions.filter(pc.equal(predictions["metric_name"], target["metric_name"]))
-        sample = read_sample(own, target, of_metric) if of_metric.num_rows else None
-        months = as_texts(own["rated_month"])
-        for month in np.unique(months).tolist():
-            month_head = dict.fromkeys(AUDIT_SCHEMA.names) | head | {"rated_month": month}
-            if sample is None:
-                of_month = own.filter(pc.equal(own["rated_month"], month))
-                counts = {
-                    "count_labels": of_month.num_rows,
-                    "count_clusters": pc.count_distinct(of_month["cluster_id"]).as_py(),
-                }
-                rows += [
-                    month_head | {"test": test, "status": "not_calibrated"} | counts
-                    for test in (COVERAGE, OVERCONFIDENCE)
-                ]
-                continue
-            is_month = months == month
-            rows += [month_head | row for row in _test_coverage(sample, is_month, alpha)]
-            rows.append(month_head | _test_overconfidence(sample, is_month, minimum_clusters))
-    _judge(rows, level)
+    for target, own, sample in read_samples(labels, targets, predictions):
+        if not len(own.scores):
+            nothing = {"test": OVERCONFIDENCE, "status": "no_labels", "count_labels": 0, "count_clusters": 0}
+            rows.append(target.head | nothing)
+        for month in np.unique(own.months).tolist():
+            is_month = own.months == month
+            rows += [
+                target.head | {"rated_month": month} | row for row in _test(own.take(is_month), sample, is_month, alpha)
+            ]
+    tested = [row for row in rows if row.get("p_value") is not None]
+    for row, adjusted in zip(tested, holm([row["p_value"] for row in tested]).tolist(), strict=True):
+        row |= {"p_value_adjusted": adjusted, "status": "failed" if adjusted < LEVEL else "passed"}
     return pa.Table.from_pylist(rows, schema=AUDIT_SCHEMA)
 
 
-def overconfidence(
-    probabilities: npt.NDArray[np.float64], labels: npt.NDArray[np.float64], clusters: npt.NDArray[Any]
-) -> float:
-    """Return the one-sided P-value that probabilities lie above the shares of labels, whole clusters varying
-    together."""
+def overconfidence(probabilities: Floats, labels: Floats, clusters: Keys) -> float:
+    """Return the one-sided P-value that probabilities lie above the shares of labels, clusters varying together."""
     excess = probabilities - labels
     mean = float(excess.mean())
     names, codes = np.unique(clusters, return_inverse=True)
@@ -102,48 +78,34 @@ def overconfidence(
     return float(t_tail(mean / error, len(names) - 1))
 
 
-def _nothing(test: str, status: str) -> dict[str, Any]:
-    return {"test": test, "status": status, "count_labels": 0, "count_clusters": 0}
-
-
-def _test_coverage(sample: AuditSample, is_month: Flags, alpha: float) -> Iterator[dict[str, Any]]:
-    conformalizer = fit_in_force(sample, ~is_month, alpha)
-    month = sample.take(is_month)
-    checks = check_sets(conformalizer, month.standings, month.labels, month.groups, month.clusters)
+def _test(own: Labels, sample: AuditSample | None, is_month: Flags, alpha: float) -> Iterator[dict[str, Any]]:
+    """Yield the tests of one month; those with a P-value are judged later."""
+    counts = {"count_labels": len(own.scores), "count_clusters": own.count_clusters}
+    if sample is None:
+        yield counts | {"test": COVERAGE, "status": "not_calibrated"}
+        yield counts | {"test": OVERCONFIDENCE, "status": "not_calibrated"}
+        return
+    conformalizer, month = fit_sets(sample.take(~is_month), alpha), sample.take(is_month)
+    checks = check_sets(conformalizer, alpha, month.standings, own.accepted, own.strata, own.clusters)
     for cell, check in zip(conformalizer.cells, checks, strict=True):
-        if not check.count_test and not cell.count_rows:
-            continue  # a cell that nothing fell into promises nothing
-        is_tested = check.p_value is not None
-        yield {
-            "test": COVERAGE,
-            "stratum": cell.group,
-            "label": cell.label,
-            "status": None if is_tested else "too_few_clusters",
-            "count_labels": None,
-            "count_clusters": check.count_test,
-            "value": check.count_covered / check.count_test if is_tested else None,
-            "expected": check.expected_coverage,
-            "p_value": check.p_value,
-        }
-
-
-def _test_overconfidence(sample: AuditSample, is_month: Flags, minimum_clusters: int) -> dict[str, Any]:
-    month = sample.take(is_month)
-    accepted, count_clusters = month.labels.astype(np.float64), len(np.unique(month.clusters))
-    row = {"test": OVERCONFIDENCE, "count_labels": len(accepted), "count_clusters": count_clusters}
-    if count_clusters < minimum_clusters:
-        return row | {"status": "too_few_clusters"}
-    return row | {
-        "status": None,
-        "value": float(accepted.mean()),
+        if check.count_test or cell.count_rows:  # a cell that nothing fell into promises nothing
+            is_tested = check.p_value is not None
+            yield {
+                "test": COVERAGE,
+                "stratum": cell.group,
+                "label": cell.label,
+                "status": None if is_tested else "too_few_clusters",
+                "count_clusters": check.count_test,
+                "value": check.count_covered / check.count_test if is_tested else None,
+                "expected": check.expected_coverage,
+                "p_value": check.p_value,
+            }
+    row = counts | {"test": OVERCONFIDENCE}
+    if own.count_clusters < MINIMUM_CLUSTERS:
+        yield row | {"status": "too_few_clusters"}
+        return
+    yield row | {
+        "value": float(own.accepted.mean()),
         "expected": float(month.out_of_fold.mean()),
-        "p_value": overconfidence(month.out_of_fold, accepted, month.clusters),
+        "p_value": overconfidence(month.out_of_fold, own.accepted.astype(np.float64), own.clusters),
     }
-
-
-def _judge(rows: list[dict[str, Any]], level: float) -> None:
-    """Write status and adjusted P-value into the rows that were tested."""
-    tested = [row for row in rows if row["p_value"] is not None]
-    for row, adjusted in zip(tested, holm([row["p_value"] for row in tested]).tolist(), strict=True):
-        row["p_value_adjusted"] = adjusted
-        row["status"] = "failed" if adjusted < level else "passed"

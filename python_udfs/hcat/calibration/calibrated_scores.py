@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.calibration.calibrator_tables import read_calibrators
 from hcat.calibration.conformal import OTHER_GROUP
 from hcat.calibration.conformal_tables import IN_FORCE
-from hcat.calibration.tables import read_calibrators
 from hcat.engine.stacking import read_part
 from hcat.statistics.arrays import Floats
 
@@ -23,6 +23,9 @@ CALIBRATED_SCHEMA: Final = pa.schema(
         ("prediction_set", pa.string()),
     ]
 )
+
+#: Scores that are calibrated in one batch.
+BATCH_ROWS: Final = 100_000
 
 #: Sets by whether the failed label (1) and the accepted one (2) are in them.
 _SETS: Final = np.array(["empty", "failed", "accepted", "accepted|failed"], dtype=object)

@@ -26,37 +26,29 @@ decides its set.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from hcat.statistics.arrays import Floats, Integers, Keys
+from hcat.statistics.arrays import Flags, Floats, Integers, Keys
 from hcat.statistics.clusters import sum_by_cluster
-from hcat.statistics.multiple_tests import holm
 
-STRATIFICATIONS = ("marginal", "label_conditional")
-CELL_STATUSES = ("conformalized", "insufficient")
-SET_KINDS = ("empty", "single", "several", "all")
-SCOPES = ("marginal", "label", "group", "label_and_group")
-CHECK_STATUSES = ("passed", "failed", "insufficient")
+STRATIFICATIONS: Final = ("marginal", "label_conditional")
+CELL_STATUSES: Final = ("conformalized", "insufficient")
+SET_KINDS: Final = ("empty", "single", "several", "all")
+SCOPES: Final = ("marginal", "label", "group", "label_and_group")
 
 #: Name of the single group of a fit without groups, and of the one cell that holds every group without a cell.
-ALL_GROUPS = "all"
-OTHER_GROUP = "other"
-
-#: A coverage check fails below the .1 % limit of what chance allows.
-CHECK_LEVEL = 0.001
+ALL_GROUPS: Final = "all"
+OTHER_GROUP: Final = "other"
 
 # sums of 1 / n_k are rounded; a quantile or a budget may be missed by this much of one cluster
 _TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class ConformalCell:
+class ConformalCell(NamedTuple):
     """The quantile of one stratum of the labels."""
 
     label: int | None  # None where classes share a quantile
@@ -65,68 +57,51 @@ class ConformalCell:
     count_rows: int
     quantile: float  # largest nonconformity that enters a set, in [0, 1]; infinite where insufficient
     status: str  # of CELL_STATUSES
-    arguments: tuple[Any, ...] = field(compare=False, repr=False)  # of conformal_quantile
+    arguments: tuple[Any, ...]  # of conformal_quantile
 
     def left_out(self) -> Mapping[Any, float]:
         """Return the quantile without each cluster of the cell, by cluster."""
         return leave_out_quantiles(*self.arguments)
 
 
-@dataclass(frozen=True, slots=True)
-class PredictionSets:
-    """Sets of labels, one per row: n rows, L labels."""
+class PredictionSets(NamedTuple):
+    """Sets of labels, one per row."""
 
-    includes: npt.NDArray[np.bool_]  # (n, L): is the label in the set?
+    includes: Flags  # (n, n_labels): is the label in the set?
     kinds: Keys  # (n,), of SET_KINDS; with two labels `all` is the set of both, and `several` never occurs
-    statuses: Keys  # (n,), of CELL_STATUSES; insufficient rows hold all labels
-
-    def shares(self) -> dict[str, float]:
-        """Return the share of rows of every kind, in the order of :data:`SET_KINDS`; without rows, nothing."""
-        if not len(self.kinds):
-            return {}
-        return {kind: float(np.mean(self.kinds == kind)) for kind in SET_KINDS}
 
 
-@dataclass(frozen=True, slots=True)
-class Conformalizer:
-    """Fitted quantiles, and the scores they are of."""
+class Conformalizer(NamedTuple):
+    """Fitted quantiles."""
 
-    alpha: float  # promised miscoverage, in (0, 1)
-    stratification: str  # of STRATIFICATIONS
-    count_labels: int
     groups: tuple[str, ...]  # those with cells of their own, then OTHER_GROUP; or only ALL_GROUPS
     cells: tuple[ConformalCell, ...]  # by group in the order of `groups`, then by label
-    scores: Floats  # (n,): nonconformity of the observed label of every row, to be stored
 
     def predict(
         self, probabilities: Floats, groups: Keys | None = None, clusters: Keys | None = None
     ) -> PredictionSets:
         """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q."""
         scores = nonconformity(probabilities)
-        if scores.shape[1] != self.count_labels:
-            raise ValueError(f"probabilities must be of {self.count_labels} classes, got {scores.shape[1]}")
         index = _group_index(self.groups, groups, len(scores))
         by_group = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
         quantiles = by_group[index]
         if clusters is not None:
-            keys = _check_keys(clusters, len(scores), "clusters").tolist()
             left_out = [cell.left_out() for cell in self.cells]
             count = by_group.shape[1]
-            for row, (key, group) in enumerate(zip(keys, index.tolist(), strict=True)):
+            for row, (key, group) in enumerate(zip(clusters.tolist(), index.tolist(), strict=True)):
                 for column in range(count):
                     quantiles[row, column] = left_out[group * count + column].get(key, by_group[group, column])
         # one cell without a quantile and the group's sets hold every label: the set that excludes only what could be
         # tested would read as certainty about the class that could not
-        is_insufficient = np.isinf(quantiles).any(axis=1)
-        quantiles[is_insufficient] = np.inf
+        quantiles[np.isinf(quantiles).any(axis=1)] = np.inf
         includes = scores <= quantiles
         sizes = includes.sum(axis=1)
-        kinds = np.array(SET_KINDS)[np.where(sizes == self.count_labels, 3, np.minimum(sizes, 2))]
-        return PredictionSets(includes, kinds, np.array(CELL_STATUSES)[is_insufficient.astype(np.int64)])
+        return PredictionSets(
+            includes, np.array(SET_KINDS)[np.where(sizes == scores.shape[1], 3, np.minimum(sizes, 2))]
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(NamedTuple):
     """Share of sets that hold the true label."""
 
     scope: str  # of SCOPES
@@ -138,26 +113,17 @@ class Coverage:
     coverage: float  # mean over clusters of the share of covered rows, in [0, 1]: what the promise is about
 
 
-@dataclass(frozen=True, slots=True)
-class CoverageCheck:
-    """A coverage beside what chance allows; `insufficient` without new clusters or with an infinite quantile."""
+class CoverageCheck(NamedTuple):
+    """How many new clusters sets cover, beside the law of that number; no P-value without new clusters or quantile."""
 
-    label: int | None
-    group: str | None
-    count_covered: int  # of the new clusters
-    count_test: int  # new clusters
-    count_calibration: int  # clusters of the fold
-    expected_coverage: float | None  # k / (n + 1), in (0, 1)
-    limit: int | None  # smallest covered count that a single check passes
-    p_value: float | None  # probability of so few or fewer covered
-    p_value_holm: float | None  # the same, adjusted for all checks of the call
-    status: str  # of CHECK_STATUSES
+    count_covered: int
+    count_test: int
+    expected_coverage: float | None = None  # k / (n + 1), in (0, 1)
+    p_value: float | None = None  # probability of so few or fewer covered
 
 
 def conformal_rank(count: int, alpha: float) -> int:
     """Return k = ceil((n + 1)(1 - alpha)), 1 to n + 1; k = n + 1 stands for an infinite quantile."""
-    if count < 0:
-        raise ValueError(f"count must be at least 0, got {count}")
     return math.ceil((count + 1) * (1 - exact_alpha(alpha)))
 
 
@@ -169,18 +135,10 @@ def clusters_needed(alpha: float) -> int:
 def nonconformity(probabilities: Floats) -> Floats:
     """Return S = 1 - P(Y = y | x) of every label, shape (n, n_labels), in [0, 1]."""
     values = np.asarray(probabilities, dtype=np.float64)
-    if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] < 2):
-        raise ValueError(f"probabilities must have shape (n,) or (n, at least 2), got {values.shape}")
     if not ((values >= 0) & (values <= 1)).all():
         raise ValueError(f"probabilities must lie in [0, 1], got {values[~((values >= 0) & (values <= 1))][0]}")
-    if values.ndim == 1:
-        # |y - f(x)| of the text: the score of class 0 is f itself, not 1 - (1 - f)
-        return np.column_stack([values, 1 - values])
-    sums = values.sum(axis=1)
-    if (np.abs(sums - 1) > 1e-6).any():
-        raise ValueError(f"probabilities of a row must sum to 1, got {sums[np.abs(sums - 1) > 1e-6][0]}")
-    scores: Floats = 1 - values
-    return scores
+    # |y - f(x)| of the text: the score of class 0 is f itself, not 1 - (1 - f)
+    return np.column_stack([values, 1 - values]) if values.ndim == 1 else 1 - values
 
 
 class _Masses(NamedTuple):
@@ -197,13 +155,10 @@ class _Masses(NamedTuple):
 
 
 def _masses(clusters: Keys | None, weights: Floats | None, count: int) -> _Masses:
-    keys = _check_keys(clusters, count, "clusters")
+    keys = np.arange(count) if clusters is None else clusters
     names, codes, sizes = np.unique(keys, return_inverse=True, return_counts=True)
     if weights is None:
         return _Masses(1.0 / sizes[codes], names, codes, np.ones(len(names)))
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (count,) or not (np.isfinite(weights) & (weights > 0) & (weights <= 1)).all():
-        raise ValueError(f"weights must have shape ({count},) and lie in (0, 1], 1 being the largest of the sample")
     rows = weights / sizes[codes]
     return _Masses(rows, names, codes, sum_by_cluster(rows, codes, len(names)))
 
@@ -211,11 +166,11 @@ def _masses(clusters: Keys | None, weights: Floats | None, count: int) -> _Masse
 def conformal_quantile(
     scores: Floats, alpha: float, clusters: Keys | None = None, weights: Floats | None = None
 ) -> float:
-    """Return the conformal quantile of scores with siblings; infinite if there are too few clusters."""
+    """Return the conformal quantile of scores with siblings; infinite if there are too few clusters.
+
+    Weights lie in (0, 1], 1 being the largest of the sample.
+    """
     target = 1 - exact_alpha(alpha)
-    scores = np.asarray(scores, dtype=np.float64)
-    if np.isnan(scores).any():
-        raise ValueError("scores must be numbers, got NaN")
     masses = _masses(clusters, weights, len(scores))
     order = np.argsort(scores, kind="stable")
     reached = np.cumsum(masses.rows[order]) >= (masses.total + 1) * float(target) - _TOLERANCE
@@ -225,10 +180,8 @@ def conformal_quantile(
 def leave_out_quantiles(
     scores: Floats, alpha: float, clusters: Keys | None = None, weights: Floats | None = None
 ) -> dict[Any, float]:
-    """Return the conformal quantile without each cluster, by cluster: what :func:`conformal_quantile` gives without
-    it."""
+    """Return what :func:`conformal_quantile` gives without each cluster, by cluster."""
     share = float(1 - exact_alpha(alpha))
-    scores = np.asarray(scores, dtype=np.float64)
     masses = _masses(clusters, weights, len(scores))
     if not len(scores):
         return {}
@@ -250,15 +203,9 @@ def leave_out_quantiles(
     return found
 
 
-def groups_with_cells(
-    groups: Keys, alpha: float, clusters: Keys | None = None, least_class_share: float = 1.0
-) -> tuple[str, ...]:
+def groups_with_cells(groups: Keys, alpha: float, clusters: Keys, least_class_share: float = 1.0) -> tuple[str, ...]:
     """Return the groups that get cells of their own, sorted; every other group is merged into one `other` cell."""
-    if not 0 < least_class_share <= 1:
-        raise ValueError(f"least_class_share must lie in (0, 1], got {least_class_share}")
     needed = math.ceil(clusters_needed(alpha) / least_class_share - _TOLERANCE)
-    groups = np.asarray(groups).astype(str)
-    clusters = _check_keys(clusters, len(groups), "clusters")
     names = [name for name in np.unique(groups).tolist() if name != OTHER_GROUP]
     return tuple(name for name in names if len(np.unique(clusters[groups == name])) >= needed)
 
@@ -271,53 +218,36 @@ def fit_conformal(
     stratification: str = "label_conditional",
     groups: Keys | None = None,
     clusters: Keys | None = None,
-    own_groups: Sequence[str] | None = None,
     least_class_share: float = 1.0,
     weights: Floats | None = None,
 ) -> Conformalizer:
     """Return the conformal quantiles of labels whose probabilities do not depend on them."""
-    if stratification not in STRATIFICATIONS:
-        raise ValueError(f"stratification must be one of {', '.join(STRATIFICATIONS)}, got {stratification!r}")
-    if groups is None and own_groups is not None:
-        raise ValueError("own_groups need groups, got None")
     scores = nonconformity(probabilities)
     count, count_labels = scores.shape
-    labels = _check_labels(labels, count, count_labels)
-    clusters = _check_keys(clusters, count, "clusters")
+    keys = np.arange(count) if clusters is None else clusters
     observed = scores[np.arange(count), labels]
     names: tuple[str, ...] = (ALL_GROUPS,)
-    if groups is not None and stratification != "marginal":
-        groups = _check_keys(groups, count, "groups")
-        if own_groups is None:
-            own_groups = groups_with_cells(groups, alpha, clusters, least_class_share)
-        if OTHER_GROUP in own_groups or len(set(own_groups)) != len(own_groups):
-            raise ValueError(f"own_groups must be distinct and without {OTHER_GROUP!r}, got {list(own_groups)}")
-        names = (*own_groups, OTHER_GROUP)
+    if groups is not None:
+        names = (*groups_with_cells(groups, alpha, keys, least_class_share), OTHER_GROUP)
     index = _group_index(names, groups, count)
     cells = []
     for position, name in enumerate(names):
         for label in range(count_labels) if stratification == "label_conditional" else (None,):
             rows = index == position if label is None else (index == position) & (labels == label)
-            arguments = (observed[rows], alpha, clusters[rows], None if weights is None else weights[rows])
+            arguments = (observed[rows], alpha, keys[rows], None if weights is None else weights[rows])
             quantile = conformal_quantile(*arguments)
             status = CELL_STATUSES[int(math.isinf(quantile))]
-            count_clusters = len(np.unique(clusters[rows]))
-            cells.append(ConformalCell(label, name, count_clusters, int(rows.sum()), quantile, status, arguments))
-    return Conformalizer(alpha, stratification, count_labels, names, tuple(cells), observed)
+            counts = (len(np.unique(keys[rows])), int(rows.sum()))
+            cells.append(ConformalCell(label, name, *counts, quantile, status, arguments))
+    return Conformalizer(names, tuple(cells))
 
 
-def measure_coverage(
-    sets: PredictionSets, labels: Integers, groups: Keys | None = None, clusters: Keys | None = None
-) -> tuple[Coverage, ...]:
-    """Return the coverage over all rows, per true label, per group, and per label and group; none without rows."""
+def measure_coverage(sets: PredictionSets, labels: Integers, groups: Keys, clusters: Keys) -> tuple[Coverage, ...]:
+    """Return the coverage over all rows, per true label, per group, and per label and group."""
     count, count_labels = sets.includes.shape
-    labels = _check_labels(labels, count, count_labels)
-    clusters = _check_keys(clusters, count, "clusters")
     covered = sets.includes[np.arange(count), labels]
-    groups = None if groups is None else _check_keys(groups, count, "groups").astype(str)
-    names: list[str | None] = [None] if groups is None else [None, *np.unique(groups).tolist()]
     found = []
-    for name in names:
+    for name in (None, *np.unique(groups).tolist()):
         for label in (None, *range(count_labels)):
             rows = np.ones(count, dtype=np.bool_) if label is None else labels == label
             if name is not None:
@@ -325,46 +255,34 @@ def measure_coverage(
             if rows.any():
                 scope = SCOPES[2 * (name is not None) + (label is not None)]
                 hits, total = _covered_clusters(covered[rows], clusters[rows])
-                share = hits / total
-                found.append(Coverage(scope, label, name, int(rows.sum()), total, int(covered[rows].sum()), share))
+                counts = (int(rows.sum()), total, int(covered[rows].sum()))
+                found.append(Coverage(scope, label, name, *counts, hits / total))
     return tuple(sorted(found, key=lambda one: SCOPES.index(one.scope)))
 
 
 def check_coverage(
     count_covered: int, count_test: int, count_calibration: int, alpha: float, *, has_siblings: bool = False
 ) -> CoverageCheck:
-    """Return the one-sided test that new rows are covered as promised, against its exact law."""
+    """Return the one-sided test that new clusters are covered as promised, against its exact law."""
     from scipy.stats import betabinom
 
-    if not 0 <= count_covered <= count_test:
-        raise ValueError(f"count_covered must lie in [0, {count_test}], got {count_covered}")
     rank = conformal_rank(count_calibration, alpha)
-    counts = (count_covered, count_test, count_calibration)
     if rank > count_calibration or count_test == 0:
-        return CoverageCheck(None, None, *counts, None, None, None, None, "insufficient")
+        return CoverageCheck(count_covered, count_test)
     if has_siblings:
         rank = max(1, math.floor((count_calibration + 1) * (1 - exact_alpha(alpha))))
     law = betabinom(count_test, rank, count_calibration + 1 - rank)
-    p_value = min(1.0, float(law.cdf(count_covered)))
     expected = rank / (count_calibration + 1)
-    status = "failed" if p_value < CHECK_LEVEL else "passed"
-    return CoverageCheck(None, None, *counts, expected, int(law.ppf(CHECK_LEVEL)), p_value, p_value, status)
+    return CoverageCheck(count_covered, count_test, expected, min(1.0, float(law.cdf(count_covered))))
 
 
 def check_sets(
-    conformalizer: Conformalizer,
-    probabilities: Floats,
-    labels: Integers,
-    groups: Keys | None = None,
-    clusters: Keys | None = None,
+    conformalizer: Conformalizer, alpha: float, probabilities: Floats, labels: Integers, groups: Keys, clusters: Keys
 ) -> tuple[CoverageCheck, ...]:
-    """Return a check of every promise of a fit on new labelled rows, failures judged after Holm's adjustment."""
+    """Return a check of every promise of a fit on new labelled rows, in the order of its cells."""
     sets = conformalizer.predict(probabilities, groups, clusters)
-    count, count_labels = sets.includes.shape
-    labels = _check_labels(labels, count, count_labels)
-    clusters = _check_keys(clusters, count, "clusters")
-    index = _group_index(conformalizer.groups, groups, count)
-    covered = sets.includes[np.arange(count), labels]
+    index = _group_index(conformalizer.groups, groups, len(labels))
+    covered = sets.includes[np.arange(len(labels)), labels]
     checks = []
     for cell in conformalizer.cells:
         rows = index == conformalizer.groups.index(cell.group)
@@ -373,14 +291,8 @@ def check_sets(
         hits, total = _covered_clusters(covered[rows], clusters[rows])
         has_siblings = cell.count_rows > cell.count_clusters or int(rows.sum()) > total
         # part of a cluster counts as a whole one: no failure by rounding
-        check = check_coverage(
-            math.ceil(hits - _TOLERANCE), total, cell.count_clusters, conformalizer.alpha, has_siblings=has_siblings
-        )
-        checks.append(replace(check, label=cell.label, group=cell.group))
-    tested = [(place, check.p_value) for place, check in enumerate(checks) if check.p_value is not None]
-    for (place, _), adjusted in zip(tested, holm([value for _, value in tested]).tolist(), strict=True):
-        status = "failed" if adjusted < CHECK_LEVEL else "passed"
-        checks[place] = replace(checks[place], p_value_holm=adjusted, status=status)
+        hits = math.ceil(hits - _TOLERANCE)
+        checks.append(check_coverage(hits, total, cell.count_clusters, alpha, has_siblings=has_siblings))
     return tuple(checks)
 
 
@@ -392,46 +304,15 @@ def exact_alpha(alpha: float) -> Fraction:
     return exact
 
 
-def _shares_of_cluster(clusters: Keys | None, count: int) -> tuple[Floats, int]:
-    """Return 1 / n_k of every row, n_k the rows of its cluster, and the number of clusters."""
-    _, inverse, sizes = np.unique(_check_keys(clusters, count, "clusters"), return_inverse=True, return_counts=True)
-    return 1.0 / sizes[inverse], len(sizes)
-
-
-def _covered_clusters(is_covered: npt.NDArray[np.bool_], clusters: Keys) -> tuple[float, int]:
+def _covered_clusters(is_covered: Flags, clusters: Keys) -> tuple[float, int]:
     """Return the sum over clusters of the share of covered rows, and the number of clusters."""
-    weights, count = _shares_of_cluster(clusters, len(is_covered))
-    return math.fsum(weights[is_covered].tolist()), count
+    _, inverse, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
+    return math.fsum((1.0 / sizes[inverse])[is_covered].tolist()), len(sizes)
 
 
 def _group_index(names: tuple[str, ...], groups: Keys | None, count: int) -> Integers:
     """Return the position of each row's group among names, the last one for a group that has none."""
-    if names == (ALL_GROUPS,):
+    if names == (ALL_GROUPS,) or groups is None:
         return np.zeros(count, dtype=np.int64)
-    if groups is None:
-        raise ValueError(f"groups are needed, as the fit had {', '.join(names)}; got None")
     positions = {name: position for position, name in enumerate(names)}
-    keys = _check_keys(groups, count, "groups").astype(str).tolist()
-    return np.array([positions.get(key, len(names) - 1) for key in keys], dtype=np.int64)
-
-
-def _check_keys(keys: Keys | None, count: int, name: str) -> Keys:
-    """Return the keys of all rows as an array, shape (count,); without keys every row has its own."""
-    if keys is None:
-        return np.arange(count)
-    keys = np.asarray(keys)
-    if keys.shape != (count,):
-        raise ValueError(f"{name} must have shape ({count},), got {keys.shape}")
-    return keys
-
-
-def _check_labels(labels: Integers, count: int, count_labels: int) -> Integers:
-    """Return the labels, whole numbers from 0 to `count_labels` - 1, as 64-bit integers, shape (count,)."""
-    values = np.asarray(labels)
-    if values.shape != (count,):
-        raise ValueError(f"labels must have shape ({count},), got {values.shape}")
-    known = np.isin(values, np.arange(count_labels))
-    if not known.all():
-        raise ValueError(f"labels must be whole numbers from 0 to {count_labels - 1}, got {values[~known][0]}")
-    whole: Integers = values.astype(np.int64)
-    return whole
+    return np.array([positions.get(key, len(names) - 1) for key in groups.tolist()], dtype=np.int64)

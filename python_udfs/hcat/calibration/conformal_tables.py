@@ -10,26 +10,27 @@ without a calibrator, or with too few clusters, has rows that say so; its sets t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.calibration.calibrator_tables import Calibrators, read_calibrators
 from hcat.calibration.conformal import (
     OTHER_GROUP,
+    SET_KINDS,
     STRATIFICATIONS,
     ConformalCell,
     Conformalizer,
     conformal_rank,
     fit_conformal,
-    groups_with_cells,
     measure_coverage,
 )
 from hcat.calibration.decidable import auroc, share_decidable, standings
-from hcat.calibration.tables import ALL_SEGMENTS, Calibrators, as_texts, read_calibrators
-from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.calibration.targets import ALL_SEGMENTS, Labels, Target, read_labels
+from hcat.statistics.arrays import Flags, Floats, Integers
 
 CELL_SCHEMA = pa.schema(
     [
@@ -80,43 +81,28 @@ COVERAGE_SCHEMA = pa.schema(
     ]
 )
 
+#: Promised miscoverages that the marts show beside the one in force.
+ALPHAS: Final = (0.05, 0.1, 0.2)
 #: Sets of scale points instead of accepted and failed, a quantile per point; where the family ordinal could be fitted.
-SCALE_POINT = "scale_point"
+SCALE_POINT: Final = "scale_point"
 #: The stratification of the sets in force.
-IN_FORCE = "label_conditional"
-
+IN_FORCE: Final = "label_conditional"
 #: Status of a metric that stage 1 could not calibrate.
-NOT_CALIBRATED = "not_calibrated"
+NOT_CALIBRATED: Final = "not_calibrated"
 
 
 class AuditSample(NamedTuple):
-    """Audit labels of one metric.
+    """Audit labels of one metric with what sets are made of."""
 
-    `standings` are ranks of raw scores, `out_of_fold` probabilities of accepted, `points` those of scale points, which
-    are None where the family ordinal could not be fitted.
-    """
-
-    raw_scores: Floats
-    standings: Floats
-    out_of_fold: Floats
-    points: Floats | None
-    labels: Integers
-    scale_points: Integers
-    clusters: Keys
-    groups: Keys
+    labels: Labels
+    standings: Floats  # ranks of raw scores
+    out_of_fold: Floats  # probabilities of accepted
+    points: Floats | None  # probabilities of scale points; None where the family ordinal could not be fitted
 
     def take(self, rows: Flags) -> AuditSample:
         """Return the chosen labels."""
-        return AuditSample(
-            self.raw_scores[rows],
-            self.standings[rows],
-            self.out_of_fold[rows],
-            None if self.points is None else self.points[rows],
-            self.labels[rows],
-            self.scale_points[rows],
-            self.clusters[rows],
-            self.groups[rows],
-        )
+        points = None if self.points is None else self.points[rows]
+        return AuditSample(self.labels.take(rows), self.standings[rows], self.out_of_fold[rows], points)
 
     def stratifications(self) -> tuple[str, ...]:
         """Return what can be promised for this metric."""
@@ -124,42 +110,38 @@ class AuditSample(NamedTuple):
 
     def read(self, stratification: str) -> tuple[Floats, Integers]:
         """Return what takes the place of probabilities, and the labels that they are of."""
-        if stratification == SCALE_POINT:
-            assert self.points is not None
-            return self.points, self.scale_points
-        return self.standings if stratification == IN_FORCE else self.out_of_fold, self.labels
+        if stratification == SCALE_POINT and self.points is not None:
+            return self.points, self.labels.points
+        return self.standings if stratification == IN_FORCE else self.out_of_fold, self.labels.accepted
 
 
 def fit_quantiles(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alphas: Sequence[float]
+    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alpha: float
 ) -> pa.Table:
     """Return the quantile of every cell."""
-    found = read_calibrators(calibrators)
+    calibrated = read_calibrators(calibrators)
     rows: list[dict[str, Any]] = []
-    for head, sample in _read_promises(labels, targets, calibrators, predictions, alphas):
+    for head, sample in _read_promises(labels, targets, predictions, alpha):
         if sample is None:
             nothing = {"stratum": OTHER_GROUP, "status": NOT_CALIBRATED, "count_labels": 0, "count_clusters": 0}
-            rows.append(dict.fromkeys(CELL_SCHEMA.names) | head | nothing)
+            rows.append(head | nothing)
             continue
-        known = found[head["metric_name"]]
-        conformalizer = _fit(sample, head["alpha"], head["stratification"])
-        rows += [head | _to_cell_row(cell, head, sample, known) for cell in conformalizer.cells]
+        cells = fit_sets(sample, head["alpha"], head["stratification"]).cells
+        rows += [head | _describe_cell(cell, head, sample, calibrated[head["metric_name"]]) for cell in cells]
     return pa.Table.from_pylist(rows, schema=CELL_SCHEMA)
 
 
-def leave_out_limits(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alpha: float
-) -> pa.Table:
+def leave_out_limits(labels: pa.Table, targets: pa.Table, predictions: pa.Table, alpha: float) -> pa.Table:
     """Return the score limits in force for interactions of labelled clusters: those of the other clusters."""
     rows: list[dict[str, Any]] = []
-    for head, sample in _read_promises(labels, targets, calibrators, predictions, [alpha]):
-        if sample is None or head["stratification"] != IN_FORCE:
+    for target, _, sample in read_samples(labels, targets, predictions):
+        if sample is None:
             continue
-        for cell in _fit(sample, alpha, IN_FORCE).cells:
-            limits = _limits_of_quantiles(sample, int(cell.label or 0))
+        for cell in fit_sets(sample, alpha).cells:
+            limits = _limits_of_quantiles(sample, cell)
             rows += [
                 {
-                    "metric_name": head["metric_name"],
+                    "metric_name": target.name,
                     "stratum": cell.group,
                     "cluster_id": cluster,
                     "label": cell.label,
@@ -170,108 +152,65 @@ def leave_out_limits(
     return pa.Table.from_pylist(rows, schema=LEFT_OUT_SCHEMA)
 
 
-def cover_labels(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alphas: Sequence[float]
-) -> pa.Table:
+def cover_labels(labels: pa.Table, targets: pa.Table, predictions: pa.Table, alpha: float) -> pa.Table:
     """Return which share of the audit labels their sets hold, over all, per true label and per stratum."""
     rows: list[dict[str, Any]] = []
-    for head, sample in _read_promises(labels, targets, calibrators, predictions, alphas):
-        if sample is None or not len(sample.labels):
+    for head, sample in _read_promises(labels, targets, predictions, alpha):
+        if sample is None or not len(sample.standings):
             status = NOT_CALIBRATED if sample is None else "no_labels"
-            nothing = {"scope": "marginal", "status": status, "count_labels": 0, "count_clusters": 0}
-            rows.append(dict.fromkeys(COVERAGE_SCHEMA.names) | head | nothing)
+            rows.append(head | {"scope": "marginal", "status": status, "count_labels": 0, "count_clusters": 0})
             continue
         rows += [head | row for row in _cover(sample, head["alpha"], head["stratification"])]
     return pa.Table.from_pylist(rows, schema=COVERAGE_SCHEMA)
 
 
-def _read_metrics(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table
-) -> Iterator[tuple[dict[str, Any], AuditSample | None]]:
-    """Yield every target with its audit labels; None where stage 1 has no calibrator."""
-    found = read_calibrators(calibrators)
-    ordered = labels.sort_by("interaction_id")
-    for target in targets.sort_by("metric_name").to_pylist():
-        known = found.get(target["metric_name"])
-        if known is None:
-            yield target, None
+def read_samples(
+    labels: pa.Table, targets: pa.Table, predictions: pa.Table
+) -> Iterator[tuple[Target, Labels, AuditSample | None]]:
+    """Yield every target with its audit labels, and what sets are made of; None where stage 1 has no calibrator."""
+    for target, own in read_labels(labels, targets):
+        audit = own.take(own.is_audit)
+        # in the order of the labels, one row for each of them
+        of_metric = predictions.filter(pc.field("metric_name") == target.name).sort_by("interaction_id")
+        if not of_metric.num_rows:
+            yield target, audit, None
             continue
-        own = ordered.filter(pc.equal(ordered["metric_name"], target["metric_name"]))
-        yield (
-            target,
-            read_sample(own, target, predictions.filter(pc.equal(predictions["metric_name"], known.metric_name))),
-        )
-
-
-def read_sample(own: pa.Table, target: Mapping[str, Any], predictions: pa.Table) -> AuditSample:
-    """Return the audit labels of one metric as arrays."""
-    ids = own["interaction_id"].to_pylist()
-    in_force = _column_by_id(predictions.filter(predictions["is_chosen"]), "probability")
-    ordinal = _column_by_id(predictions.filter(pc.equal(predictions["family"], "ordinal")), "scale_point_probabilities")
-    points = [ordinal.get(one) for one in ids]
-    raw_scores = own["raw_score"].to_numpy()
-    return AuditSample(
-        raw_scores,
-        standings(raw_scores, target["direction"]),
-        np.array([in_force[one] for one in ids], dtype=np.float64),
-        None if not ordinal or None in points else np.array(points, dtype=np.float64),
-        own["label"].to_numpy().astype(np.int64),
-        own["scale_point"].to_numpy().astype(np.int64),
-        as_texts(own["cluster_id"]),
-        as_texts(own["stratum"]),
-    )
-
-
-def _column_by_id(predictions: pa.Table, name: str) -> dict[str, Any]:
-    return dict(zip(predictions["interaction_id"].to_pylist(), predictions[name].to_pylist(), strict=True))
+        in_force = of_metric.filter(pc.field("is_chosen"))["probability"].to_numpy()[own.is_audit]
+        ordinal = of_metric.filter(pc.field("family") == "ordinal")["scale_point_probabilities"].to_pylist()
+        points = None if not ordinal or None in ordinal else np.array(ordinal, dtype=np.float64)[own.is_audit]
+        yield target, audit, AuditSample(audit, standings(audit.scores, target.direction), in_force, points)
 
 
 def _read_promises(
-    labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alphas: Sequence[float]
+    labels: pa.Table, targets: pa.Table, predictions: pa.Table, alpha: float
 ) -> Iterator[tuple[dict[str, Any], AuditSample | None]]:
     """Yield the head of the rows of every (metric, alpha, stratification), and the labels that it reads."""
-    for target, sample in _read_metrics(labels, targets, calibrators, predictions):
-        for alpha in alphas:
+    for target, _, sample in read_samples(labels, targets, predictions):
+        for one in sorted({*ALPHAS, alpha}):
             for stratification in STRATIFICATIONS if sample is None else sample.stratifications():
-                head = {
-                    "metric_name": target["metric_name"],
-                    "criterion": target["criterion"],
-                    "stratification": stratification,
-                    "alpha": alpha,
-                }
-                yield head, sample
+                yield target.head | {"stratification": stratification, "alpha": one}, sample
 
 
-def _fit(sample: AuditSample, alpha: float, stratification: str) -> Conformalizer:
+def fit_sets(sample: AuditSample, alpha: float, stratification: str = IN_FORCE) -> Conformalizer:
+    """Return the quantiles of audit labels, by default those in force."""
     values, labels = sample.read(stratification)
     if stratification != IN_FORCE:
         # a quantile per scale point leaves too few labels to part them by stratum too
         name = IN_FORCE if stratification == SCALE_POINT else stratification
-        return fit_conformal(values, labels, alpha, stratification=name, clusters=sample.clusters)
+        return fit_conformal(values, labels, alpha, stratification=name, clusters=sample.labels.clusters)
     # a stratum must be large enough for the rarer class of all labels
     least_share = float(max(np.bincount(labels, minlength=2).min(), 1) / len(labels)) if len(labels) else 1.0
-    return fit_conformal(
-        values,
-        labels,
-        alpha,
-        groups=sample.groups,
-        clusters=sample.clusters,
-        own_groups=groups_with_cells(sample.groups, alpha, sample.clusters, least_share),
-    )
+    own = sample.labels
+    return fit_conformal(values, labels, alpha, groups=own.strata, clusters=own.clusters, least_class_share=least_share)
 
 
-def fit_in_force(sample: AuditSample, rows: Flags, alpha: float) -> Conformalizer:
-    """Return the quantiles in force of some audit labels; their strata are parted as those of the same labels alone."""
-    return _fit(sample.take(rows), alpha, IN_FORCE)
-
-
-def _to_cell_row(
-    cell: ConformalCell, head: Mapping[str, Any], sample: AuditSample, known: Calibrators
+def _describe_cell(
+    cell: ConformalCell, head: dict[str, Any], sample: AuditSample, known: Calibrators
 ) -> dict[str, Any]:
     quantile: float | None = None if math.isinf(cell.quantile) else cell.quantile
     limit = None
     if head["stratification"] == IN_FORCE and quantile is not None:
-        limit = _limits_of_quantiles(sample, int(cell.label or 0))[quantile]
+        limit = _limits_of_quantiles(sample, cell)[quantile]
         accepted = float(known.apply(np.array([limit]), np.array([ALL_SEGMENTS]))[0])
         quantile = 1 - accepted if cell.label else accepted
     rank = conformal_rank(cell.count_clusters, head["alpha"])
@@ -287,32 +226,29 @@ def _to_cell_row(
     }
 
 
-def _limits_of_quantiles(sample: AuditSample, label: int) -> dict[float, float]:
-    """Return the raw score of every nonconformity of a class."""
-    nonconformity = 1 - sample.standings if label else sample.standings
-    return dict(zip(nonconformity.tolist(), sample.raw_scores.tolist(), strict=True))
+def _limits_of_quantiles(sample: AuditSample, cell: ConformalCell) -> dict[float, float]:
+    """Return the raw score of every nonconformity of the class of a cell."""
+    nonconformity = 1 - sample.standings if cell.label else sample.standings
+    return dict(zip(nonconformity.tolist(), sample.labels.scores.tolist(), strict=True))
 
 
 def _cover(sample: AuditSample, alpha: float, stratification: str) -> Iterator[dict[str, Any]]:
     values, labels = sample.read(stratification)
-    conformalizer = _fit(sample, alpha, stratification)
-    sets = conformalizer.predict(values, sample.groups, sample.clusters)
-    found = [
-        (one, sample.groups)
-        for one in measure_coverage(sets, labels, sample.groups, sample.clusters)
-        if one.group != OTHER_GROUP
-    ]
+    strata, clusters = sample.labels.strata, sample.labels.clusters
+    conformalizer = fit_sets(sample, alpha, stratification)
+    sets = conformalizer.predict(values, strata, clusters)
+    found = [(one, strata) for one in measure_coverage(sets, labels, strata, clusters) if one.group != OTHER_GROUP]
     if OTHER_GROUP in conformalizer.groups:
         # strata without cells of their own, taken together as their quantile takes them
-        merged = np.where(np.isin(sample.groups, conformalizer.groups[:-1]), sample.groups, OTHER_GROUP)
-        together = measure_coverage(sets, labels, merged, sample.clusters)
+        merged = np.where(np.isin(strata, conformalizer.groups[:-1]), strata, OTHER_GROUP)
+        together = measure_coverage(sets, labels, merged, clusters)
         found += [(one, merged) for one in together if one.group == OTHER_GROUP]
+    ceiling = share_decidable(auroc(sample.standings, labels), alpha) if stratification == IN_FORCE else None
     for one, groups in found:
         rows = np.ones(len(labels), dtype=np.bool_) if one.group is None else groups == one.group
         if one.label is not None:
             rows = rows & (labels == one.label)
-        kinds = sets.kinds[rows]
-        has_ceiling = stratification == IN_FORCE and one.scope == "marginal"
+        shares = {f"share_{kind}": float(np.mean(sets.kinds[rows] == kind)) for kind in SET_KINDS}
         yield {
             "scope": one.scope,
             "stratum": one.group,
@@ -322,9 +258,5 @@ def _cover(sample: AuditSample, alpha: float, stratification: str) -> Iterator[d
             "count_clusters": one.count_clusters,
             "count_covered": one.count_covered,
             "coverage": one.coverage,
-            "share_empty": float(np.mean(kinds == "empty")),
-            "share_single": float(np.mean(kinds == "single")),
-            "share_several": float(np.mean(kinds == "several")),
-            "share_all": float(np.mean(kinds == "all")),
-            "share_decidable": share_decidable(auroc(sample.standings, labels), alpha) if has_ceiling else None,
-        }
+            "share_decidable": ceiling if one.scope == "marginal" else None,
+        } | shares

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from hcat.calibration.conformal import clusters_needed, conformal_rank, exact_alpha
+from hcat.calibration.conformal import clusters_needed, conformal_rank
 from hcat.statistics.arrays import Floats, Integers
 
 #: A plan looks at most this far; whoever needs more labels needs a better score first.
@@ -31,29 +31,19 @@ def standings(scores: Floats, direction: str = "higher_is_better") -> Floats:
     """Return where each score stands among all, mean rank / (n + 1) from worse to better, in (0, 1), shape (n,)."""
     from scipy.stats import rankdata
 
-    if not np.isfinite(scores).all():
-        raise ValueError("scores must be finite, got NaN or infinity")
     found: Floats = rankdata(scores) / (len(scores) + 1)
     return found if direction == "higher_is_better" else 1 - found
 
 
 def auroc(values: Floats, labels: Integers) -> float:
     """Return the share of (accepted, failed) pairs in which the accepted row has the higher value, ties one half."""
-    from scipy.stats import rankdata
+    from sklearn.metrics import roc_auc_score
 
-    is_accepted = labels == 1
-    count_accepted, count_failed = int(is_accepted.sum()), int((~is_accepted).sum())
-    if not count_accepted or not count_failed:
-        return 0.5
-    ranks = float(rankdata(values)[is_accepted].sum())
-    return (ranks - count_accepted * (count_accepted + 1) / 2) / (count_accepted * count_failed)
+    return float(roc_auc_score(labels, values)) if len(np.unique(labels)) == 2 else 0.5
 
 
 def share_decidable(auroc: float, alpha: float) -> float:
     """Return the largest share of answers that sets of one label can reach with a score of this AUROC."""
-    exact_alpha(alpha)
-    if not 0 <= auroc <= 1:
-        raise ValueError(f"auroc must lie in [0, 1], got {auroc}")
     if auroc == 1:
         return 1.0
     distance = _distance(auroc)
@@ -85,8 +75,6 @@ def labels_until_decided(
     share: float, auroc: float, alpha: float, failure_rate: float, labels_per_cluster: float = 1.0
 ) -> int | None:
     """Return how many audit labels are expected to decide a share of the answers; None where the score cannot do it."""
-    if not 0 < share < 1:
-        raise ValueError(f"share must lie in (0, 1), got {share}")
     if share >= share_decidable(auroc, alpha) or not 0 < failure_rate < 1:
         return None
     count, reached = clusters_needed(alpha), list[int]()

@@ -2,16 +2,12 @@
 
 The statistics are those of :mod:`hcat.statistics.prediction_powered`; the predictor is a logistic calibrator
 (:mod:`hcat.calibration.calibrators`) of the metric's score, cross-fitted: what it says of an interaction comes from
-labels of other clusters.
-
-Memory: the rows of one metric at a time (48 bytes each, and their names while they are read), four bytes per
-(interaction, dimension), working copies of the rows of one cell, and every name once.
+labels of other clusters. In memory are the rows of one metric at a time, and four bytes per (interaction, dimension).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -19,11 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, label_scores
-from hcat.calibration.threshold_tables import TargetMetric, read_target_metrics
+from hcat.calibration.targets import Target, read_targets
 from hcat.statistics.arrays import Floats, Integers
-from hcat.statistics.clusters import folds_of_clusters
-from hcat.statistics.memberships import Memberships, find_places, read_memberships
-from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, Target, estimate_failure_rate
+from hcat.statistics.clusters import hash_folds
+from hcat.statistics.memberships import find_places, read_memberships
+from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, estimate_failure_rate
 
 FAILURE_RATE_SCHEMA: Final = pa.schema(
     [
@@ -32,7 +28,6 @@ FAILURE_RATE_SCHEMA: Final = pa.schema(
         ("system", pa.string()),
         ("dimension", pa.string()),
         ("segment", pa.string()),
-        ("target", pa.string()),
         ("status", pa.string()),
         ("predictor_status", pa.string()),
         ("message", pa.string()),
@@ -65,7 +60,7 @@ FAILURE_RATE_SCHEMA: Final = pa.schema(
 #: Difference from the plain share below which a rate is stated as that share.
 _SAME_RATE: Final = 0.005
 
-#: Status of the predictor -> meaning; those but the last are of :data:`hcat.calibration.calibrators.FIT_STATUSES`.
+#: Status of the predictor -> meaning; those but the last are of :class:`hcat.calibration.calibrators.Fit`.
 PREDICTOR_STATUSES: Final = {
     "fitted": "a logistic calibrator, cross-fitted on other clusters",
     "one_class": "the labels of other clusters are all alike",
@@ -77,39 +72,17 @@ PREDICTOR_STATUSES: Final = {
 }
 
 
-class _Rows(NamedTuple):
+class Rows(NamedTuple):
     """All interactions of one metric, each array of shape (n_rows,); NaN = no score, no label."""
 
-    interactions: Integers
-    systems: Integers
+    places: Integers  # of the interactions
+    systems: Integers  # codes of names
+    system_names: list[str]
     clusters: Integers
+    cluster_names: list[str]
     scores: Floats
     labels: Floats
     inclusion_probabilities: Floats
-
-
-@dataclass(slots=True)
-class _Codes:
-    """Whole numbers for names, in the order of their first appearance."""
-
-    known: dict[str, int] = field(default_factory=dict)
-    _names: pa.Array | None = None
-    _codes: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-
-    def encode(self, column: pa.Array) -> Integers:
-        """Return the codes of a column, shape (n,)."""
-        encoded = column.dictionary_encode()
-        # most metrics have the same names in the same order
-        if self._names is None or not encoded.dictionary.equals(self._names):
-            self._names = encoded.dictionary
-            codes = [self.known.setdefault(name, len(self.known)) for name in encoded.dictionary.to_pylist()]
-            self._codes = np.asarray(codes, dtype=np.int64)
-        result: Integers = self._codes[encoded.indices.to_numpy()]
-        return result
-
-    @property
-    def names(self) -> list[str]:
-        return list(self.known)
 
 
 def estimate_failure_rates(
@@ -118,7 +91,6 @@ def estimate_failure_rates(
     segments: Iterable[pa.RecordBatch],
     targets: pa.Table,
     *,
-    target: Target,
     confidence: float,
     random_seed: int,
 ) -> pa.Table:
@@ -135,9 +107,9 @@ def estimate_failure_rates(
     segments : iterable of RecordBatch
         interaction_id, dimension, segment, in any order; the whole of a system is `all`, `all`. Read first, and once.
     targets : Table
-        As in :func:`hcat.calibration.threshold_tables.read_target_metrics`.
-    target, confidence
-        As in :func:`hcat.statistics.prediction_powered.estimate_failure_rate`.
+        Of :func:`hcat.calibration.targets.describe_targets`.
+    confidence : float
+        Two-sided, in (0, 1).
     random_seed : int
         Salt of the folds of cross-fitting.
 
@@ -146,119 +118,104 @@ def estimate_failure_rates(
     Table
         Schema :data:`FAILURE_RATE_SCHEMA`, ordered by its key. The rate is that of the interactions that the metric
         scored (count_scored, N); Y = 1 is a failure.
-
-    Raises
-    ------
-    ValueError
-        If a metric is not among the targets, its rows do not stand together, an interaction is not among
-        `interactions`, or as `read_target_metrics`.
-
-    Examples
-    --------
-    All four answers of a system are labelled, and people failed one: the rate is known.
-
-    >>> target = dict(metric_name="groundedness", criterion="grounded", direction="higher_is_better")
-    >>> target |= dict(unit="probability", range_low=0.0, range_high=1.0)
-    >>> row = dict(metric_name="groundedness", system="app", raw_score=0.5, inclusion_probability=1.0)
-    >>> rows = [row | dict(interaction_id=f"i{n}", cluster_id=f"q{n}", label=int(n > 0)) for n in range(4)]
-    >>> segments = [dict(interaction_id=f"i{n}", dimension="all", segment="all") for n in range(4)]
-    >>> found = estimate_failure_rates(
-    ...     pa.array(row["interaction_id"] for row in rows),
-    ...     [pa.RecordBatch.from_pylist(rows)],
-    ...     [pa.RecordBatch.from_pylist(segments)],
-    ...     pa.Table.from_pylist([target]),
-    ...     target="these_interactions",
-    ...     confidence=0.95,
-    ...     random_seed=1,
-    ... ).to_pylist()
-    >>> found[0]["failure_rate"], found[0]["labels_only_method"]
-    (0.25, 'known')
     """
-    metrics = {metric.name: metric for metric in read_target_metrics(targets)}
-    systems, clusters = _Codes(), _Codes()
+    by_name = {target.name: target for target in read_targets(targets)}
     cells = read_memberships(segments, interactions)
     rows: list[dict[str, Any]] = []
-    for name, found in _read_metrics(evaluations, interactions, systems, clusters):
-        if name not in metrics:
-            raise ValueError(f"metric_name must be among {', '.join(metrics)}, got {name}")
-        metric = metrics[name]
-        status, predictions = predict_failures(
-            found.scores,
-            found.labels,
-            found.clusters,
-            clusters.names,
-            1 / found.inclusion_probabilities,
-            metric,
-            random_seed,
-        )
-        system_names = systems.names
-        for system, cell, members in _split(found, cells, len(interactions)):
-            key = {
-                "metric_name": name,
-                "criterion": metric.criterion,
-                "system": system_names[system],
-                "dimension": cells.names[cell][0],
-                "segment": cells.names[cell][1],
-                "target": target,
-                "predictor_status": status,
-            }
-            rows.append(key | _estimate(found, members, predictions, status, target, confidence))
+    for name, own in _read_metrics(evaluations):
+        found = _read_rows(own, interactions)
+        target = by_name[name]
+        status, predictions = predict_failures(found, target, random_seed)
+        row_of_place = np.full(len(interactions), -1)
+        row_of_place[found.places] = np.arange(len(found.places))
+        for cell, (dimension, segment) in enumerate(cells.names):
+            members = row_of_place[cells.of(cell)]
+            # the same numbers whatever the order of the interactions
+            members = np.sort(members[members >= 0])
+            for system in np.unique(found.systems[members]).tolist():
+                key = target.head | {"system": found.system_names[system], "dimension": dimension, "segment": segment}
+                of_system = members[found.systems[members] == system]
+                rows.append(
+                    key | {"predictor_status": status} | _estimate(found, of_system, predictions, status, confidence)
+                )
     rows.sort(key=lambda row: (row["metric_name"], row["system"], row["dimension"], row["segment"]))
     return pa.Table.from_pylist(rows, schema=FAILURE_RATE_SCHEMA)
 
 
-def predict_failures(
-    scores: Floats,
-    labels: Floats,
-    clusters: Integers,
-    cluster_names: Sequence[str],
-    weights: Floats,
-    metric: TargetMetric,
-    random_seed: int,
-) -> tuple[str, Floats]:
+def _read_metrics(evaluations: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, pa.Table]]:
+    """Yield the rows of each metric when its last batch has come."""
+    current: str | None = None
+    parts: list[pa.RecordBatch] = []
+    for batch in evaluations:
+        for name in pc.unique(batch["metric_name"]).to_pylist():
+            if name != current and current is not None:
+                yield current, pa.Table.from_batches(parts)
+                parts = []
+            current = name
+            parts.append(batch.filter(pc.field("metric_name") == name))
+    if current is not None:
+        yield current, pa.Table.from_batches(parts)
+
+
+def _read_rows(own: pa.Table, interactions: pa.Array) -> Rows:
+    systems, clusters = (own[name].combine_chunks().dictionary_encode() for name in ("system", "cluster_id"))
+    numbers = (
+        own[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
+        for name in ("raw_score", "label", "inclusion_probability")
+    )
+    return Rows(
+        find_places(own["interaction_id"], interactions, "interaction_id of evaluations"),
+        systems.indices.to_numpy(),
+        systems.dictionary.to_pylist(),
+        clusters.indices.to_numpy().astype(np.int64),
+        clusters.dictionary.to_pylist(),
+        *numbers,
+    )
+
+
+def predict_failures(found: Rows, target: Target, random_seed: int) -> tuple[str, Floats]:
     """Return a status and the predicted probability of failure of each interaction, from labels of other clusters."""
-    is_scored = ~np.isnan(scores)
-    is_labelled = is_scored & ~np.isnan(labels)
+    is_scored = ~np.isnan(found.scores)
+    is_labelled = is_scored & ~np.isnan(found.labels)
     nothing = np.where(is_scored, 0.0, np.nan)
-    if metric.count_outside(scores[is_scored]):
+    if target.count_outside(found.scores[is_scored]):
         return "out_of_range", nothing
-    inputs = np.clip(scores, metric.low, metric.high) if metric.low is not None or metric.high is not None else scores
-    own_fold = np.full(len(cluster_names), -1)
-    with_labels = np.unique(clusters[is_labelled])
-    fractions = {str(fold): 1 / COUNT_FOLDS for fold in range(COUNT_FOLDS)}
-    if not len(with_labels):
+    if not is_labelled.any():
         return "insufficient", nothing
-    names = np.asarray([cluster_names[code] for code in with_labels], dtype=np.str_)
-    own_fold[with_labels] = folds_of_clusters(names, fractions, salt=f"hcat cross-fit|{random_seed}").astype(np.int64)
-    fold_of_row = own_fold[clusters]
-    folds = np.unique(own_fold[with_labels])
-    predictions = np.zeros(len(scores))
+    scores = found.scores if target.low is target.high is None else np.clip(found.scores, target.low, target.high)
+    with_labels = np.unique(found.clusters[is_labelled])
+    own_fold = np.full(len(found.cluster_names), -1)
+    names = [found.cluster_names[code] for code in with_labels]
+    own_fold[with_labels] = hash_folds(names, COUNT_FOLDS, f"hcat cross-fit|{random_seed}")
+    fold_of_row, folds = own_fold[found.clusters], np.unique(own_fold[with_labels])
     is_new = is_scored & (fold_of_row < 0)
+    predictions = np.zeros(len(scores))
     for fold in folds:
         others = is_labelled & (fold_of_row != fold)
         known = label_scores(
-            inputs[others],
-            labels[others].astype(np.int64),
-            clusters[others],
-            weights[others],
-            direction=metric.direction,
-            is_probability=metric.unit == "probability",
+            scores[others],
+            found.labels[others].astype(np.int64),
+            found.clusters[others],
+            1 / found.inclusion_probabilities[others],
+            direction=target.direction,
+            is_probability=target.unit == "probability",
         )
         fit = fit_calibrator(known, "logistic")
         if fit.calibrator is None:
             return fit.status, nothing
         is_own = is_scored & (fold_of_row == fold)
-        predictions[is_own] = 1 - fit.calibrator.apply(inputs[is_own])
-        predictions[is_new] += (1 - fit.calibrator.apply(inputs[is_new])) / len(folds)
+        predictions[is_own] = 1 - fit.calibrator.apply(scores[is_own])
+        predictions[is_new] += (1 - fit.calibrator.apply(scores[is_new])) / len(folds)
     return "fitted", np.where(is_scored, np.clip(predictions, 0.0, 1.0), np.nan)
 
 
 def _estimate(
-    found: _Rows, members: Integers, predictions: Floats, predictor_status: str, target: Target, confidence: float
+    found: Rows, members: Integers, predictions: Floats, predictor_status: str, confidence: float
 ) -> dict[str, Any]:
     """Return the columns of one cell but for its key."""
     scored = members[~np.isnan(found.scores[members])]
     labelled = scored[~np.isnan(found.labels[scored])]
+    rate = FailureRate("insufficient", 0, 0, 0)
     if len(scored):
         rate = estimate_failure_rate(
             found.labels[labelled] == 0,
@@ -267,11 +224,8 @@ def _estimate(
             predictions[scored],
             found.clusters[scored],
             found.inclusion_probabilities[labelled],
-            target=target,
-            confidence=confidence,
+            confidence,
         )
-    else:
-        rate = FailureRate("insufficient", 0, 0, 0, 0)
     # without a predictor there is nothing to put beside the labels
     powered = rate.prediction_powered if predictor_status == "fitted" else None
     return {
@@ -284,9 +238,9 @@ def _estimate(
         "count_failures": rate.count_failures,
         "count_clusters": rate.count_clusters,
         "effective_n": rate.effective_n,
-        "failure_rate": rate.estimate,
-        "failure_rate_lower": rate.low,
-        "failure_rate_upper": rate.high,
+        "failure_rate": None if rate.chosen is None else rate.chosen.estimate,
+        "failure_rate_lower": None if rate.chosen is None else rate.chosen.low,
+        "failure_rate_upper": None if rate.chosen is None else rate.chosen.high,
         **_to_columns("labels_only", rate.labels_only),
         **_to_columns("prediction_powered", powered),
         "power_tuning": None if powered is None else rate.power_tuning,
@@ -312,8 +266,6 @@ def _explain(rate: FailureRate, predictor_status: str) -> str:
         return f"{rate.count_labels} labels of {rate.count_clusters} clusters; labels of at least 2 clusters are needed"
     if rate.status == "prediction_powered":
         return f"lambda = {rate.power_tuning:.2f}: the interval is {rate.width_ratio:.2f} as wide as that of the labels"
-    if rate.labels_only is not None and rate.labels_only.method == "known":
-        return "all interactions are labelled"
     if predictor_status != "fitted":
         return f"no predictor: {PREDICTOR_STATUSES[predictor_status]}"
     if rate.power_tuning is None:
@@ -325,61 +277,11 @@ def _explain(rate: FailureRate, predictor_status: str) -> str:
 
 def state_rate(rate: FailureRate) -> str | None:
     """Return the rate in one line, or None without one."""
-    if rate.estimate is None or rate.low is None or rate.high is None:
+    if rate.chosen is None:
         return None
     counted = f"{rate.count_failures} of {rate.count_labels}"
-    bounds = f"{100 * rate.low:.0f} % to {100 * rate.high:.0f} %"
+    bounds = f"{100 * rate.chosen.low:.0f} % to {100 * rate.chosen.high:.0f} %"
     # weights of unequal sampling, and predictions, move the rate away from the plain share
-    if abs(rate.estimate - rate.count_failures / rate.count_labels) < _SAME_RATE:
+    if abs(rate.chosen.estimate - rate.count_failures / rate.count_labels) < _SAME_RATE:
         return f"{counted} failed, {bounds}"
-    return f"{counted} labelled answers failed; of all, {100 * rate.estimate:.0f} % ({bounds})"
-
-
-def _read_metrics(
-    evaluations: Iterable[pa.RecordBatch], interactions: pa.Array, systems: _Codes, clusters: _Codes
-) -> Iterator[tuple[str, _Rows]]:
-    """Yield the rows of each metric when its last batch has come."""
-    finished: set[str] = set()
-    current: str | None = None
-    parts: list[pa.RecordBatch] = []
-
-    def join() -> _Rows:
-        own = pa.Table.from_batches(parts).combine_chunks()
-        return _Rows(
-            find_places(own["interaction_id"], interactions, "interaction_id of evaluations"),
-            systems.encode(own["system"].chunk(0)),
-            clusters.encode(own["cluster_id"].chunk(0)),
-            *(_floats(own[column]) for column in ("raw_score", "label", "inclusion_probability")),
-        )
-
-    for batch in evaluations:
-        names = batch.column("metric_name")
-        for name in pc.unique(names).to_pylist():
-            if name != current:
-                if current is not None:
-                    yield current, join()
-                    finished.add(current)
-                if name in finished:
-                    raise ValueError(f"evaluations must be ordered by metric_name, got {name} again after {current}")
-                current, parts = name, []
-            parts.append(batch.filter(pc.equal(names, name)))
-    if current is not None:
-        yield current, join()
-
-
-def _split(found: _Rows, cells: Memberships, count_interactions: int) -> Iterator[tuple[int, int, Integers]]:
-    """Yield system, cell and the rows of the metric in both, ascending."""
-    place = np.full(count_interactions, -1)
-    place[found.interactions] = np.arange(len(found.interactions))
-    for cell in range(len(cells.names)):
-        rows = place[cells.of(cell)]
-        # the same numbers whatever the order of the interactions
-        rows = np.sort(rows[rows >= 0])
-        systems = found.systems[rows]
-        for system in np.unique(systems).tolist():
-            yield system, cell, rows[systems == system]
-
-
-def _floats(column: pa.ChunkedArray) -> Floats:
-    """Return a column as doubles, NaN for null."""
-    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+    return f"{counted} labelled answers failed; of all, {100 * rate.chosen.estimate:.0f} % ({bounds})"

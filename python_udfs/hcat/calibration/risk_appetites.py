@@ -7,30 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import pyarrow as pa
+
 _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class RiskAppetite:
-    """How much risk the owner of an application takes; rows of the seed `risk_appetites`.
-
-    Parameters
-    ----------
-    name : str
-        For instance `high`, `moderate`, `low`.
-    confidence : float
-        In (0.5, 1). Sarmah et al. 2024, step 3: high 0.90, moderate 0.95, low 0.98 to 0.99.
-    tolerated_false_accept_share, tolerated_false_reject_share : float
-        In [0, 1]: type I and type II errors that are tolerated (Sarmah et al. 2024, step 1C).
-    cost_false_accept, cost_false_reject : float
-        Above 0, in any common unit: only their ratio counts.
-    """
+    """How much risk the owner of an application takes; rows of the seed `risk_appetites`."""
 
     name: str
-    confidence: float
-    tolerated_false_accept_share: float
-    tolerated_false_reject_share: float
-    cost_false_accept: float = 1.0
+    confidence: float  # in (0.5, 1). Sarmah et al. 2024, step 3: high 0.90, moderate 0.95, low 0.98 to 0.99
+    tolerated_false_accept_share: float  # type I errors that are tolerated (step 1C)
+    tolerated_false_reject_share: float  # and type II
+    cost_false_accept: float = 1.0  # in any common unit: only their ratio counts
     cost_false_reject: float = 1.0
 
     def __post_init__(self) -> None:
@@ -47,6 +37,15 @@ class RiskAppetite:
     def cost_ratio(self) -> float:
         """Return what a false accept costs in false rejects."""
         return self.cost_false_accept / self.cost_false_reject
+
+
+def read_risk_appetites(appetites: pa.Table) -> list[RiskAppetite]:
+    """Return the rows of the seed `risk_appetites`, checked."""
+    numbers = ("confidence", "tolerated_false_accept_share", "tolerated_false_reject_share")
+    columns = (*numbers, "cost_false_accept", "cost_false_reject")
+    return [
+        RiskAppetite(row["risk_appetite"], *(float(row[name]) for name in columns)) for row in appetites.to_pylist()
+    ]
 
 
 def order_appetites(appetites: Sequence[RiskAppetite]) -> list[RiskAppetite]:

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from hcat.calibration.tables import as_texts
+from hcat.calibration.targets import read_labels
 from hcat.statistics.arrays import Floats
 from hcat.statistics.clustered import rate_interval
 
@@ -31,45 +30,41 @@ BAND_SCHEMA: Final = pa.schema(
 )
 
 
-def band_bounds(scores: Floats, count_bands: int, decimals: int) -> Floats:
+#: Bands of about equally many labels.
+COUNT_BANDS: Final = 5
+#: Decimals to which people round a threshold, and to which bounds are rounded.
+DECIMALS: Final = 2
+
+
+def band_bounds(scores: Floats) -> Floats:
     """Return the lower bounds of bands of about equally many scores, rounded, the first one minus infinity."""
-    if count_bands < 1:
-        raise ValueError(f"count_bands must be at least 1, got {count_bands}")
     if not len(scores):
         return np.array([-np.inf])
-    shares = np.arange(1, count_bands) / count_bands
-    cuts = np.unique(np.round(np.quantile(scores, shares), decimals))
+    cuts = np.unique(np.round(np.quantile(scores, np.arange(1, COUNT_BANDS) / COUNT_BANDS), DECIMALS))
     # a band must hold a score, and the lowest band too
-    inner = cuts[(cuts > scores.min()) & (cuts <= scores.max())]
-    bounds: Floats = np.concatenate([[-np.inf], inner])
+    bounds: Floats = np.concatenate([[-np.inf], cuts[(cuts > scores.min()) & (cuts <= scores.max())]])
     return bounds
 
 
-def measure_score_bands(
-    labels: pa.Table, targets: pa.Table, count_bands: int, decimals: int, confidence: float
-) -> pa.Table:
+def measure_score_bands(labels: pa.Table, targets: pa.Table, confidence: float) -> pa.Table:
     """Return the share of answers that people fail in each band of the score, with its interval by cluster."""
     rows: list[dict[str, Any]] = []
-    for target in targets.sort_by("metric_name").to_pylist():
-        own = labels.filter(pc.equal(labels["metric_name"], target["metric_name"]))
-        scores = own["raw_score"].to_numpy().astype(np.float64)
-        bounds = band_bounds(scores, count_bands, decimals)
-        places = np.searchsorted(bounds, scores, side="right") - 1
-        failed, clusters = own["label"].to_numpy() == 0, as_texts(own["cluster_id"])
-        weights = 1 / own["inclusion_probability"].to_numpy().astype(np.float64)
+    for target, own in read_labels(labels, targets):
+        bounds = band_bounds(own.scores)
+        places = np.searchsorted(bounds, own.scores, side="right") - 1
         found = []
-        for place, bound in enumerate(bounds.tolist()):
-            members = places == place
-            if not members.any():
-                continue
-            rate = rate_interval(failed[members], clusters[members], weights[members], confidence)
+        for place in np.unique(places).tolist():
+            band = own.take(places == place)
+            is_failed = band.accepted == 0
+            rate = rate_interval(is_failed, band.clusters, band.weights, confidence)
             found.append(
-                {name: target[name] for name in ("metric_name", "criterion", "direction")}
+                target.head
                 | {
-                    "lower_bound": None if np.isinf(bound) else bound,
+                    "direction": target.direction,
+                    "lower_bound": float(bounds[place]) if place else None,
                     "upper_bound": float(bounds[place + 1]) if place + 1 < len(bounds) else None,
                     "count_labels": rate.count_rows,
-                    "count_failed": int(failed[members].sum()),
+                    "count_failed": int(is_failed.sum()),
                     "count_clusters": rate.count_clusters,
                     "failure_rate": rate.estimate,
                     "failure_rate_low": rate.low,
@@ -77,7 +72,7 @@ def measure_score_bands(
                     "largest_cluster_share": rate.largest_share,
                 }
             )
-        if target["direction"] != "higher_is_better":
+        if target.direction != "higher_is_better":
             found.reverse()
         rows += [row | {"band": band} for band, row in enumerate(found, 1)]
     return pa.Table.from_pylist(rows, schema=BAND_SCHEMA)

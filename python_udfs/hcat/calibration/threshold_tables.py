@@ -1,30 +1,41 @@
-"""Labels as Arrow tables become thresholds as an Arrow table: one row per metric, method and risk appetite.
+"""Thresholds as an Arrow table: one row per metric, method and risk appetite, with what it does on other labels.
 
-The statistics are those of :mod:`hcat.calibration.thresholds`; here rows become the arrays it reads, and its results
-rows. Every metric that people calibrate has all its rows, with a status and a message where there is no number.
+A threshold is fitted on all labels. Its quote comes from nested cross-validation: whole clusters are dealt to folds,
+the method is fitted without one fold, its own inner folds included, and what that threshold does to the fold left out
+is noted. Every label is used once, and none is spent on a fold that only tests. Every metric that people calibrate has
+all its rows, with a status and a message where there is no number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from hcat.calibration.risk_appetites import RiskAppetite
-from hcat.calibration.threshold_quotes import COUNT_FOLDS, COUNT_FOLDS_COMPARED, Quote, accept_out_of_fold, judge, quote
+from hcat.calibration.risk_appetites import RiskAppetite, read_risk_appetites
+from hcat.calibration.targets import Labels, Target, read_labels
 from hcat.calibration.thresholds import (
+    METHODS,
     MINIMUM_CLUSTERS,
     MINIMUM_PER_CLASS,
+    SEED,
     SHOWN,
     STATUSES,
     Threshold,
+    accepts,
     fit_all,
 )
-from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clustered import rate_interval
+from hcat.statistics.clusters import deal_folds
+
+#: Folds of whole clusters: with ten, a fold's threshold is close to that of all labels.
+COUNT_FOLDS: Final = 10
+#: Folds of the methods that only compare: some of them take seconds.
+COUNT_FOLDS_COMPARED: Final = 5
 
 FITTED_SCHEMA: Final = pa.schema(
     [
@@ -64,130 +75,162 @@ FITTED_SCHEMA: Final = pa.schema(
     ]
 )
 
-#: Cosines leave [-1, 1] by rounding; the same allowance as in the project's range test.
-RANGE_TOLERANCE: Final = 1e-6
+
+class Rate(NamedTuple):
+    """A share in [0, 1] with its interval by cluster; None unless the status is `ok`."""
+
+    status: str  # `ok`, `one_class` (no row in the denominator) or `no_threshold`
+    count_labels: int  # of the denominator
+    count_clusters: int
+    effective_n: float = 0.0  # independent rows that would give the same variance
+    rate: float | None = None
+    rate_lower: float | None = None
+    rate_upper: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TargetMetric:
-    """A metric that people calibrate, with its criterion and what the catalogue says of its scores."""
+class Quote(NamedTuple):
+    """What a threshold does on labels that it has not seen."""
 
-    name: str
-    criterion: str
-    direction: str
-    unit: str | None
-    low: float | None
-    high: float | None
+    false_accept: Rate  # accepted failed answers among failed ones (type I)
+    false_reject: Rate  # rejected good answers among good ones (type II)
+    share_failed: float | None  # weighted; None without labels
 
-    def count_outside(self, scores: Floats) -> int:
-        """Return how many scores lie outside the range of the catalogue (beyond rounding)."""
-        low = -np.inf if self.low is None else self.low
-        high = np.inf if self.high is None else self.high
-        return int(((scores < low - RANGE_TOLERANCE) | (scores > high + RANGE_TOLERANCE)).sum())
-
-
-def read_target_metrics(targets: pa.Table) -> list[TargetMetric]:
-    """Return the metrics that people calibrate, ordered by name."""
-    metrics: dict[str, TargetMetric] = {}
-    for row in targets.to_pylist():
-        name, criterion = row["metric_name"], row["criterion"]
-        if name in metrics:
-            raise ValueError(
-                "calibration_targets: a metric has one criterion, "
-                f"got {metrics[name].criterion} and {criterion} for {name}"
-            )
-        metrics[name] = TargetMetric(
-            name, criterion, row["direction"], row["unit"], row["range_low"], row["range_high"]
-        )
-    return [metrics[name] for name in sorted(metrics)]
-
-
-def read_risk_appetites(appetites: pa.Table) -> list[RiskAppetite]:
-    """Return the rows of the seed `risk_appetites`, which :class:`hcat.calibration.thresholds.RiskAppetite` checks."""
-    return [
-        RiskAppetite(
-            row["risk_appetite"],
-            float(row["confidence"]),
-            float(row["tolerated_false_accept_share"]),
-            float(row["tolerated_false_reject_share"]),
-            float(row["cost_false_accept"]),
-            float(row["cost_false_reject"]),
-        )
-        for row in appetites.to_pylist()
-    ]
+    def expected_cost(self, appetite: RiskAppetite) -> float | None:
+        """Return the cost of both errors per answer, in false rejects: p r FA + (1 - p) FR; None without both rates."""
+        accept, reject = self.false_accept.rate, self.false_reject.rate
+        if accept is None or reject is None or self.share_failed is None:
+            return None
+        return self.share_failed * appetite.cost_ratio * accept + (1 - self.share_failed) * reject
 
 
 def fit_thresholds(
-    labels: pa.Table,
-    targets: pa.Table,
-    appetites: pa.Table,
-    confidence: float,
-    random_seed: int,
+    labels: pa.Table, targets: pa.Table, appetites: pa.Table, confidence: float, random_seed: int
 ) -> pa.Table:
     """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold."""
     levels = read_risk_appetites(appetites)
-    rows: list[dict[str, Any]] = []
-    for metric in read_target_metrics(targets):
-        of_metric = labels.filter(pc.equal(labels["metric_name"], metric.name))
-        rows += _fit_metric(metric, of_metric, levels, confidence, random_seed)
+    rows = [
+        row
+        for target, own in read_labels(labels, targets)
+        for row in _fit_metric(target, own, levels, confidence, random_seed)
+    ]
     return pa.Table.from_pylist(rows, schema=FITTED_SCHEMA)
 
 
 def _fit_metric(
-    metric: TargetMetric, labels: pa.Table, appetites: Sequence[RiskAppetite], confidence: float, random_seed: int
+    target: Target, labels: Labels, appetites: Sequence[RiskAppetite], confidence: float, random_seed: int
 ) -> list[dict[str, Any]]:
-    scores = _floats(labels, "raw_score")
-    accepted = _floats(labels, "label").astype(np.int64)
-    weights = 1 / _floats(labels, "inclusion_probability")
-    clusters = np.asarray(labels["cluster_id"].to_pylist(), dtype=np.str_)
-    count_outside = metric.count_outside(scores)
-    if count_outside:
-        # scores outside their range are a fault of the metric: nothing is fitted on the others
-        scores, accepted, weights, clusters = scores[:0], accepted[:0], weights[:0], clusters[:0]
+    count_outside = target.count_outside(labels.scores)
+    # scores outside their range are a fault of the metric: nothing is fitted on the others
+    own = labels.take(np.full(len(labels.scores), not count_outside))
+    read = (own.scores, own.accepted, own.clusters)
     settings: dict[str, Any] = {
-        "direction": metric.direction,
-        "bounds": (metric.low, metric.high),
-        "weights": weights,
-        "is_probability": metric.unit == "probability",
+        "direction": target.direction,
+        "bounds": (target.low, target.high),
+        "weights": own.weights,
+        "is_probability": target.unit == "probability",
         "assurance": confidence,
         "seed": random_seed,
     }
-    fitted = fit_all(scores, accepted, clusters, appetites, **settings)
+    fitted = fit_all(*read, appetites, **settings)
     numbered = {row.method for row in fitted if row.threshold is not None}
     passing: dict[tuple[str, str], Flags] = {}
     for methods, count_folds in ((numbered & set(SHOWN), COUNT_FOLDS), (numbered - set(SHOWN), COUNT_FOLDS_COMPARED)):
-        passing |= accept_out_of_fold(
-            scores, accepted, clusters, appetites, methods=sorted(methods), count_folds=count_folds, **settings
-        )
-    by_name = {appetite.name: appetite for appetite in appetites}
+        passing |= accept_out_of_fold(*read, appetites, methods=sorted(methods), count_folds=count_folds, **settings)
     rows = []
     for row in fitted:
-        is_passing = None if row.threshold is None else passing[row.method, row.appetite]
-        found = quote(is_passing, accepted, clusters, confidence=confidence, weights=weights)
-        rows.append(_to_row(metric, row, found, by_name[row.appetite], count_outside, 2 * confidence - 1))
+        is_passing = None if row.threshold is None else passing[row.method, row.appetite.name]
+        found = quote(is_passing, own.accepted, own.clusters, confidence=confidence, weights=own.weights)
+        rows.append(target.head | {"direction": target.direction} | _to_row(row, found, confidence))
+        rows[-1]["message"] = _explain(target, row, count_outside)
+        if count_outside:
+            rows[-1]["status"] = "out_of_range"
     return rows
 
 
-def _to_row(
-    metric: TargetMetric, fitted: Threshold, quoted: Quote, appetite: RiskAppetite, count_outside: int, level: float
-) -> dict[str, Any]:
-    is_floor = fitted.kind == "monitoring"
+def accept_out_of_fold(
+    scores: Floats,
+    labels: Integers,
+    clusters: npt.ArrayLike,
+    appetites: Sequence[RiskAppetite],
+    *,
+    weights: Floats | None = None,
+    methods: Sequence[str] = tuple(METHODS),
+    count_folds: int = COUNT_FOLDS,
+    seed: int = SEED,
+    **settings: Any,
+) -> dict[tuple[str, str], Flags]:
+    """Return, per method and appetite, which labelled answers pass the threshold of the other folds, shape (n,).
+
+    Settings are those of :func:`hcat.calibration.thresholds.fit_all`.
+    """
+    values, groups, flags = np.asarray(scores, dtype=np.float64), np.asarray(clusters), np.asarray(labels)
+    names = [(method, appetite.name) for method in methods for appetite in appetites]
+    passing = {name: np.zeros(len(values), dtype=np.bool_) for name in names}
+    if not len(values) or not methods:
+        return passing
+    codes: Integers = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+    folds = deal_folds(codes, np.ones(len(values), dtype=np.bool_), count_folds, seed)
+    for fold in np.unique(folds):
+        own = folds == fold
+        of_others = None if weights is None else np.asarray(weights)[~own]
+        others = (values[~own], flags[~own], groups[~own], appetites)
+        for found in fit_all(*others, weights=of_others, methods=methods, seed=seed, **settings):
+            if found.threshold is not None:
+                is_passing = accepts(values[own], found.threshold, settings["direction"])
+            else:
+                is_passing = np.full(own.sum(), found.accepts == "all" or found.kind == "monitoring")
+            passing[found.method, found.appetite.name][own] = is_passing
+    return passing
+
+
+def quote(
+    is_passing: Flags | None,
+    labels: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    *,
+    confidence: float = 0.95,
+    weights: npt.ArrayLike | None = None,
+) -> Quote:
+    """Return false accept and false reject rate of answers that pass a threshold which their labels did not choose."""
+    is_good, groups = np.asarray(labels) == 1, np.asarray(clusters)
+    row_weights = np.ones(len(is_good)) if weights is None else np.asarray(weights, dtype=np.float64)
+    level, total = 2 * confidence - 1, float(row_weights.sum())
+
+    def rate(is_error: Flags | None, rows: Flags) -> Rate:
+        counts = (int(rows.sum()), len(np.unique(groups[rows])))
+        if is_error is None or not rows.any():
+            return Rate("no_threshold" if is_error is None else "one_class", *counts)
+        found = rate_interval(is_error[rows], groups[rows], row_weights[rows], level)
+        return Rate("ok", *counts, found.effective_n, found.estimate, found.low, found.high)
+
+    is_failing = None if is_passing is None else ~is_passing
+    share_failed = float(row_weights[~is_good].sum()) / total if total else None
+    return Quote(rate(is_passing, ~is_good), rate(is_failing, is_good), share_failed)
+
+
+def judge(rate: Rate, tolerated_share: float) -> str:
+    """Return `within` (the whole interval is tolerated), `beyond` (none of it), `not_shown`, or the rate's status."""
+    if rate.rate_lower is None or rate.rate_upper is None:
+        return rate.status
+    if rate.rate_upper <= tolerated_share:
+        return "within"
+    return "beyond" if rate.rate_lower > tolerated_share else "not_shown"
+
+
+def _to_row(fitted: Threshold, quoted: Quote, confidence: float) -> dict[str, Any]:
+    appetite, is_floor = fitted.appetite, fitted.kind == "monitoring"
     tolerated = {
         "false_accept": None if is_floor else appetite.tolerated_false_accept_share,
         # 1 - 0.9 is not 0.1 in binary
         "false_reject": round(1 - appetite.confidence, 12) if is_floor else appetite.tolerated_false_reject_share,
     }
     row: dict[str, Any] = {
-        "metric_name": metric.name,
-        "criterion": metric.criterion,
-        "direction": metric.direction,
         "kind": fitted.kind,
         "method": fitted.method,
-        "risk_appetite": fitted.appetite,
-        "status": "out_of_range" if count_outside else fitted.status,
-        "message": _explain(metric, fitted, count_outside),
+        "risk_appetite": appetite.name,
+        "status": fitted.status,
         "accepts": fitted.accepts,
-        "confidence": fitted.confidence,
+        "confidence": appetite.confidence,
         "threshold": fitted.threshold,
         "held_out_flag_share": fitted.held_out_flag_share,
         "count_fit_accepted": fitted.count_accepted,
@@ -195,29 +238,20 @@ def _to_row(
         "count_fit_clusters": fitted.count_clusters,
         "is_shown": fitted.method in SHOWN,
         "expected_cost": quoted.expected_cost(appetite),
-        # 2 x .95 - 1 is not .9 in binary
-        "interval_level": round(level, 12),
+        "interval_level": round(2 * confidence - 1, 12),
     }
-    for error, rate in (("false_accept", quoted.false_accept), ("false_reject", quoted.false_reject)):
-        share = tolerated[error]
-        row |= {
-            f"{error}_status": rate.status,
-            f"{error}_verdict": "not_applicable" if share is None else judge(rate, share),
-            f"{error}_tolerated_share": share,
-            f"{error}_rate": rate.rate,
-            f"{error}_rate_lower": rate.low,
-            f"{error}_rate_upper": rate.high,
-            f"{error}_count_labels": rate.count,
-            f"{error}_count_clusters": rate.count_clusters,
-            f"{error}_effective_n": rate.count_effective,
-        }
+    for error, share in tolerated.items():
+        rate: Rate = getattr(quoted, error)
+        row |= {f"{error}_{name}": value for name, value in rate._asdict().items()}
+        row[f"{error}_verdict"] = "not_applicable" if share is None else judge(rate, share)
+        row[f"{error}_tolerated_share"] = share
     return row
 
 
-def _explain(metric: TargetMetric, fitted: Threshold, count_outside: int) -> str:
+def _explain(target: Target, fitted: Threshold, count_outside: int) -> str:
     """Return one sentence on what a threshold was fitted on, or why there is none."""
     if count_outside:
-        return f"{count_outside} labelled scores lie outside [{metric.low}, {metric.high}], the range of the catalogue"
+        return f"{count_outside} labelled scores lie outside [{target.low}, {target.high}], the range of the catalogue"
     read = (
         f"{fitted.count_accepted} accepted and {fitted.count_failed} failed answers of {fitted.count_clusters} clusters"
     )
@@ -230,7 +264,3 @@ def _explain(metric: TargetMetric, fitted: Threshold, count_outside: int) -> str
     if fitted.accepts is not None:
         text += f"; the method would accept {fitted.accepts}"
     return text
-
-
-def _floats(table: pa.Table, name: str) -> Floats:
-    return np.asarray(table[name].to_numpy(), dtype=np.float64)

@@ -47,23 +47,12 @@ order by metric_name, purpose, target
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round as the warehouse knows it.
-
-    Parameters
-    ----------
-    name : str
-    drawn : mapping of str to Row
-        review_id -> interaction_id, sampling, inclusion_probability.
-    rounds_of_others : mapping of str to str
-        review_id -> round, of the other rounds.
-    guidelines : mapping of str to sequence of Row
-        Criterion -> its scale points, in order.
-    """
+    """A round as the warehouse knows it."""
 
     name: str
-    drawn: Mapping[str, Row]
-    rounds_of_others: Mapping[str, str]
-    guidelines: Mapping[str, Sequence[Row]]
+    drawn: Mapping[str, Row]  # review_id -> interaction_id, sampling, inclusion_probability
+    rounds_of_others: Mapping[str, str]  # review_id -> round
+    guidelines: Mapping[str, Sequence[Row]]  # criterion -> its scale points, in order
 
     def ordered(self) -> list[str]:
         """Return the review ids in the order in which raters read them."""

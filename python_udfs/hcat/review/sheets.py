@@ -98,21 +98,11 @@ Point = int | str
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A row of a sheet that cannot be used.
+    """A row of a sheet that cannot be used."""
 
-    Parameters
-    ----------
-    row : int
-        Row of the spreadsheet; the header is row 1.
-    reason : str
-        What was expected and what was found, on one line.
-    cells : mapping of str to str
-        The row as it came.
-    """
-
-    row: int
-    reason: str
-    cells: Mapping[str, str]
+    row: int  # of the spreadsheet; the header is row 1
+    reason: str  # what was expected and what was found, on one line
+    cells: Mapping[str, str]  # as they came
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,40 +119,19 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What :func:`import_labels` did.
+    """What :func:`import_labels` did."""
 
-    Parameters
-    ----------
-    path : Path or None
-        File of new ratings in the raw logs; None when the sheet brought nothing new.
-    review_round : str
-        Round of the sheet.
-    raters : tuple of str
-        Who gave the new ratings.
-    count_new, count_cannot_judge, count_known, count_unrated : int
-        Ratings written, how many of them say that the rater cannot judge, ratings that had been imported before, rows
-        without a scale point.
-    problems : tuple of Problem
-        Rows that cannot be used. Unless they were to be skipped, nothing was written because of them.
-    rejects : Path or None
-        Where skipped rows were written with the reason.
-    missing : mapping of str to (int, int)
-        Criterion -> interactions of the round with a rating, interactions of the round.
-    needs : tuple of str
-        Labels missing for the targets of the seed `review_targets` as of the last build, one line each.
-    """
-
-    path: Path | None
+    path: Path | None  # of new ratings in the raw logs; None when the sheet brought nothing new
     review_round: str
-    raters: tuple[str, ...]
-    count_new: int
-    count_cannot_judge: int
-    count_known: int
-    count_unrated: int
-    problems: tuple[Problem, ...]
-    rejects: Path | None
-    missing: Mapping[str, tuple[int, int]]
-    needs: tuple[str, ...]
+    raters: tuple[str, ...]  # who gave the new ratings
+    count_new: int  # ratings written
+    count_cannot_judge: int  # of them
+    count_known: int  # imported before
+    count_unrated: int  # rows without a scale point
+    problems: tuple[Problem, ...]  # unless they were to be skipped, nothing was written because of them
+    rejects: Path | None  # where skipped rows were written with the reason
+    missing: Mapping[str, tuple[int, int]]  # criterion -> interactions of the round with a rating, and all
+    needs: tuple[str, ...]  # labels missing for the seed `review_targets` as of the last build, one line each
 
 
 def neutralise(text: str) -> str:

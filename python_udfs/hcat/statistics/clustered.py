@@ -52,36 +52,18 @@ _ROUNDING = 1e-9
 
 
 class ClusteredInterval(NamedTuple):
-    """A rate or a mean with its interval.
-
-    Attributes
-    ----------
-    estimate, low, high : float
-        low <= estimate <= high; a rate's within [0, 1]. The bounds of a mean are NaN with a single cluster; those of a
-        rate are then 0 and 1.
-    standard_error : float
-        By the jackknife; NaN with a single cluster.
-    effective_n : float
-        Independent rows that would tell as much; NaN for a mean.
-    count_rows, count_clusters : int
-    effective_clusters : float
-        Kish's number, in [1, count_clusters].
-    degrees : float
-        Degrees of freedom of the interval, at most effective_clusters - 1.
-    largest_share : float
-        Share of the weight that the largest cluster holds, in (0, 1].
-    """
+    """A rate or a mean with its interval; with one cluster a mean has no bounds (NaN), and a rate those of 0 and 1."""
 
     estimate: float
     low: float
     high: float
-    standard_error: float
-    effective_n: float
+    standard_error: float  # by the jackknife; NaN with a single cluster
+    effective_n: float  # independent rows that would tell as much; NaN for a mean
     count_rows: int
     count_clusters: int
-    effective_clusters: float
-    degrees: float
-    largest_share: float
+    effective_clusters: float  # Kish's number, in [1, count_clusters]
+    degrees: float  # of freedom of the interval, at most effective_clusters - 1
+    largest_share: float  # of the weight, that the largest cluster holds, in (0, 1]
 
 
 def rate_interval(

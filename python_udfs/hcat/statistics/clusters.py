@@ -8,35 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
+from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 
 # --- folds ---
 
 
-def fold_of_cluster(cluster: object, fractions: Mapping[str, float], salt: str = "hcat fold") -> str:
-    """Return the fold of a cluster: the same in every run, whatever other clusters there are (append-only)."""
-    if not fractions or min(fractions.values()) <= 0 or not math.isclose(math.fsum(fractions.values()), 1.0):
-        raise ValueError(f"fractions must be positive and sum to 1, got {dict(fractions)}")
-    digest = hashlib.md5(f"{salt}|{cluster}".encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
-    position, reached = int(digest[:13], 16) / 16**13, 0.0
-    for fold, fraction in fractions.items():
-        reached += fraction
-        if position < reached:
-            return fold
-    return fold  # rounding of the sum
-
-
-def folds_of_clusters(clusters: npt.ArrayLike, fractions: Mapping[str, float], salt: str = "hcat fold") -> Texts:
-    """Return the fold of each row by :func:`fold_of_cluster`, shape (n,); rows of one cluster share it."""
-    distinct, inverse = np.unique(np.asarray(clusters), return_inverse=True)
-    folds = [fold_of_cluster(cluster, fractions, salt) for cluster in distinct.tolist()]
-    return np.asarray(folds, dtype=np.str_)[inverse]
+def hash_folds(clusters: npt.ArrayLike, count_folds: int, salt: str) -> Integers:
+    """Return a fold for each row by a hash of its cluster: the same in every run, whatever other clusters there are."""
+    names, inverse = np.unique(np.asarray(clusters), return_inverse=True)
+    texts = [f"{salt}|{name}".encode("utf-8", "surrogatepass") for name in names.tolist()]
+    digests = [int(hashlib.md5(text, usedforsecurity=False).hexdigest()[:13], 16) for text in texts]
+    return np.array([digest * count_folds >> 52 for digest in digests], dtype=np.int64)[inverse]
 
 
 def deal_folds(clusters: Integers, rows: Flags, count_folds: int, seed: int) -> Integers:
@@ -51,13 +38,8 @@ def deal_folds(clusters: Integers, rows: Flags, count_folds: int, seed: int) -> 
 # --- bootstrap ---
 
 
-# the two functions draw from one distribution by different random numbers: figures that were made with either must not
-# move, and so both stay
-
-
 def draw_clusters(random: np.random.Generator, count_clusters: int, count_draws: int) -> Floats:
-    """Return how often each cluster is drawn with replacement, cluster by cluster, shape (count_draws,
-    count_clusters)."""
+    """Return how often each cluster is drawn with replacement, shape (count_draws, count_clusters)."""
     drawn = random.integers(0, count_clusters, (count_draws, count_clusters))
     cells = drawn + count_clusters * np.arange(count_draws)[:, None]
     counts = np.bincount(cells.ravel(), minlength=count_draws * count_clusters)
@@ -65,7 +47,7 @@ def draw_clusters(random: np.random.Generator, count_clusters: int, count_draws:
 
 
 def draw_cluster_counts(random: np.random.Generator, count_clusters: int, count_draws: int) -> Floats:
-    """Return how often each cluster is drawn with replacement, as one multinomial draw, shape as in `draw_clusters`."""
+    """Return the same from other random numbers: figures that were made with either must not move."""
     if not count_clusters:
         return np.zeros((count_draws, 0))
     shares = np.full(count_clusters, 1 / count_clusters)

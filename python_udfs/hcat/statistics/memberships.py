@@ -24,21 +24,11 @@ _LOWER: Final = (1 << _HALF) - 1
 
 
 class Memberships(NamedTuple):
-    """The interactions of each cell.
+    """The interactions of each cell."""
 
-    Attributes
-    ----------
-    names : list of (str, str)
-        Dimension and segment of each cell, in order.
-    starts : ndarray of int, shape (n_cells + 1,)
-        Where each cell begins in `interactions`; the last one is their number.
-    interactions : ndarray of int, shape (n_memberships,)
-        Places of the interactions, ascending within a cell.
-    """
-
-    names: list[tuple[str, str]]
-    starts: Integers
-    interactions: npt.NDArray[np.int32]
+    names: list[tuple[str, str]]  # dimension and segment of each cell, in order
+    starts: Integers  # where each cell begins in `interactions`, and their number, shape (n_cells + 1,)
+    interactions: npt.NDArray[np.int32]  # places, ascending within a cell
 
     def of(self, cell: int) -> npt.NDArray[np.int32]:
         """Return the places of the interactions of one cell, ascending."""

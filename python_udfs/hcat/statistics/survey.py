@@ -19,28 +19,14 @@ PRIOR_ROWS: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class ShareEstimates:
-    """Weighted shares with their intervals, one element per share.
-
-    Parameters
-    ----------
-    shares : ndarray, shape (k,)
-        Estimates, in [0, 1].
-    low, high : ndarray, shape (k,)
-        Interval, within [0, 1].
-    standard_errors : ndarray, shape (k,)
-        Square root of the linearised variance; 0 where no stratum shows any variation.
-    effective_n : ndarray, shape (k,)
-        p (1 - p) / (variance whose strata lean on the overall one): independent rows that would tell as much.
-    degrees : float
-        Degrees of freedom of the design, units less strata, at least 1.
-    """
+    """Weighted shares with their intervals, one element per share, each of shape (k,)."""
 
     shares: Floats
     low: Floats
     high: Floats
-    standard_errors: Floats
-    effective_n: Floats
-    degrees: float
+    standard_errors: Floats  # linearised; 0 where no stratum shows any variation
+    effective_n: Floats  # p (1 - p) / (variance whose strata lean on the overall one)
+    degrees: float  # of freedom of the design, units less strata, at least 1
 
 
 def estimate_shares(

@@ -11,10 +11,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 from hcat.calibration.calibrated_scores import CALIBRATED_SCHEMA, ScoreCalibration
+from hcat.calibration.calibrator_tables import CALIBRATOR_SCHEMA
 from hcat.calibration.calibrators import fit_calibrator, label_scores
 from hcat.calibration.conformal_tables import CELL_SCHEMA, LEFT_OUT_SCHEMA
-from hcat.calibration.fits import describe_targets
-from hcat.calibration.tables import CALIBRATOR_SCHEMA
+from hcat.calibration.targets import describe_targets
 from hcat.engine.stacking import stack_parts
 
 LOGISTIC = {"intercept": 0.0, "slope": 3.0, "logit_bound": 1e-6, "direction": 1.0}
@@ -199,7 +199,7 @@ def test_trees_are_applied() -> None:
     labels = (random.uniform(size=1500) < (values > 0.4) * 0.6 + (values > 0.8) * 0.35 + 0.02).astype(np.int64)
     trees = fit_calibrator(label_scores(values, labels, np.arange(1500)), "boosted").calibrator
     assert trees is not None
-    rows = [{name: getattr(row, name) for name in row.__slots__ if name != "family"} for row in trees.to_rows()]
+    rows = list(trees.rows)
     found = calibrate([score(f"i{value}", "m", value) for value in (0.1, 0.5, 0.9)], [calibrator("m", "boosted", rows)])
     assert [row["calibrated_probability"] for row in found.values()] == trees.apply([0.1, 0.5, 0.9]).tolist()
 

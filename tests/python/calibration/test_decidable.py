@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
-from sklearn.metrics import roc_auc_score
 
 from hcat.calibration.conformal import conformal_quantile
 from hcat.calibration.decidable import (
-    auroc,
     expected_share_decided,
     labels_until_decided,
     share_decidable,
@@ -20,19 +18,10 @@ from hcat.calibration.decidable import (
 DISTANCE = np.sqrt(2) * norm.ppf(0.86)
 
 
-def test_auroc_is_that_of_scikit_learn() -> None:
-    random = np.random.default_rng(1)
-    values, labels = random.random(300).round(1), random.integers(0, 2, 300)
-    assert_allclose(auroc(values, labels), roc_auc_score(labels, values))
-    assert auroc(values, np.ones(300, dtype=np.int64)) == 0.5
-
-
 def test_standings_follow_the_direction() -> None:
     scores = np.array([3.0, 1.0, 2.0])
     assert standings(scores).tolist() == [0.75, 0.25, 0.5]
     assert standings(scores, "lower_is_better").tolist() == [0.25, 0.75, 0.5]
-    with pytest.raises(ValueError, match="scores must be finite"):
-        standings(np.array([np.nan]))
 
 
 def test_the_ceiling_by_hand() -> None:
@@ -42,8 +31,6 @@ def test_the_ceiling_by_hand() -> None:
     # d = 2 z(.9): the limits meet, and every answer is decided
     assert_allclose(share_decidable(float(norm.cdf(np.sqrt(2) * norm.ppf(0.9))), 0.1), 1)
     assert share_decidable(1.0, 0.1) == 1
-    with pytest.raises(ValueError, match=r"auroc must lie in \[0, 1\], got 1.2"):
-        share_decidable(1.2, 0.1)
 
 
 @pytest.mark.parametrize(("count", "alpha"), [(60, 0.2), (100, 0.1)])
@@ -75,5 +62,3 @@ def test_the_number_of_labels_grows_with_what_is_asked() -> None:
     assert rare is not None
     assert rare > few
     assert labels_until_decided(0.96, 0.86, 0.2, 0.3) is None
-    with pytest.raises(ValueError, match=r"share must lie in \(0, 1\), got 1"):
-        labels_until_decided(1.0, 0.86, 0.2, 0.3)

@@ -15,15 +15,16 @@ from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, label_scor
 from hcat.calibration.failure_rates import (
     FAILURE_RATE_SCHEMA,
     PREDICTOR_STATUSES,
+    Rows,
     estimate_failure_rates,
     predict_failures,
 )
-from hcat.calibration.threshold_tables import TargetMetric
-from hcat.statistics.clusters import folds_of_clusters
+from hcat.calibration.targets import Target
+from hcat.statistics.clusters import hash_folds
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
 SEED = 7
-METRIC = TargetMetric("m", "faithfulness", "higher_is_better", "share", 0.0, 1.0)
+METRIC = Target("m", "faithfulness", "higher_is_better", "share", 0.0, 1.0, 1, 2)
 TARGETS = pa.Table.from_pylist(
     [
         {
@@ -33,6 +34,8 @@ TARGETS = pa.Table.from_pylist(
             "unit": "share",
             "range_low": 0.0,
             "range_high": 1.0,
+            "accept_from": 1,
+            "count_scale_points": 2,
         }
         for name in ("m", "n")
     ]
@@ -89,7 +92,7 @@ def cut(table: pa.Table, batch_rows: int) -> Iterator[pa.RecordBatch]:
     yield from table.combine_chunks().to_batches(max_chunksize=batch_rows)
 
 
-def estimate(rows: list[Row], batch_rows: int = 1000, target: Any = "process") -> list[Row]:
+def estimate(rows: list[Row], batch_rows: int = 1000) -> list[Row]:
     rows = sorted(rows, key=lambda row: (row["metric_name"], row["interaction_id"]))
     # segments come in whatever order the engine has them
     segments = make_segments(rows)
@@ -99,7 +102,6 @@ def estimate(rows: list[Row], batch_rows: int = 1000, target: Any = "process") -
         cut(pa.Table.from_pylist(rows, schema=EVALUATIONS), batch_rows),
         cut(segments.take(order), batch_rows),
         TARGETS,
-        target=target,
         confidence=0.95,
         random_seed=SEED,
     )
@@ -116,8 +118,7 @@ def cross_fit_by_hand(rows: list[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """One calibrator per fold of clusters with labels, fitted on the other folds; others take the mean."""
     labelled = [row for row in rows if row["label"] is not None]
     names = np.unique([row["cluster_id"] for row in labelled])
-    shares = {str(fold): 1 / COUNT_FOLDS for fold in range(COUNT_FOLDS)}
-    folds = dict(zip(names.tolist(), folds_of_clusters(names, shares, f"hcat cross-fit|{SEED}").tolist(), strict=True))
+    folds = dict(zip(names.tolist(), hash_folds(names, COUNT_FOLDS, f"hcat cross-fit|{SEED}").tolist(), strict=True))
     calibrators = {}
     for fold in sorted(set(folds.values())):
         others = [row for row in labelled if folds[row["cluster_id"]] != fold]
@@ -156,7 +157,7 @@ def test_rates_of_labels_by_hand() -> None:
 def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> None:
     rows = make_rows(1200, 0.3, 2)
     predictions = cross_fit_by_hand(rows)
-    found = by_cell(estimate(rows, target="these_interactions"))
+    found = by_cell(estimate(rows))
     for system, segment in (("new", "all"), ("new", "cards"), ("old", "loans")):
         own = [
             place
@@ -172,13 +173,13 @@ def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> No
             predictions[own],
             np.array([rows[place]["cluster_id"] for place in own]),
             np.array([rows[place]["inclusion_probability"] for place in labelled]),
-            target="these_interactions",
         )
         row = found["m", system, segment]
         assert row["status"] == expected.status
-        assert row["failure_rate"] == pytest.approx(expected.estimate)
-        assert row["failure_rate_upper"] == pytest.approx(expected.high)
+        assert expected.chosen is not None
         assert expected.labels_only is not None
+        assert row["failure_rate"] == pytest.approx(expected.chosen.estimate)
+        assert row["failure_rate_upper"] == pytest.approx(expected.chosen.high)
         assert row["labels_only_lower"] == pytest.approx(expected.labels_only.low)
         if expected.prediction_powered is not None:
             assert row["prediction_powered_standard_error"] == pytest.approx(expected.prediction_powered.standard_error)
@@ -196,10 +197,12 @@ def test_no_label_moves_the_prediction_of_its_own_cluster() -> None:
     names = [f"s{number:05}" for number in range(200)]
     scores = np.array([row["raw_score"] for row in rows])
     labels = np.array([np.nan if row["label"] is None else row["label"] for row in rows])
-    status, before = predict_failures(scores, labels, clusters, names, np.ones(400), METRIC, SEED)
+    nothing = np.zeros(400, dtype=np.int64)
+    found = Rows(nothing, nothing, [], clusters, names, scores, labels, np.ones(400))
+    status, before = predict_failures(found, METRIC, SEED)
     own = clusters == clusters[np.flatnonzero(~np.isnan(labels))[0]]
     turned = np.where(own, 1 - labels, labels)
-    _, after = predict_failures(scores, turned, clusters, names, np.ones(400), METRIC, SEED)
+    _, after = predict_failures(found._replace(labels=turned), METRIC, SEED)
     assert status == "fitted"
     assert (before[own] == after[own]).all()
     assert not np.array_equal(before, after)
@@ -265,46 +268,3 @@ def test_without_a_predictor_the_labels_stand_alone(change: Row, status: str) ->
     assert row["failure_rate"] == row["labels_only_rate"]
     assert (row["prediction_powered_rate"], row["power_tuning"], row["width_ratio"]) == (None, None, None)
     assert status in PREDICTOR_STATUSES
-
-
-def test_scores_that_point_the_wrong_way_predict_nothing() -> None:
-    rows = make_rows(400, 0.5, 9)
-    for row in rows:
-        row["raw_score"] = 1 - row["raw_score"]
-    row = by_cell(estimate(rows))["m", "new", "all"]
-    assert (row["predictor_status"], row["status"]) == ("wrong_direction", "labels_only")
-    assert row["message"] == "no predictor: people do not accept answers with better scores more often"
-
-
-def test_all_labelled_is_known() -> None:
-    rows = make_rows(200, 1.0, 10)
-    row = by_cell(estimate(rows, target="these_interactions"))["m", "new", "all"]
-    assert (row["labels_only_method"], row["message"]) == ("known", "all interactions are labelled")
-    assert row["failure_rate_lower"] == row["failure_rate"] == row["failure_rate_upper"]
-    # of those to come it says less
-    other = by_cell(estimate(rows))["m", "new", "all"]
-    assert other["failure_rate_lower"] < other["failure_rate"] < other["failure_rate_upper"]
-
-
-def test_a_metric_that_nobody_calibrates_is_refused() -> None:
-    with pytest.raises(ValueError, match="metric_name must be among m, n, got other"):
-        estimate(make_rows(4, 0.0, 11, "other"))
-
-
-def test_rows_of_a_metric_stand_together() -> None:
-    rows = make_rows(2, 0.0, 12) + make_rows(2, 0.0, 12, "n") + make_rows(2, 0.0, 12)
-    batches = cut(pa.Table.from_pylist(rows, schema=EVALUATIONS), 2)
-    with pytest.raises(ValueError, match="must be ordered by metric_name, got m again after n"):
-        estimate_failure_rates(
-            name_interactions(rows),
-            batches,
-            cut(make_segments(rows), 9),
-            TARGETS,
-            target="process",
-            confidence=0.95,
-            random_seed=SEED,
-        )
-
-
-def test_nothing_gives_nothing() -> None:
-    assert estimate([]) == []

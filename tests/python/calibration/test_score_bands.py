@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pytest
 
 from hcat.calibration.score_bands import BAND_SCHEMA, band_bounds, measure_score_bands
 from hcat.statistics.clustered import rate_interval
@@ -20,10 +19,15 @@ def measure(scores: Any, labels: Any, clusters: Any, direction: str = "higher_is
             "raw_score": np.asarray(scores, dtype=np.float64),
             "label": np.asarray(labels, dtype=np.int64),
             "inclusion_probability": np.ones(len(scores)),
+            **{name: ["x"] * len(scores) for name in ("interaction_id", "stratum", "segment", "system", "rated_month")},
+            "scale_point": np.asarray(labels, dtype=np.int64),
+            "is_audit": [True] * len(scores),
         }
     )
-    targets = [{"metric_name": name, "criterion": "grounded", "direction": direction} for name in ("m", "unlabelled")]
-    found = measure_score_bands(table, pa.Table.from_pylist(targets), 4, 2, 0.95)
+    known = {"criterion": "grounded", "direction": direction, "unit": "score", "range_low": None, "range_high": None}
+    known |= {"accept_from": 1, "count_scale_points": 2}
+    targets = [known | {"metric_name": name} for name in ("m", "unlabelled")]
+    found = measure_score_bands(table, pa.Table.from_pylist(targets), 0.95)
     assert found.schema == BAND_SCHEMA
     rows: list[dict[str, Any]] = found.to_pylist()
     return rows
@@ -34,7 +38,7 @@ def test_every_label_is_in_one_band_with_its_interval() -> None:
     scores, clusters = random.random(200).round(3), np.arange(200) // 2
     labels = random.random(200) < scores
     rows = measure(scores, labels, clusters)
-    assert [row["band"] for row in rows] == [1, 2, 3, 4]
+    assert [row["band"] for row in rows] == [1, 2, 3, 4, 5]
     assert {row["metric_name"] for row in rows} == {"m"}
     assert sum(row["count_labels"] for row in rows) == 200
     best = rows[-1]
@@ -55,6 +59,4 @@ def test_where_lower_is_better_the_best_band_is_the_lowest() -> None:
 
 def test_tied_scores_share_a_band() -> None:
     assert len(measure([0.5] * 30, [1] * 30, np.arange(30))) == 1
-    assert band_bounds(np.array([0.0, 1.0, 1.0, 1.0]), 4, 2).tolist() == [-np.inf, 0.75, 1.0]
-    with pytest.raises(ValueError, match="count_bands must be at least 1, got 0"):
-        band_bounds(np.array([0.1]), 0, 2)
+    assert band_bounds(np.array([0.0, 1.0, 1.0, 1.0])).tolist() == [-np.inf, 0.6, 1.0]

@@ -354,21 +354,6 @@ def test_what_spreadsheets_do_to_a_sheet_is_no_error(
     assert {each["interaction_id"] for each in landed(raw_logs)} == set(INTERACTIONS)
 
 
-def test_empty_cells_at_the_end_of_a_row_may_be_left_out(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
-    sheet = fill(warehouse, tmp_path / "sheet.csv")
-    content = sheet.read_bytes().decode("utf-8-sig")
-    sheet.write_bytes(content.replace(",2,anna,\r\n", ",2,anna\r\n").encode())
-    assert content != sheet.read_bytes().decode()
-    assert run(sheet, warehouse, raw_logs).count_new == 8
-
-
-def test_exported_with_semicolons_it_comes_back(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
-    sheet = export_labels(warehouse, tmp_path / "sheet.csv", separator=";").path
-    assert len(read_sheet(sheet)) == 8
-    imported = run(sheet, warehouse, raw_logs)
-    assert (imported.path, imported.count_unrated) == (None, 8)
-
-
 BROKEN = {
     "unknown id": ({"review_id": "r_x"}, "review_id must be one of the 4 of round_1, got r_x"),
     "other answer": ({"interaction_id": "plain2"}, "interaction_id of this review_id must be .*, got plain2"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 
-import duckdb
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -18,13 +18,10 @@ from hcat.statistics.clusters import (
     draw_cluster_counts,
     draw_clusters,
     error_of_mean,
-    fold_of_cluster,
-    folds_of_clusters,
+    hash_folds,
     jackknife_cells,
     sum_by_cluster,
 )
-
-THIRDS = {"fit": 0.5, "conformalize": 0.3, "test": 0.2}
 
 
 def sum_groups(values: Floats, groups: npt.NDArray[np.int64], members: npt.NDArray[np.bool_]) -> tuple[Floats, ...]:
@@ -37,44 +34,16 @@ def sum_groups(values: Floats, groups: npt.NDArray[np.int64], members: npt.NDArr
 # --- folds ---
 
 
-def test_a_fold_is_read_off_the_hash() -> None:
-    # printf 'hcat fold|a' | md5sum begins 6958, 0x6958 / 0x10000 = .4115; of b 0379, .0136
-    assert fold_of_cluster("a", {"first": 0.411, "second": 0.589}) == "second"
-    assert fold_of_cluster("a", {"first": 0.412, "second": 0.588}) == "first"
-    assert fold_of_cluster("b", {"first": 0.013, "second": 0.987}) == "second"
-    assert fold_of_cluster("b", {"first": 0.014, "second": 0.986}) == "first"
-
-
-def test_folds_hold_whole_clusters_in_the_asked_shares() -> None:
-    clusters = np.repeat([f"cluster {number}" for number in range(20_000)], 2)
-    folds = folds_of_clusters(clusters, THIRDS)
+def test_hashed_folds_hold_whole_clusters_whatever_others_there_are() -> None:
+    clusters = np.repeat([f"c{number}" for number in range(3_000)], 2)
+    folds = hash_folds(clusters, 5, "salt")
     assert_array_equal(folds[::2], folds[1::2])
-    for fold, fraction in THIRDS.items():
-        assert_allclose(np.mean(folds == fold), fraction, atol=3 * math.sqrt(fraction * (1 - fraction) / 20_000))
-
-
-def test_a_new_cluster_moves_no_other_and_salts_are_independent() -> None:
-    clusters = np.arange(4_000)
-    folds = folds_of_clusters(clusters, THIRDS)
-    assert_array_equal(folds_of_clusters(clusters[500:], THIRDS), folds[500:])
-    halves = folds_of_clusters(clusters, {"A": 0.5, "B": 0.5}, salt="hcat half")
-    assert_allclose(np.mean(halves[folds == "fit"] == "A"), 0.5, atol=0.04)
-
-
-def test_sql_gives_the_same_folds() -> None:
-    clusters = [f"query_{number} ü" for number in range(300)]
-    found = duckdb.sql(
-        "select case when u < .5 then 'fit' when u < .5::double + .3::double then 'conformalize' else 'test' end from ("
-        "select i, ('0x' || substr(md5('hcat fold' || '|' || 'query_' || i || ' ü'), 1, 13))::ubigint"
-        " / 4503599627370496 as u from range(300) as numbers(i)) order by i"
-    ).fetchall()
-    assert [row[0] for row in found] == folds_of_clusters(clusters, THIRDS).tolist()
-
-
-@pytest.mark.parametrize("fractions", [{}, {"fit": 0.5}, {"fit": 1.5, "test": -0.5}])
-def test_fractions_must_make_a_whole(fractions) -> None:
-    with pytest.raises(ValueError, match="positive and sum to 1, got"):
-        fold_of_cluster("a", fractions)
+    assert_allclose(np.bincount(folds) / len(folds), np.full(5, 0.2), atol=0.03)
+    assert_array_equal(hash_folds(clusters[:60], 5, "salt"), folds[:60])
+    assert (hash_folds(clusters, 5, "other salt") != folds).mean() > 0.7
+    # read off the first 52 bits of the hash
+    digest = int(hashlib.md5(b"salt|c0", usedforsecurity=False).hexdigest()[:13], 16) / 16**13
+    assert folds[0] == int(5 * digest)
 
 
 def test_dealt_folds_hold_whole_clusters_and_are_even() -> None:
@@ -96,16 +65,6 @@ def test_each_cluster_is_drawn_as_often_as_any_other(draw) -> None:  # type: ign
     assert_array_equal(drawn.sum(axis=1), np.full(20_000, 8))
     assert_allclose(drawn.mean(axis=0), np.ones(8), atol=0.04)
     assert_allclose(drawn.var(axis=0), np.full(8, 7 / 8), atol=0.06)
-
-
-def test_the_random_numbers_of_published_figures() -> None:
-    # integers for one, the multinomial law for the other: both streams are fixed
-    random = np.random.default_rng(7)
-    expected = np.array([np.bincount(random.integers(0, 4, 4), minlength=4) for _ in range(3)])
-    assert_array_equal(draw_clusters(np.random.default_rng(7), 4, 3), expected)
-    expected = np.random.default_rng(7).multinomial(4, np.full(4, 0.25), 3)
-    assert_array_equal(draw_cluster_counts(np.random.default_rng(7), 4, 3), expected)
-    assert draw_cluster_counts(np.random.default_rng(7), 0, 3).shape == (3, 0)
 
 
 # --- sums ---

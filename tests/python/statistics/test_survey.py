@@ -6,8 +6,6 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hcat.statistics.survey import estimate_shares
@@ -57,12 +55,6 @@ def test_one_stratum_of_a_large_population_agrees_with_statsmodels() -> None:
     assert_allclose([found.low[0], found.high[0]], [low, high], rtol=1e-4)
 
 
-def test_census_leaves_no_doubt_about_the_variance() -> None:
-    found = estimate_shares(np.array([True, False, False]), np.zeros(3, dtype=int), np.ones(3))
-    assert_allclose(found.shares, [1 / 3])
-    assert_allclose(found.standard_errors, [0])
-
-
 def test_queries_of_one_chunk_count_once() -> None:
     # two queries of each chunk that always agree tell no more than one of each
     hits = np.array([True, False, True, True, False])
@@ -93,31 +85,6 @@ def test_shares_of_none_and_all_have_intervals(value: bool) -> None:
     assert (found.high if value else found.low)[0] == float(value)
 
 
-def test_hits_alone_have_no_spread_whatever_their_weights() -> None:
-    # the weighted sum of these weights differs from their total in the last bit
-    weights = np.array([1.212200178478028, 1.0, 1.0, 1.0, 1.0, 1.0, 10.0, 49.84219425077416])
-    for order in (np.arange(8), np.arange(8)[::-1]):
-        found = estimate_shares(np.ones(8, dtype=np.bool_), np.zeros(8, dtype=np.int64), weights[order])
-        assert (found.shares[0], found.high[0]) == (1.0, 1.0)
-        assert_allclose(found.effective_n, weights.sum() ** 2 / (weights**2).sum())
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    rows=st.lists(
-        st.tuples(st.booleans(), st.integers(0, 3), st.floats(1, 50, allow_nan=False)), min_size=2, max_size=30
-    ),
-    seed=st.integers(0, 1000),
-)
-def test_order_of_rows_and_names_of_strata_do_not_matter(rows: list[tuple[bool, int, float]], seed: int) -> None:
-    hits, strata, weights = (np.array(column) for column in zip(*rows, strict=True))
-    order = np.random.default_rng(seed).permutation(len(rows))
-    found = estimate_shares(hits, strata, weights)
-    again = estimate_shares(hits[order], 9 - strata[order], weights[order])
-    assert_allclose([again.shares, again.low, again.high], [found.shares, found.low, found.high], rtol=1e-6, atol=1e-9)
-    assert 0 <= found.low[0] <= found.shares[0] + 1e-12 <= found.high[0] + 2e-12 <= 1 + 1e-9
-
-
 def test_interval_of_a_rare_share_covers() -> None:
     random = np.random.default_rng(7)
     population = random.random((10, 500)) < np.linspace(0.005, 0.05, 10)[:, None]
@@ -129,12 +96,3 @@ def test_interval_of_a_rare_share_covers() -> None:
         covered += bool(found.low[0] <= truth <= found.high[0])
     # two standard errors of 600 samples around .95
     assert 0.932 < covered / 600 < 0.968
-
-
-def test_faulty_input_is_named() -> None:
-    with pytest.raises(ValueError, match="one length, got 2, 1, 2"):
-        estimate_shares(np.ones(2, dtype=bool), np.zeros(1, dtype=int), np.ones(2))
-    with pytest.raises(ValueError, match="one stratum"):
-        estimate_shares(np.ones(2, dtype=bool), np.array([0, 1]), np.ones(2), np.array([5, 5]))
-    with pytest.raises(ValueError, match=r"confidence must lie in \(0, 1\), got 1"):
-        estimate_shares(np.ones(2, dtype=bool), np.array([0, 1]), np.ones(2), confidence=1)

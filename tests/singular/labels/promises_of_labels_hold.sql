@@ -106,7 +106,7 @@ where
 -- Every metric that people calibrate has one row per method and risk appetite, whatever its labels are.
 with methods as (
     select {{ explode(array_of([
-        "'roc_youden'", "'roc_cost'", "'logistic'", "'polynomial_logistic'", "'gam'", "'kde_crossing'", "'conformal'",
+        "'roc_youden'", "'roc_cost'", "'logistic'", "'polynomial_logistic'", "'kde_crossing'", "'conformal'",
         "'normal_floor'", "'normal_floor_fold_mean'", "'normal_floor_fold_strictest'", "'pass_quantile'"
     ])) }} as method
 ),
