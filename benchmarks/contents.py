@@ -7,7 +7,6 @@ all tables are equal, 1 when one differs, and 2 when a file cannot be compared.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -196,32 +195,6 @@ def _checksums(connection: duckdb.DuckDBPyConnection, table: str, expressions: I
 
 def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def incremental_tables(target: Path) -> list[str]:
-    """Return the names of the incremental models of the build whose artifacts lie in ``target``."""
-    nodes = json.loads((target / "manifest.json").read_text(encoding="utf-8"))["nodes"].values()
-    return sorted(
-        node["alias"]
-        for node in nodes
-        if node["resource_type"] == "model" and node["config"].get("materialized") == "incremental"
-    )
-
-
-def count_inserted(before: Mapping[str, Content], after: Mapping[str, Content], tables: list[str]) -> int:
-    """Return how many rows ``tables`` gained between two builds, the per-run history left out."""
-    return sum(
-        after[table].count_rows - (before[table].count_rows if table in before else 0)
-        for table in tables
-        if table not in APPENDED_BY_RUN
-    )
-
-
-def changed_tables(before: Mapping[str, Content], after: Mapping[str, Content]) -> list[str]:
-    """Return the tables whose content differs, the per-run history left out."""
-    return sorted(
-        table for table in {*before, *after} if table not in APPENDED_BY_RUN and before.get(table) != after.get(table)
-    )
 
 
 def describe_differences(first: Path, second: Path, is_published: bool = False) -> tuple[list[str], int]:

@@ -20,30 +20,15 @@ import numpy.typing as npt
 from benchmarks import verdicts
 from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, estimate_from_draws, resample_rows
 from benchmarks.harness import Outcome, Table, argument_parser, build, finish, working_folder
-from benchmarks.labelled_sets import RECORD_SETS, LabelledAnswer, read_sets, to_log_row
-from benchmarks.made_faults import KINDS, make_faults
-from benchmarks.ragtruth import write_raw_logs
-from benchmarks.sentence_signals import CLASSIFIERS, NAMES, Signals, earlier_log_odds, read_stored
-from hcat.metrics.fusion import Fusion, fit_fusion
-from hcat.statistics.arrays import Flags, Floats
-
-#: Sets whose answers the shipped classifiers have read in training: no test of them.
-TRAINED_SETS: Final = frozenset({"ragtruth", "expertqa"})
-
-#: Share of the weight that made faults have in the fit, half of it on the faithful sentences that they were made from.
-FAULT_SHARE: Final = 0.5
-
-#: Half the weight of the squared standardised coefficients.
-PENALTY: Final = 2.0
+from hcat.statistics.arrays import Floats
+from training.labelled_sets import RECORD_SETS, LabelledAnswer, read_sets, to_log_row
+from training.made_faults import KINDS, make_faults
+from training.prior import TRAINED_SETS, choose_cut_off, fit_left_out, is_untrained
+from training.ragtruth import write_raw_logs
+from training.signals import CLASSIFIERS, NAMES, Signals, read_stored
 
 #: Share of faithful sentences that may be flagged where faults are counted.
 FALSE_ALARMS: Final = 0.05
-
-#: Share of good answers whose contradiction may lie above its cut-off.
-CONTRADICTION_ALARMS: Final = 0.03
-
-#: What a cut-off may have less in balanced accuracy than the best one.
-CUT_OFF_TOLERANCE: Final = 0.01
 
 ROWS_PER_SET: Final = 60
 FAULTS_PER_KIND: Final = 3
@@ -83,15 +68,8 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
     try:
         table = connection.sql(
             f"""
-            select signals.interaction_id, signals.claims_nothing, {", ".join(f"signals.{name}" for name in NAMES)},
-                case
-                    when entailed.deciding_classifier = 'hcat-entailment-compact' then entailed.probability_entailment
-                    else entailed.first_probability_entailment
-                end as compact_entailment
+            select signals.interaction_id, signals.claims_nothing, {", ".join(f"signals.{name}" for name in NAMES)}
             from int_sentences_fused as signals
-            inner join int_sentences_entailed as entailed
-                on signals.interaction_id = entailed.interaction_id
-                and signals.sentence_index = entailed.sentence_index
             order by signals.interaction_id, signals.sentence_index
             """
         ).to_arrow_table()
@@ -109,83 +87,13 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
         kinds=[kinds[position] for position in kept],
         owners=np.array([numbers[each] for each in found], dtype=np.int64),
         features=features,
-        earlier=earlier_log_odds(features, _to_logits(_to_floats(table["compact_entailment"]))),
         claims_nothing=np.array(table["claims_nothing"].to_pylist(), dtype=bool),
     )
-
-
-def _to_logits(probabilities: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.clip(np.log(probabilities) - np.log1p(-probabilities), -8.0, 8.0)
 
 
 def _to_floats(column: Any) -> Floats:
     values: Floats = np.array([np.nan if value is None else value for value in column.to_pylist()], dtype=np.float64)
     return values
-
-
-def balance(signals: Signals, is_fitted: Flags) -> Floats:
-    """Return the weight of each answer in a fit, shape (n,), 0 where it takes no part; their mean is 1 over the others.
-
-    Labelled answers: each family, and each set of a family, weighs the same. Made faults: each kind, and each family of
-    a kind, weighs the same; the faithful sentences weigh as much as all faults together.
-    """
-    weights = np.zeros(len(signals.answers))
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for position in np.flatnonzero(is_fitted):
-        answer, kind = signals.answers[position], signals.kinds[position]
-        key = ("labelled", answer.family, answer.set_name) if kind is None else ("made", kind, answer.family)
-        groups.setdefault(key, []).append(int(position))
-    for key, positions in groups.items():
-        siblings = len({other for other in groups if other[:2] == key[:2]})
-        cousins = len({other[1] for other in groups if other[0] == key[0]})
-        if key[0] == "labelled":
-            share = (1 - FAULT_SHARE) / cousins
-        elif key[1] == "faithful":
-            share = FAULT_SHARE / 2
-        else:
-            share = FAULT_SHARE / 2 / (cousins - 1)
-        weights[positions] = share / siblings / len(positions)
-    taken = weights > 0
-    weights[taken] /= weights[taken].mean()
-    return weights
-
-
-def fit(signals: Signals, is_fitted: Flags) -> Fusion:
-    """Return the fusion of the chosen answers, each with its balanced weight."""
-    weights = balance(signals, is_fitted)
-    kept = weights > 0
-    rows = kept[signals.owners] & ~signals.claims_nothing
-    numbers = np.cumsum(kept) - 1
-    return fit_fusion(
-        signals.features[rows],
-        numbers[signals.owners[rows]],
-        ~signals.is_bad[kept],
-        weights=weights[kept],
-        penalty=PENALTY,
-    )
-
-
-def is_untrained(signals: Signals) -> Flags:
-    """Return which answers come from sets that the classifiers were not trained on, shape (n,)."""
-    return np.array([answer.set_name not in TRAINED_SETS for answer in signals.answers], dtype=bool)
-
-
-def fit_left_out(signals: Signals) -> Floats:
-    """Return the log odds of each sentence by the fusion of all other families, shape (m,)."""
-    log_odds = np.empty(len(signals.owners))
-    families = signals.families
-    for family in np.unique(families):
-        fusion = fit(signals, families != family)
-        rows = (families == family)[signals.owners]
-        log_odds[rows] = fusion.sentence_log_odds(signals.features[rows])
-    return log_odds
-
-
-def _product(signals: Signals) -> Floats:
-    """Return the score of hcat 0.1: the product over the sentences, here as its logarithm, shape (n,)."""
-    shares = -np.logaddexp(0.0, -signals.earlier)
-    return np.bincount(signals.owners, weights=shares, minlength=len(signals.answers))
 
 
 def _tell(estimate: Estimate, sign: str = "") -> str:
@@ -274,25 +182,6 @@ def catch(signals: Signals, scores: Floats) -> dict[str, tuple[int, Estimate, Es
     return found
 
 
-def choose_cut_off(signals: Signals, log_odds: Floats, is_chosen: Flags) -> float:
-    """Return the log odds below which flagging has the highest balanced accuracy, each family with equal weight.
-
-    The curve is flat at its top: of all cut-offs within :data:`CUT_OFF_TOLERANCE` of the best the middle one is taken.
-    """
-    weights = np.zeros(len(log_odds))
-    families = signals.families
-    is_bad = signals.is_bad
-    for family in np.unique(families[is_chosen]):
-        for label in (True, False):
-            own = is_chosen & (families == family) & (is_bad == label)
-            weights[own] = 1 / max(own.sum(), 1)
-    weights /= len(np.unique(families[is_chosen]))
-    order = np.argsort(log_odds[is_chosen], kind="stable")
-    ordered = log_odds[is_chosen][order]
-    gains = np.cumsum(np.where(is_bad[is_chosen][order], 1.0, -1.0) * weights[is_chosen][order])
-    return float(np.median(ordered[gains >= gains.max() - 2 * CUT_OFF_TOLERANCE]))
-
-
 def thirds_of_length(signals: Signals, scores: Floats, cut_off: float) -> list[tuple[str, int, Estimate]]:
     """Return the share of good answers below the cut-off by third of their number of sentences inside their set.
 
@@ -341,13 +230,12 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
         "supported words": signals.worst("share_words_supported"),
         "fused, left out": fused,
     }
-    if np.isfinite(signals.earlier).all():
-        scores["compact, hcat 0.1"] = _product(signals)
     rankings = {name: rank(signals, values) for name, values in scores.items()}
     new = rankings["fused, left out"]
     labelled = [answer for answer, is_own in zip(signals.answers, signals.is_labelled, strict=True) if is_own]
     rows = []
-    for name in new.sets:
+    # the sets one by one stand once on the page
+    for name in new.sets if classifier == "cascade" else ():
         own = [answer.is_bad for answer in labelled if answer.set_name == name]
         shown = f"{name} (trained on)" if name in TRAINED_SETS else name
         figures = (_tell(each.sets[name]) for each in rankings.values())
@@ -394,33 +282,6 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
     name = "generalisation" if classifier == "cascade" else f"generalisation_{classifier}"
     title = f"Groundedness on sets that were left out, {classifier} classifier"
     return Outcome(name, title, tables, notes, is_quick, True, page="generalisation")
-
-
-def propose_cut_offs(signals: Signals) -> dict[str, float]:
-    """Return cut-offs for the seed threshold_decisions, from fusions that have not seen the family of an answer.
-
-    ``groundedness`` and ``sentence_support`` are probabilities of highest balanced accuracy. ``contradiction`` and
-    ``sentence_contradiction`` flag :data:`CONTRADICTION_ALARMS` of the good answers and sentences, each family with
-    equal weight.
-    """
-    log_odds = fit_left_out(signals)
-    is_chosen = signals.is_labelled & is_untrained(signals)
-    answer = choose_cut_off(signals, signals.join(log_odds), is_chosen)
-    is_single = np.bincount(signals.owners, minlength=len(signals.answers)) == 1
-    sentence = choose_cut_off(signals, signals.join(log_odds), is_untrained(signals) & is_single)
-    is_good = is_chosen & ~signals.is_bad
-    contradiction = -signals.worst("contradiction_logit")
-    alarm = _weighted_quantile(contradiction[is_good], signals.families[is_good], 1 - CONTRADICTION_ALARMS)
-    found = {"groundedness": answer, "sentence_support": sentence, "contradiction": alarm}
-    return {name: float(1 / (1 + np.exp(-value))) for name, value in found.items()}
-
-
-def _weighted_quantile(values: Floats, families: npt.NDArray[np.str_], level: float) -> float:
-    """Return the quantile of values in which each family has the same weight."""
-    counts = {family: (families == family).sum() for family in np.unique(families)}
-    weights = np.array([1 / counts[family] / len(counts) for family in families])
-    order = np.argsort(values, kind="stable")
-    return float(values[order][np.searchsorted(np.cumsum(weights[order]), level)])
 
 
 def run(

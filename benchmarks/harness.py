@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
@@ -37,6 +37,9 @@ _POLL_SECONDS = 0.05
 _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _TAIL_CHARACTERS = 3000
 _LOG_COLUMNS = 200
+
+#: Why a benchmark has no outcome.
+MISSING = "HCAT_BENCHMARK_DATA is not set or lacks its folder, or a package, browser or GPU is missing"
 
 _LINK_BACK = "[All benchmarks](../benchmarks.md)"
 _SECTION = re.compile(r"<!-- benchmark:(\w+) -->\n(.*?)\n<!-- /benchmark:\1 -->", re.DOTALL)
@@ -377,6 +380,21 @@ def finish(outcome: Outcome, command: str) -> int:
     if not outcome.is_quick:
         write_outcome(outcome, command)
     return 0 if outcome.is_within_limits else 1
+
+
+def run_alone(
+    name: str,
+    description: str | None,
+    run: Callable[[bool, Path | None], Outcome | None],
+    arguments: Sequence[str] | None,
+) -> int:
+    """Run one benchmark from the command line; exit code 1 when a limit is missed, 2 without what it needs."""
+    options = argument_parser(name, (description or "").splitlines()[0]).parse_args(arguments)
+    outcome = run(options.quick, options.folder)
+    if outcome is None:
+        print(f"{name}: {MISSING}", file=sys.stderr)
+        return 2
+    return finish(outcome, f"python -m benchmarks.{name}")
 
 
 def verdict(is_within: bool) -> str:

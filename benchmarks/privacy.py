@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow.parquet as parquet
 
 from benchmarks.discrimination import estimate_from_draws, resample_rows
-from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
+from benchmarks.harness import BenchmarkError, Outcome, Table, data_folder, run_alone, verdict
 from hcat.privacy.identifiers import has_iban_check, has_luhn_check
 from hcat.privacy.presidio import load_presidio
 from hcat.privacy.recognition import find_spans
@@ -264,7 +264,7 @@ def _make_card(random: np.random.Generator, number: int) -> str:
 # --- the run -----------------------------------------------------------------------------------------------------
 
 
-def run(is_quick: bool) -> Outcome | None:
+def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome | None:
     """Return recall, precision and time, or None without the labelled set."""
     folder = data_folder("pii")
     if folder is None:
@@ -442,13 +442,8 @@ def _share(value: float) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the benchmark and return the exit code."""
-    options = argument_parser("privacy", __doc__ or "").parse_args(arguments)
-    outcome = run(options.quick)
-    if outcome is None:
-        print("privacy skipped: HCAT_BENCHMARK_DATA is not set or lacks the folder pii", file=sys.stderr)
-        return 0
-    return finish(outcome, "python -m benchmarks.privacy")
+    """Run from the command line."""
+    return run_alone("privacy", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

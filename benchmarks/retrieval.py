@@ -21,10 +21,9 @@ from benchmarks.harness import (
     BenchmarkError,
     Outcome,
     Table,
-    argument_parser,
     build,
     data_folder,
-    finish,
+    run_alone,
     verdict,
     working_folder,
 )
@@ -386,13 +385,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line; exit code 1 when a limit is missed."""
-    parser = argument_parser("retrieval", __doc__.splitlines()[0])
-    options = parser.parse_args(arguments)
-    outcome = run(options.quick, options.folder)
-    if outcome is None:
-        parser.exit(2, "retrieval: HCAT_BENCHMARK_DATA must name a folder that holds cranfield and financebench\n")
-    return finish(outcome, "python -m benchmarks.retrieval")
+    """Run from the command line."""
+    return run_alone("retrieval", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

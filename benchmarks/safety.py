@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow.parquet as parquet
 
 from benchmarks.discrimination import estimate_from_draws, resample_rows
-from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict
+from benchmarks.harness import Outcome, Table, data_folder, run_alone, verdict
 from hcat.encoders.classifier_heads import load_head
 from hcat.encoders.text_classifiers import neutralise
 from hcat.language.text import split_sentences
@@ -89,7 +89,7 @@ NAME_SETS = (
 )
 
 
-def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
+def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     """Return error rates with intervals, or None without the labelled sets; vectors are kept in the folder."""
     if folder is not None:
         heads.keep_embeddings(folder)
@@ -579,16 +579,8 @@ def _interval(low: float, high: float) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the benchmark and return the exit code."""
-    options = argument_parser("safety", __doc__ or "").parse_args(arguments)
-    outcome = run(options.quick, options.folder)
-    if outcome is None:
-        print(
-            "safety skipped: HCAT_BENCHMARK_DATA is not set or lacks toxicity, financebench or ragtruth",
-            file=sys.stderr,
-        )
-        return 0
-    return finish(outcome, "python -m benchmarks.safety")
+    """Run from the command line."""
+    return run_alone("safety", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

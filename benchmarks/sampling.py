@@ -25,9 +25,8 @@ from benchmarks.harness import (
     BenchmarkError,
     Outcome,
     Table,
-    argument_parser,
     data_folder,
-    finish,
+    run_alone,
     verdict,
     working_folder,
 )
@@ -412,13 +411,8 @@ def tabulate(found: Sequence[Simulated]) -> Table:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line; exit code 1 when a limit is missed."""
-    parser = argument_parser("sampling", __doc__.splitlines()[0])
-    options = parser.parse_args(arguments)
-    outcome = run(options.quick, options.folder)
-    if outcome is None:
-        parser.exit(2, "sampling: HCAT_BENCHMARK_DATA must name a folder that holds banking77\n")
-    return finish(outcome, "python -m benchmarks.sampling")
+    """Run from the command line."""
+    return run_alone("sampling", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

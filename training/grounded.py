@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from benchmarks.ragtruth import read_rows, read_spans
 from hcat.encoders.embedding import DEFAULT_BATCH_TOKENS, encode_texts, load_encoder, resolve_encoder
 from hcat.language.features import extract_features
 from hcat.metrics.batches import split_passages
@@ -27,6 +26,7 @@ from hcat.metrics.records import Records, find_contradictions, read_fields
 from hcat.metrics.support import Evidence, measure_support
 from hcat.test_set.perturbation.faults import perturb
 from training.pairs import TARGETS, Pair
+from training.ragtruth import read_rows, read_spans
 
 EVIDENCE = EvidenceSettings(mode="sentences", count_windows=1, count_sentences=4, count_characters=700)
 

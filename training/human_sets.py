@@ -15,12 +15,12 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from benchmarks.labelled_sets import LabelledAnswer, read_sets
-from benchmarks.made_faults import BORROWED, make_faults
 from hcat.language.claims import claims_nothing
 from hcat.language.text import split_sentences
 from hcat.test_set.perturbation import faults
 from training.grounded import CONTRADICTION, ENTAILMENT, NOT_ENTAILMENT, EvidenceReader
+from training.labelled_sets import LabelledAnswer, read_sets
+from training.made_faults import BORROWED, make_faults
 from training.pairs import TARGETS, Pair
 
 NEUTRAL: Final = TARGETS.index("neutral")

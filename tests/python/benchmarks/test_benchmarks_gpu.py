@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from benchmarks import gpu, harness
-from benchmarks.__main__ import BENCHMARKS
 
 
 def test_texts_are_those_of_the_demo_and_distinct():
@@ -16,7 +15,6 @@ def test_texts_are_those_of_the_demo_and_distinct():
 
 
 def test_without_a_gpu_it_says_so_in_one_line_and_writes_no_page(monkeypatch, capsys, tmp_path):
-    assert BENCHMARKS["gpu"] is gpu.run
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(gpu, "QUICK", gpu.Sizes(8, 4, 4, 2, 2))
     monkeypatch.setitem(gpu.BUDGETS, "cpu", [2048, 4096])

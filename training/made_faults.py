@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from benchmarks.labelled_sets import LabelledAnswer
 from hcat.language.text import split_sentences
 from hcat.test_set.perturbation import faults
+from training.labelled_sets import LabelledAnswer
 
 BORROWED: Final = "borrowed"
 KINDS: Final = (*faults.KINDS, BORROWED)

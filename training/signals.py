@@ -18,9 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from benchmarks.labelled_sets import LabelledAnswer, family_of
 from hcat.metrics.fusion import FEATURES, join_answers
 from hcat.statistics.arrays import Flags, Floats
+from training.labelled_sets import LabelledAnswer, family_of
 
 #: Setting -> name of the shipped classifier whose prior is fitted.
 CLASSIFIERS: Final[Mapping[str, str]] = {
@@ -29,21 +29,10 @@ CLASSIFIERS: Final[Mapping[str, str]] = {
     "accurate": "hcat-entailment-accurate",
 }
 
-STORED: Final = Path(__file__).with_name("sentence_signals.parquet")
+STORED: Final = Path(__file__).with_name("signals.parquet")
 
 NAMES: Final = list(FEATURES)
 _READ: Final = ("entailment_logit", "contradiction_logit")
-
-#: The prior that hcat 0.1 shipped for the compact classifier: what a new one is held against.
-EARLIER_PRIOR: Final[Mapping[str, tuple[float, float, float]]] = {
-    "entailment_logit": (0.760997, 0.978109, 1.581615),
-    "evidence_overlap": (0.170086, 0.612095, 0.272004),
-    "count_numbers_unsupported": (-0.546291, 0.047197, 0.227376),
-    "count_entities_unsupported": (-0.597934, 0.059772, 0.244782),
-    "count_fields_contradicted": (-0.893271, 0.037191, 0.226700),
-    "log_words_unsupported": (-0.465239, 1.132704, 0.720120),
-}
-EARLIER_INTERCEPT: Final = 3.215521
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +49,6 @@ class Signals:
         Answer of each sentence.
     features : ndarray, shape (m, n_features)
         In the order of :data:`hcat.metrics.fusion.FEATURES`.
-    earlier : ndarray, shape (m,)
-        Log odds of support by the prior of hcat 0.1, from the compact classifier; NaN where it did not read.
     claims_nothing : ndarray of bool, shape (m,)
         Greetings, headings and the like.
     """
@@ -70,7 +57,6 @@ class Signals:
     kinds: Sequence[str | None]
     owners: npt.NDArray[np.int64]
     features: Floats
-    earlier: Floats
     claims_nothing: Flags
 
     @property
@@ -101,23 +87,6 @@ class Signals:
     def join(self, log_odds: Floats) -> Floats:
         """Return the log odds that each answer is supported from those of its sentences, shape (n,)."""
         return join_answers(log_odds, self.owners, len(self.answers), self.claims_nothing)
-
-
-def earlier_log_odds(features: Floats, entailment: Floats) -> Floats:
-    """Return the log odds of support by the prior of hcat 0.1, shape (m,).
-
-    Parameters
-    ----------
-    features : ndarray, shape (m, n_features)
-        Signals in the order of :data:`NAMES`.
-    entailment : ndarray, shape (m,)
-        Logit of entailment by the compact classifier; NaN where it did not read.
-    """
-    result = np.full(len(features), EARLIER_INTERCEPT)
-    for name, (coefficient, center, scale) in EARLIER_PRIOR.items():
-        values = entailment if name == "entailment_logit" else features[:, NAMES.index(name)]
-        result += coefficient * (values - center) / scale
-    return result
 
 
 def write_stored(signals: Signals, readings: Mapping[str, Floats], is_unsettled: Flags, path: Path = STORED) -> None:
@@ -195,7 +164,6 @@ def read_stored(setting: str, path: Path = STORED) -> Signals:
         kinds=[about[number][4] for number in kept],
         owners=(np.cumsum(is_read) - 1)[owners[rows]],
         features=features[rows],
-        earlier=earlier_log_odds(features, columns["entailment_logit_compact"].astype(np.float64))[rows],
         claims_nothing=columns["claims_nothing"][rows].astype(bool),
     )
 

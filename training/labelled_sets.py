@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow.parquet as parquet
 
-from benchmarks import ragtruth, transfer
+from training import ragtruth
 
 #: Family -> its sets; every other set is a family of its own.
 FAMILIES: Final[Mapping[str, Sequence[str]]] = {
@@ -145,24 +145,24 @@ def _read_ragtruth(folder: Path) -> Iterator[LabelledAnswer]:
 
 
 def _read_begin(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_begin(folder)):
+    for position, row in enumerate(_begin_rows(folder)):
         yield _to_answer("begin", position, row, row["hallucinated"], None if row["hallucinated"] else False)
 
 
 def _read_q2(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_q2(folder)):
+    for position, row in enumerate(_q2_rows(folder)):
         yield _to_answer("q2_wow", position, row, row["hallucinated"], None if row["hallucinated"] else False)
 
 
 def _read_qags(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_folder(folder)):
+    for position, row in enumerate(_read_folder(folder)):
         fields = row | {"contexts": [row["article"]], "answer": row["sentence"], "source_id": _digest(row["article"])}
         is_bad = not row["consistent"]
         yield _to_answer("qags", position, fields | {"task": row["dataset"]}, is_bad, None if is_bad else False)
 
 
 def _read_expertqa(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_folder(folder)):
+    for position, row in enumerate(_read_folder(folder)):
         if row["evidence"] and row["support"] in ("Complete", "Partial", "Incomplete") and row["claim"].strip():
             fields = {"contexts": row["evidence"], "answer": row["claim"], "source_id": row["question"]}
             fields |= {"query": row["question"], "task": row["field"], "model": row["system"]}
@@ -171,11 +171,57 @@ def _read_expertqa(folder: Path) -> Iterator[LabelledAnswer]:
 
 
 def _read_halueval(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_folder(folder)):
+    for position, row in enumerate(_read_folder(folder)):
         for column, is_bad in (("right_answer", False), ("hallucinated_answer", True)):
             fields = {"contexts": [row["knowledge"]], "answer": row[column], "query": row["question"]}
             fields["source_id"] = _digest(row["knowledge"])
             yield _to_answer("halueval", 2 * position + is_bad, fields, is_bad, None if is_bad else False)
+
+
+def _begin_rows(folder: Path) -> list[dict[str, Any]]:
+    """Return BEGIN rows in the shape of RAGTruth; replies that claim nothing (`Generic`) are left out."""
+    return list(
+        _to_replies(
+            row | {"is_failure": row["begin_label"] != "Fully attributable", "task": row["data_source"]}
+            for row in _read_folder(folder)
+            if row["begin_label"] != "Generic"
+        )
+    )
+
+
+def _q2_rows(folder: Path) -> list[dict[str, Any]]:
+    """Return Q2 rows in the shape of RAGTruth; label 1 means inconsistent."""
+    rows = _read_folder(folder)
+    return list(
+        _to_replies(
+            row | {"is_failure": int(row["label"]) == 1, "model_name": row["model"], "task": "wow"} for row in rows
+        )
+    )
+
+
+def _read_folder(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of every parquet file in a folder."""
+    return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
+
+
+def _to_replies(rows: Iterator[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    seen: dict[str, int] = {}
+    for row in rows:
+        knowledge = str(row["knowledge"])
+        source = hashlib.md5(knowledge.encode(), usedforsecurity=False).hexdigest()[:16]
+        content = f"{source}|{row['model_name']}|{row['message']}|{row['response']}"
+        key = hashlib.md5(content.encode(), usedforsecurity=False).hexdigest()[:16]
+        seen[key] = seen.get(key, 0) + 1
+        yield {
+            "interaction_id": f"{key}-{seen[key]}",
+            "query": row["message"],
+            "contexts": [knowledge],
+            "answer": row["response"],
+            "hallucinated": bool(row["is_failure"]),
+            "task": row["task"],
+            "model": row["model_name"],
+            "source_id": source,
+        }
 
 
 def _to_answer(
@@ -218,7 +264,7 @@ def _digest(text: str) -> str:
 
 
 def to_log_row(answer: LabelledAnswer) -> dict[str, Any]:
-    """Return the answer as :func:`benchmarks.ragtruth.write_raw_logs` takes it; no label gets into the logs."""
+    """Return the answer as :func:`training.ragtruth.write_raw_logs` takes it; no label gets into the logs."""
     return {
         "interaction_id": answer.answer_id,
         "query": answer.query,
