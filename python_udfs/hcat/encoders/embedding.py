@@ -52,7 +52,7 @@ PACKAGED_MAXIMUM_TOKENS = 256
 #: Device -> padded tokens (longest x count) of one batch. A small batch fits the cache of a CPU; a GPU needs more.
 DEFAULT_BATCH_TOKENS = {"cpu": 2048, "cuda": 262144}
 
-#: Device -> how many slices of texts are read as one: a GPU idles between small ones (decision 51).
+#: Device -> how many slices of texts are read as one: a GPU idles between small ones (decision 49).
 SLICES_JOINED = {"cpu": 1, "cuda": 4}
 
 EMBEDDED_SCHEMA = pa.schema(

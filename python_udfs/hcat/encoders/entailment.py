@@ -29,7 +29,7 @@ from hcat.statistics.arrays import Floats
 #: Device -> padded tokens (longest x count) of one batch.
 DEFAULT_BATCH_TOKENS = {"cpu": 4096, "cuda": 32768}
 
-#: Device -> how many slices of pairs are read as one (decision 51).
+#: Device -> how many slices of pairs are read as one (decision 49).
 SLICES_JOINED = {"cpu": 1, "cuda": 2}
 
 #: What :func:`entail_pending` reads of a pair.
