@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks import verdicts
-from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, average_precision
+from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, average_precision, number_values, tell
 from benchmarks.harness import (
     BenchmarkError,
     Outcome,
@@ -57,32 +57,21 @@ _PROBABLE_BASELINES = ("task x generator", "lexical LR")
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Labelled rows and the scores of the build, in one order.
+    """Labelled rows and the scores of the build, in one order."""
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Rows of the benchmark with ``interaction_id``.
-    scores : mapping of str to ndarray, shape (n,)
-        Metric -> score, higher = better grounded, NaN = none.
-    statuses : mapping of str to Counter
-        Metric -> number of rows per score status; ``not_staged`` = the contract rejected the row.
-    encoder : str
-        Name and SHA-256 of the encoder, and name and revision of the entailment classifier.
-    classifier_name : str
-        Name of the entailment classifier.
-    thresholds : mapping of str to float
-        Metric -> score below which the shipped decision calls an answer failing.
-    probabilities : frozenset of str
-        Metrics that are the probability of a grounded answer.
-    """
-
+    #: Rows of the benchmark with ``interaction_id``.
     rows: Sequence[Mapping[str, Any]]
+    #: Metric -> score, higher = better grounded, NaN = none; shape (n,).
     scores: Mapping[str, npt.NDArray[np.float64]]
+    #: Metric -> number of rows per score status; ``not_staged`` = the contract rejected the row.
     statuses: Mapping[str, Counter[str]]
+    #: Name and SHA-256 of the encoder, and name and revision of the entailment classifier.
     encoder: str
+    #: Metric -> score below which the shipped decision calls an answer failing.
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    #: Metrics that are the probability of a grounded answer.
     probabilities: frozenset[str] = frozenset()
+    #: Name of the entailment classifier.
     classifier_name: str = ""
 
     def take(self, positions: Sequence[int]) -> Labelled:
@@ -293,9 +282,9 @@ def measure(
     is not. Calibration is measured on the rows that have a score.
     """
     is_positive = np.array([bool(row["hallucinated"]) for row in rows])
-    sources = _number([str(row["source_id"]) for row in rows])
+    sources = number_values([str(row["source_id"]) for row in rows])
     # scores of two fold models are not on one scale
-    cells = _number([f"{row['task']}\x1f{row['model']}\x1f{row.get('fold', '')}" for row in rows])
+    cells = number_values([f"{row['task']}\x1f{row['model']}\x1f{row.get('fold', '')}" for row in rows])
     tasks: dict[str, Accuracy] = {}
     if by_task:
         for task in sorted({str(row["task"]) for row in rows}):
@@ -402,7 +391,7 @@ def _contradiction_to_json(labelled: Labelled) -> dict[str, Any]:
         return {}
     part = labelled.take(known)
     is_contradicted = np.array([bool(row["conflict"]) for row in part.rows])
-    sources = _number([str(row["source_id"]) for row in part.rows])
+    sources = number_values([str(row["source_id"]) for row in part.rows])
     found = auroc(part.scores["contradiction"], is_contradicted, sources)
     figures = {"contradiction_auroc": found.value, "contradiction_auroc_low": found.low}
     figures |= {"contradiction_auroc_high": found.high}
@@ -445,7 +434,7 @@ def to_outcome(labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]
     headline = next(iter(measured.values()))
     seen = count_seen_in_training(labelled)
     differences = "; ".join(
-        f"{baseline} {difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]"
+        f"{baseline} {tell(difference, '+')}"
         for baseline in ("unsupported words", "lexical LR")
         for difference in [headline[metric].within.minus(headline[baseline].within)]
     )
@@ -495,11 +484,7 @@ def _format(estimate: Estimate | None) -> str:
         return ""
     if math.isnan(estimate.value):
         return "no pairs"
-    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
-
-
-def _number(values: Sequence[str]) -> npt.NDArray[np.int64]:
-    return np.unique(np.array(values, dtype=np.str_), return_inverse=True)[1].astype(np.int64)
+    return tell(estimate)
 
 
 def take_quick(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -515,13 +500,7 @@ def take_quick(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def run(
     data: Path, is_quick: bool = False, folder: Path | None = None, metric: str = HEADLINE_METRIC
 ) -> tuple[Outcome, dict[str, Any]]:
-    """Return the outcome and its JSON form for one folder of labelled rows.
-
-    Raises
-    ------
-    BenchmarkError
-        If the build gave no score for ``metric``.
-    """
+    """Return the outcome and its JSON form for one folder of labelled rows."""
     rows = read_rows(data)
     if is_quick:
         rows = take_quick(rows)

@@ -115,18 +115,7 @@ def read_column_checksums(database: Path, tables: Iterable[str]) -> dict[str, di
 
 
 def find_stale_copies(warehouse: Path) -> list[str]:
-    """Return the copies of the candidate whose rows are not those of their mart; which build made a row counts too.
-
-    Parameters
-    ----------
-    warehouse
-        Folder of a finished warehouse. Its files are opened read-only.
-
-    Returns
-    -------
-    list of str
-        Names of Parquet files, and of tables of the published DuckDB file behind a colon; empty if all marts agree.
-    """
+    """Return the copies of the candidate whose rows are not those of their mart; which build made a row counts too."""
     import duckdb
 
     candidate = warehouse / "published" / "candidate"
@@ -198,20 +187,7 @@ def _quote(name: str) -> str:
 
 
 def describe_differences(first: Path, second: Path, is_published: bool = False) -> tuple[list[str], int]:
-    """Return one line per difference of two warehouses, and the number of equal tables.
-
-    Parameters
-    ----------
-    first, second
-        Files of the warehouses. They are opened read-only.
-    is_published
-        Whether published tables alone are compared.
-
-    Raises
-    ------
-    BenchmarkError
-        If a file is missing or has no table to compare.
-    """
+    """Return one line per difference of two warehouses, and the number of equal tables."""
     left, right = _read_chosen(first, is_published), _read_chosen(second, is_published)
     differing = sorted(table for table in left.keys() & right.keys() if left[table] != right[table])
     left_sums, right_sums = read_column_checksums(first, differing), read_column_checksums(second, differing)

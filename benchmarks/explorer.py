@@ -342,29 +342,19 @@ where metrics.is_primary"""
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the page of one size cost.
+    """What the page of one size cost."""
 
-    Parameters
-    ----------
-    count : int
-        Interactions.
-    megabytes : float
-        Size of the file.
-    write_seconds : float
-        Time that `hcat explore` took.
-    first_seconds : float
-        From the start of the navigation until the first screen is drawn, median.
-    filter_milliseconds : float
-        From the click on a filter until the list is drawn, the slowest of all filters.
-    heap_megabytes : float
-        Memory of the page after all filters.
-    """
-
+    #: Interactions.
     count: int
+    #: Size of the file.
     megabytes: float
+    #: Time that `hcat explore` took.
     write_seconds: float
+    #: From the start of the navigation until the first screen is drawn, median.
     first_seconds: float
+    #: From the click on a filter until the list is drawn, the slowest of all filters.
     filter_milliseconds: float
+    #: Memory of the page after all filters.
     heap_megabytes: float
 
 
@@ -474,13 +464,7 @@ FILTERS = (
 
 
 def measure(folder: Path, count: int) -> Measured:
-    """Return what the page of a made-up build of ``count`` interactions costs.
-
-    Raises
-    ------
-    BenchmarkError
-        If Chromium or Playwright is not installed, or the page reports an error.
-    """
+    """Return what the page of a made-up build of ``count`` interactions costs."""
     from hcat.explorer.document import write_explorer
 
     folder.mkdir(parents=True)

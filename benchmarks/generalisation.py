@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks import verdicts
-from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, estimate_from_draws, resample_rows
+from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, estimate_from_draws, number_values, share, tell
 from benchmarks.harness import Outcome, Table, argument_parser, build, finish, working_folder
 from hcat.statistics.arrays import Floats
 from training.labelled_sets import RECORD_SETS, LabelledAnswer, read_sets, to_log_row
@@ -96,32 +95,17 @@ def _to_floats(column: Any) -> Floats:
     return values
 
 
-def _tell(estimate: Estimate, sign: str = "") -> str:
-    return f"{estimate.value:{sign}.3f} [{estimate.low:{sign}.3f}, {estimate.high:{sign}.3f}]"
-
-
-def _number(values: Sequence[str]) -> npt.NDArray[np.int64]:
-    return np.unique(list(values), return_inverse=True)[1].astype(np.int64)
-
-
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """AUROC of one score on every set, and its means.
+    """AUROC of one score on every set, and its means."""
 
-    Attributes
-    ----------
-    sets : mapping of str to Estimate
-        AUROC of each set that has both kinds of answers.
-    by_family, of_records : Estimate
-        Mean over families, each with the mean of its sets, and mean over :data:`RECORD_SETS`; sets in
-        :data:`TRAINED_SETS` are left out.
-    worst : str
-        The set with the lowest value, trained ones left out.
-    """
-
+    #: AUROC of each set that has both kinds of answers.
     sets: Mapping[str, Estimate]
+    #: Mean over families, each with the mean of its sets, and mean over :data:`RECORD_SETS`; sets in
+    #: :data:`TRAINED_SETS` are left out.
     by_family: Estimate
     of_records: Estimate
+    #: The set with the lowest value, trained ones left out.
     worst: str
 
 
@@ -134,7 +118,7 @@ def rank(signals: Signals, scores: Floats) -> Ranking:
     for name, positions in sorted(by_set.items()):
         is_bad = signals.is_bad[positions]
         if is_bad.any() and not is_bad.all():
-            clusters = _number([signals.answers[position].cluster for position in positions])
+            clusters = number_values([signals.answers[position].cluster for position in positions])
             found[name] = auroc(scores[positions], is_bad, clusters)
     counted = [name for name in found if name not in TRAINED_SETS]
     families: dict[str, list[str]] = {}
@@ -160,8 +144,8 @@ def catch(signals: Signals, scores: Floats) -> dict[str, tuple[int, Estimate, Es
     its faithful sentences; a family with fewer than twenty of them takes no part in the share.
     """
     kinds = np.array([kind or "" for kind in signals.kinds])
-    families = _number([answer.family for answer in signals.answers])
-    clusters = _number([answer.cluster for answer in signals.answers])
+    families = number_values([answer.family for answer in signals.answers])
+    clusters = number_values([answer.cluster for answer in signals.answers])
     is_usable = is_untrained(signals) & (kinds != "")
     cut_offs = np.full(len(scores), np.nan)
     for family in np.unique(families):
@@ -175,10 +159,8 @@ def catch(signals: Signals, scores: Floats) -> dict[str, tuple[int, Estimate, Es
             continue
         taken = np.flatnonzero(is_usable & np.isin(kinds, (kind, "faithful")))
         ranked = auroc(scores[taken], kinds[taken] == kind, clusters[taken], families[taken])
-        is_caught = (scores[own] < cut_offs[own]).astype(np.float64)
-        weights = resample_rows(clusters[own], COUNT_DRAWS)
-        share = estimate_from_draws(float(is_caught.mean()), (weights @ is_caught) / weights.sum(axis=1))
-        found[kind] = (int((is_usable & (kinds == kind)).sum()), ranked, share)
+        caught = share(scores[own] < cut_offs[own], clusters[own])
+        found[kind] = (int((is_usable & (kinds == kind)).sum()), ranked, caught)
     return found
 
 
@@ -197,13 +179,10 @@ def thirds_of_length(signals: Signals, scores: Floats, cut_off: float) -> list[t
             ranks = (np.searchsorted(np.sort(counts[own]), counts[own]) + 0.5) / len(own)
             third[own] = np.minimum((3 * ranks).astype(int), 2)
     found = []
-    for number, name in enumerate(("shortest third", "middle third", "longest third")):
-        own = np.flatnonzero(third == number)
-        is_failing = (scores[own] < cut_off).astype(np.float64)
-        clusters = _number([signals.answers[position].cluster for position in own])
-        weights = resample_rows(clusters, COUNT_DRAWS)
-        share = estimate_from_draws(float(is_failing.mean()), (weights @ is_failing) / weights.sum(axis=1))
-        found.append((name, len(own), share))
+    for place, name in enumerate(("shortest third", "middle third", "longest third")):
+        own = np.flatnonzero(third == place)
+        clusters = number_values([signals.answers[position].cluster for position in own])
+        found.append((name, len(own), share(scores[own] < cut_off, clusters)))
     return found
 
 
@@ -214,7 +193,7 @@ def slopes(signals: Signals, log_odds: Floats) -> dict[str, Estimate]:
     for name in sorted(set(names) - TRAINED_SETS):
         own = np.flatnonzero(signals.is_labelled & (names == name))
         if min(signals.is_bad[own].sum(), (~signals.is_bad[own]).sum()) >= _FEWEST_OF_A_CLASS:
-            clusters = _number([signals.answers[position].cluster for position in own])
+            clusters = number_values([signals.answers[position].cluster for position in own])
             probabilities = 1 / (1 + np.exp(-log_odds[own]))
             found[name] = verdicts.calibration_slope(probabilities, signals.is_bad[own], clusters, _SLOPE_DRAWS)
     return found
@@ -238,10 +217,10 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
     for name in new.sets if classifier == "cascade" else ():
         own = [answer.is_bad for answer in labelled if answer.set_name == name]
         shown = f"{name} (trained on)" if name in TRAINED_SETS else name
-        figures = (_tell(each.sets[name]) for each in rankings.values())
+        figures = (tell(each.sets[name]) for each in rankings.values())
         rows.append((shown, str(len(own)), str(sum(own)), *figures))
-    rows.append(("mean over families", "", "", *(_tell(each.by_family) for each in rankings.values())))
-    rows.append(("records, tables, numbers", "", "", *(_tell(each.of_records) for each in rankings.values())))
+    rows.append(("mean over families", "", "", *(tell(each.by_family) for each in rankings.values())))
+    rows.append(("records, tables, numbers", "", "", *(tell(each.of_records) for each in rankings.values())))
     tables = [Table("AUROC of each set, left out of the fit", ("set", "n", "bad", *rankings), rows)]
     caught = {name: catch(signals, values) for name, values in scores.items()}
     tables.append(
@@ -249,7 +228,7 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
             f"Made faults: AUROC, and share caught at {FALSE_ALARMS:.0%} false alarms, inside each family",
             ("fault", "n", *(f"{name}: {figure}" for name in caught for figure in ("AUROC", "caught"))),
             [
-                (kind, str(count), *(_tell(figure) for each in caught.values() for figure in each[kind][1:]))
+                (kind, str(count), *(tell(figure) for each in caught.values() for figure in each[kind][1:]))
                 for kind, (count, _, _) in caught["fused, left out"].items()
             ],
         )
@@ -261,19 +240,19 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
         Table(
             f"Good answers that fail at probability {1 / (1 + np.exp(-cut_off)):.2f}, by number of sentences",
             ("answers", "n", "share failing"),
-            [(name, str(count), _tell(share)) for name, count, share in lengths],
+            [(name, str(count), tell(failing)) for name, count, failing in lengths],
         )
     )
     sloped = slopes(signals, fused)
     holding = sum(estimate.low <= 1 <= estimate.high for estimate in sloped.values())
     differences = "; ".join(
-        f"minus {name} {_tell(new.by_family.minus(each.by_family), '+')}"
+        f"minus {name} {tell(new.by_family.minus(each.by_family), '+')}"
         for name, each in rankings.items()
         if each is not new
     )
     notes = [
         f"Classifier: {CLASSIFIERS[classifier]}; {is_chosen.sum():,} answers count in the means. "
-        f"Worst set: {new.worst} ({_tell(new.sets[new.worst])}).",
+        f"Worst set: {new.worst} ({tell(new.sets[new.worst])}).",
         f"Difference of the means over families: {differences}.",
         f"The interval of the calibration slope holds 1 on {holding} of {len(sloped)} sets.",
         "Intervals: bootstrap of whole clusters (documents or premises) inside each set. Sets marked as trained on are "

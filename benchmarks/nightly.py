@@ -232,7 +232,7 @@ def run(
 
 
 def _median(builds: Sequence[Mapping[str, Any]], name: str) -> float:
-    return median(each[name] for each in builds)
+    return float(median(each[name] for each in builds))
 
 
 def _table_of_nights(record: Record, count: int, names: Sequence[str], is_paired: bool) -> Table:

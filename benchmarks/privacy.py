@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as parquet
 
-from benchmarks.discrimination import estimate_from_draws, resample_rows
+from benchmarks.discrimination import Estimate, share
 from benchmarks.harness import BenchmarkError, Outcome, Table, data_folder, run_alone, verdict
 from hcat.privacy.identifiers import has_iban_check, has_luhn_check
 from hcat.privacy.presidio import load_presidio
@@ -106,15 +106,9 @@ class Counts:
     is_whole: npt.NDArray[np.float64]
     templates: npt.NDArray[np.int64]
 
-    def rate(self, values: npt.NDArray[np.float64]) -> tuple[float, float, float]:
-        """Return a share with its interval over templates."""
-        if not len(values):
-            return float("nan"), float("nan"), float("nan")
-        weights = resample_rows(self.templates, _COUNT_DRAWS)
-        with np.errstate(invalid="ignore"):
-            draws = (weights @ values) / weights.sum(axis=1)
-        estimate = estimate_from_draws(float(values.mean()), draws)
-        return estimate.value, estimate.low, estimate.high
+    def rate(self) -> Estimate:
+        """Return the share that is right with its interval over templates."""
+        return share(self.is_right > 0, self.templates, _COUNT_DRAWS)
 
 
 def count_recall(sentences: Sequence[Sentence], found: Sequence[Sequence[Span]], entity_type: str) -> Counts:
@@ -343,36 +337,36 @@ def _rows_of_test(
             )
             rows["precision"].append((entity_type, shown, shown, shown, f"{PRECISION_LIMIT:.2f}", "", shown))
             continue
-        recall, low, high = counts.rate(counts.is_right)
+        recall = counts.rate()
         base = count_recall(sentences, plain, entity_type)
         rows["recall"].append(
             (
                 entity_type,
                 str(n),
                 str(n_templates),
-                _share(recall),
-                f"[{_share(low)}, {_share(high)}]",
+                _share(recall.value),
+                f"[{_share(recall.low)}, {_share(recall.high)}]",
                 f"{limit:.2f}",
-                verdict(recall >= limit),
+                verdict(recall.value >= limit),
                 _share(float(counts.is_whole.mean())),
                 _share(float(base.is_right.mean())),
             )
         )
         found = count_precision(sentences, ours, entity_type)
-        precision, low, high = found.rate(found.is_right)
+        precision = found.rate()
         base = count_precision(sentences, plain, entity_type)
         rows["precision"].append(
             (
                 entity_type,
                 str(len(found.is_right)),
-                _share(precision),
-                f"[{_share(low)}, {_share(high)}]",
+                _share(precision.value),
+                f"[{_share(precision.low)}, {_share(precision.high)}]",
                 f"{PRECISION_LIMIT:.2f}",
-                verdict(precision >= PRECISION_LIMIT),
+                verdict(precision.value >= PRECISION_LIMIT),
                 _share(float(base.is_right.mean()) if len(base.is_right) else float("nan")),
             )
         )
-        is_within = is_within and recall >= limit and precision >= PRECISION_LIMIT
+        is_within = is_within and recall.value >= limit and precision.value >= PRECISION_LIMIT
     return rows, is_within
 
 

@@ -60,13 +60,6 @@ _BATCH_TOKENS = 4096
 class BM25:
     """Okapi BM25 over a list of texts.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Documents, at least one.
-    saturation, length : float
-        k_1 above 0 and b in [0, 1].
-
     Notes
     -----
     score = sum over distinct words of the query of idf x c (k_1 + 1) / (c + k_1 (1 - b + b L / mean L)) with
@@ -214,13 +207,7 @@ def build_and_read(raw: Path, folder: Path, model: str) -> tuple[list[tuple[Any,
 
 
 def compare_cranfield(data: Path, folder: Path, count_queries: int | None) -> tuple[float, int, int]:
-    """Return (largest difference to pytrec_eval, scores compared, queries) of a tf-idf run over Cranfield.
-
-    Raises
-    ------
-    BenchmarkError
-        If build and reference do not score the same queries and metrics.
-    """
+    """Return (largest difference to pytrec_eval, scores compared, queries) of a tf-idf run over Cranfield."""
     import pytrec_eval
     from sklearn.feature_extraction.text import TfidfVectorizer
 

@@ -225,18 +225,7 @@ def _number(value: float | None) -> str:
 
 
 def judge_by_clusters(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return (source, verdict) of each answer, as a build without labels and with every source would have them.
-
-    Parameters
-    ----------
-    answers : sequence of mapping
-        model_answer, gold_answer, question.
-
-    Returns
-    -------
-    list of (str, str)
-        The first source of rule, facts and entailment that decides, and correct or incorrect; ("none", "undecided").
-    """
+    """Return (source, verdict) of each answer, as a build without labels and with every source would have them."""
     found: list[tuple[str, str]] = []
     open_answers: list[int] = []
     for answer in answers:

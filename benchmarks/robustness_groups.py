@@ -237,23 +237,15 @@ def _with_interval(row: dict[str, Any], measure: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A simulated application.
+    """A simulated application."""
 
-    Parameters
-    ----------
-    count_retrieved : int
-        Documents per query.
-    guess_share : float
-        Share of queries without the right document that the model answers right all the same.
-    rule : str
-        Context comparison.
-    is_required : bool
-        Whether the limit holds for it.
-    """
-
+    #: Documents per query.
     count_retrieved: int
+    #: Share of queries without the right document that the model answers right all the same.
     guess_share: float
+    #: Context comparison.
     rule: Rule
+    #: Whether the limit holds for it.
     is_required: bool
 
 

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as parquet
 
-from benchmarks.discrimination import estimate_from_draws, resample_rows
+from benchmarks.discrimination import estimate_from_draws, number_values, resample_rows
 from benchmarks.harness import Outcome, Table, data_folder, run_alone, verdict
+from benchmarks.verdicts import balanced_accuracy, f1
 from hcat.encoders.classifier_heads import load_head
 from hcat.encoders.text_classifiers import neutralise
 from hcat.language.text import split_sentences
@@ -149,16 +150,7 @@ _NOTES = (
 
 def _balanced(labels: Floats, scores: Floats, groups: Sequence[str]) -> tuple[float, float, float]:
     """Return balanced accuracy at the cut-off with its interval over templates."""
-    is_right = ((scores >= _CUT_OFF) == (labels >= _CUT_OFF)).astype(float)
-    positive = (labels >= _CUT_OFF).astype(float)
-    weights = resample_rows(np.unique(np.array(groups), return_inverse=True)[1], _COUNT_DRAWS)
-
-    def value(each: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        true_share = (each @ (is_right * positive)) / (each @ positive)
-        false_share = (each @ (is_right * (1 - positive))) / (each @ (1 - positive))
-        return np.asarray((true_share + false_share) / 2)
-
-    estimate = estimate_from_draws(float(value(np.ones((1, len(labels))))[0]), value(np.asarray(weights, dtype=float)))
+    estimate = balanced_accuracy(scores >= _CUT_OFF, labels >= _CUT_OFF, number_values(groups), _COUNT_DRAWS)
     return estimate.value, estimate.low, estimate.high
 
 
@@ -362,10 +354,7 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
 
 
 def _f1(labels: Flags, flags: Flags, questions: npt.NDArray[np.int64]) -> tuple[float, float, float]:
-    hits, found, truth = (labels & flags).astype(float), flags.astype(float), labels.astype(float)
-    draws = np.asarray(resample_rows(questions, _COUNT_DRAWS), dtype=float)
-    values = 2 * (draws @ hits) / (draws @ found + draws @ truth)
-    estimate = estimate_from_draws(float(2 * hits.sum() / (found.sum() + truth.sum())), values)
+    estimate = f1(flags, labels, questions, _COUNT_DRAWS)
     return estimate.value, estimate.low, estimate.high
 
 

@@ -51,60 +51,42 @@ SHARE_INSIDE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer with its context, and where people marked it.
+    """One answer with its context, and where people marked it."""
 
-    Attributes
-    ----------
-    answer_id, source_id, task, model, split : str
-        Names in the data; ``source_id`` is what must not be split.
-    query, answer : str
-        Texts.
-    contexts : tuple of str
-        Chunks in order.
-    spans : tuple of (int, int)
-        Character spans that people marked as hallucinated; empty for a faithful answer.
-    """
-
+    #: Names in the data; ``source_id`` is what must not be split.
     answer_id: str
     source_id: str
     task: str
     model: str
     split: str
+    #: Texts.
     query: str
     answer: str
+    #: Chunks in order.
     contexts: tuple[str, ...]
+    #: Character spans that people marked as hallucinated; empty for a faithful answer.
     spans: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """One sentence of an answer with its evidence and its label.
+    """One sentence of an answer with its evidence and its label."""
 
-    Attributes
-    ----------
-    answer : Answer
-        Where it stands.
-    sentence_index, start, end : int
-        Position in the answer and character span.
-    text, premise : str
-        The sentence and its evidence.
-    context : tuple of str
-        All context sentences.
-    similarity, overlap : float
-        Cosine with the best context sentence, and share of the sentence's words that the premise holds.
-    wrong : tuple of (int, int)
-        Character spans of ``text`` that people marked; empty for a supported sentence.
-    """
-
+    #: Where it stands.
     answer: Answer
+    #: Position in the answer and character span.
     sentence_index: int
     start: int
     end: int
+    #: The sentence and its evidence.
     text: str
     premise: str
+    #: All context sentences.
     context: tuple[str, ...]
+    #: Cosine with the best context sentence, and share of the sentence's words that the premise holds.
     similarity: float
     overlap: float
+    #: Character spans of ``text`` that people marked; empty for a supported sentence.
     wrong: tuple[tuple[int, int], ...]
 
     @property

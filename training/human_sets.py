@@ -82,17 +82,6 @@ def read_human_pairs(data: Path, reader: EvidenceReader, seed: int, kept: Path) 
     """Return the family and the pair of every claim of :data:`SETS`.
 
     To choose the evidence takes minutes, so the pairs are kept in a file for the trainings of all folds.
-
-    Parameters
-    ----------
-    data : Path
-        Folder of labelled data.
-    reader : EvidenceReader
-        Chooses the evidence of each sentence in the passages of its answer.
-    seed : int
-        Of the made faults.
-    kept : Path
-        Parquet file of the pairs; it is read if it is there, else written.
     """
     if not kept.exists():
         answers = [one for one in read_sets(data) if one.set_name in SETS and one.contexts]

@@ -50,37 +50,25 @@ _REQUIRED = ("source_group", "query", "contexts", "answer", "bad", "conflict")
 
 @dataclass(frozen=True, slots=True)
 class LabelledAnswer:
-    """One answer that somebody labelled.
+    """One answer that somebody labelled."""
 
-    Attributes
-    ----------
-    answer_id : str
-        Unique over all sets.
-    set_name, family : str
-        Where it comes from, and what is left out with it.
-    cluster : str
-        Document or premise that siblings share.
-    query, answer : str
-        Texts; the query may be empty.
-    contexts : tuple of str
-        Passages in order.
-    is_bad : bool
-        The evidence does not support the answer.
-    is_contradicted : bool or None
-        The evidence says the opposite; None where the set does not tell it from a lack of support.
-    task, model : str
-        Task and generator as the set names them; empty where it does not.
-    """
-
+    #: Unique over all sets.
     answer_id: str
+    #: Where it comes from, and what is left out with it.
     set_name: str
     family: str
+    #: Document or premise that siblings share.
     cluster: str
+    #: Texts; the query may be empty.
     query: str
     answer: str
+    #: Passages in order.
     contexts: tuple[str, ...]
+    #: The evidence does not support the answer.
     is_bad: bool
+    #: The evidence says the opposite; None where the set does not tell it from a lack of support.
     is_contradicted: bool | None
+    #: Task and generator as the set names them; empty where it does not.
     task: str
     model: str
 
@@ -97,16 +85,7 @@ def family_of(set_name: str) -> str:
 
 
 def read_sets(data: Path, maximum_rows: int | None = None) -> list[LabelledAnswer]:
-    """Return the answers of every set below ``data``, in a fixed order.
-
-    Parameters
-    ----------
-    data : Path
-        Folder of labelled data; a set that is missing is left out.
-    maximum_rows : int, optional
-        Answers per set. Whole clusters are taken in the order of a hash, so that a smaller limit takes a part of a
-        larger one.
-    """
+    """Return the answers of every set below ``data``, in a fixed order."""
     found: list[LabelledAnswer] = []
     readers = {"ragtruth": _read_ragtruth, "begin": _read_begin, "q2_wow": _read_q2, "qags": _read_qags}
     readers |= {"expertqa": _read_expertqa, "halueval": _read_halueval}
@@ -119,13 +98,7 @@ def read_sets(data: Path, maximum_rows: int | None = None) -> list[LabelledAnswe
 
 
 def read_set(path: Path) -> Iterator[LabelledAnswer]:
-    """Yield the answers of one file with the columns of the folder `more`; its stem is the name of the set.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing; the message names file and column.
-    """
+    """Yield the answers of one file with the columns of the folder `more`; its stem is the name of the set."""
     table = parquet.read_table(path)
     missing = [name for name in _REQUIRED if name not in table.column_names]
     if missing:

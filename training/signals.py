@@ -37,26 +37,17 @@ _READ: Final = ("entailment_logit", "contradiction_logit")
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Answers with the signals of their sentences.
+    """Answers with the signals of their sentences."""
 
-    Attributes
-    ----------
-    answers : sequence of LabelledAnswer
-        Labelled answers, and faithful or faulty sentences as answers of their own; n of them.
-    kinds : sequence of str or None, length n
-        Kind of fault; ``faithful`` for a sentence that faults were made from; None for an answer that people labelled.
-    owners : ndarray of int, shape (m,)
-        Answer of each sentence.
-    features : ndarray, shape (m, n_features)
-        In the order of :data:`hcat.metrics.fusion.FEATURES`.
-    claims_nothing : ndarray of bool, shape (m,)
-        Greetings, headings and the like.
-    """
-
+    #: Labelled answers, and faithful or faulty sentences as answers of their own; n of them.
     answers: Sequence[LabelledAnswer]
+    #: Kind of fault; ``faithful`` for a sentence that faults were made from; None for an answer that people labelled.
     kinds: Sequence[str | None]
+    #: Answer of each sentence; shape (m,).
     owners: npt.NDArray[np.int64]
+    #: In the order of :data:`hcat.metrics.fusion.FEATURES`; shape (m, n_features).
     features: Floats
+    #: Greetings, headings and the like; shape (m,).
     claims_nothing: Flags
 
     @property
@@ -90,19 +81,7 @@ class Signals:
 
 
 def write_stored(signals: Signals, readings: Mapping[str, Floats], is_unsettled: Flags, path: Path = STORED) -> None:
-    """Write signals without any text.
-
-    Parameters
-    ----------
-    signals : Signals
-        m sentences; their logits of entailment and contradiction are not written.
-    readings : mapping of str to ndarray, shape (m, 2)
-        For ``compact`` and ``accurate``: logits of entailment and contradiction; NaN where the classifier did not read.
-    is_unsettled : ndarray of bool, shape (m,)
-        Sentences that the cascade reads twice.
-    path : Path
-        File to write.
-    """
+    """Write signals without any text."""
     columns: dict[str, Any] = {"answer": signals.owners, "claims_nothing": signals.claims_nothing}
     for number, name in enumerate(NAMES):
         if name in _READ:
@@ -128,15 +107,7 @@ def write_stored(signals: Signals, readings: Mapping[str, Floats], is_unsettled:
 
 
 def read_stored(setting: str, path: Path = STORED) -> Signals:
-    """Return the stored signals as a classifier gives them.
-
-    Parameters
-    ----------
-    setting : str
-        One of :data:`CLASSIFIERS`. An answer with a sentence that this classifier did not read is left out.
-    path : Path
-        File of :func:`write_stored`.
-    """
+    """Return the stored signals as a classifier gives them."""
     table = parquet.read_table(path)
     columns = {name: table[name].to_numpy() for name in table.column_names}
     is_accurate = {
