@@ -310,7 +310,7 @@ def test_each_page_has_a_module_is_linked_and_is_what_a_run_would_write(page: Pa
 
 
 def test_summary_states_figures_and_dates_of_its_pages() -> None:
-    """A renewed page can leave the summary behind: every number of a row must stand on the page that the row links."""
+    """A renewed page can leave the summary behind: numbers of a row, but for its limit, stand on the linked page."""
     link = re.compile(r"\]\((benchmarks/\w+\.md)\)")
     number = re.compile(r"(?<![\w.,-])[+-]?(?:\d[\d,]*(?:\.\d+)?|\.\d+)(?![\w-])")
 
@@ -328,7 +328,8 @@ def test_summary_states_figures_and_dates_of_its_pages() -> None:
         date = row.rstrip("| ").rsplit("| ", 1)[1]
         if f", {date} (UTC)" not in page:
             missing.append((row, date))
-        absent = read_numbers(link.sub("]", row)) - read_numbers(page)
+        claimed = "|".join(link.sub("]", row).split("|")[:4])
+        absent = read_numbers(claimed) - read_numbers(page)
         missing += [(row, value) for value in sorted(absent)]
     assert missing == []
     assert count_rows > 12

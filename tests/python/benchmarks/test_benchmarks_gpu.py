@@ -18,7 +18,7 @@ def test_without_a_gpu_it_says_so_in_one_line_and_writes_no_page(monkeypatch, ca
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(gpu, "QUICK", gpu.Sizes(8, 4, 4, 2, 2))
     monkeypatch.setitem(gpu.BUDGETS, "cpu", [2048, 4096])
-    monkeypatch.setattr(gpu, "measure_peers", lambda task, *_: harness.Table(f"peer of {task.name}", (), ()))
+    monkeypatch.setattr(gpu, "measure_peers", lambda task, *_: harness.Table("Peer", ("of",), [(task.name,)]))
     monkeypatch.setattr(harness, "PAGES", tmp_path)
     assert gpu.run() is None
     assert gpu.main([]) == 0
@@ -26,7 +26,7 @@ def test_without_a_gpu_it_says_so_in_one_line_and_writes_no_page(monkeypatch, ca
     assert warned.splitlines() == [
         "gpu: torch finds no usable GPU; a small input runs on the CPU, and no page is written"
     ]
-    for words in ("peer of all-MiniLM-L6-v2, 8 texts", "tokenizing alone", "4,096 (default)", "plain loop"):
+    for words in ("Peer", "all-MiniLM-L6-v2, 8 texts", "tokenizing alone", "4,096 (default)", "plain loop"):
         assert words in printed
     assert "bfloat16 on the GPU" not in printed
     assert not list(tmp_path.iterdir())
