@@ -4,7 +4,7 @@
 # make grammar  from tables of the warehouse to queries with true answers (docs/grammar.md)
 # make web     the bundles of the explorer and the rating desk, byte for byte (needs Node)
 # make sbom    a bill of materials of what hcat runs on, dist/sbom.json (docs/dependencies.md)
-# make bench   accuracy, throughput and scale; results go to docs/benchmarks.md (needs HCAT_BENCHMARK_DATA)
+# make bench   accuracy, speed and behaviour; results go to docs/benchmarks.md (needs HCAT_BENCHMARK_DATA)
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin

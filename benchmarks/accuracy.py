@@ -1,7 +1,7 @@
-"""Groundedness accuracy on answers with human hallucination labels, through the product's own contract and build.
+"""Groundedness on a folder of answers that people labelled, through the product's own contract and build.
 
-The rows become raw logs, pass one `dbt build`, and the scores of `fct_evaluations` are compared with the labels, which
-the build never sees. Nothing is fitted on the folder except the baseline `task x generator`, and that one out of fold.
+The rows become raw logs and pass one `dbt build`, which never sees the labels. Only baselines are fitted on the folder,
+and those out of fold. It writes no page: whether the folder is a test depends on what the classifier was trained on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks import verdicts
-from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, average_precision
+from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, average_precision, number_values, tell
 from benchmarks.harness import (
     BenchmarkError,
     Outcome,
@@ -33,10 +33,9 @@ from benchmarks.harness import (
     data_folder,
     print_outcome,
     working_folder,
-    write_outcome,
 )
-from benchmarks.ragtruth import read_rows, write_raw_logs
 from hcat.encoders.identities import CASCADE_NAME, SHIPPED, read_card
+from training.ragtruth import read_rows, write_raw_logs
 
 #: Named before any result was seen: the score that a reader should judge the product by.
 HEADLINE_METRIC = "groundedness"
@@ -58,32 +57,21 @@ _PROBABLE_BASELINES = ("task x generator", "lexical LR")
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """Labelled rows and the scores of the build, in one order.
+    """Labelled rows and the scores of the build, in one order."""
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        Rows of the benchmark with ``interaction_id``.
-    scores : mapping of str to ndarray, shape (n,)
-        Metric -> score, higher = better grounded, NaN = none.
-    statuses : mapping of str to Counter
-        Metric -> number of rows per score status; ``not_staged`` = the contract rejected the row.
-    encoder : str
-        Name and SHA-256 of the encoder, and name and revision of the entailment classifier.
-    classifier_name : str
-        Name of the entailment classifier.
-    thresholds : mapping of str to float
-        Metric -> score below which the shipped decision calls an answer failing.
-    probabilities : frozenset of str
-        Metrics that are the probability of a grounded answer.
-    """
-
+    #: Rows of the benchmark with ``interaction_id``.
     rows: Sequence[Mapping[str, Any]]
+    #: Metric -> score, higher = better grounded, NaN = none; shape (n,).
     scores: Mapping[str, npt.NDArray[np.float64]]
+    #: Metric -> number of rows per score status; ``not_staged`` = the contract rejected the row.
     statuses: Mapping[str, Counter[str]]
+    #: Name and SHA-256 of the encoder, and name and revision of the entailment classifier.
     encoder: str
+    #: Metric -> score below which the shipped decision calls an answer failing.
     thresholds: Mapping[str, float] = field(default_factory=dict)
+    #: Metrics that are the probability of a grounded answer.
     probabilities: frozenset[str] = frozenset()
+    #: Name of the entailment classifier.
     classifier_name: str = ""
 
     def take(self, positions: Sequence[int]) -> Labelled:
@@ -294,9 +282,9 @@ def measure(
     is not. Calibration is measured on the rows that have a score.
     """
     is_positive = np.array([bool(row["hallucinated"]) for row in rows])
-    sources = _number([str(row["source_id"]) for row in rows])
+    sources = number_values([str(row["source_id"]) for row in rows])
     # scores of two fold models are not on one scale
-    cells = _number([f"{row['task']}\x1f{row['model']}\x1f{row.get('fold', '')}" for row in rows])
+    cells = number_values([f"{row['task']}\x1f{row['model']}\x1f{row.get('fold', '')}" for row in rows])
     tasks: dict[str, Accuracy] = {}
     if by_task:
         for task in sorted({str(row["task"]) for row in rows}):
@@ -403,7 +391,7 @@ def _contradiction_to_json(labelled: Labelled) -> dict[str, Any]:
         return {}
     part = labelled.take(known)
     is_contradicted = np.array([bool(row["conflict"]) for row in part.rows])
-    sources = _number([str(row["source_id"]) for row in part.rows])
+    sources = number_values([str(row["source_id"]) for row in part.rows])
     found = auroc(part.scores["contradiction"], is_contradicted, sources)
     figures = {"contradiction_auroc": found.value, "contradiction_auroc_low": found.low}
     figures |= {"contradiction_auroc_high": found.high}
@@ -441,104 +429,50 @@ def count_seen_in_training(labelled: Labelled) -> int:
     return sum(hashlib.md5(name.encode(), usedforsecurity=False).hexdigest()[:12] in seen for name in names)
 
 
-def to_outcome(
-    labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]], metric: str, name: str, is_quick: bool
-) -> Outcome:
-    """Return tables and notes for the screen and the page."""
-    tables = [table for title, figures in measured.items() for table in tabulate(title, figures, metric)]
+def to_outcome(labelled: Labelled, measured: Mapping[str, Mapping[str, Accuracy]], metric: str, name: str) -> Outcome:
+    """Return tables and notes for the screen."""
     headline = next(iter(measured.values()))
     seen = count_seen_in_training(labelled)
     differences = "; ".join(
-        f"{baseline} {difference.value:+.3f} [{difference.low:+.3f}, {difference.high:+.3f}]"
+        f"{baseline} {tell(difference, '+')}"
         for baseline in ("unsupported words", "lexical LR")
         for difference in [headline[metric].within.minus(headline[baseline].within)]
     )
-    missing = [
-        f"{score}: " + ", ".join(f"{count} {status}" for status, count in sorted(counts.items()) if status != "scored")
-        for score, counts in sorted(labelled.statuses.items())
-        if score in labelled.scores and counts["scored"] < counts.total()
-    ]
     notes = [
         f"Data: {name}, {len(labelled.rows):,} answers from {len({row['source_id'] for row in labelled.rows}):,} "
         f"sources; encoder {labelled.encoder}. Positive = hallucinated; a good score is low there.",
         "`within`: of all pairs of a hallucinated and a clean answer to the same task by the same generator, the "
-        "share that the score orders rightly (a tie counts one half). `pooled` compares all pairs, so that it also "
-        "rewards knowing task and generator.",
-        f"Intervals: 95 %, percentiles of {len(headline[metric].within.draws):,} seeded bootstrap draws of whole "
-        "sources.",
-        "A missing score counts as neither good nor bad: one half in each of its pairs; for average precision it "
-        "takes the median of the scored rows. Rows whose status is not scored (all rows; only `truncated` keeps its "
-        "score): " + ("; ".join(missing) or "none") + ".",
-        f"The headline metric `{metric}` was named beforehand. Its `within` AUROC minus that of a baseline, paired by "
-        f"source: {differences} ({next(iter(measured))}).",
-        f"Thresholds: {THRESHOLDS}. The baselines `task x generator` and `lexical LR` read labels, each row's from "
-        "other sources; inside a cell the former is one value, so that `within` is .500 by definition.",
+        "share that the score orders rightly. `pooled` compares all pairs, and so rewards knowing task and generator.",
+        f"`within` of {metric} minus that of a baseline, paired by source: {differences} ({next(iter(measured))}).",
+        f"Intervals: 95 %, {len(headline[metric].within.draws):,} seeded bootstrap draws of whole sources. A missing "
+        "score counts one half in each of its pairs.",
+        f"Thresholds: {THRESHOLDS}.",
         f"Answers to sources on which the shipped classifier was trained: {seen:,} of {len(labelled.rows):,}. "
         + ("For them groundedness and entailment are not tested here." if seen else "The figures are a test."),
     ]
-    if len(measured) > 1:
-        notes.append(
-            "Rows outside `split = test` come only from sources with a hallucination; they are in `all rows`, not "
-            "in the headline."
-        )
-    return Outcome("accuracy", "Groundedness accuracy", tables, notes, is_quick)
+    tables = [table for title, figures in measured.items() for table in tabulate(title, figures, metric)]
+    return Outcome("accuracy", "Groundedness accuracy", tables, notes)
 
 
 def tabulate(title: str, figures: Mapping[str, Accuracy], metric: str) -> list[Table]:
-    """Return the tables of one set of rows: all tasks, by task, and what cut-offs and probabilities are worth."""
-    return [_overview(title, figures, metric), _by_task(title, figures, metric), _verdicts(title, figures, metric)]
-
-
-def _overview(title: str, figures: Mapping[str, Accuracy], metric: str) -> Table:
-    any_figure = next(iter(figures.values()))
-    rows = [
-        (
-            _mark(name, metric),
-            f"{figure.n_scored:,}",
-            _format(figure.within),
-            _format(figure.pooled),
-            _format(figure.precision),
-        )
-        for name, figure in figures.items()
-    ]
-    heading = f"{title.capitalize()}: n = {any_figure.n:,}, {any_figure.n_positive:,} hallucinated"
-    return Table(heading, ("score", "scored", "AUROC within", "AUROC pooled", "average precision"), rows)
-
-
-def _by_task(title: str, figures: Mapping[str, Accuracy], metric: str) -> Table:
-    any_figure = next(iter(figures.values()))
-    tasks = list(any_figure.tasks)
-    rows = []
-    for name, figure in figures.items():
-        within = [_format(figure.tasks[task].within) for task in tasks]
-        pooled = [_format(figure.tasks[task].pooled) for task in tasks]
-        rows.append((_mark(name, metric), *within, *pooled))
-    sizes = ", ".join(
-        f"{task} n = {of_task.n:,} ({of_task.n_positive:,} hallucinated)" for task, of_task in any_figure.tasks.items()
-    )
-    columns = ("score", *[f"{task} within" for task in tasks], *[f"{task} pooled" for task in tasks])
-    return Table(f"{title.capitalize()} by task, AUROC: {sizes}", columns, rows)
-
-
-def _verdicts(title: str, figures: Mapping[str, Accuracy], metric: str) -> Table:
-    rows = []
+    """Return the tables of one set of rows: how scores rank, and what cut-offs and probabilities are worth."""
+    ranks, verdicts_shown = [], []
     for name, figure in figures.items():
         for part, own in (("all", figure), *figure.tasks.items()):
-            if own.f1 is None and own.calibration_error is None:
-                continue
-            error = _format(own.calibration_error)
-            chance = "" if own.error_by_chance is None else f" (chance {own.error_by_chance:.3f})"
-            rows.append(
-                (
-                    f"{_mark(name, metric)}, {part}",
-                    _format(own.f1),
-                    _format(own.balanced_accuracy),
-                    error + chance,
-                    _format(own.calibration_slope),
-                )
-            )
-    columns = ("score, task", "F1", "balanced accuracy", "calibration error", "calibration slope")
-    return Table(f"{title.capitalize()}: cut-offs and probabilities", columns, rows)
+            shown = f"{_mark(name, metric)}, {part}"
+            estimates = (own.within, own.pooled, own.precision)
+            ranks.append((shown, f"{own.n_scored:,}", *map(_format, estimates)))
+            if own.f1 is not None or own.calibration_error is not None:
+                chance = "" if own.error_by_chance is None else f" (chance {own.error_by_chance:.3f})"
+                cells = map(_format, (own.f1, own.balanced_accuracy, own.calibration_error, own.calibration_slope))
+                verdicts_shown.append((shown, *cells, chance))
+    sizes = next(iter(figures.values()))
+    heading = f"{title.capitalize()}: n = {sizes.n:,}, {sizes.n_positive:,} hallucinated"
+    columns = ("score, task", "F1", "balanced accuracy", "calibration error", "calibration slope", "error by chance")
+    return [
+        Table(heading, ("score, task", "scored", "AUROC within", "AUROC pooled", "average precision"), ranks),
+        Table(f"{title.capitalize()}: cut-offs and probabilities", columns, verdicts_shown),
+    ]
 
 
 def _mark(name: str, metric: str) -> str:
@@ -550,11 +484,7 @@ def _format(estimate: Estimate | None) -> str:
         return ""
     if math.isnan(estimate.value):
         return "no pairs"
-    return f"{estimate.value:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
-
-
-def _number(values: Sequence[str]) -> npt.NDArray[np.int64]:
-    return np.unique(np.array(values, dtype=np.str_), return_inverse=True)[1].astype(np.int64)
+    return tell(estimate)
 
 
 def take_quick(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -570,13 +500,7 @@ def take_quick(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def run(
     data: Path, is_quick: bool = False, folder: Path | None = None, metric: str = HEADLINE_METRIC
 ) -> tuple[Outcome, dict[str, Any]]:
-    """Return the outcome and its JSON form for one folder of labelled rows.
-
-    Raises
-    ------
-    BenchmarkError
-        If the build gave no score for ``metric``.
-    """
+    """Return the outcome and its JSON form for one folder of labelled rows."""
     rows = read_rows(data)
     if is_quick:
         rows = take_quick(rows)
@@ -585,7 +509,7 @@ def run(
     if metric not in labelled.scores:
         raise BenchmarkError(f"the build scored {', '.join(labelled.scores) or 'nothing'}, not {metric}")
     measured = {title: measure_all(part) for title, part in split_rows(labelled).items()}
-    return to_outcome(labelled, measured, metric, data.name, is_quick), to_json(labelled, measured, metric)
+    return to_outcome(labelled, measured, metric, data.name), to_json(labelled, measured, metric)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -594,9 +518,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--data", type=Path, help="folder of parquet files (default: $HCAT_BENCHMARK_DATA/ragtruth)")
     parser.add_argument("--warehouse", type=Path, dest="folder", help="same as --folder")
     parser.add_argument("--metric", default=HEADLINE_METRIC, help=f"headline metric (default: {HEADLINE_METRIC})")
-    parser.add_argument(
-        "--json", action="store_true", help="print one JSON object; leave docs/benchmarks/accuracy.md as it is"
-    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
     data = options.data or data_folder("ragtruth")
     if data is None:
@@ -607,11 +529,8 @@ def main(arguments: list[str] | None = None) -> int:
         parser.exit(1, f"accuracy: {error}\n")
     if options.json:
         print(json.dumps(figures, indent=2, sort_keys=True))
-        return 0
-    print_outcome(outcome)
-    # the page shows the benchmark's own data; another folder is somebody's question
-    if not outcome.is_quick and options.data is None and options.metric == HEADLINE_METRIC:
-        write_outcome(outcome, "python -m benchmarks.accuracy")
+    else:
+        print_outcome(outcome)
     return 0
 
 

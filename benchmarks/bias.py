@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.harness import Outcome, Table, argument_parser, finish, verdict
+from benchmarks.harness import Outcome, Table, run_alone, verdict
 from hcat.safety.bias_tables import COUNTERFACTUAL, ERROR_RATE, LOGGED_GROUPS, BiasSettings, measure_gaps
 from hcat.statistics.intervals import wilson_interval
 
@@ -118,7 +119,7 @@ def run_groups(random: np.random.Generator, shift: float) -> str:
     return str(measure_gaps(pa.Table.from_pylist(sums), SETTINGS).to_pylist()[0]["verdict"])
 
 
-def run(is_quick: bool) -> Outcome:
+def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome:
     """Return how often gaps and equivalences are claimed, rightly and wrongly."""
     count = 20 if is_quick else 200
     rows, is_within = [], True
@@ -191,9 +192,8 @@ def run(is_quick: bool) -> Outcome:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the benchmark and return the exit code."""
-    options = argument_parser("bias", __doc__ or "").parse_args(arguments)
-    return finish(run(options.quick), "python -m benchmarks.bias")
+    """Run from the command line."""
+    return run_alone("bias", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

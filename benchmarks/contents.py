@@ -7,7 +7,6 @@ all tables are equal, 1 when one differs, and 2 when a file cannot be compared.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -116,18 +115,7 @@ def read_column_checksums(database: Path, tables: Iterable[str]) -> dict[str, di
 
 
 def find_stale_copies(warehouse: Path) -> list[str]:
-    """Return the copies of the candidate whose rows are not those of their mart; which build made a row counts too.
-
-    Parameters
-    ----------
-    warehouse
-        Folder of a finished warehouse. Its files are opened read-only.
-
-    Returns
-    -------
-    list of str
-        Names of Parquet files, and of tables of the published DuckDB file behind a colon; empty if all marts agree.
-    """
+    """Return the copies of the candidate whose rows are not those of their mart; which build made a row counts too."""
     import duckdb
 
     candidate = warehouse / "published" / "candidate"
@@ -198,47 +186,8 @@ def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def incremental_tables(target: Path) -> list[str]:
-    """Return the names of the incremental models of the build whose artifacts lie in ``target``."""
-    nodes = json.loads((target / "manifest.json").read_text(encoding="utf-8"))["nodes"].values()
-    return sorted(
-        node["alias"]
-        for node in nodes
-        if node["resource_type"] == "model" and node["config"].get("materialized") == "incremental"
-    )
-
-
-def count_inserted(before: Mapping[str, Content], after: Mapping[str, Content], tables: list[str]) -> int:
-    """Return how many rows ``tables`` gained between two builds, the per-run history left out."""
-    return sum(
-        after[table].count_rows - (before[table].count_rows if table in before else 0)
-        for table in tables
-        if table not in APPENDED_BY_RUN
-    )
-
-
-def changed_tables(before: Mapping[str, Content], after: Mapping[str, Content]) -> list[str]:
-    """Return the tables whose content differs, the per-run history left out."""
-    return sorted(
-        table for table in {*before, *after} if table not in APPENDED_BY_RUN and before.get(table) != after.get(table)
-    )
-
-
 def describe_differences(first: Path, second: Path, is_published: bool = False) -> tuple[list[str], int]:
-    """Return one line per difference of two warehouses, and the number of equal tables.
-
-    Parameters
-    ----------
-    first, second
-        Files of the warehouses. They are opened read-only.
-    is_published
-        Whether published tables alone are compared.
-
-    Raises
-    ------
-    BenchmarkError
-        If a file is missing or has no table to compare.
-    """
+    """Return one line per difference of two warehouses, and the number of equal tables."""
     left, right = _read_chosen(first, is_published), _read_chosen(second, is_published)
     differing = sorted(table for table in left.keys() & right.keys() if left[table] != right[table])
     left_sums, right_sums = read_column_checksums(first, differing), read_column_checksums(second, differing)

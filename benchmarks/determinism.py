@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.contents import RUN_COLUMNS, Content, read_contents
-from benchmarks.harness import ROOT, Outcome, Table, argument_parser, build, finish, verdict, working_folder
+from benchmarks.harness import ROOT, Outcome, Table, build, run_alone, verdict, working_folder
 
 #: Largest difference of a score that rounding may make when texts meet in other batches.
 TOLERANCE = 1e-5
@@ -39,13 +39,13 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
             "other batch borders": _largest_difference(databases["first"], databases["borders"]),
             "half of the interactions first, then all": _largest_difference(databases["first"], databases["steps"]),
         }
-    rows, is_equal = _compare(first, second)
+    rows = _compare(first, second)
     is_close = all(unmatched == 0 and largest <= TOLERANCE for unmatched, largest in differences.values())
     tables = (
         Table(
-            f"Two builds of the demo ({count} interactions) in two folders",
-            ("table", "rows", "checksum of build 1", "checksum of build 2", "verdict"),
-            rows,
+            f"Tables in which two builds of the demo ({count} interactions) in two folders differ",
+            ("table", "rows", "verdict"),
+            rows or [(f"none of {len(first)}", "", verdict(True))],
         ),
         Table(
             "Scores of fct_evaluations against build 1",
@@ -70,34 +70,17 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
         "the sum of the rows' hashes, floating point to the last bit.",
         f"Other batch borders: {borders}. In two steps, the second build adds the other half of the interactions file.",
     )
-    return Outcome("determinism", "Determinism", tables, notes, is_quick, is_equal and is_close)
+    return Outcome("determinism", "Determinism", tables, notes, is_quick, not rows and is_close)
 
 
-def _compare(first: dict[str, Content], second: dict[str, Content]) -> tuple[list[tuple[str, ...]], bool]:
-    """Return one row per table, empty tables in one line at the end, and whether all are equal."""
-    rows: list[tuple[str, ...]] = []
-    empty = []
-    for table in sorted({*first, *second}):
-        left, right = first.get(table), second.get(table)
-        if left is not None and left == right and left.count_rows == 0:
-            empty.append(table)
-            continue
-        rows.append(
-            (
-                table,
-                "missing" if left is None else f"{left.count_rows:,}",
-                "missing" if left is None else _short(left.checksum),
-                "missing" if right is None else _short(right.checksum),
-                verdict(left == right),
-            )
-        )
-    if empty:
-        rows.append((f"empty in both: {', '.join(empty)}", "0", "", "", verdict(True)))
-    return rows, all(first.get(table) == second.get(table) for table in {*first, *second})
-
-
-def _short(checksum: str) -> str:
-    return f"{int(checksum) % 2**48:012x}"
+def _compare(first: dict[str, Content], second: dict[str, Content]) -> list[tuple[str, str, str]]:
+    """Return name, rows and verdict of each table that differs."""
+    return [
+        (table, " and ".join("missing" if one is None else f"{one.count_rows:,}" for one in pair), verdict(False))
+        for table in sorted({*first, *second})
+        for pair in [(first.get(table), second.get(table))]
+        if pair[0] != pair[1]
+    ]
 
 
 def _largest_difference(first: Path, second: Path) -> tuple[int, float]:
@@ -147,9 +130,8 @@ def _write_lines(path: Path, lines: list[str]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line; exit code 1 when two builds differ."""
-    options = argument_parser("determinism", __doc__.splitlines()[0]).parse_args(arguments)
-    return finish(run(options.quick, options.folder), "python -m benchmarks.determinism")
+    """Run from the command line."""
+    return run_alone("determinism", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Throughout, a higher score means better grounded, and a positive is a failure (a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,22 +21,15 @@ _SEED = 20260101
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A figure with its interval.
+    """A figure with its interval."""
 
-    Parameters
-    ----------
-    value : float
-        Point estimate; NaN when there is no pair to compare (or no positive).
-    low, high : float
-        Percentile bootstrap interval over clusters; NaN with the value.
-    draws : ndarray, shape (n_draws,)
-        Bootstrap draws, in the same order of resamples for every score of the same rows: differences of two scores may
-        be taken draw by draw.
-    """
-
+    #: Point estimate; NaN when there is no pair to compare (or no positive).
     value: float
+    #: Percentile bootstrap interval over clusters; NaN with the value.
     low: float
     high: float
+    #: Bootstrap draws, in the same order of resamples for every score of the same rows: differences of two scores may
+    #: be taken draw by draw; shape (n_draws,).
     draws: Floats
 
     def minus(self, other: Estimate) -> Estimate:
@@ -51,19 +45,6 @@ def auroc(
     count_draws: int = COUNT_DRAWS,
 ) -> Estimate:
     """Return the share of (positive, negative) pairs in which the positive has the lower score, ties half.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n,)
-        Higher = better grounded; NaN = no score. A pair with a missing score counts one half, as a coin would.
-    is_positive : ndarray of bool, shape (n,)
-        Failures.
-    clusters : ndarray of int, shape (n,)
-        What is resampled as a whole.
-    cells : ndarray of int, shape (n,), optional
-        Only pairs inside one cell count; they are pooled over cells (concordant pairs / all pairs).
-    count_draws : int
-        Bootstrap draws; the resamples are seeded.
 
     Notes
     -----
@@ -138,6 +119,25 @@ def estimate_from_draws(value: float, draws: Floats) -> Estimate:
         return Estimate(float("nan"), float("nan"), float("nan"), draws)
     low, high = np.quantile(usable, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Estimate(value, float(low), float(high), draws)
+
+
+def share(is_hit: Flags, clusters: npt.NDArray[np.int64], count_draws: int = COUNT_DRAWS) -> Estimate:
+    """Return the share of rows that are hits, with an interval over whole clusters; NaN of no rows."""
+    if not len(is_hit):
+        return estimate_from_draws(float("nan"), np.full(count_draws, np.nan))
+    weights = resample_rows(clusters, count_draws)
+    with np.errstate(invalid="ignore"):
+        return estimate_from_draws(float(is_hit.mean()), (weights @ is_hit) / weights.sum(axis=1))
+
+
+def number_values(values: Sequence[str]) -> npt.NDArray[np.int64]:
+    """Return a number for each value, equal ones alike."""
+    return np.unique(np.array(values, dtype=np.str_), return_inverse=True)[1].astype(np.int64)
+
+
+def tell(estimate: Estimate, sign: str = "") -> str:
+    """Return a figure with its interval in words."""
+    return f"{estimate.value:{sign}.3f} [{estimate.low:{sign}.3f}, {estimate.high:{sign}.3f}]"
 
 
 def _codes(values: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], int]:

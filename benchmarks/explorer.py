@@ -28,8 +28,7 @@ from benchmarks.harness import (
     BenchmarkError,
     Outcome,
     Table,
-    argument_parser,
-    finish,
+    run_alone,
     verdict,
     working_folder,
 )
@@ -343,29 +342,19 @@ where metrics.is_primary"""
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What the page of one size cost.
+    """What the page of one size cost."""
 
-    Parameters
-    ----------
-    count : int
-        Interactions.
-    megabytes : float
-        Size of the file.
-    write_seconds : float
-        Time that `hcat explore` took.
-    first_seconds : float
-        From the start of the navigation until the first screen is drawn, median.
-    filter_milliseconds : float
-        From the click on a filter until the list is drawn, the slowest of all filters.
-    heap_megabytes : float
-        Memory of the page after all filters.
-    """
-
+    #: Interactions.
     count: int
+    #: Size of the file.
     megabytes: float
+    #: Time that `hcat explore` took.
     write_seconds: float
+    #: From the start of the navigation until the first screen is drawn, median.
     first_seconds: float
+    #: From the click on a filter until the list is drawn, the slowest of all filters.
     filter_milliseconds: float
+    #: Memory of the page after all filters.
     heap_megabytes: float
 
 
@@ -475,13 +464,7 @@ FILTERS = (
 
 
 def measure(folder: Path, count: int) -> Measured:
-    """Return what the page of a made-up build of ``count`` interactions costs.
-
-    Raises
-    ------
-    BenchmarkError
-        If Chromium or Playwright is not installed, or the page reports an error.
-    """
+    """Return what the page of a made-up build of ``count`` interactions costs."""
     from hcat.explorer.document import write_explorer
 
     folder.mkdir(parents=True)
@@ -527,7 +510,7 @@ def measure_bundle() -> tuple[float, float]:
     return sum(map(len, content)) / 1000, sum(len(gzip.compress(one, mtime=0)) for one in content) / 1000
 
 
-def run(is_quick: bool = False, work: Path | None = None) -> Outcome | None:
+def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     """Measure pages of all sizes; None where Playwright or Chromium is not installed."""
     try:
         import playwright  # noqa: F401
@@ -535,8 +518,8 @@ def run(is_quick: bool = False, work: Path | None = None) -> Outcome | None:
         return None
     if shutil.which("chromium") is None:
         return None
-    with working_folder(work) as folder:
-        measured = [measure(folder / f"explorer_{count}", count) for count in (SIZES_QUICK if is_quick else SIZES)]
+    with working_folder(folder) as work:
+        measured = [measure(work / f"explorer_{count}", count) for count in (SIZES_QUICK if is_quick else SIZES)]
     return to_outcome(measured, measure_bundle(), is_quick)
 
 
@@ -587,13 +570,8 @@ def to_outcome(measured: Sequence[Measured], bundle: tuple[float, float], is_qui
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the benchmark; exit code 1 when a limit is missed."""
-    parser = argument_parser("explorer", (__doc__ or "").splitlines()[0])
-    options = parser.parse_args(arguments)
-    outcome = run(options.quick, options.folder)
-    if outcome is None:
-        raise BenchmarkError("playwright or chromium is not installed")
-    return finish(outcome, "python -m benchmarks.explorer")
+    """Run from the command line."""
+    return run_alone("explorer", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

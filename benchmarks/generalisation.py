@@ -15,35 +15,19 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks import verdicts
-from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, estimate_from_draws, resample_rows
+from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, estimate_from_draws, number_values, share, tell
 from benchmarks.harness import Outcome, Table, argument_parser, build, finish, working_folder
-from benchmarks.labelled_sets import RECORD_SETS, LabelledAnswer, read_sets, to_log_row
-from benchmarks.made_faults import KINDS, make_faults
-from benchmarks.ragtruth import write_raw_logs
-from benchmarks.sentence_signals import CLASSIFIERS, NAMES, Signals, earlier_log_odds, read_stored
-from hcat.metrics.fusion import Fusion, fit_fusion
-from hcat.statistics.arrays import Flags, Floats
-
-#: Sets whose answers the shipped classifiers have read in training: no test of them.
-TRAINED_SETS: Final = frozenset({"ragtruth", "expertqa"})
-
-#: Share of the weight that made faults have in the fit, half of it on the faithful sentences that they were made from.
-FAULT_SHARE: Final = 0.5
-
-#: Half the weight of the squared standardised coefficients.
-PENALTY: Final = 2.0
+from hcat.statistics.arrays import Floats
+from training.labelled_sets import RECORD_SETS, LabelledAnswer, read_sets, to_log_row
+from training.made_faults import KINDS, make_faults
+from training.prior import TRAINED_SETS, choose_cut_off, fit_left_out, is_untrained
+from training.ragtruth import write_raw_logs
+from training.signals import CLASSIFIERS, NAMES, Signals, read_stored
 
 #: Share of faithful sentences that may be flagged where faults are counted.
 FALSE_ALARMS: Final = 0.05
-
-#: Share of good answers whose contradiction may lie above its cut-off.
-CONTRADICTION_ALARMS: Final = 0.03
-
-#: What a cut-off may have less in balanced accuracy than the best one.
-CUT_OFF_TOLERANCE: Final = 0.01
 
 ROWS_PER_SET: Final = 60
 FAULTS_PER_KIND: Final = 3
@@ -83,15 +67,8 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
     try:
         table = connection.sql(
             f"""
-            select signals.interaction_id, signals.claims_nothing, {", ".join(f"signals.{name}" for name in NAMES)},
-                case
-                    when entailed.deciding_classifier = 'hcat-entailment-compact' then entailed.probability_entailment
-                    else entailed.first_probability_entailment
-                end as compact_entailment
+            select signals.interaction_id, signals.claims_nothing, {", ".join(f"signals.{name}" for name in NAMES)}
             from int_sentences_fused as signals
-            inner join int_sentences_entailed as entailed
-                on signals.interaction_id = entailed.interaction_id
-                and signals.sentence_index = entailed.sentence_index
             order by signals.interaction_id, signals.sentence_index
             """
         ).to_arrow_table()
@@ -109,14 +86,8 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
         kinds=[kinds[position] for position in kept],
         owners=np.array([numbers[each] for each in found], dtype=np.int64),
         features=features,
-        earlier=earlier_log_odds(features, _to_logits(_to_floats(table["compact_entailment"]))),
         claims_nothing=np.array(table["claims_nothing"].to_pylist(), dtype=bool),
     )
-
-
-def _to_logits(probabilities: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.clip(np.log(probabilities) - np.log1p(-probabilities), -8.0, 8.0)
 
 
 def _to_floats(column: Any) -> Floats:
@@ -124,96 +95,17 @@ def _to_floats(column: Any) -> Floats:
     return values
 
 
-def balance(signals: Signals, is_fitted: Flags) -> Floats:
-    """Return the weight of each answer in a fit, shape (n,), 0 where it takes no part; their mean is 1 over the others.
-
-    Labelled answers: each family, and each set of a family, weighs the same. Made faults: each kind, and each family of
-    a kind, weighs the same; the faithful sentences weigh as much as all faults together.
-    """
-    weights = np.zeros(len(signals.answers))
-    groups: dict[tuple[str, ...], list[int]] = {}
-    for position in np.flatnonzero(is_fitted):
-        answer, kind = signals.answers[position], signals.kinds[position]
-        key = ("labelled", answer.family, answer.set_name) if kind is None else ("made", kind, answer.family)
-        groups.setdefault(key, []).append(int(position))
-    for key, positions in groups.items():
-        siblings = len({other for other in groups if other[:2] == key[:2]})
-        cousins = len({other[1] for other in groups if other[0] == key[0]})
-        if key[0] == "labelled":
-            share = (1 - FAULT_SHARE) / cousins
-        elif key[1] == "faithful":
-            share = FAULT_SHARE / 2
-        else:
-            share = FAULT_SHARE / 2 / (cousins - 1)
-        weights[positions] = share / siblings / len(positions)
-    taken = weights > 0
-    weights[taken] /= weights[taken].mean()
-    return weights
-
-
-def fit(signals: Signals, is_fitted: Flags) -> Fusion:
-    """Return the fusion of the chosen answers, each with its balanced weight."""
-    weights = balance(signals, is_fitted)
-    kept = weights > 0
-    rows = kept[signals.owners] & ~signals.claims_nothing
-    numbers = np.cumsum(kept) - 1
-    return fit_fusion(
-        signals.features[rows],
-        numbers[signals.owners[rows]],
-        ~signals.is_bad[kept],
-        weights=weights[kept],
-        penalty=PENALTY,
-    )
-
-
-def is_untrained(signals: Signals) -> Flags:
-    """Return which answers come from sets that the classifiers were not trained on, shape (n,)."""
-    return np.array([answer.set_name not in TRAINED_SETS for answer in signals.answers], dtype=bool)
-
-
-def fit_left_out(signals: Signals) -> Floats:
-    """Return the log odds of each sentence by the fusion of all other families, shape (m,)."""
-    log_odds = np.empty(len(signals.owners))
-    families = signals.families
-    for family in np.unique(families):
-        fusion = fit(signals, families != family)
-        rows = (families == family)[signals.owners]
-        log_odds[rows] = fusion.sentence_log_odds(signals.features[rows])
-    return log_odds
-
-
-def _product(signals: Signals) -> Floats:
-    """Return the score of hcat 0.1: the product over the sentences, here as its logarithm, shape (n,)."""
-    shares = -np.logaddexp(0.0, -signals.earlier)
-    return np.bincount(signals.owners, weights=shares, minlength=len(signals.answers))
-
-
-def _tell(estimate: Estimate, sign: str = "") -> str:
-    return f"{estimate.value:{sign}.3f} [{estimate.low:{sign}.3f}, {estimate.high:{sign}.3f}]"
-
-
-def _number(values: Sequence[str]) -> npt.NDArray[np.int64]:
-    return np.unique(list(values), return_inverse=True)[1].astype(np.int64)
-
-
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """AUROC of one score on every set, and its means.
+    """AUROC of one score on every set, and its means."""
 
-    Attributes
-    ----------
-    sets : mapping of str to Estimate
-        AUROC of each set that has both kinds of answers.
-    by_family, of_records : Estimate
-        Mean over families, each with the mean of its sets, and mean over :data:`RECORD_SETS`; sets in
-        :data:`TRAINED_SETS` are left out.
-    worst : str
-        The set with the lowest value, trained ones left out.
-    """
-
+    #: AUROC of each set that has both kinds of answers.
     sets: Mapping[str, Estimate]
+    #: Mean over families, each with the mean of its sets, and mean over :data:`RECORD_SETS`; sets in
+    #: :data:`TRAINED_SETS` are left out.
     by_family: Estimate
     of_records: Estimate
+    #: The set with the lowest value, trained ones left out.
     worst: str
 
 
@@ -226,7 +118,7 @@ def rank(signals: Signals, scores: Floats) -> Ranking:
     for name, positions in sorted(by_set.items()):
         is_bad = signals.is_bad[positions]
         if is_bad.any() and not is_bad.all():
-            clusters = _number([signals.answers[position].cluster for position in positions])
+            clusters = number_values([signals.answers[position].cluster for position in positions])
             found[name] = auroc(scores[positions], is_bad, clusters)
     counted = [name for name in found if name not in TRAINED_SETS]
     families: dict[str, list[str]] = {}
@@ -252,8 +144,8 @@ def catch(signals: Signals, scores: Floats) -> dict[str, tuple[int, Estimate, Es
     its faithful sentences; a family with fewer than twenty of them takes no part in the share.
     """
     kinds = np.array([kind or "" for kind in signals.kinds])
-    families = _number([answer.family for answer in signals.answers])
-    clusters = _number([answer.cluster for answer in signals.answers])
+    families = number_values([answer.family for answer in signals.answers])
+    clusters = number_values([answer.cluster for answer in signals.answers])
     is_usable = is_untrained(signals) & (kinds != "")
     cut_offs = np.full(len(scores), np.nan)
     for family in np.unique(families):
@@ -267,30 +159,9 @@ def catch(signals: Signals, scores: Floats) -> dict[str, tuple[int, Estimate, Es
             continue
         taken = np.flatnonzero(is_usable & np.isin(kinds, (kind, "faithful")))
         ranked = auroc(scores[taken], kinds[taken] == kind, clusters[taken], families[taken])
-        is_caught = (scores[own] < cut_offs[own]).astype(np.float64)
-        weights = resample_rows(clusters[own], COUNT_DRAWS)
-        share = estimate_from_draws(float(is_caught.mean()), (weights @ is_caught) / weights.sum(axis=1))
-        found[kind] = (int((is_usable & (kinds == kind)).sum()), ranked, share)
+        caught = share(scores[own] < cut_offs[own], clusters[own])
+        found[kind] = (int((is_usable & (kinds == kind)).sum()), ranked, caught)
     return found
-
-
-def choose_cut_off(signals: Signals, log_odds: Floats, is_chosen: Flags) -> float:
-    """Return the log odds below which flagging has the highest balanced accuracy, each family with equal weight.
-
-    The curve is flat at its top: of all cut-offs within :data:`CUT_OFF_TOLERANCE` of the best the middle one is taken.
-    """
-    weights = np.zeros(len(log_odds))
-    families = signals.families
-    is_bad = signals.is_bad
-    for family in np.unique(families[is_chosen]):
-        for label in (True, False):
-            own = is_chosen & (families == family) & (is_bad == label)
-            weights[own] = 1 / max(own.sum(), 1)
-    weights /= len(np.unique(families[is_chosen]))
-    order = np.argsort(log_odds[is_chosen], kind="stable")
-    ordered = log_odds[is_chosen][order]
-    gains = np.cumsum(np.where(is_bad[is_chosen][order], 1.0, -1.0) * weights[is_chosen][order])
-    return float(np.median(ordered[gains >= gains.max() - 2 * CUT_OFF_TOLERANCE]))
 
 
 def thirds_of_length(signals: Signals, scores: Floats, cut_off: float) -> list[tuple[str, int, Estimate]]:
@@ -308,13 +179,10 @@ def thirds_of_length(signals: Signals, scores: Floats, cut_off: float) -> list[t
             ranks = (np.searchsorted(np.sort(counts[own]), counts[own]) + 0.5) / len(own)
             third[own] = np.minimum((3 * ranks).astype(int), 2)
     found = []
-    for number, name in enumerate(("shortest third", "middle third", "longest third")):
-        own = np.flatnonzero(third == number)
-        is_failing = (scores[own] < cut_off).astype(np.float64)
-        clusters = _number([signals.answers[position].cluster for position in own])
-        weights = resample_rows(clusters, COUNT_DRAWS)
-        share = estimate_from_draws(float(is_failing.mean()), (weights @ is_failing) / weights.sum(axis=1))
-        found.append((name, len(own), share))
+    for place, name in enumerate(("shortest third", "middle third", "longest third")):
+        own = np.flatnonzero(third == place)
+        clusters = number_values([signals.answers[position].cluster for position in own])
+        found.append((name, len(own), share(scores[own] < cut_off, clusters)))
     return found
 
 
@@ -325,7 +193,7 @@ def slopes(signals: Signals, log_odds: Floats) -> dict[str, Estimate]:
     for name in sorted(set(names) - TRAINED_SETS):
         own = np.flatnonzero(signals.is_labelled & (names == name))
         if min(signals.is_bad[own].sum(), (~signals.is_bad[own]).sum()) >= _FEWEST_OF_A_CLASS:
-            clusters = _number([signals.answers[position].cluster for position in own])
+            clusters = number_values([signals.answers[position].cluster for position in own])
             probabilities = 1 / (1 + np.exp(-log_odds[own]))
             found[name] = verdicts.calibration_slope(probabilities, signals.is_bad[own], clusters, _SLOPE_DRAWS)
     return found
@@ -341,19 +209,18 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
         "supported words": signals.worst("share_words_supported"),
         "fused, left out": fused,
     }
-    if np.isfinite(signals.earlier).all():
-        scores["compact, hcat 0.1"] = _product(signals)
     rankings = {name: rank(signals, values) for name, values in scores.items()}
     new = rankings["fused, left out"]
     labelled = [answer for answer, is_own in zip(signals.answers, signals.is_labelled, strict=True) if is_own]
     rows = []
-    for name in new.sets:
+    # the sets one by one stand once on the page
+    for name in new.sets if classifier == "cascade" else ():
         own = [answer.is_bad for answer in labelled if answer.set_name == name]
         shown = f"{name} (trained on)" if name in TRAINED_SETS else name
-        figures = (_tell(each.sets[name]) for each in rankings.values())
+        figures = (tell(each.sets[name]) for each in rankings.values())
         rows.append((shown, str(len(own)), str(sum(own)), *figures))
-    rows.append(("mean over families", "", "", *(_tell(each.by_family) for each in rankings.values())))
-    rows.append(("records, tables, numbers", "", "", *(_tell(each.of_records) for each in rankings.values())))
+    rows.append(("mean over families", "", "", *(tell(each.by_family) for each in rankings.values())))
+    rows.append(("records, tables, numbers", "", "", *(tell(each.of_records) for each in rankings.values())))
     tables = [Table("AUROC of each set, left out of the fit", ("set", "n", "bad", *rankings), rows)]
     caught = {name: catch(signals, values) for name, values in scores.items()}
     tables.append(
@@ -361,7 +228,7 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
             f"Made faults: AUROC, and share caught at {FALSE_ALARMS:.0%} false alarms, inside each family",
             ("fault", "n", *(f"{name}: {figure}" for name in caught for figure in ("AUROC", "caught"))),
             [
-                (kind, str(count), *(_tell(figure) for each in caught.values() for figure in each[kind][1:]))
+                (kind, str(count), *(tell(figure) for each in caught.values() for figure in each[kind][1:]))
                 for kind, (count, _, _) in caught["fused, left out"].items()
             ],
         )
@@ -373,19 +240,19 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
         Table(
             f"Good answers that fail at probability {1 / (1 + np.exp(-cut_off)):.2f}, by number of sentences",
             ("answers", "n", "share failing"),
-            [(name, str(count), _tell(share)) for name, count, share in lengths],
+            [(name, str(count), tell(failing)) for name, count, failing in lengths],
         )
     )
     sloped = slopes(signals, fused)
     holding = sum(estimate.low <= 1 <= estimate.high for estimate in sloped.values())
     differences = "; ".join(
-        f"minus {name} {_tell(new.by_family.minus(each.by_family), '+')}"
+        f"minus {name} {tell(new.by_family.minus(each.by_family), '+')}"
         for name, each in rankings.items()
         if each is not new
     )
     notes = [
         f"Classifier: {CLASSIFIERS[classifier]}; {is_chosen.sum():,} answers count in the means. "
-        f"Worst set: {new.worst} ({_tell(new.sets[new.worst])}).",
+        f"Worst set: {new.worst} ({tell(new.sets[new.worst])}).",
         f"Difference of the means over families: {differences}.",
         f"The interval of the calibration slope holds 1 on {holding} of {len(sloped)} sets.",
         "Intervals: bootstrap of whole clusters (documents or premises) inside each set. Sets marked as trained on are "
@@ -394,33 +261,6 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
     name = "generalisation" if classifier == "cascade" else f"generalisation_{classifier}"
     title = f"Groundedness on sets that were left out, {classifier} classifier"
     return Outcome(name, title, tables, notes, is_quick, True, page="generalisation")
-
-
-def propose_cut_offs(signals: Signals) -> dict[str, float]:
-    """Return cut-offs for the seed threshold_decisions, from fusions that have not seen the family of an answer.
-
-    ``groundedness`` and ``sentence_support`` are probabilities of highest balanced accuracy. ``contradiction`` and
-    ``sentence_contradiction`` flag :data:`CONTRADICTION_ALARMS` of the good answers and sentences, each family with
-    equal weight.
-    """
-    log_odds = fit_left_out(signals)
-    is_chosen = signals.is_labelled & is_untrained(signals)
-    answer = choose_cut_off(signals, signals.join(log_odds), is_chosen)
-    is_single = np.bincount(signals.owners, minlength=len(signals.answers)) == 1
-    sentence = choose_cut_off(signals, signals.join(log_odds), is_untrained(signals) & is_single)
-    is_good = is_chosen & ~signals.is_bad
-    contradiction = -signals.worst("contradiction_logit")
-    alarm = _weighted_quantile(contradiction[is_good], signals.families[is_good], 1 - CONTRADICTION_ALARMS)
-    found = {"groundedness": answer, "sentence_support": sentence, "contradiction": alarm}
-    return {name: float(1 / (1 + np.exp(-value))) for name, value in found.items()}
-
-
-def _weighted_quantile(values: Floats, families: npt.NDArray[np.str_], level: float) -> float:
-    """Return the quantile of values in which each family has the same weight."""
-    counts = {family: (families == family).sum() for family in np.unique(families)}
-    weights = np.array([1 / counts[family] / len(counts) for family in families])
-    order = np.argsort(values, kind="stable")
-    return float(values[order][np.searchsorted(np.cumsum(weights[order]), level)])
 
 
 def run(

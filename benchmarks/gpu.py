@@ -128,32 +128,21 @@ class Seconds:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A model with the rows that it reads, sorted by length as a build sorts them.
+    """A model with the rows that it reads, sorted by length as a build sorts them."""
 
-    Parameters
-    ----------
-    name : str
-        Model and rows in words.
-    rows : sequence of tuple of str
-        Texts, or pairs.
-    prepare : callable
-        Rows -> rows tokenized.
-    start : callable
-        Rows and budget -> a function that waits for the outputs: what a build calls for a slice.
-    maximum_tokens : int
-        Longest input of the model.
-    budget : int
-        Default budget of the device.
-    slice_rows : int
-        Rows of one slice on the device.
-    """
-
+    #: Model and rows in words.
     name: str
+    #: Texts, or pairs.
     rows: Sequence[tuple[str, ...]]
+    #: Rows -> rows tokenized.
     prepare: Callable[[Sequence[tuple[str, ...]]], Prepared]
+    #: Rows and budget -> a function that waits for the outputs: what a build calls for a slice.
     start: Callable[[Sequence[tuple[str, ...]], int], Callable[[], npt.NDArray[Any]]]
+    #: Longest input of the model.
     maximum_tokens: int
+    #: Default budget of the device.
     budget: int
+    #: Rows of one slice on the device.
     slice_rows: int
 
     def score(self, rows: Sequence[tuple[str, ...]], budget: int) -> npt.NDArray[Any]:

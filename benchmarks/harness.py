@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
@@ -38,6 +38,9 @@ _TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 _TAIL_CHARACTERS = 3000
 _LOG_COLUMNS = 200
 
+#: Why a benchmark has no outcome.
+MISSING = "HCAT_BENCHMARK_DATA is not set or lacks its folder, or a package, browser or GPU is missing"
+
 _LINK_BACK = "[All benchmarks](../benchmarks.md)"
 _SECTION = re.compile(r"<!-- benchmark:(\w+) -->\n(.*?)\n<!-- /benchmark:\1 -->", re.DOTALL)
 
@@ -48,32 +51,21 @@ class BenchmarkError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """One measured run of dbt.
+    """One measured run of dbt."""
 
-    Parameters
-    ----------
-    seconds : float
-        Wall time from start to end of the process, interpreter start included.
-    cpu_seconds : float
-        Processor time of the process and its children: what other work on the machine takes is not in it.
-    peak_mebibytes : float
-        Largest resident memory of the dbt process and those that it started, MiB.
-    exit_code : int
-        0 = all passed; 1 = models were built and at least one data test or gate failed.
-    node_seconds : mapping of str to float
-        Execution time of each model, seed and data test, seconds.
-    failed_tests : sequence of str
-        Names of the data tests, unit tests and gates that failed; none of them stops a benchmark.
-    skipped : sequence of str
-        Names of the models that were not built because of them.
-    """
-
+    #: Wall time from start to end of the process, interpreter start included.
     seconds: float
+    #: Processor time of the process and its children: what other work on the machine takes is not in it.
     cpu_seconds: float
+    #: Largest resident memory of the dbt process and those that it started, MiB.
     peak_mebibytes: float
+    #: 0 = all passed; 1 = models were built and at least one data test or gate failed.
     exit_code: int
+    #: Execution time of each model, seed and data test, seconds.
     node_seconds: Mapping[str, float]
+    #: Names of the data tests, unit tests and gates that failed; none of them stops a benchmark.
     failed_tests: Sequence[str]
+    #: Names of the models that were not built because of them.
     skipped: Sequence[str]
 
     def slowest(self, count: int) -> list[tuple[str, float]]:
@@ -117,11 +109,6 @@ def build(
 
     dbt runs in a process of its own, because that is what a user starts and because memory can be told apart only so.
     Target and log folders lie beside the warehouse file, so that two builds never share a parse cache.
-
-    Raises
-    ------
-    BenchmarkError
-        If a model or seed breaks; a failing data test or gate is reported in the result instead.
     """
     target = warehouse / "target"
     results = target / "run_results.json"
@@ -281,32 +268,21 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a benchmark found.
+    """What a benchmark found."""
 
-    Parameters
-    ----------
-    name : str
-        Name of its section: that of the module, or another one for a variant (another engine, another classifier).
-    title : str
-        Heading of the section.
-    tables : sequence of Table
-        Results.
-    notes : sequence of str
-        What a reader must know to judge them.
-    is_quick : bool
-        A quick run tries the benchmark on a small input: it is printed and never written to the page.
-    is_within_limits : bool
-        False when a stated limit is missed; the process then ends with exit code 1.
-    page : str, optional
-        Module name of a variant, whose section stands below that of the module on the same page.
-    """
-
+    #: Name of its section: that of the module, or another one for a variant (another engine, another classifier).
     name: str
+    #: Heading of the section.
     title: str
+    #: Results.
     tables: Sequence[Table]
+    #: What a reader must know to judge them.
     notes: Sequence[str] = field(default_factory=tuple)
+    #: A quick run tries the benchmark on a small input: it is printed and never written to the page.
     is_quick: bool = False
+    #: False when a stated limit is missed; the process then ends with exit code 1.
     is_within_limits: bool = True
+    #: Module name of a variant, whose section stands below that of the module on the same page.
     page: str | None = None
 
 
@@ -377,6 +353,21 @@ def finish(outcome: Outcome, command: str) -> int:
     if not outcome.is_quick:
         write_outcome(outcome, command)
     return 0 if outcome.is_within_limits else 1
+
+
+def run_alone(
+    name: str,
+    description: str | None,
+    run: Callable[[bool, Path | None], Outcome | None],
+    arguments: Sequence[str] | None,
+) -> int:
+    """Run one benchmark from the command line; exit code 1 when a limit is missed, 2 without what it needs."""
+    options = argument_parser(name, (description or "").splitlines()[0]).parse_args(arguments)
+    outcome = run(options.quick, options.folder)
+    if outcome is None:
+        print(f"{name}: {MISSING}", file=sys.stderr)
+        return 2
+    return finish(outcome, f"python -m benchmarks.{name}")
 
 
 def verdict(is_within: bool) -> str:

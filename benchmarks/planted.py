@@ -125,25 +125,16 @@ _ABSENT: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One planted item against the marts.
+    """One planted item against the marts."""
 
-    Attributes
-    ----------
-    item : str
-        What was planted.
-    is_found : bool
-    mart : str
-        The mart that says it, or would.
-    effect : str
-        What the mart says, with its n.
-    missing : str
-        Why it was not found; empty where it was.
-    """
-
+    #: What was planted.
     item: str
     is_found: bool
+    #: The mart that says it, or would.
     mart: str
+    #: What the mart says, with its n.
     effect: str
+    #: Why it was not found; empty where it was.
     missing: str = ""
 
 
@@ -490,13 +481,7 @@ class Held(NamedTuple):
 
 
 def hold(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Held:
-    """Return all that is planted against the marts of a finished build of ``logs``.
-
-    Raises
-    ------
-    BenchmarkError
-        If the folder holds no warehouse, or one of several applications.
-    """
+    """Return all that is planted against the marts of a finished build of ``logs``."""
     database = warehouse / "hcat.duckdb"
     if not database.exists():
         raise BenchmarkError(f"no warehouse at {database}: build the demo first")

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as parquet
 
-from benchmarks.discrimination import estimate_from_draws, resample_rows
-from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
+from benchmarks.discrimination import Estimate, share
+from benchmarks.harness import BenchmarkError, Outcome, Table, data_folder, run_alone, verdict
 from hcat.privacy.identifiers import has_iban_check, has_luhn_check
 from hcat.privacy.recognition import find_spans
 from hcat.privacy.spans import ENTITY_TYPES, Span
@@ -105,15 +105,9 @@ class Counts:
     is_whole: npt.NDArray[np.float64]
     templates: npt.NDArray[np.int64]
 
-    def rate(self, values: npt.NDArray[np.float64]) -> tuple[float, float, float]:
-        """Return a share with its interval over templates."""
-        if not len(values):
-            return float("nan"), float("nan"), float("nan")
-        weights = resample_rows(self.templates, _COUNT_DRAWS)
-        with np.errstate(invalid="ignore"):
-            draws = (weights @ values) / weights.sum(axis=1)
-        estimate = estimate_from_draws(float(values.mean()), draws)
-        return estimate.value, estimate.low, estimate.high
+    def rate(self) -> Estimate:
+        """Return the share that is right with its interval over templates."""
+        return share(self.is_right > 0, self.templates, _COUNT_DRAWS)
 
 
 def count_recall(sentences: Sequence[Sentence], found: Sequence[Sequence[Span]], entity_type: str) -> Counts:
@@ -262,7 +256,7 @@ def _make_card(random: np.random.Generator, number: int) -> str:
 # --- the run -----------------------------------------------------------------------------------------------------
 
 
-def run(is_quick: bool) -> Outcome | None:
+def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome | None:
     """Return recall, precision and time, or None without the labelled set."""
     folder = data_folder("pii")
     if folder is None:
@@ -341,36 +335,36 @@ def _rows_of_test(
             )
             rows["precision"].append((entity_type, shown, shown, shown, f"{PRECISION_LIMIT:.2f}", "", shown))
             continue
-        recall, low, high = counts.rate(counts.is_right)
+        recall = counts.rate()
         base = count_recall(sentences, plain, entity_type)
         rows["recall"].append(
             (
                 entity_type,
                 str(n),
                 str(n_templates),
-                _share(recall),
-                f"[{_share(low)}, {_share(high)}]",
+                _share(recall.value),
+                f"[{_share(recall.low)}, {_share(recall.high)}]",
                 f"{limit:.2f}",
-                verdict(recall >= limit),
+                verdict(recall.value >= limit),
                 _share(float(counts.is_whole.mean())),
                 _share(float(base.is_right.mean())),
             )
         )
         found = count_precision(sentences, ours, entity_type)
-        precision, low, high = found.rate(found.is_right)
+        precision = found.rate()
         base = count_precision(sentences, plain, entity_type)
         rows["precision"].append(
             (
                 entity_type,
                 str(len(found.is_right)),
-                _share(precision),
-                f"[{_share(low)}, {_share(high)}]",
+                _share(precision.value),
+                f"[{_share(precision.low)}, {_share(precision.high)}]",
                 f"{PRECISION_LIMIT:.2f}",
-                verdict(precision >= PRECISION_LIMIT),
+                verdict(precision.value >= PRECISION_LIMIT),
                 _share(float(base.is_right.mean()) if len(base.is_right) else float("nan")),
             )
         )
-        is_within = is_within and recall >= limit and precision >= PRECISION_LIMIT
+        is_within = is_within and recall.value >= limit and precision.value >= PRECISION_LIMIT
     return rows, is_within
 
 
@@ -440,13 +434,8 @@ def _share(value: float) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the benchmark and return the exit code."""
-    options = argument_parser("privacy", __doc__ or "").parse_args(arguments)
-    outcome = run(options.quick)
-    if outcome is None:
-        print("privacy skipped: HCAT_BENCHMARK_DATA is not set or lacks the folder pii", file=sys.stderr)
-        return 0
-    return finish(outcome, "python -m benchmarks.privacy")
+    """Run from the command line."""
+    return run_alone("privacy", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

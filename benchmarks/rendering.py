@@ -88,20 +88,7 @@ def _make_environment(variables: str) -> Any:
 
 
 def render_model(name: str, variables: Mapping[str, Any]) -> str:
-    """Return the SQL of a model with its references as table names.
-
-    Parameters
-    ----------
-    name : str
-        Name of the model.
-    variables : mapping of str to object
-        The project's vars that the model and its macros read, as dbt_project.yml may hold them.
-
-    Raises
-    ------
-    ValueError
-        If the project has no such model, or two.
-    """
+    """Return the SQL of a model with its references as table names."""
     paths = list((ROOT / "models").rglob(f"{name}.sql"))
     if len(paths) != 1:
         raise ValueError(f"a model must have one file, got {len(paths)} of {name}")

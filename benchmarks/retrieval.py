@@ -21,10 +21,9 @@ from benchmarks.harness import (
     BenchmarkError,
     Outcome,
     Table,
-    argument_parser,
     build,
     data_folder,
-    finish,
+    run_alone,
     verdict,
     working_folder,
 )
@@ -60,13 +59,6 @@ _BATCH_TOKENS = 4096
 
 class BM25:
     """Okapi BM25 over a list of texts.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Documents, at least one.
-    saturation, length : float
-        k_1 above 0 and b in [0, 1].
 
     Notes
     -----
@@ -216,13 +208,7 @@ def build_and_read(raw: Path, folder: Path, model: str) -> tuple[list[tuple[Any,
 
 
 def compare_cranfield(data: Path, folder: Path, count_queries: int | None) -> tuple[float, int, int]:
-    """Return (largest difference to pytrec_eval, scores compared, queries) of a tf-idf run over Cranfield.
-
-    Raises
-    ------
-    BenchmarkError
-        If build and reference do not score the same queries and metrics.
-    """
+    """Return (largest difference to pytrec_eval, scores compared, queries) of a tf-idf run over Cranfield."""
     import pytrec_eval
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -387,13 +373,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line; exit code 1 when a limit is missed."""
-    parser = argument_parser("retrieval", __doc__.splitlines()[0])
-    options = parser.parse_args(arguments)
-    outcome = run(options.quick, options.folder)
-    if outcome is None:
-        parser.exit(2, "retrieval: HCAT_BENCHMARK_DATA must name a folder that holds cranfield and financebench\n")
-    return finish(outcome, "python -m benchmarks.retrieval")
+    """Run from the command line."""
+    return run_alone("retrieval", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

@@ -23,10 +23,9 @@ from benchmarks.harness import (
     BenchmarkError,
     Outcome,
     Table,
-    argument_parser,
     build,
     data_folder,
-    finish,
+    run_alone,
     verdict,
     working_folder,
 )
@@ -227,18 +226,7 @@ def _number(value: float | None) -> str:
 
 
 def judge_by_clusters(answers: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """Return (source, verdict) of each answer, as a build without labels and with every source would have them.
-
-    Parameters
-    ----------
-    answers : sequence of mapping
-        model_answer, gold_answer, question.
-
-    Returns
-    -------
-    list of (str, str)
-        The first source of rule, facts and entailment that decides, and correct or incorrect; ("none", "undecided").
-    """
+    """Return (source, verdict) of each answer, as a build without labels and with every source would have them."""
     found: list[tuple[str, str]] = []
     open_answers: list[int] = []
     for answer in answers:
@@ -318,17 +306,9 @@ def _measure_clusters(folder: Path, is_quick: bool) -> Table:
     )
 
 
-def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
-    """Return the outcome.
-
-    Parameters
-    ----------
-    is_quick : bool
-        Few groups, one text per style.
-    folder : Path, optional
-        Holds FinanceBench's labelled answers; by default the folder ``financebench`` of the benchmark data.
-    """
-    data = folder or data_folder("financebench")
+def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome:
+    """Return the outcome."""
+    data = data_folder("financebench")
     tables: list[Table] = []
     notes = [
         "A retrieval fault returns the second page of the search; a fault of the model gives another sentence, "
@@ -365,9 +345,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line; exit code 1 when a limit is missed."""
-    options = argument_parser("robustness", (__doc__ or "").splitlines()[0]).parse_args(arguments)
-    return finish(run(options.quick, options.folder), "python -m benchmarks.robustness")
+    """Run from the command line."""
+    return run_alone("robustness", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ import ast
 import datetime
 import json
 import sys
-import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from benchmarks.harness import BenchmarkError, Outcome, Table, argument_parser, data_folder, finish, verdict
+from benchmarks.harness import Outcome, Table, data_folder, run_alone, verdict
 from hcat.metrics.answers import check_answer
 from hcat.robustness.comparison import compare_sides
 from hcat.robustness.groups import ANSWER_SCHEMA, attribute_errors, group_answers
@@ -30,19 +29,9 @@ EXPECTED = {
     ("spider", "long"): (11, 32, 14),
 }
 
-#: Table 2 of the paper: (sampling, with language-model errors?) -> (robust side, non-robust side), each
-#: (accuracy, robustness).
-PAPER = {
-    ("unbalanced", True): ((0.31, 0.84), (0.43, 0.85)),
-    ("unbalanced", False): ((0.36, 0.99), (0.46, 0.93)),
-    ("stratified", True): ((0.31, 0.78), (0.29, 0.74)),
-    ("stratified", False): ((0.38, 0.94), (0.35, 0.87)),
-}
-
 #: Least share of non-robust groups whose faulty module is named right.
 NAMED_LIMIT = 0.90
 
-_ARCHIVE = "grammar_benchmarks.tar.xz"
 _SEED = 20260101
 _GROUP_SIZE = 6
 
@@ -92,18 +81,6 @@ def to_answers(rows: Sequence[dict[str, Any]]) -> pa.Table:
         ],
         schema=ANSWER_SCHEMA,
     )
-
-
-def read_unbalanced(archive: Path) -> set[tuple[str, str]]:
-    """Return (style, query) of the authors' unbalanced sample of aurp."""
-    chosen: set[tuple[str, str]] = set()
-    with tarfile.open(archive, "r:xz") as packed:
-        for style in ("short", "long"):
-            member = packed.extractfile(f"benchmarks/aurp/eval_results/results_{style}.json")
-            if member is None:
-                raise BenchmarkError(f"the archive must hold the unbalanced results of style {style}")
-            chosen |= {(style, row["query"]) for row in json.load(member)}
-    return chosen
 
 
 def _measure_log(folder: Path, settings: RobustnessSettings) -> tuple[list[Table], list[str], bool]:
@@ -164,7 +141,6 @@ def _measure_log(folder: Path, settings: RobustnessSettings) -> tuple[list[Table
                 if row["scope"] != "language_model_errors_removed" and row["status"] == "compared"
             ],
         ),
-        _compare_with_paper(folder, rows, own, settings),
         _compare_with_ids(answers, rows),
     ]
     judged, notes = _judge_log(rows)
@@ -174,15 +150,8 @@ def _measure_log(folder: Path, settings: RobustnessSettings) -> tuple[list[Table
         "document (675 of 942 rows): these count as Incorrect without a judge, so that wrong answers in gap groups "
         "of aurp are always retrieval misses.",
         *notes,
-        "Table 2 cannot be reproduced from the published log: its accuracy / R gives 1 - lambda = .37 to .51, "
-        "whereas aurp has .29 in both styles (stratified) and .28 and .53 (unbalanced), and R of .96, because only "
-        "5 groups a style are not robust. The log still supports the argument of the table: in the unbalanced "
-        "sample two sides with equal R have accuracies of .27 and .51.",
-        "The rows of Table 2 without language-model errors count these errors as right; they do not leave them out: "
-        "with R from .78 to .94 at accuracy .31, leaving out gives accuracy .33 and counting as right .37; the "
-        "table says .38. Both variants are shown here.",
-        "The unbalanced sample has groups of 2 (short) and of 1 or 3 (long). Its R of short and of long cannot be "
-        "compared: a group of one answer is either right or a gap and never shows a lack of robustness.",
+        "Table 2 of the paper cannot be reproduced from the published log: its accuracy / R gives 1 - lambda = .37 to "
+        ".51, whereas aurp has .29 in both styles, and R of .96, because only 5 groups a style are not robust.",
         "A gap in one side is not always one in the other: on spider R by the paper's rule is .84 (long) and .95 "
         "(short), but 16 groups are gaps in short and 11 in long. Without the gaps of any side the two are .82 "
         "and .83. Both rules are shown; the second has one lambda for all sides and cannot hide such a "
@@ -192,40 +161,6 @@ def _measure_log(folder: Path, settings: RobustnessSettings) -> tuple[list[Table
         "right answers rest on documents: compare spider with aurp and with spider_closed (invented names).",
     ]
     return [*tables, judged], notes, is_within
-
-
-def _compare_with_paper(
-    folder: Path, rows: list[dict[str, Any]], own: list[dict[str, Any]], settings: RobustnessSettings
-) -> Table:
-    sampled = {"stratified": [row for row in own if row["system_id"] == "aurp"]}
-    archive = folder / _ARCHIVE
-    if archive.exists():
-        chosen = read_unbalanced(archive)
-        kept = [row for row in rows if row["benchmark"] == "aurp" and (row["style"], row["query"]) in chosen]
-        measured = measure_robustness(group_answers(to_answers(kept)), settings).to_pylist()
-        sampled["unbalanced"] = [row for row in measured if row["gap_rule"] == "own_side"]
-    shown = []
-    for (sampling, is_all), by_cluster in PAPER.items():
-        scopes = ["all"] if is_all else ["language_model_errors_counted_right", "language_model_errors_removed"]
-        for style, (accuracy, paper_robustness) in zip(("short", "long"), by_cluster, strict=True):
-            ours = [row for row in sampled.get(sampling, ()) if row["side"] == style and row["scope"] in scopes]
-            shown += [
-                (
-                    f"{sampling}, {style}",
-                    row["scope"].replace("_", " "),
-                    f"{accuracy:.2f}",
-                    _share(row["accuracy"]),
-                    f"{paper_robustness:.2f}",
-                    _share(row["robustness"]),
-                    f"{row['smallest_group']} to {row['largest_group']}",
-                )
-                for row in ours
-            ]
-    return Table(
-        "Table 2 of the paper beside the log (aurp; the paper's robust side = short, non-robust = long)",
-        ("sampling", "scope", "accuracy, paper", "accuracy, log", "R, paper", "R, log", "group sizes"),
-        shown,
-    )
 
 
 def _compare_with_ids(answers: pa.Table, rows: list[dict[str, Any]]) -> Table:
@@ -302,19 +237,11 @@ def _with_interval(row: dict[str, Any], measure: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A simulated application.
+    """A simulated application."""
 
-    Parameters
-    ----------
-    count_retrieved : int
-        Documents per query.
-    guess_share : float
-        Share of queries without the right document that the model answers right all the same.
-    is_required : bool
-        Whether the limit holds for it.
-    """
-
+    #: Documents per query.
     count_retrieved: int
+    #: Share of queries without the right document that the model answers right all the same.
     guess_share: float
     is_required: bool
 
@@ -460,17 +387,9 @@ def _measure_simulation(is_quick: bool) -> tuple[Table, bool]:
     return Table("Planted faults: is the faulty module named?", columns, shown), is_within
 
 
-def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
-    """Return the outcome; without the authors' log that of the simulated application only.
-
-    Parameters
-    ----------
-    is_quick : bool
-        Few draws and a small simulated application.
-    folder : Path, optional
-        Holds ``rag_log.parquet`` and the authors' archive; by default the folder ``grammar`` of the benchmark data.
-    """
-    data = folder or data_folder("grammar")
+def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome:
+    """Return the outcome; without the authors' log that of the simulated application only."""
+    data = data_folder("grammar")
     settings = RobustnessSettings(count_draws=200 if is_quick else 2_000)
     simulated, is_within = _measure_simulation(is_quick)
     tables, notes = [simulated], [
@@ -491,9 +410,8 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line; exit code 1 when a limit is missed."""
-    options = argument_parser("robustness_groups", (__doc__ or "").splitlines()[0]).parse_args(arguments)
-    return finish(run(options.quick, options.folder), "python -m benchmarks.robustness_groups")
+    """Run from the command line."""
+    return run_alone("robustness_groups", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

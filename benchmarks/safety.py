@@ -19,8 +19,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from benchmarks.discrimination import estimate_from_draws, resample_rows
-from benchmarks.harness import Outcome, Table, argument_parser, data_folder, finish, verdict
+from benchmarks.discrimination import estimate_from_draws, number_values, resample_rows
+from benchmarks.harness import Outcome, Table, data_folder, run_alone, verdict
+from benchmarks.verdicts import balanced_accuracy, f1
 from hcat.encoders.classifier_heads import load_head
 from hcat.encoders.text_classifiers import neutralise
 from hcat.language.text import split_sentences
@@ -91,7 +92,7 @@ NAME_SETS = (
 )
 
 
-def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
+def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     """Return error rates with intervals, or None without the labelled sets; vectors are kept in the folder."""
     if folder is not None:
         heads.keep_embeddings(folder)
@@ -151,16 +152,7 @@ _NOTES = (
 
 def _balanced(labels: Floats, scores: Floats, groups: Sequence[str]) -> tuple[float, float, float]:
     """Return balanced accuracy at the cut-off with its interval over templates."""
-    is_right = ((scores >= _CUT_OFF) == (labels >= _CUT_OFF)).astype(float)
-    positive = (labels >= _CUT_OFF).astype(float)
-    weights = resample_rows(np.unique(np.array(groups), return_inverse=True)[1], _COUNT_DRAWS)
-
-    def value(each: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        true_share = (each @ (is_right * positive)) / (each @ positive)
-        false_share = (each @ (is_right * (1 - positive))) / (each @ (1 - positive))
-        return np.asarray((true_share + false_share) / 2)
-
-    estimate = estimate_from_draws(float(value(np.ones((1, len(labels))))[0]), value(np.asarray(weights, dtype=float)))
+    estimate = balanced_accuracy(scores >= _CUT_OFF, labels >= _CUT_OFF, number_values(groups), _COUNT_DRAWS)
     return estimate.value, estimate.low, estimate.high
 
 
@@ -364,10 +356,7 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
 
 
 def _f1(labels: Flags, flags: Flags, questions: npt.NDArray[np.int64]) -> tuple[float, float, float]:
-    hits, found, truth = (labels & flags).astype(float), flags.astype(float), labels.astype(float)
-    draws = np.asarray(resample_rows(questions, _COUNT_DRAWS), dtype=float)
-    values = 2 * (draws @ hits) / (draws @ found + draws @ truth)
-    estimate = estimate_from_draws(float(2 * hits.sum() / (found.sum() + truth.sum())), values)
+    estimate = f1(flags, labels, questions, _COUNT_DRAWS)
     return estimate.value, estimate.low, estimate.high
 
 
@@ -582,16 +571,8 @@ def _interval(low: float, high: float) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the benchmark and return the exit code."""
-    options = argument_parser("safety", __doc__ or "").parse_args(arguments)
-    outcome = run(options.quick, options.folder)
-    if outcome is None:
-        print(
-            "safety skipped: HCAT_BENCHMARK_DATA is not set or lacks toxicity, financebench or ragtruth",
-            file=sys.stderr,
-        )
-        return 0
-    return finish(outcome, "python -m benchmarks.safety")
+    """Run from the command line."""
+    return run_alone("safety", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

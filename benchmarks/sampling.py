@@ -25,9 +25,8 @@ from benchmarks.harness import (
     BenchmarkError,
     Outcome,
     Table,
-    argument_parser,
     data_folder,
-    finish,
+    run_alone,
     verdict,
     working_folder,
 )
@@ -75,57 +74,37 @@ _WORD_DIMENSIONS = 50
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Chunks to be sampled.
+    """Chunks to be sampled."""
 
-    Parameters
-    ----------
-    intents : ndarray of int, shape (n,)
-        What shares are asked for, 0 to 76.
-    strata : ndarray of int, shape (n,)
-        Cluster of each query.
-    sizes : ndarray of int, shape (n,)
-        Characters.
-    importance : ndarray, shape (n,)
-        1, or 3 for queries of every fifth intent: it differs inside of clusters.
-    """
-
+    #: What shares are asked for, 0 to 76; shape (n,).
     intents: Integers
+    #: Cluster of each query; shape (n,).
     strata: Integers
+    #: Characters; shape (n,).
     sizes: Integers
+    #: 1, or 3 for queries of every fifth intent: it differs inside of clusters; shape (n,).
     importance: Floats
 
 
 @dataclass(frozen=True, slots=True)
 class Simulated:
-    """What many seeds gave for one design.
+    """What many seeds gave for one design."""
 
-    Parameters
-    ----------
-    design : str
-        Allocation, probabilities inside of strata, and whether queries were rejected.
-    bias_errors : ndarray, shape (77,)
-        |mean estimate - share| in Monte Carlo standard errors.
-    coverage : ndarray, shape (77,)
-        Share of seeds whose interval holds the true share.
-    width : float
-        Mean width of the intervals.
-    effective_n : float
-        Kish effective number of the weights, mean over seeds.
-    count_seeds : int
-        Draws.
-    largest_gap : int
-        Largest |sampled - planned| of a stratum in any draw.
-    is_equal_inside : bool
-        Were chunks of a stratum drawn with equal probabilities? The limits of coverage are those of such samples.
-    """
-
+    #: Allocation, probabilities inside of strata, and whether queries were rejected.
     design: str
+    #: |mean estimate - share| in Monte Carlo standard errors; shape (77,).
     bias_errors: Floats
+    #: Share of seeds whose interval holds the true share; shape (77,).
     coverage: Floats
+    #: Mean width of the intervals.
     width: float
+    #: Kish effective number of the weights, mean over seeds.
     effective_n: float
+    #: Draws.
     count_seeds: int
+    #: Largest |sampled - planned| of a stratum in any draw.
     largest_gap: int
+    #: Were chunks of a stratum drawn with equal probabilities? The limits of coverage are those of such samples.
     is_equal_inside: bool = True
 
 
@@ -146,13 +125,7 @@ def read_population(data: Path) -> Population:
 
 
 def compile_models(folder: Path, allocation: str, within: str) -> dict[str, str]:
-    """Return the SQL of the sampling models as dbt compiles it for an allocation, by name.
-
-    Raises
-    ------
-    BenchmarkError
-        If dbt cannot compile them.
-    """
+    """Return the SQL of the sampling models as dbt compiles it for an allocation, by name."""
     target = folder / f"target_{allocation}_{within}"
     settings = {
         "hcat_test_set": True,
@@ -172,17 +145,7 @@ def compile_models(folder: Path, allocation: str, within: str) -> dict[str, str]
 
 
 class Sampler:
-    """The compiled models over a population, in a database of their own.
-
-    Parameters
-    ----------
-    models : mapping of str to str
-        Compiled SQL by model, of :func:`compile_models`.
-    population : Population
-        Chunks and strata.
-    is_equal_inside : bool
-        Were the models compiled for equal draws inside of strata?
-    """
+    """The compiled models over a population, in a database of their own."""
 
     def __init__(self, models: dict[str, str], population: Population, is_equal_inside: bool = True) -> None:
         self._models = models
@@ -412,13 +375,8 @@ def tabulate(found: Sequence[Simulated]) -> Table:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line; exit code 1 when a limit is missed."""
-    parser = argument_parser("sampling", __doc__.splitlines()[0])
-    options = parser.parse_args(arguments)
-    outcome = run(options.quick, options.folder)
-    if outcome is None:
-        parser.exit(2, "sampling: HCAT_BENCHMARK_DATA must name a folder that holds banking77\n")
-    return finish(outcome, "python -m benchmarks.sampling")
+    """Run from the command line."""
+    return run_alone("sampling", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

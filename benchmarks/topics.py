@@ -19,10 +19,9 @@ from benchmarks.harness import (
     ROOT,
     Outcome,
     Table,
-    argument_parser,
     build,
     data_folder,
-    finish,
+    run_alone,
     verdict,
     working_folder,
 )
@@ -248,7 +247,7 @@ def _describe_topics(warehouse: Path) -> list[tuple[str, str]]:
     return described
 
 
-def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
+def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     """Return topics against intents and the cost of topics of pages; None without either data set."""
     tables: list[Table] = []
     notes: list[str] = []
@@ -270,13 +269,8 @@ def run(is_quick: bool, folder: Path | None = None) -> Outcome | None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line; exit code 1 when a limit is missed."""
-    options = argument_parser("topics", (__doc__ or "").splitlines()[0]).parse_args(arguments)
-    outcome = run(options.quick, options.folder)
-    if outcome is None:
-        print("HCAT_BENCHMARK_DATA names no folder with banking77 or financebench", file=sys.stderr)
-        return 1
-    return finish(outcome, "python -m benchmarks.topics")
+    """Run from the command line."""
+    return run_alone("topics", __doc__, run, arguments)
 
 
 if __name__ == "__main__":

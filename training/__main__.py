@@ -15,14 +15,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as parquet
 import torch
 from safetensors.torch import save_file
 
-from benchmarks import generalisation, sentence_signals
 from hcat.metrics.fusion import FEATURES
-from training import faults, fit, grounded, human_sets, release
+from training import fit, grounded, human_sets, prior, release, signals
 from training.bases import BASES
 from training.lora import read_delta
 from training.pairs import Pair, count_by_cluster, read_nli, read_nli_test
@@ -123,7 +120,7 @@ def run_sets(data: Path, start: Path | None, output: Path, settings: fit.Setting
 
 
 def run_interpolate(data: Path, start: Path, trained: Path, output: Path) -> None:
-    """Move the weights back towards those of the stage before, print MultiNLI, and score the held-out sources.
+    """Move the weights back towards those of the stage before, and print MultiNLI.
 
     A fine-tuned model forgets; the straight line between it and its start keeps most of both (Wortsman et al. 2022,
     Robust fine-tuning of zero-shot models, WiSE-FT).
@@ -137,70 +134,20 @@ def run_interpolate(data: Path, start: Path, trained: Path, output: Path) -> Non
     save_file(read_delta(model), output / "delta.safetensors")
     facts |= {"mnli_dev_matched": round(share, 4), "share_of_start": SHARE_OF_START}
     (output / "training.json").write_text(json.dumps(facts, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    everything = grounded.read_ragtruth(data / "ragtruth")
-    unseen = [
-        each for each in everything if grounded.fold_of(each.source_id, facts["count_folds"]) == facts["held_out"]
-    ]
-    if unseen:
-        sentences = grounded.read_sentences(unseen, grounded.EvidenceReader())
-        _write_predictions(sentences, model, int(facts["maximum_tokens"]), output)
-
-
-def _write_predictions(
-    sentences: list[grounded.AnswerSentence], model: object, maximum_tokens: int, output: Path
-) -> None:
-    """Write scores and features of sentences that the model has not seen to ``predictions.parquet``."""
-    pairs = [grounded.to_pair(each) for each in sentences]
-    shares = fit.predict(model, pairs, maximum_tokens)
-    features = grounded.read_features(sentences, shares)
-    rows = [
-        {
-            "answer_id": each.answer.answer_id,
-            "source_id": each.answer.source_id,
-            "task": each.answer.task,
-            "model": each.answer.model,
-            "split": each.answer.split,
-            "is_grounded": not each.answer.spans,
-            "sentence_index": each.sentence_index,
-            "start": each.start,
-            "end": each.end,
-            "text": each.text,
-            "premise": each.premise,
-            "is_supported": each.is_supported,
-            "probabilities": shares[row].tolist(),
-            "features": features[row].tolist(),
-        }
-        for row, each in enumerate(sentences)
-    ]
-    parquet.write_table(pa.Table.from_pylist(rows), output / "predictions.parquet")
-
-
-def run_fuse(folders: list[Path]) -> None:
-    """Keep what fusions of the other folds say of each fold, with cut-offs that were chosen on the other folds.
-
-    These are scores of RAGTruth by models that have not seen its sources; the shipped prior is fitted by `prior`.
-    """
-    base = release.read_facts(folders[0])["base"]
-    scored, made = release.read_predictions(folders), release.read_faults(folders)
-    plan = release.PRIOR_PLANS[base]
-    release.write_out_of_fold(scored, release.score_out_of_fold(scored, made, plan), release.OUT_OF_FOLD[base])
-    release.write_faults(scored, made, plan, release.FAULTS[base])
-    _say(f"wrote {release.OUT_OF_FOLD[base].name} and {release.FAULTS[base].name}")
 
 
 def run_prior() -> None:
     """Fit the shipped prior of each classifier on the stored signals of all sets, and print its cut-offs.
 
     The cut-offs are those of highest balanced accuracy among scores of fusions that have not seen the family of an
-    answer (`benchmarks.generalisation`).
+    answer (`python -m benchmarks.generalisation`).
     """
-    for setting in sentence_signals.CLASSIFIERS:
-        stored = sentence_signals.read_stored(setting)
-        fusion = generalisation.fit(stored, np.ones(len(stored.answers), dtype=bool))
-        name = sentence_signals.CLASSIFIERS[setting]
+    for setting, name in signals.CLASSIFIERS.items():
+        stored = signals.read_stored(setting)
+        fusion = prior.fit(stored, np.ones(len(stored.answers), dtype=bool))
         release.write_prior(fusion, name)
         _say(f"{name}: {dict(zip(FEATURES, fusion.coefficients.round(3).tolist(), strict=True))}")
-        for decision, threshold in generalisation.propose_cut_offs(stored).items():
+        for decision, threshold in prior.propose_cut_offs(stored).items():
             _say(f"{name}: cut-off {decision} {threshold:.3f}")
 
 
@@ -211,13 +158,9 @@ def _say(text: str) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run one stage from the command line."""
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
-    parser.add_argument(
-        "stage", choices=("nli", "grounded", "sets", "interpolate", "faults", "fuse", "prior", "average", "export")
-    )
+    parser.add_argument("stage", choices=("nli", "grounded", "sets", "interpolate", "prior", "average", "export"))
     parser.add_argument("--output", type=Path, help="folder for delta.safetensors and training.json (nli, grounded)")
-    parser.add_argument(
-        "--predictions", type=Path, nargs="+", help="folders of the fold models (interpolate, faults, fuse, average)"
-    )
+    parser.add_argument("--predictions", type=Path, nargs="+", help="folders of the fold models (interpolate, average)")
     parser.add_argument("--revision", help="revision of the shipped model (export)")
     parser.add_argument("--start", type=Path, help="folder of the stage before (grounded)")
     parser.add_argument("--base", choices=tuple(BASES), help="what to start from (nli; later stages go on with it)")
@@ -230,11 +173,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rank", type=int)
     parser.add_argument("--token-weight", type=float)
     options = parser.parse_args(arguments)
-    if options.stage == "fuse":
-        if not options.predictions:
-            parser.exit(2, "training: --predictions must name the folders of the fold models\n")
-        run_fuse(options.predictions)
-        return 0
     if options.stage == "prior":
         run_prior()
         return 0
@@ -256,12 +194,6 @@ def main(arguments: list[str] | None = None) -> int:
         if options.start is None or options.output is None or not options.predictions:
             parser.exit(2, "training: interpolate needs --start FOLDER, --predictions FOLDER and --output FOLDER\n")
         run_interpolate(Path(root), options.start, options.predictions[0], options.output)
-        return 0
-    if options.stage == "faults":
-        if not options.predictions:
-            parser.exit(2, "training: --predictions must name the folders of the fold models\n")
-        for folder in options.predictions:
-            faults.score_faults(Path(root), folder)
         return 0
     if options.output is None:
         parser.exit(2, "training: --output must name a folder\n")

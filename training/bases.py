@@ -15,29 +15,19 @@ CLASSES = TARGETS[:3]
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base model with a fresh classification head, and how its pairs are written.
+    """A base model with a fresh classification head, and how its pairs are written."""
 
-    Attributes
-    ----------
-    make_classifier : callable
-        Share of dropout -> sequence classifier of transformers with the classes :data:`CLASSES`.
-    load_tokenizer : callable
-        Returns its tokenizer (library tokenizers) without padding and truncation.
-    padding : int
-        Token id that fills a batch.
-    has_segments : bool
-        Whether the model takes a token type per token.
-    first_block : int
-        Blocks below it, and the embeddings, stay as they are: their gradients are never computed.
-    shipped_rank : int, optional
-        Rank that an update is cut to before it ships, so that it stays below 5 MB; None = that of the training.
-    """
-
+    #: Share of dropout -> sequence classifier of transformers with the classes :data:`CLASSES`.
     make_classifier: Callable[[float], Any]
+    #: Returns its tokenizer (library tokenizers) without padding and truncation.
     load_tokenizer: Callable[[], Any]
+    #: Token id that fills a batch.
     padding: int
+    #: Whether the model takes a token type per token.
     has_segments: bool
+    #: Blocks below it, and the embeddings, stay as they are: their gradients are never computed.
     first_block: int
+    #: Rank that an update is cut to before it ships, so that it stays below 5 MB; None = that of the training.
     shipped_rank: int | None
 
 

@@ -185,24 +185,6 @@ def train(
     """Return the trained classifier; the delta and the settings are written to ``output`` after every epoch.
 
     A checkpoint is written every :data:`CHECKPOINT_SECONDS`, and a folder that holds one goes on from it.
-
-    Parameters
-    ----------
-    pairs : sequence of Pair
-        What to learn from.
-    settings : Settings
-        The recipe.
-    output : Path
-        Folder for ``delta.safetensors`` and ``training.json``.
-    start : Path, optional
-        Folder of an earlier stage to go on from.
-    weights : ndarray, shape (n,), optional
-        Weight of each pair in the loss; 1 by default.
-
-    Raises
-    ------
-    ValueError
-        If ``output`` holds the checkpoint of another training.
     """
     torch.manual_seed(settings.random_seed)
     random = np.random.default_rng(settings.random_seed)

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from benchmarks.ragtruth import read_rows, read_spans
 from hcat.encoders.embedding import encode_texts, load_encoder
 from hcat.encoders.identities import resolve_encoder
 from hcat.engine.sizes import embedding_tokens
@@ -29,6 +28,7 @@ from hcat.metrics.records import Records, find_contradictions, read_fields
 from hcat.metrics.support import Evidence, measure_support
 from hcat.test_set.perturbation.faults import perturb
 from training.pairs import TARGETS, Pair
+from training.ragtruth import read_rows, read_spans
 
 EVIDENCE = EvidenceSettings(mode="sentences", count_windows=1, count_sentences=4, count_characters=700)
 
@@ -53,60 +53,42 @@ SHARE_INSIDE = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer with its context, and where people marked it.
+    """One answer with its context, and where people marked it."""
 
-    Attributes
-    ----------
-    answer_id, source_id, task, model, split : str
-        Names in the data; ``source_id`` is what must not be split.
-    query, answer : str
-        Texts.
-    contexts : tuple of str
-        Chunks in order.
-    spans : tuple of (int, int)
-        Character spans that people marked as hallucinated; empty for a faithful answer.
-    """
-
+    #: Names in the data; ``source_id`` is what must not be split.
     answer_id: str
     source_id: str
     task: str
     model: str
     split: str
+    #: Texts.
     query: str
     answer: str
+    #: Chunks in order.
     contexts: tuple[str, ...]
+    #: Character spans that people marked as hallucinated; empty for a faithful answer.
     spans: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSentence:
-    """One sentence of an answer with its evidence and its label.
+    """One sentence of an answer with its evidence and its label."""
 
-    Attributes
-    ----------
-    answer : Answer
-        Where it stands.
-    sentence_index, start, end : int
-        Position in the answer and character span.
-    text, premise : str
-        The sentence and its evidence.
-    context : tuple of str
-        All context sentences.
-    similarity, overlap : float
-        Cosine with the best context sentence, and share of the sentence's words that the premise holds.
-    wrong : tuple of (int, int)
-        Character spans of ``text`` that people marked; empty for a supported sentence.
-    """
-
+    #: Where it stands.
     answer: Answer
+    #: Position in the answer and character span.
     sentence_index: int
     start: int
     end: int
+    #: The sentence and its evidence.
     text: str
     premise: str
+    #: All context sentences.
     context: tuple[str, ...]
+    #: Cosine with the best context sentence, and share of the sentence's words that the premise holds.
     similarity: float
     overlap: float
+    #: Character spans of ``text`` that people marked; empty for a supported sentence.
     wrong: tuple[tuple[int, int], ...]
 
     @property

@@ -15,12 +15,12 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from benchmarks.labelled_sets import LabelledAnswer, read_sets
-from benchmarks.made_faults import BORROWED, make_faults
 from hcat.language.claims import claims_nothing
 from hcat.language.text import split_sentences
 from hcat.test_set.perturbation import faults
 from training.grounded import CONTRADICTION, ENTAILMENT, NOT_ENTAILMENT, EvidenceReader
+from training.labelled_sets import LabelledAnswer, read_sets
+from training.made_faults import BORROWED, make_faults
 from training.pairs import TARGETS, Pair
 
 NEUTRAL: Final = TARGETS.index("neutral")
@@ -82,17 +82,6 @@ def read_human_pairs(data: Path, reader: EvidenceReader, seed: int, kept: Path) 
     """Return the family and the pair of every claim of :data:`SETS`.
 
     To choose the evidence takes minutes, so the pairs are kept in a file for the trainings of all folds.
-
-    Parameters
-    ----------
-    data : Path
-        Folder of labelled data.
-    reader : EvidenceReader
-        Chooses the evidence of each sentence in the passages of its answer.
-    seed : int
-        Of the made faults.
-    kept : Path
-        Parquet file of the pairs; it is read if it is there, else written.
     """
     if not kept.exists():
         answers = [one for one in read_sets(data) if one.set_name in SETS and one.contexts]

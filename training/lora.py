@@ -19,15 +19,7 @@ _BLOCK = re.compile(r"\bencoder\.layer\.(\d+)\.")
 
 
 class LowRankLinear(nn.Module):
-    """A frozen linear layer plus a trained low-rank update; starts equal to the frozen layer.
-
-    Parameters
-    ----------
-    frozen : torch.nn.Linear
-        Layer of the base model; its weights get no gradient.
-    rank : int
-        Rank of the update.
-    """
+    """A frozen linear layer plus a trained low-rank update; starts equal to the frozen layer."""
 
     def __init__(self, frozen: nn.Linear, rank: int) -> None:
         super().__init__()

@@ -33,24 +33,16 @@ NLI_TEST = ("nli_3way", "mnli_dev_matched")
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One pair of texts and what is known of it.
+    """One pair of texts and what is known of it."""
 
-    Attributes
-    ----------
-    premise, hypothesis : str
-        Evidence, and the sentence that it may entail.
-    target : int
-        Index in :data:`TARGETS`.
-    source : str
-        Data set or kind, for counting.
-    wrong : tuple of (int, int), optional
-        Character spans of the hypothesis that are not supported; empty = all of it is, None = nobody said where.
-    """
-
+    #: Evidence, and the sentence that it may entail.
     premise: str
     hypothesis: str
+    #: Index in :data:`TARGETS`.
     target: int
+    #: Data set or kind, for counting.
     source: str
+    #: Character spans of the hypothesis that are not supported; empty = all of it is, None = nobody said where.
     wrong: tuple[tuple[int, int], ...] | None = None
 
 

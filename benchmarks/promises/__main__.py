@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Final
 
 from benchmarks.harness import ROOT, Outcome, Table, argument_parser, describe_machine, print_outcome, working_folder
@@ -37,7 +38,8 @@ _INTRODUCTION: Final = """# Promises
 hcat states intervals, error rates and coverages. This page shows how often each promise holds when the data are hard:
 clusters of very uneven size, rare failures, documents that several queries share, weeks that differ by chance. All data
 of this page are simulated, and the generators are in `benchmarks/promises/`. A promise counts as kept when the measured
-value is inside its limits, give or take two Monte Carlo standard errors.
+value is inside its limits, give or take two Monte Carlo standard errors. A row has the median over the designs and the
+design that comes closest to breaking the promise, or breaks it. `--json` prints every design.
 """
 
 
@@ -60,7 +62,9 @@ def main(arguments: list[str] | None = None) -> int:
     for part, promises in found.items():
         print_outcome(Outcome("promises", PARTS[part], _tables(promises)))
     if not (options.quick or options.part):
-        PAGE.write_text(_page(found, count_runs, options.seed), encoding="utf-8")
+        command = f"python -m benchmarks.promises --runs {count_runs} --seed {options.seed}"
+        machine = f"{datetime.now(UTC):%Y-%m-%d} (UTC). Machine: {describe_machine()}"
+        PAGE.write_text(_page(found, command, machine), encoding="utf-8")
     return 0 if is_kept else 1
 
 
@@ -112,33 +116,36 @@ def _limit(row: Promise) -> str:
     return f"at least {row.low:g}" if row.low is not None else f"at most {row.high:g}" if row.high is not None else "-"
 
 
-def _page(found: dict[str, list[Promise]], count_runs: int, seed: int) -> str:
-    """Return docs/promises.md: a summary by promise, then every design."""
-    all_rows = [row for promises in found.values() for row in promises]
-    summary = Table(
-        "Kept designs by promise",
-        ("promise", "designs kept", "lowest", "highest"),
-        [
+def _page(found: dict[str, list[Promise]], command: str, machine: str) -> str:
+    """Return docs/promises.md: one row per promise with its worst design, then the designs that break one."""
+    parts = [_INTRODUCTION, f"Command: `{command}`, {machine}.\n"]
+    for part, promises in found.items():
+        rows = [
             (
                 text,
-                _count_kept([row for row in rows if _has_limit(row)]),
-                f"{min(row.measured for row in rows):.3f}",
-                f"{max(row.measured for row in rows):.3f}",
+                _count_kept([row for row in own if _has_limit(row)]),
+                _limit(worst),
+                f"{median(row.measured for row in own):.3f}",
+                f"{worst.measured:.3f}",
+                worst.design,
             )
-            for text in dict.fromkeys(row.promise for row in all_rows)
-            if (rows := [row for row in all_rows if row.promise == text])
-        ],
-    )
-    command = f"python -m benchmarks.promises --runs {count_runs} --seed {seed}"
-    parts = [
-        _INTRODUCTION,
-        f"Command: `{command}`, {datetime.now(UTC):%Y-%m-%d} (UTC). Machine: {describe_machine()}.\n",
-        summary.to_markdown() + "\n",
-    ]
-    for part, promises in found.items():
-        parts.append(f"## {PARTS[part]}\n")
-        parts += [table.to_markdown() + "\n" for table in _tables(promises)]
+            for text in dict.fromkeys(row.promise for row in promises)
+            if (own := [row for row in promises if row.promise == text])
+            for worst in [max(own, key=_distance)]
+        ]
+        columns = ("promise", "designs kept", "limit", "median", "worst", "worst design")
+        parts.append(Table(PARTS[part], columns, rows).to_markdown() + "\n")
+    broken = [row for promises in found.values() for row in promises if not row.is_kept]
+    parts.append("## Not kept\n")
+    parts += [table.to_markdown() + "\n" for table in _tables(broken)] or ["Every promise is kept.\n"]
     return "\n".join(parts)
+
+
+def _distance(row: Promise) -> tuple[bool, float]:
+    """Return what sorts designs from the best to the worst: how far the value lies beyond or inside its limits."""
+    sides = [row.measured - row.high] if row.high is not None else []
+    sides += [row.low - row.measured] if row.low is not None else []
+    return bool(sides), max(sides, default=-row.measured)
 
 
 if __name__ == "__main__":

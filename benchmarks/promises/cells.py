@@ -39,18 +39,13 @@ _RUNS_PER_DRAWN = 5
 
 
 class Build(NamedTuple):
-    """Rows of one simulated build.
+    """Rows of one simulated build."""
 
-    Attributes
-    ----------
-    is_failing : ndarray of bool, shape (n_rows,)
-    clusters : ndarray of int, shape (n_rows,)
-    dimensions : list of ndarray of int, shape (n_rows,)
-        Segment of each row in each dimension.
-    """
-
+    #: Shape (n_rows,).
     is_failing: Flags
+    #: Shape (n_rows,).
     clusters: Integers
+    #: Segment of each row in each dimension; shape (n_rows,).
     dimensions: list[Integers]
 
 

@@ -18,32 +18,21 @@ ROWS_PER_CLUSTER = 5
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """One promise under one design.
+    """One promise under one design."""
 
-    Attributes
-    ----------
-    promise : str
-        What is promised, in words that a validator reads; promises of one text share a table.
-    design : str
-        How the data were made.
-    measured : float
-        A share of runs, or another mean over runs.
-    error : float
-        Its Monte Carlo standard error.
-    count_runs : int
-    low, high : float or None
-        What the measured value must reach and not exceed; None = no limit on that side.
-    note : str
-        What else a reader must know, for instance the width of the interval beside another one.
-    """
-
+    #: What is promised, in words that a validator reads; promises of one text share a table.
     promise: str
+    #: How the data were made.
     design: str
+    #: A share of runs, or another mean over runs.
     measured: float
+    #: Its Monte Carlo standard error.
     error: float
     count_runs: int
+    #: What the measured value must reach and not exceed; None = no limit on that side.
     low: float | None = None
     high: float | None = None
+    #: What else a reader must know, for instance the width of the interval beside another one.
     note: str = ""
 
     @property

@@ -41,52 +41,34 @@ RUNS_DIVISOR: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How logs arise; scores have standard deviation 1 within a topic and week.
-
-    Attributes
-    ----------
-    name : str
-    weekly : int
-        Interactions of a usual week.
-    count_metrics : int
-        Each is looked at over all interactions and in five topics.
-    week_spread : float
-        Standard deviation of the effect of a week, drawn for each metric and each week.
-    count_clusters : int
-        Zipf clusters a week, the largest with a tenth of the rows; 0 = each interaction is its own.
-    likeness : float
-        Share of the variance that rows of a cluster have in common.
-    correlation : float
-        Share of the variance, of weeks and of rows, that all metrics have in common.
-    holidays : tuple of int
-        Weeks with few interactions; negative ones count from the last.
-    has_quarters : bool
-        Every 13th week brings one topic more; which one is drawn, and so is the phase.
-    slow_mix : float
-        Share that moves from the first topic to the third over all weeks.
-    reference : int
-        Weeks of the reference.
-    shift : float
-        Of the first metric, after the reference.
-    weeks_to_shift : int
-        Weeks over which the shift grows; 1 = at once.
-    weeks_to_find : int
-        Weekly looks after the reference.
-    """
+    """How logs arise; scores have standard deviation 1 within a topic and week."""
 
     name: str
+    #: Interactions of a usual week.
     weekly: int = 200
+    #: Each is looked at over all interactions and in five topics.
     count_metrics: int = 10
+    #: Standard deviation of the effect of a week, drawn for each metric and each week.
     week_spread: float = 0.0
+    #: Zipf clusters a week, the largest with a tenth of the rows; 0 = each interaction is its own.
     count_clusters: int = 0
+    #: Share of the variance that rows of a cluster have in common.
     likeness: float = 0.3
+    #: Share of the variance, of weeks and of rows, that all metrics have in common.
     correlation: float = 0.0
+    #: Weeks with few interactions; negative ones count from the last.
     holidays: tuple[int, ...] = ()
+    #: Every 13th week brings one topic more; which one is drawn, and so is the phase.
     has_quarters: bool = False
+    #: Share that moves from the first topic to the third over all weeks.
     slow_mix: float = 0.0
+    #: Weeks of the reference.
     reference: int = 26
+    #: Of the first metric, after the reference.
     shift: float = 0.0
+    #: Weeks over which the shift grows; 1 = at once.
     weeks_to_shift: int = 1
+    #: Weekly looks after the reference.
     weeks_to_find: int = 3
 
 
@@ -152,7 +134,7 @@ SHIFTED: Final = (
 
 def measure(count_runs: int, seed: int) -> list[Promise]:
     """Return the alarmed looks of every quiet design, and the found shifts; a fifth of ``count_runs`` each."""
-    count = max(20, count_runs // RUNS_DIVISOR)
+    count = max(2, count_runs // RUNS_DIVISOR)
     quiet = [_of_quiet(number, count, seed) for number in range(len(QUIET))]
     other = [_of_other_mix(number, count, seed) for number in range(len(OTHER_MIX))]
     return quiet + other + [_of_shifted(number, count, seed) for number in range(len(SHIFTED))]

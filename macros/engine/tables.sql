@@ -13,7 +13,7 @@
 
 {#
     Drops columns of a table that keeps its rows. The table is written anew: Parquet cannot drop a column, and DuckDB
-    would keep a check that calls a function, with which it cannot replay its log (decision 50).
+    would keep a check that calls a function, with which it cannot replay its log (decision 49).
 #}
 {% macro drop_columns(relation, names) %}
     {% set kept = [] %}

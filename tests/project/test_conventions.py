@@ -19,7 +19,7 @@ from dbt.contracts.graph.manifest import Manifest
 #: The rows of fct_threshold_gates, whose contract holds; it only stands between the gates and the published copy.
 WITHOUT_CONTRACT = {"gate_verdicts"}
 
-#: Read before the project's own vars are known, hence given on the command line alone (decision 11).
+#: Read before the project's own vars are known, hence given on the command line alone (decision 15).
 COMMAND_LINE_VARIABLES = {"hcat_schema"}
 
 #: Settings that the ledger does not keep as they stand, each with the reason.
@@ -446,7 +446,7 @@ def test_marts_have_contracts_and_documented_columns(models: dict[str, dict[str,
 
 
 def test_checks_call_no_function(models: dict[str, dict[str, Any]]) -> None:
-    """DuckDB cannot replay a comment on a column of a table whose check calls one (decision 50)."""
+    """DuckDB cannot replay a comment on a column of a table whose check calls one (decision 49)."""
     checks = [
         (name, constraint["expression"])
         for name, model in models.items()
@@ -565,7 +565,7 @@ def test_nothing_asks_what_is_not_in_a_subquery(path: Path) -> None:
 
 
 def test_analyses_of_scores_wait_for_no_label(models: dict[str, dict[str, Any]], manifest: dict[str, Any]) -> None:
-    # new labels recompute what comes after them (decision 54); ratings decide what a judge reads, and its scores follow
+    # new labels recompute what comes after them (decision 49); ratings decide what a judge reads, and its scores follow
     children, after = manifest["child_map"] | {"model.hcat.int_metrics__judged": []}, set[str]()
     coming = ["model.hcat.base_ratings"]
     while coming:

@@ -33,7 +33,7 @@ from hcat.engine.keys import hash_text
 from hcat.engine.sizes import SLICE_ROWS, embedding_tokens
 from hcat.statistics.arrays import Vectors
 
-#: Device -> how many slices of texts are read as one: a GPU idles between small ones (decision 51).
+#: Device -> how many slices of texts are read as one: a GPU idles between small ones (decision 49).
 SLICES_JOINED = {"cpu": 1, "cuda": 4}
 
 EMBEDDED_SCHEMA = pa.schema(

@@ -20,7 +20,7 @@ from hcat.engine.batching import SLICES_AHEAD, map_slices
 from hcat.engine.sizes import SLICE_ROWS, pair_tokens
 from hcat.statistics.arrays import Floats
 
-#: Device -> how many slices of pairs are read as one (decision 51).
+#: Device -> how many slices of pairs are read as one (decision 49).
 SLICES_JOINED = {"cpu": 1, "cuda": 2}
 
 #: What :func:`entail_pending` reads of a pair.

@@ -4,17 +4,12 @@ import pytest
 
 # benchmarks is no installed package: it is run from the root of the repository
 from benchmarks import privacy as benchmark
-from benchmarks.__main__ import BENCHMARKS
 from hcat.privacy.recognition import find_spans
 from hcat.privacy.spans import Span
 
 
 def _sentence(text: str, spans: list[tuple[int, int, str]], template: str = "t") -> benchmark.Sentence:
     return benchmark.Sentence(text, tuple(spans), template)
-
-
-def test_the_benchmark_is_registered() -> None:
-    assert BENCHMARKS["privacy"] is benchmark.run
 
 
 def test_recall_and_precision_count_as_a_reader_would() -> None:

@@ -48,7 +48,7 @@ def test_a_locked_warehouse_names_the_process_and_the_published_copy(tmp_path: P
     )
 
 
-#: What no build of hcat does (decision 50). Where DuckDB can replay it, checks may call functions again.
+#: What no build of hcat does (decision 49). Where DuckDB can replay it, checks may call functions again.
 NOT_REPLAYED = """
 import os, signal, sys, duckdb
 connection = duckdb.connect(sys.argv[1])

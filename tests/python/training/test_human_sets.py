@@ -4,8 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from benchmarks.labelled_sets import family_of
 from training import fit, grounded, human_sets, pairs
+from training.labelled_sets import family_of
 from training.pairs import TARGETS
 
 PASSAGE = "The card costs 5 euros a year. Students of Quayside pay nothing. It is sent within 7 days."

@@ -1,7 +1,6 @@
 """The recipe of the compact model: the low-rank update, the loss of partly known targets, batches, folds and labels."""
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,7 +12,7 @@ from safetensors.torch import save_file
 from hcat.encoders import minilm
 from hcat.encoders.pair_classifiers import merge_delta
 from hcat.metrics.fusion import FEATURES
-from training import fit, grounded, pairs, release
+from training import fit, grounded, pairs
 from training.bases import BASES
 from training.lora import adapt, average_deltas, read_delta, write_back
 
@@ -136,52 +135,6 @@ def test_tokens_of_a_wrong_span_are_labelled_and_nothing_else_is():
     assert not seen[0, :start].any()
     assert not seen[1].any()
     assert float(fit.measure_token_loss(torch.zeros_like(targets), targets, seen)) == pytest.approx(np.log(2))
-
-
-def test_cut_off_of_highest_f1_keeps_equal_scores_together():
-    # failures at .1, .2 and .5; .5 is shared with a faithful answer: flagging .1 and .2 gives F1 .8, up to .5 gives 6/7
-    scores = np.array([0.1, 0.2, 0.5, 0.5, 0.9])
-    is_failure = np.array([True, True, True, False, False])
-    assert release.best_cut_off(scores, is_failure) == pytest.approx(0.7)
-    assert release.best_cut_off(scores, np.array([True, True, False, False, False])) == pytest.approx(0.35)
-
-
-def test_labels_of_sentences_teach_the_prior_what_labels_of_answers_cannot():
-    # labels of answers are drawn at random, those of sentences follow entailment
-    random = np.random.default_rng(5)
-    count, names = 150, list(FEATURES)
-    features = random.normal(size=(2 * count, len(names)))
-    is_supported = features[:, names.index("entailment_logit")] + 0.3 * random.normal(size=2 * count) > 0
-    rows = [
-        {"split": "test", "fold": number % 3, "is_grounded": bool(random.random() < 0.5)} for number in range(count)
-    ]
-    scored = release.Scored(pa.table({"is_supported": is_supported}), features, np.arange(2 * count) // 2, rows)
-    faults = release.Faults(
-        random.normal(size=(4, len(names))),
-        np.arange(4),
-        [{"source_id": "s", "kind": kind, "fold": 0} for kind in (None, "number_outside", None, "entity_outside")],
-    )
-    without = release.fit_prior(scored, faults, release.PriorPlan(takes_sentences=False, fault_weight=0.07))
-    plan = release.PriorPlan(takes_sentences=True, fault_weight=0.07)
-    taught = release.fit_prior(scored, faults, plan)
-    assert taught.coefficients[0] > 3 * max(without.coefficients[0], 0.2)
-    assert (taught.coefficients * np.array(list(FEATURES.values())) >= 0).all()
-    # a fold that is left out has no say
-    changed = release.Scored(
-        pa.table({"is_supported": np.where(np.arange(2 * count) // 2 % 3 == 1, ~is_supported, is_supported)}),
-        features,
-        scored.answers,
-        [row | {"is_grounded": not row["is_grounded"]} if row["fold"] == 1 else row for row in rows],
-    )
-    held = release.fit_prior(changed, faults, plan, held_out=1)
-    assert held.coefficients.tolist() == release.fit_prior(scored, faults, plan, held_out=1).coefficients.tolist()
-
-
-def test_folds_hold_whole_clusters_and_never_move():
-    assert [grounded.fold_of(f"QA-{number}", 3) for number in range(6)] == [
-        grounded.fold_of(f"QA-{number}", 3) for number in range(6)
-    ]
-    assert len({grounded.fold_of(f"QA-{number}", 3) for number in range(40)}) == 3
 
 
 def make_answer(answer: str, contexts: tuple[str, ...], spans: tuple[tuple[int, int], ...]) -> grounded.Answer:

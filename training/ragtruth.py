@@ -15,15 +15,7 @@ REQUIRED_COLUMNS = ("query", "contexts", "answer", "hallucinated", "task", "mode
 
 
 def read_rows(folder: Path) -> list[dict[str, Any]]:
-    """Return the labelled rows of every parquet file in ``folder``, each with a stable ``interaction_id``.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the folder has no parquet file.
-    ValueError
-        If a required column is missing; the message names file and column.
-    """
+    """Return the labelled rows of every parquet file in ``folder``, each with a stable ``interaction_id``."""
     files = sorted(folder.glob("*.parquet"))
     if not files:
         raise FileNotFoundError(f"{folder} holds no parquet file")

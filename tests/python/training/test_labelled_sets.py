@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from benchmarks import generalisation, labelled_sets, made_faults, sentence_signals
-from benchmarks.labelled_sets import LabelledAnswer, family_of, read_set, read_sets
-from benchmarks.sentence_signals import NAMES, Signals, read_stored, write_stored
+from benchmarks.generalisation import rank
 from hcat.metrics.fusion import FEATURES
+from training import labelled_sets, made_faults, prior, ragtruth
+from training.labelled_sets import LabelledAnswer, family_of, read_set, read_sets
 from training.release import PRIOR
+from training.signals import CLASSIFIERS, NAMES, Signals, read_stored, write_stored
 
 FAITHFUL = "The monthly fee of the Harbour Account is 5 euros for all adults."
 CONTEXTS = (FAITHFUL, "The limit is 9 euros.")
@@ -47,7 +48,7 @@ def make_signals(count: int = 40) -> Signals:
         kinds.append(None)
     features = random.standard_normal((count, len(NAMES))) * 0.1
     features[:, 0] += np.where([answer.is_bad for answer in answers], -2.0, 2.0)
-    return Signals(answers, kinds, np.arange(count), features, np.zeros(count), np.zeros(count, dtype=bool))
+    return Signals(answers, kinds, np.arange(count), features, np.zeros(count, dtype=bool))
 
 
 def test_a_file_of_labels_becomes_answers(tmp_path):
@@ -132,20 +133,20 @@ def test_faults_are_made_of_good_answers_only():
 
 def test_families_and_kinds_weigh_the_same():
     signals = make_signals()
-    weights = generalisation.balance(signals, np.ones(40, dtype=bool))
+    weights = prior.balance(signals, np.ones(40, dtype=bool))
     sums = {family: weights[signals.families == family].sum() for family in ("wice", "shroom")}
     assert sums["wice"] == pytest.approx(sums["shroom"])
     assert weights.mean() == pytest.approx(1.0)
-    assert generalisation.balance(signals, signals.families == "wice")[signals.families == "shroom"].sum() == 0
+    assert prior.balance(signals, signals.families == "wice")[signals.families == "shroom"].sum() == 0
 
 
 def test_a_left_out_family_is_scored_by_the_others():
     signals = make_signals()
-    log_odds = generalisation.fit_left_out(signals)
-    fusion = generalisation.fit(signals, signals.families == "shroom")
+    log_odds = prior.fit_left_out(signals)
+    fusion = prior.fit(signals, signals.families == "shroom")
     own = signals.families == "wice"
     assert np.array_equal(log_odds[own], fusion.sentence_log_odds(signals.features[own]))
-    ranking = generalisation.rank(signals, signals.join(log_odds))
+    ranking = rank(signals, signals.join(log_odds))
     assert ranking.by_family.value > 0.9
     assert np.isnan(ranking.of_records.value)
 
@@ -153,7 +154,7 @@ def test_a_left_out_family_is_scored_by_the_others():
 def test_the_cut_off_weighs_families_alike():
     signals = make_signals()
     scores = np.where(signals.is_bad, -1.0, 1.0)
-    cut_off = generalisation.choose_cut_off(signals, scores, np.ones(40, dtype=bool))
+    cut_off = prior.choose_cut_off(signals, scores, np.ones(40, dtype=bool))
     assert -1.0 <= cut_off <= 1.0
 
 
@@ -175,13 +176,23 @@ def test_stored_signals_hold_no_text_and_come_back(tmp_path):
 @pytest.mark.parametrize("setting", ["cascade", "compact", "accurate"])
 def test_the_shipped_prior_is_what_the_stored_signals_give(setting):
     stored = read_stored(setting)
-    fusion = generalisation.fit(stored, np.ones(len(stored.answers), dtype=bool))
+    fusion = prior.fit(stored, np.ones(len(stored.answers), dtype=bool))
     with PRIOR.open(encoding="utf-8") as handle:
-        rows = {
-            row["feature"]: row
-            for row in csv.DictReader(handle)
-            if row["classifier_name"] == sentence_signals.CLASSIFIERS[setting]
-        }
+        rows = {row["feature"]: row for row in csv.DictReader(handle) if row["classifier_name"] == CLASSIFIERS[setting]}
     assert float(rows["intercept"]["coefficient"]) == pytest.approx(fusion.intercept, abs=2e-3)
     for name, coefficient in zip(FEATURES, fusion.coefficients, strict=True):
         assert float(rows[name]["coefficient"]) == pytest.approx(coefficient, abs=2e-3)
+
+
+def test_labels_stay_out_of_the_raw_logs(tmp_path):
+    row = {"query": "What?", "contexts": ["A context."], "answer": "An answer.", "hallucinated": True, "task": "QA"}
+    table = pa.Table.from_pylist([row | {"model": "one", "source_id": "s1"}, row | {"model": "two", "source_id": "s2"}])
+    parquet.write_table(table, tmp_path / "part.parquet")
+    rows = ragtruth.read_rows(tmp_path)
+    ragtruth.write_raw_logs(rows, tmp_path / "raw")
+    written = "".join(path.read_text() for path in sorted((tmp_path / "raw").iterdir()))
+    assert "hallucinated" not in written
+    assert len({row["interaction_id"] for row in rows}) == 2
+    parquet.write_table(table.drop_columns(["task"]), tmp_path / "part.parquet")
+    with pytest.raises(ValueError, match="has no column task"):
+        ragtruth.read_rows(tmp_path)

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import pyarrow.parquet as parquet
 
-from benchmarks import ragtruth, transfer
+from training import ragtruth
 
 #: Family -> its sets; every other set is a family of its own.
 FAMILIES: Final[Mapping[str, Sequence[str]]] = {
@@ -50,37 +50,25 @@ _REQUIRED = ("source_group", "query", "contexts", "answer", "bad", "conflict")
 
 @dataclass(frozen=True, slots=True)
 class LabelledAnswer:
-    """One answer that somebody labelled.
+    """One answer that somebody labelled."""
 
-    Attributes
-    ----------
-    answer_id : str
-        Unique over all sets.
-    set_name, family : str
-        Where it comes from, and what is left out with it.
-    cluster : str
-        Document or premise that siblings share.
-    query, answer : str
-        Texts; the query may be empty.
-    contexts : tuple of str
-        Passages in order.
-    is_bad : bool
-        The evidence does not support the answer.
-    is_contradicted : bool or None
-        The evidence says the opposite; None where the set does not tell it from a lack of support.
-    task, model : str
-        Task and generator as the set names them; empty where it does not.
-    """
-
+    #: Unique over all sets.
     answer_id: str
+    #: Where it comes from, and what is left out with it.
     set_name: str
     family: str
+    #: Document or premise that siblings share.
     cluster: str
+    #: Texts; the query may be empty.
     query: str
     answer: str
+    #: Passages in order.
     contexts: tuple[str, ...]
+    #: The evidence does not support the answer.
     is_bad: bool
+    #: The evidence says the opposite; None where the set does not tell it from a lack of support.
     is_contradicted: bool | None
+    #: Task and generator as the set names them; empty where it does not.
     task: str
     model: str
 
@@ -97,16 +85,7 @@ def family_of(set_name: str) -> str:
 
 
 def read_sets(data: Path, maximum_rows: int | None = None) -> list[LabelledAnswer]:
-    """Return the answers of every set below ``data``, in a fixed order.
-
-    Parameters
-    ----------
-    data : Path
-        Folder of labelled data; a set that is missing is left out.
-    maximum_rows : int, optional
-        Answers per set. Whole clusters are taken in the order of a hash, so that a smaller limit takes a part of a
-        larger one.
-    """
+    """Return the answers of every set below ``data``, in a fixed order."""
     found: list[LabelledAnswer] = []
     readers = {"ragtruth": _read_ragtruth, "begin": _read_begin, "q2_wow": _read_q2, "qags": _read_qags}
     readers |= {"expertqa": _read_expertqa, "halueval": _read_halueval}
@@ -119,13 +98,7 @@ def read_sets(data: Path, maximum_rows: int | None = None) -> list[LabelledAnswe
 
 
 def read_set(path: Path) -> Iterator[LabelledAnswer]:
-    """Yield the answers of one file with the columns of the folder `more`; its stem is the name of the set.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing; the message names file and column.
-    """
+    """Yield the answers of one file with the columns of the folder `more`; its stem is the name of the set."""
     table = parquet.read_table(path)
     missing = [name for name in _REQUIRED if name not in table.column_names]
     if missing:
@@ -145,24 +118,24 @@ def _read_ragtruth(folder: Path) -> Iterator[LabelledAnswer]:
 
 
 def _read_begin(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_begin(folder)):
+    for position, row in enumerate(_begin_rows(folder)):
         yield _to_answer("begin", position, row, row["hallucinated"], None if row["hallucinated"] else False)
 
 
 def _read_q2(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_q2(folder)):
+    for position, row in enumerate(_q2_rows(folder)):
         yield _to_answer("q2_wow", position, row, row["hallucinated"], None if row["hallucinated"] else False)
 
 
 def _read_qags(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_folder(folder)):
+    for position, row in enumerate(_read_folder(folder)):
         fields = row | {"contexts": [row["article"]], "answer": row["sentence"], "source_id": _digest(row["article"])}
         is_bad = not row["consistent"]
         yield _to_answer("qags", position, fields | {"task": row["dataset"]}, is_bad, None if is_bad else False)
 
 
 def _read_expertqa(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_folder(folder)):
+    for position, row in enumerate(_read_folder(folder)):
         if row["evidence"] and row["support"] in ("Complete", "Partial", "Incomplete") and row["claim"].strip():
             fields = {"contexts": row["evidence"], "answer": row["claim"], "source_id": row["question"]}
             fields |= {"query": row["question"], "task": row["field"], "model": row["system"]}
@@ -171,11 +144,57 @@ def _read_expertqa(folder: Path) -> Iterator[LabelledAnswer]:
 
 
 def _read_halueval(folder: Path) -> Iterator[LabelledAnswer]:
-    for position, row in enumerate(transfer.read_folder(folder)):
+    for position, row in enumerate(_read_folder(folder)):
         for column, is_bad in (("right_answer", False), ("hallucinated_answer", True)):
             fields = {"contexts": [row["knowledge"]], "answer": row[column], "query": row["question"]}
             fields["source_id"] = _digest(row["knowledge"])
             yield _to_answer("halueval", 2 * position + is_bad, fields, is_bad, None if is_bad else False)
+
+
+def _begin_rows(folder: Path) -> list[dict[str, Any]]:
+    """Return BEGIN rows in the shape of RAGTruth; replies that claim nothing (`Generic`) are left out."""
+    return list(
+        _to_replies(
+            row | {"is_failure": row["begin_label"] != "Fully attributable", "task": row["data_source"]}
+            for row in _read_folder(folder)
+            if row["begin_label"] != "Generic"
+        )
+    )
+
+
+def _q2_rows(folder: Path) -> list[dict[str, Any]]:
+    """Return Q2 rows in the shape of RAGTruth; label 1 means inconsistent."""
+    rows = _read_folder(folder)
+    return list(
+        _to_replies(
+            row | {"is_failure": int(row["label"]) == 1, "model_name": row["model"], "task": "wow"} for row in rows
+        )
+    )
+
+
+def _read_folder(folder: Path) -> list[dict[str, Any]]:
+    """Return the rows of every parquet file in a folder."""
+    return [row for path in sorted(folder.glob("*.parquet")) for row in parquet.read_table(path).to_pylist()]
+
+
+def _to_replies(rows: Iterator[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    seen: dict[str, int] = {}
+    for row in rows:
+        knowledge = str(row["knowledge"])
+        source = hashlib.md5(knowledge.encode(), usedforsecurity=False).hexdigest()[:16]
+        content = f"{source}|{row['model_name']}|{row['message']}|{row['response']}"
+        key = hashlib.md5(content.encode(), usedforsecurity=False).hexdigest()[:16]
+        seen[key] = seen.get(key, 0) + 1
+        yield {
+            "interaction_id": f"{key}-{seen[key]}",
+            "query": row["message"],
+            "contexts": [knowledge],
+            "answer": row["response"],
+            "hallucinated": bool(row["is_failure"]),
+            "task": row["task"],
+            "model": row["model_name"],
+            "source_id": source,
+        }
 
 
 def _to_answer(
@@ -218,7 +237,7 @@ def _digest(text: str) -> str:
 
 
 def to_log_row(answer: LabelledAnswer) -> dict[str, Any]:
-    """Return the answer as :func:`benchmarks.ragtruth.write_raw_logs` takes it; no label gets into the logs."""
+    """Return the answer as :func:`training.ragtruth.write_raw_logs` takes it; no label gets into the logs."""
     return {
         "interaction_id": answer.answer_id,
         "query": answer.query,

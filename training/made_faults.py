@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Final
 
-from benchmarks.labelled_sets import LabelledAnswer
 from hcat.language.text import split_sentences
 from hcat.test_set.perturbation import faults
+from training.labelled_sets import LabelledAnswer
 
 BORROWED: Final = "borrowed"
 KINDS: Final = (*faults.KINDS, BORROWED)
@@ -28,20 +28,13 @@ _POOL = 40
 
 @dataclass(frozen=True, slots=True)
 class MadeAnswer:
-    """One sentence with a fault, or a faithful one that faults were made from.
+    """One sentence with a fault, or a faithful one that faults were made from."""
 
-    Attributes
-    ----------
-    answer : LabelledAnswer
-        The sentence as an answer of its own.
-    kind : str or None
-        One of :data:`KINDS`; None for a faithful sentence.
-    origin : str
-        Identifier of the faithful sentence.
-    """
-
+    #: The sentence as an answer of its own.
     answer: LabelledAnswer
+    #: One of :data:`KINDS`; None for a faithful sentence.
     kind: str | None
+    #: Identifier of the faithful sentence.
     origin: str
 
 

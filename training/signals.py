@@ -18,9 +18,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from benchmarks.labelled_sets import LabelledAnswer, family_of
 from hcat.metrics.fusion import FEATURES, join_answers
 from hcat.statistics.arrays import Flags, Floats
+from training.labelled_sets import LabelledAnswer, family_of
 
 #: Setting -> name of the shipped classifier whose prior is fitted.
 CLASSIFIERS: Final[Mapping[str, str]] = {
@@ -29,48 +29,25 @@ CLASSIFIERS: Final[Mapping[str, str]] = {
     "accurate": "hcat-entailment-accurate",
 }
 
-STORED: Final = Path(__file__).with_name("sentence_signals.parquet")
+STORED: Final = Path(__file__).with_name("signals.parquet")
 
 NAMES: Final = list(FEATURES)
 _READ: Final = ("entailment_logit", "contradiction_logit")
 
-#: The prior that hcat 0.1 shipped for the compact classifier: what a new one is held against.
-EARLIER_PRIOR: Final[Mapping[str, tuple[float, float, float]]] = {
-    "entailment_logit": (0.760997, 0.978109, 1.581615),
-    "evidence_overlap": (0.170086, 0.612095, 0.272004),
-    "count_numbers_unsupported": (-0.546291, 0.047197, 0.227376),
-    "count_entities_unsupported": (-0.597934, 0.059772, 0.244782),
-    "count_fields_contradicted": (-0.893271, 0.037191, 0.226700),
-    "log_words_unsupported": (-0.465239, 1.132704, 0.720120),
-}
-EARLIER_INTERCEPT: Final = 3.215521
-
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Answers with the signals of their sentences.
+    """Answers with the signals of their sentences."""
 
-    Attributes
-    ----------
-    answers : sequence of LabelledAnswer
-        Labelled answers, and faithful or faulty sentences as answers of their own; n of them.
-    kinds : sequence of str or None, length n
-        Kind of fault; ``faithful`` for a sentence that faults were made from; None for an answer that people labelled.
-    owners : ndarray of int, shape (m,)
-        Answer of each sentence.
-    features : ndarray, shape (m, n_features)
-        In the order of :data:`hcat.metrics.fusion.FEATURES`.
-    earlier : ndarray, shape (m,)
-        Log odds of support by the prior of hcat 0.1, from the compact classifier; NaN where it did not read.
-    claims_nothing : ndarray of bool, shape (m,)
-        Greetings, headings and the like.
-    """
-
+    #: Labelled answers, and faithful or faulty sentences as answers of their own; n of them.
     answers: Sequence[LabelledAnswer]
+    #: Kind of fault; ``faithful`` for a sentence that faults were made from; None for an answer that people labelled.
     kinds: Sequence[str | None]
+    #: Answer of each sentence; shape (m,).
     owners: npt.NDArray[np.int64]
+    #: In the order of :data:`hcat.metrics.fusion.FEATURES`; shape (m, n_features).
     features: Floats
-    earlier: Floats
+    #: Greetings, headings and the like; shape (m,).
     claims_nothing: Flags
 
     @property
@@ -103,37 +80,8 @@ class Signals:
         return join_answers(log_odds, self.owners, len(self.answers), self.claims_nothing)
 
 
-def earlier_log_odds(features: Floats, entailment: Floats) -> Floats:
-    """Return the log odds of support by the prior of hcat 0.1, shape (m,).
-
-    Parameters
-    ----------
-    features : ndarray, shape (m, n_features)
-        Signals in the order of :data:`NAMES`.
-    entailment : ndarray, shape (m,)
-        Logit of entailment by the compact classifier; NaN where it did not read.
-    """
-    result = np.full(len(features), EARLIER_INTERCEPT)
-    for name, (coefficient, center, scale) in EARLIER_PRIOR.items():
-        values = entailment if name == "entailment_logit" else features[:, NAMES.index(name)]
-        result += coefficient * (values - center) / scale
-    return result
-
-
 def write_stored(signals: Signals, readings: Mapping[str, Floats], is_unsettled: Flags, path: Path = STORED) -> None:
-    """Write signals without any text.
-
-    Parameters
-    ----------
-    signals : Signals
-        m sentences; their logits of entailment and contradiction are not written.
-    readings : mapping of str to ndarray, shape (m, 2)
-        For ``compact`` and ``accurate``: logits of entailment and contradiction; NaN where the classifier did not read.
-    is_unsettled : ndarray of bool, shape (m,)
-        Sentences that the cascade reads twice.
-    path : Path
-        File to write.
-    """
+    """Write signals without any text."""
     columns: dict[str, Any] = {"answer": signals.owners, "claims_nothing": signals.claims_nothing}
     for number, name in enumerate(NAMES):
         if name in _READ:
@@ -159,15 +107,7 @@ def write_stored(signals: Signals, readings: Mapping[str, Floats], is_unsettled:
 
 
 def read_stored(setting: str, path: Path = STORED) -> Signals:
-    """Return the stored signals as a classifier gives them.
-
-    Parameters
-    ----------
-    setting : str
-        One of :data:`CLASSIFIERS`. An answer with a sentence that this classifier did not read is left out.
-    path : Path
-        File of :func:`write_stored`.
-    """
+    """Return the stored signals as a classifier gives them."""
     table = parquet.read_table(path)
     columns = {name: table[name].to_numpy() for name in table.column_names}
     is_accurate = {
@@ -195,7 +135,6 @@ def read_stored(setting: str, path: Path = STORED) -> Signals:
         kinds=[about[number][4] for number in kept],
         owners=(np.cumsum(is_read) - 1)[owners[rows]],
         features=features[rows],
-        earlier=earlier_log_odds(features, columns["entailment_logit_compact"].astype(np.float64))[rows],
         claims_nothing=columns["claims_nothing"][rows].astype(bool),
     )
 
