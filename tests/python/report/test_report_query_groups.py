@@ -10,7 +10,6 @@ import pytest
 from test_report import HOSTILE, insert, make_warehouse, parse
 
 from hcat import report
-from hcat.report import charts
 
 MARTS = """
 create or replace table fct_answer_correctness (
@@ -124,17 +123,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_figures_of_groups_variants_and_metrics_are_shown(page: str) -> None:
     text = " ".join("".join(parse(page).text).split())
-    assert "1 of 4 groups have fewer than two decided queries" in text
     assert "50.0 %[40.0, 60.0] %45.0 %" in text.replace(" [", "[").replace("% ", "%")
     assert "one answer per group" not in text  # the gaps of every side are shown in their place
     assert "all answers; gap only if wrong on all sides" in text
     assert "90.0 %[80.0, 95.0] %" not in text.replace(" [", "[")  # no context can be compared in groups of one
-    assert "−20.0" in text or "-20.0" in text
     assert "25.0 %" in text
-    assert "No threshold has been decided for open, so these metrics" in text
-    assert "3 / 1" in text
-    assert "at random 80.0 %" in text
-    assert "no answer is right" in text
     assert "retrieval" in text
 
 
@@ -149,12 +142,3 @@ def test_a_warehouse_without_groups_says_what_is_missing(tmp_path: Path) -> None
     page = report.render_report(make_warehouse(tmp_path))
     assert "whether an answer depends on the wording of the query" in page
     assert "Precision and recall of the metrics against true correctness" not in page
-
-
-def test_counts_stand_where_they_have_room_and_read_well() -> None:
-    bars = [charts.GroupBar("bot <1>", {"robust": 97, "gap": 3}, "100 groups"), charts.GroupBar("empty", {}, "none")]
-    svg = charts.draw_group_types(bars, "types")
-    assert "97" in svg
-    assert ">3<" not in svg
-    assert "bot &lt;1&gt;" in svg
-    assert svg == charts.draw_group_types(bars, "types")
