@@ -102,28 +102,6 @@ def add_calibrators(connection: Any, text: str) -> None:
             },
         ],
     )
-    insert(
-        connection,
-        "fct_calibration_bins",
-        [
-            {
-                "calibration_bin_id": f"b{number}",
-                "metric_name": METRIC,
-                "calibrator": "logistic",
-                "bin": number,
-                "lowest_prediction": mean - 0.1,
-                "highest_prediction": mean + 0.1,
-                "mean_prediction": mean,
-                "share_accepted": share,
-                "share_accepted_low": max(0.0, share - 0.2),
-                "share_accepted_high": min(1.0, share + 0.2),
-                "count_labels": 20,
-                "count_clusters": 15,
-                "is_chosen": True,
-            }
-            for number, (mean, share) in enumerate([(0.2, 0.25), (0.8, 0.5)])
-        ],
-    )
 
 
 def add_conformal(connection: Any, text: str) -> None:

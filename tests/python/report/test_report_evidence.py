@@ -212,25 +212,6 @@ def add_versions(connection: Any, text: str) -> None:
         {**pair, **unknown, "metric_name": "answered", "verdict": "not_evaluated", "status": "too_few_clusters"},
     ]
     insert(connection, "fct_version_comparisons", rows)
-    insert(
-        connection,
-        "fct_version_regressions",
-        [
-            {
-                "query_key": f"q{number}",
-                "cluster_id": f"source {number}",
-                "application": f"assistant{text}",
-                "baseline_version": f"1.0{text}",
-                "candidate_version": f"1.1{text}",
-                "metric_name": METRIC,
-                "query_text": f"what does it cost{text}",
-                "baseline_score": 0.9,
-                "candidate_score": 0.1 * number,
-                "is_latest": True,
-            }
-            for number in range(12)
-        ],
-    )
 
 
 def add_monitoring(connection: Any, text: str) -> None:

@@ -27,22 +27,6 @@ create or replace table fct_robustness_rates (
     smallest_group bigint, largest_group bigint, gap_share double, robustness double, robustness_lower double,
     robustness_upper double, chance_robustness double, accuracy double, accuracy_lower double, accuracy_upper double
 );
-create or replace table fct_robustness_differences (
-    system varchar, hypothesis varchar, first_side varchar, second_side varchar, scope varchar, gap_rule varchar,
-    measure varchar, status varchar, group_size bigint, first_value double, second_value double, difference double,
-    difference_lower double, difference_upper double, chance_difference double, p_value double
-);
-create or replace table fct_robustness_variants (
-    system varchar, variant_type varchar, variant_meaning varchar, metric_name varchar, change_status varchar,
-    flip_status varchar, count_pairs bigint, count_decided_pairs bigint, count_broken bigint, count_mended bigint,
-    mean_change double, mean_change_lower double, mean_change_upper double, share_flipped double,
-    share_flipped_lower double, share_flipped_upper double
-);
-create or replace table fct_metric_reliability (
-    system varchar, metric_name varchar, measure varchar, status varchar, measured_value double, value_lower double,
-    value_upper double, chance_value double, count_answers bigint, count_without_verdict bigint, count_undecided bigint,
-    count_assumed bigint
-);
 """
 
 
@@ -89,27 +73,6 @@ def make_page(folder: Path, text: str = "") -> str:
                 rate | single | {"gap_rule": "every_side", "robustness": 0.7},
                 rate | single | {"gap_rule": "every_side", "robustness": 0.9}
                 | {"scope": "language_model_errors_removed"},
-            ],
-        )  # fmt: skip
-        compared = {"system": system, "hypothesis": f"length{text}", "first_side": "long", "second_side": "short"}
-        compared |= {"scope": "all", "gap_rule": "own_side", "measure": "robustness", "status": "compared"}
-        figures = {"difference": -0.2, "difference_lower": -0.3, "difference_upper": -0.1, "p_value": 0.001}
-        insert(connection, "fct_robustness_differences", [compared | figures | {"group_size": 3}])
-        variant = {"system": system, "variant_type": f"paraphrase{text}", "variant_meaning": "kept"}
-        variant |= {"metric_name": "answer_correctness", "change_status": "estimated", "flip_status": "estimated"}
-        counts = {"count_pairs": 20, "count_decided_pairs": 16, "count_broken": 3, "count_mended": 1}
-        shares = {"share_flipped": 0.25, "share_flipped_lower": 0.1, "share_flipped_upper": 0.5, "mean_change": -0.125}
-        insert(connection, "fct_robustness_variants", [variant | counts | shares])
-        reliability = {"system": system, "metric_name": "support_words", "count_undecided": 7}
-        reliability |= {"count_without_verdict": 2, "count_answers": 50, "chance_value": 0.8}
-        insert(
-            connection,
-            "fct_metric_reliability",
-            [
-                reliability | {"measure": "precision", "status": "estimated", "measured_value": 0.9, "value_lower": 0.8}
-                | {"value_upper": 0.95},
-                reliability | {"measure": "recall", "status": "nothing_correct"},
-                reliability | {"metric_name": f"open{text}", "measure": "recall", "status": "no_threshold"},
             ],
         )  # fmt: skip
     page = report.render_report(warehouse)

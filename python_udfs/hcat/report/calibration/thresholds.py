@@ -28,7 +28,7 @@ THRESHOLD_VERDICTS: Final = {
     "no_threshold": ("not_evaluated", "– no threshold"),
 }
 
-METHOD_NAMES: Final[dict[Any, str]] = {
+METHOD_NAMES: Final = {
     "roc_youden": "ROC, Youden",
     "roc_cost": "ROC, cost weighted",
     "logistic": "logistic",
@@ -202,7 +202,7 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
     names = {appetite: f"{label} risk appetite" for appetite, label in distinct_labels(appetites).items()}
     estimates = [
         charts.Estimate(
-            METHOD_NAMES.get(str(row["method"]), row["method"]),
+            blocks.say(row["method"], METHOD_NAMES),
             names[row["risk_appetite"]],
             row["threshold"],
             None,
