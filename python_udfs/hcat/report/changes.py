@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Section
 from hcat.report.ledger import Build
 from hcat.report.outcomes import describe_gates, show_measured
 from hcat.report.showing import (
@@ -21,11 +23,12 @@ from hcat.report.showing import (
 )
 from hcat.report.signing import DECISIONS, SEED, list_sign_offs
 from hcat.report.verdict import describe_verdict
+from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
 
 #: Rows of each list; the number left out is shown below it.
-MAXIMUM_ROWS = 20
+MAXIMUM_ROWS: Final = 20
 #: Columns of dim_runs that name what a build was made with -> what the report calls them.
-VERSIONS = {
+VERSIONS: Final = {
     "systems": "Systems evaluated",
     "code_version": "hcat",
     "code_hash": "Code of hcat",
@@ -43,15 +46,15 @@ VERSIONS = {
     "random_seed": "Random seed",
 }
 #: Counts of dim_runs -> what the report calls them.
-COUNTS = {
+COUNTS: Final = {
     "count_interactions": "interactions",
     "count_labelled": "interactions with a label",
     "count_labelled_by_people": "of them labelled by people",
 }
 #: What a build before the signed one may not have kept.
-_HISTORY = ("fct_run_metrics", "fct_findings.confirmed_build_number")
+_HISTORY: Final = ("fct_run_metrics", "fct_findings.confirmed_build_number")
 
-COMPARE_GATES = """
+COMPARE_GATES: Final = """
 with before as (select * from fct_threshold_gates where run_id = $signed_run),
 after as (select * from fct_threshold_gates where run_id = $run)
 
@@ -71,21 +74,21 @@ order by coalesce(after.verdict, '') = 'passed', gate_name
 """
 
 # {event} is one of the three columns of EVENTS, never data
-LIST_FINDINGS = """
+LIST_FINDINGS: Final = """
 select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
 from fct_findings
 where {event} > $signed and {event} <= $built
 order by {event}, metric_name, finding_id
 """
 #: Column of fct_findings -> what happened to a finding in the build of that number.
-EVENTS = {
+EVENTS: Final = {
     "first_seen_build_number": "opened",
     "closed_build_number": "closed by the data",
     "confirmed_build_number": "confirmed",
 }
 
 # A figure moved when the value of one build lies outside the interval of the other, on both sides.
-COMPARE_METRICS = """
+COMPARE_METRICS: Final = """
 with before as (select * from fct_run_metrics where run_id = $signed_run),
 after as (select * from fct_run_metrics where run_id = $run)
 
@@ -100,9 +103,9 @@ from before
 full outer join after on before.metric_name = after.metric_name
 order by metric_name
 """
-_FIGURES = ("mean_score", "share_failing")
-_COLUMNS = ("count_scored", *(f"{figure}{part}" for figure in _FIGURES for part in ("", "_lower", "_upper")))
-COUNT_METRICS = "select count(*) as count_rows from fct_run_metrics where run_id = $run_id"
+_FIGURES: Final = ("mean_score", "share_failing")
+_COLUMNS: Final = ("count_scored", *(f"{figure}{part}" for figure in _FIGURES for part in ("", "_lower", "_upper")))
+COUNT_METRICS: Final = "select count(*) as count_rows from fct_run_metrics where run_id = $run_id"
 
 
 def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
@@ -142,29 +145,31 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
     verdicts = [_find_verdict(source, run) for run in (before, now)]
     metrics = _compare_metrics(source, before, now)
     findings = {words: _list_findings(source, event, before, now) for event, words in EVENTS.items()}
-    settings = _compare_texts(read_json(before["settings"]), read_json(now["settings"]))
     compared = {
         "signatures": [_show_signature(row) for row in sign_offs if row["run_id"] == before["run_id"]],
         "run_id": clean_label(before["run_id"]),
         "started_at": format_time(before["started_at"]),
         "verdicts": verdicts,
-        "gates": [_show_gate(row) for row in gates[:MAXIMUM_ROWS]],
-        "count_gates": len(gates),
-        "findings": {words: rows[:MAXIMUM_ROWS] for words, rows in findings.items()},
-        "count_findings": {words: len(rows) for words, rows in findings.items()},
+        "gates": gates,
+        "findings": findings,
         "thresholds": [row for row in metrics if row["is_decided_anew"]],
-        "moved": [row for row in metrics if row["moved"]],
+        "moved": [
+            {"metric_name": row["metric_name"], "figure": figure.replace("_", " ")}
+            | {when: _show_figure(row, figure, when) for when in ("before", "after")}
+            for row in metrics
+            for figure in _FIGURES
+            if row[f"moved_{figure}"]
+        ],
         "versions": [
             {"what": words, "before": _show(before.get(name)), "after": _show(now.get(name))}
             for name, words in VERSIONS.items()
             if before.get(name) != now.get(name) and before.get(name) is not None
         ],
         "libraries": _compare_texts(read_json(before["library_versions"]), read_json(now["library_versions"])),
-        "settings": settings[:MAXIMUM_ROWS],
-        "count_settings": len(settings),
+        "settings": _compare_texts(read_json(before["settings"]), read_json(now["settings"])),
         "seeds": _list_changed_seeds(before, now),
         "counts": [
-            {"what": words, "before": format_number(before.get(name)), "after": format_number(now.get(name))}
+            f"{words}: {format_number(before.get(name))} → {format_number(now.get(name))}"
             for name, words in COUNTS.items()
             if now.get(name) is not None
         ],
@@ -179,41 +184,13 @@ def _find_verdict(source: Warehouse, run: Row) -> str:
     return f"{verdict['word']}. {verdict['text']}"
 
 
-def _show_gate(row: Row) -> Row:
-    def show(verdict: str | None) -> str:
-        return "no such gate" if verdict is None else verdict.replace("_", " ")
-
-    measurement = str(row["measurement"])
-    is_decided_anew = row["threshold_before"] != row["threshold_after"]
-    return {
-        "gate_name": clean_label(row["gate_name"]),
-        "anchor": to_anchor("gate", row["gate_name"]) if row["verdict_after"] is not None else "",
-        "verdict_before": show(row["verdict_before"]),
-        "verdict_after": show(row["verdict_after"]),
-        "value_before": show_measured(row["value_before"], measurement),
-        "value_after": show_measured(row["value_after"], measurement),
-        "limits": [show_measured(row[name], measurement) for name in ("threshold_before", "threshold_after")]
-        if is_decided_anew
-        else [],
-    }
-
-
 def _list_findings(source: Warehouse, event: str, before: Row, now: Row) -> list[Row]:
-    rows = source.rows(
+    return source.rows(
         LIST_FINDINGS.format(event=event),
         ["fct_findings", f"fct_findings.{event}"],
         signed=before["build_number"],
         built=now["build_number"],
     )
-    return [
-        {
-            "finding_id": row["finding_id"],
-            "anchor": to_anchor("finding", row["finding_id"]),
-            "segment": describe_segment(row),
-            "metric_name": row["metric_name"],
-        }
-        for row in rows
-    ]
 
 
 def _compare_metrics(source: Warehouse, before: Row, now: Row) -> list[Row]:
@@ -226,22 +203,7 @@ def _compare_metrics(source: Warehouse, before: Row, now: Row) -> list[Row]:
         for figure in _FIGURES
     )
     sql = COMPARE_METRICS.format(columns=columns, moved=moved)
-    rows = source.rows(sql, ["fct_run_metrics"], signed_run=before["run_id"], run=now["run_id"])
-    return [
-        {
-            "metric_name": row["metric_name"],
-            "is_decided_anew": row["is_decided_anew"],
-            "threshold_before": format_number(row["threshold_before"]),
-            "threshold_after": format_number(row["threshold_after"]),
-            "moved": [
-                {"figure": figure.replace("_", " ")}
-                | {when: _show_figure(row, figure, when) for when in ("before", "after")}
-                for figure in _FIGURES
-                if row[f"moved_{figure}"]
-            ],
-        }
-        for row in rows
-    ]
+    return source.rows(sql, ["fct_run_metrics"], signed_run=before["run_id"], run=now["run_id"])
 
 
 def _show_figure(row: Row, figure: str, when: str) -> str:
@@ -300,13 +262,153 @@ def _summarise(compared: Mapping[str, Any]) -> str:
     parts += [
         f"{count:,} {words[count != 1]} {rest}"
         for count, words, rest in (
-            (compared["count_gates"], ("gate", "gates"), "changed"),
-            (compared["count_findings"]["opened"], ("finding", "findings"), "opened"),
-            (compared["count_findings"]["closed by the data"], ("finding", "findings"), "closed by the data"),
-            (compared["count_findings"]["confirmed"], ("finding", "findings"), "confirmed"),
+            (len(compared["gates"]), ("gate", "gates"), "changed"),
+            *((len(rows), ("finding", "findings"), event) for event, rows in compared["findings"].items()),
             (len(compared["thresholds"]), ("threshold", "thresholds"), "decided anew"),
-            (len(compared["moved"]), ("metric", "metrics"), "moved beyond the interval"),
+            (
+                len({row["metric_name"] for row in compared["moved"]}),
+                ("metric", "metrics"),
+                "moved beyond the interval",
+            ),
         )
         if count
     ]
     return "; ".join(parts) + "."
+
+
+def show_changes(changes: Mapping[str, Any], level: str) -> Section:
+    """Return the section: who signed what, and what changed since."""
+    signed, unknown = changes["signed"], changes["unknown"]
+    shown: list[Block | None] = []
+    if changes["own"]:
+        shown.append(blocks.paragraph(f"This build is signed: {_join_signatures(changes['own'])}."))
+    if signed is not None:
+        return blocks.section(*shown, *_show_compared(signed, level))
+    if unknown:
+        told = blocks.rich(
+            "The last signature names build {}, which this warehouse does not hold or which is not older than this"
+            " build. Nothing can be compared with it. ({}.)",
+            blocks.code(unknown["run_id"]),
+            _join_signatures([unknown]),
+        )
+        shown.append(blocks.paragraph(told))
+    elif not changes["own"]:
+        how = blocks.rich(
+            " To record a signature: <code>hcat sign --run {} --by NAME --role ROLE --decision approved</code> (or"
+            " <code>approved_with_conditions</code>, <code>rejected</code>).",
+            changes["run_id"],
+        )
+        shown.append(
+            blocks.paragraph(blocks.rich("No report has been signed yet.{}", how if changes["run_id"] else ""))
+        )
+    return blocks.section(*shown)
+
+
+def _join_signatures(rows: Sequence[Row]) -> str:
+    return "; ".join(
+        f"{row['decision']} by {row['signed_by']} ({row['role']}) on {row['signed_at']}"
+        + (f": {row['note']}" if row["note"] else "")
+        for row in rows
+    )
+
+
+def _show_compared(signed: Mapping[str, Any], level: str) -> list[Block | None]:
+    seeds = ", ".join(signed["seeds"]) or ("not known" if "seeds" in signed["not_kept"] else "none")
+    same_input = "the same records" if signed["is_same_input"] else "other records"
+    findings = [{**row, "event": event} for event, rows in signed["findings"].items() for row in rows]
+    is_kept = "main figures and thresholds" not in signed["not_kept"]
+    told = blocks.rich(
+        "Compared with build {} of {}: {}.",
+        blocks.code(signed["run_id"]),
+        signed["started_at"],
+        _join_signatures(signed["signatures"]),
+    )
+    return [
+        blocks.paragraph(told),
+        blocks.facts(
+            [
+                ("Verdict then", signed["verdicts"][0]),
+                ("Verdict now", signed["verdicts"][1]),
+                ("Input", "; ".join([same_input, *signed["counts"]])),
+                ("Seeds changed", seeds),
+            ]
+        ),
+        blocks.paragraph(
+            f"The signed build did not keep: {', '.join(signed['not_kept'])}. Nothing is said about them.", "note"
+        )
+        if signed["not_kept"]
+        else None,
+        blocks.table(
+            "Gates whose verdict or limit changed.",
+            (
+                Column("Gate", _name_gate, ""),
+                Column("Signed build", lambda row: _say_verdict(row["verdict_before"]), ""),
+                Column("Measured", lambda row: show_measured(row["value_before"], row["measurement"])),
+                Column("This build", lambda row: _say_verdict(row["verdict_after"]), ""),
+                Column("Measured", lambda row: show_measured(row["value_after"], row["measurement"])),
+                Column("Limit", _show_limits),
+            ),
+            signed["gates"],
+            MAXIMUM_ROWS,
+            "gates",
+        )
+        or blocks.paragraph("No gate changed its verdict or its limit."),
+        blocks.table(
+            "Findings with an event since the signed build.",
+            (
+                "event",
+                Column("Finding", _name_finding, ""),
+                "metric_name",
+                Column("Segment", describe_segment, "wide"),
+            ),
+            findings,
+            len(EVENTS) * MAXIMUM_ROWS,
+            "findings",
+        )
+        or blocks.paragraph("No finding was opened, closed or confirmed."),
+        blocks.table(
+            f"Figures over all interactions that moved: the value of each build lies outside the {level} interval of"
+            " the other. Both builds may share interactions, so this is no test.",
+            ("metric_name", "figure", *_BOTH),
+            signed["moved"],
+            len(signed["moved"]),
+        )
+        or (blocks.paragraph("No main figure moved beyond its interval.") if is_kept else None),
+        blocks.table(
+            "Thresholds that changed.",
+            ("metric_name", "threshold_before=Signed build", "threshold_after=This build"),
+            signed["thresholds"],
+            len(signed["thresholds"]),
+        ),
+        _list_texts("Systems, models and code that changed; long hashes are cut.", signed["versions"])
+        or blocks.paragraph("Systems, models, code and platform are the same."),
+        _list_texts("Settings that changed.", signed["settings"]) or blocks.paragraph("The settings are the same."),
+        _list_texts("Libraries that changed.", signed["libraries"]),
+    ]
+
+
+#: The values of both builds.
+_BOTH: Final = ("before=Signed build", "after=This build")
+
+
+def _list_texts(caption: str, rows: Sequence[Row]) -> Block | None:
+    return blocks.table(caption, ("what", *_BOTH), rows, MAXIMUM_ROWS)
+
+
+def _name_gate(row: Row) -> Any:
+    text = blocks.break_name(clean_label(row["gate_name"]))
+    return text if row["verdict_after"] is None else blocks.link(to_anchor("gate", row["gate_name"]), text)
+
+
+def _name_finding(row: Row) -> Any:
+    short = row["finding_id"][:IDENTIFIER_CHARACTERS]
+    return blocks.code(blocks.link(to_anchor("finding", short), clean_label(short)))
+
+
+def _say_verdict(verdict: str | None) -> str:
+    return "no such gate" if verdict is None else verdict.replace("_", " ")
+
+
+def _show_limits(row: Row) -> str:
+    limits = [show_measured(row[f"threshold_{when}"], row["measurement"]) for when in ("before", "after")]
+    return "the same" if row["threshold_before"] == row["threshold_after"] else " → ".join(limits)

@@ -2,34 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.privacy.masking import mask_text
-from hcat.report.deletions import describe_deletions
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.grammar import describe_grammar
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
-    Gap,
     distinct_labels,
     format_difference_interval,
-    format_number,
-    format_percent,
     format_period,
     format_points,
-    group_by,
     ratio,
 )
 from hcat.report.test_set import describe_test_set
 
-MAXIMUM_REASONS = 25
-MAXIMUM_EXAMPLES = 3
-ENTITIES = ("interactions", "retrievals", "queries", "documents", "chunks", "ratings", "relevance_judgements", "spans")
-SCORE_STATUSES = ("scored", "truncated", "refused", "not_applicable", "missing_input", "unsupported_language", "failed")
+#: Rows of each table, segments of each dimension, and examples of each reason.
+MAXIMUM_REASONS: Final = 25
+MAXIMUM_DELETIONS: Final = 20
+MAXIMUM_UNTESTED: Final = 30
+MAXIMUM_SEGMENTS: Final = 8
+MAXIMUM_EXAMPLES: Final = 3
+SCORE_STATUSES: Final = (
+    "scored",
+    "truncated",
+    "refused",
+    "not_applicable",
+    "missing_input",
+    "unsupported_language",
+    "failed",
+)
 
-COUNT_RECORDS_EVALUATED = """
+COUNT_RECORDS_EVALUATED: Final = """
 select
     count(*) as count_interactions,
     count(distinct cluster_id) as count_clusters,
@@ -44,12 +53,12 @@ select
 from fct_interactions
 """
 
-COUNT_DOCUMENTS = (
+COUNT_DOCUMENTS: Final = (
     "select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks from dim_documents"
 )
-COUNT_QUERIES = "select count(*) as count_queries from dim_queries"
+COUNT_QUERIES: Final = "select count(*) as count_queries from dim_queries"
 
-DESCRIBE_SYSTEMS = """
+DESCRIBE_SYSTEMS: Final = """
 select
     system,
     count(*) as count_interactions,
@@ -64,16 +73,16 @@ group by system
 order by count_interactions desc, system
 """
 
-COUNT_STATUSES = """
-select metrics.family, metrics.metric_name, metrics.is_primary, metrics.requires, evaluations.score_status,
-    count(*) as count_evaluations
+COUNT_STATUSES: Final = f"""
+select metrics.metric_name, metrics.family, metrics.requires,
+    {", ".join(f"count(*) filter (where evaluations.score_status = '{word}') as {word}" for word in SCORE_STATUSES)}
 from fct_evaluations as evaluations
 inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-group by metrics.family, metrics.metric_name, metrics.is_primary, metrics.requires, evaluations.score_status
-order by metrics.family, metrics.metric_name, evaluations.score_status
+group by metrics.metric_name, metrics.family, metrics.requires
+order by bool_or(metrics.is_primary) desc, metrics.family, metrics.metric_name
 """
 
-COUNT_LANGUAGES = """
+COUNT_LANGUAGES: Final = """
 select answer_language, language_source, count(*) as count_interactions
 from fct_interactions
 where is_answered
@@ -81,33 +90,38 @@ group by answer_language, language_source
 order by count_interactions desc, answer_language nulls last, language_source
 """
 
-LIST_RECORD_COUNTS = "select * from int_records_counted order by entity"
+LIST_RECORD_COUNTS: Final = "select * from int_records_counted order by entity"
 
-COUNT_REJECT_REASONS = """
-select left(reject_reason, $characters) as reject_reason, count(*) as count_rejected
-from stg_rejected_records
-where entity = $entity and kind = 'record'
-group by left(reject_reason, $characters)
-order by count_rejected desc, reject_reason
+LIST_REJECTS: Final = """
+with numbered as (
+    select
+        entity,
+        left(reject_reason, $characters) as reject_reason,
+        source_file,
+        source_row,
+        record_excerpt,
+        row_number() over (
+            partition by entity, left(reject_reason, $characters) order by source_file, source_row, record_id
+        ) as number
+    from stg_rejected_records
+    where kind = 'record'
+)
+
+select
+    entity,
+    reject_reason,
+    count(*) as count_rejected,
+    list(struct_pack(file := source_file, place := source_row, excerpt := record_excerpt) order by number)
+        filter (where number <= $maximum) as examples
+from numbered
+group by entity, reject_reason
+order by entity, count_rejected desc, reject_reason
 """
 
-LIST_REJECT_EXAMPLES = """
-select left(reject_reason, $characters) as reject_reason, source_file, source_row,
-    record_excerpt
-from stg_rejected_records
-where entity = $entity and kind = 'record'
-qualify row_number() over (
-    partition by left(reject_reason, $characters) order by source_file, source_row, record_id
-) <= $maximum
-order by reject_reason, source_file, source_row, record_id
-"""
-
-#: Segments listed per dimension, largest first.
-MAXIMUM_SEGMENTS = 8
-MAXIMUM_UNTESTED = 30
+LIST_DELETIONS: Final = "select * from fct_deletions order by deletion_number desc"
 
 # Each metric applies to interactions of its own; the metric that applies to most of them shows the composition.
-DESCRIBE_COMPOSITION = """
+DESCRIBE_COMPOSITION: Final = f"""
 select
     dimension,
     segment,
@@ -115,12 +129,13 @@ select
     max(count_clusters) as count_clusters,
     bool_and(is_small) as is_small
 from fct_marginal_weaknesses
+where dimension <> 'all'
 group by dimension, segment
+qualify row_number() over (partition by dimension order by max(count_interactions) desc, segment) <= {MAXIMUM_SEGMENTS}
 order by dimension, count_interactions desc, segment
 """
 
-
-LIST_REPRESENTATIVENESS = """
+LIST_REPRESENTATIVENESS: Final = """
 select
     dimension,
     any_value(status order by status = 'compared' desc) as status,
@@ -137,7 +152,7 @@ order by dimension
 """
 
 # Untested segments first, then the largest deviations from production.
-LIST_DEVIATIONS = """
+LIST_DEVIATIONS: Final = """
 select dimension, segment, status, count_test_set, count_production, share_test_set, share_production, difference,
     difference_lower, difference_upper, is_untested
 from fct_representativeness
@@ -145,68 +160,121 @@ where is_untested or difference_lower > 0 or difference_upper < 0
 order by is_untested desc, abs(difference) desc nulls last, dimension, segment
 """
 
-COUNT_COMPARED = "select dimension from fct_representativeness where status = 'compared' limit 1"
-
-REPRESENTATIVENESS_STATUSES = {
-    "compared": "compared",
+REPRESENTATIVENESS_STATUSES: Final = {
     "too_few_clusters": "too few clusters to compare",
     "no_production": "no production logs",
     "no_test_set": "no test set",
 }
 
 
-def describe_data(source: Warehouse) -> dict[str, Any]:
-    """Return counts of landed and rejected records, and the composition of the evaluated interactions."""
+def read_counts(source: Warehouse) -> Row | None:
+    """Return the counts of the evaluated interactions; None where there are none."""
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])
+    return counts[0] if counts and counts[0]["count_interactions"] else None
+
+
+def label_systems(source: Warehouse) -> dict[str, str]:
+    """Return the labels of the systems with most interactions, by their names."""
     systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
+    return distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
+
+
+def describe_data(source: Warehouse, counts: Row | None) -> Section:
+    """Return counts of landed and rejected records, the composition of the interactions, and what has no score."""
     documents = source.rows(COUNT_DOCUMENTS, ["dim_documents"])
-    queries = source.rows(COUNT_QUERIES, ["dim_queries"])
-    labels = distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
-    records = _describe_records(source)
+    records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
     test_set = describe_test_set(source)
-    return {
-        "counts": counts[0] if counts and counts[0]["count_interactions"] else None,
-        "period": format_period(counts[0]) if counts else "",
-        "documents": documents[0] if documents else None,
-        "queries": queries[0] if queries else None,
-        "systems": [{**row, "system": labels[row["system"]]} for row in systems[:MAXIMUM_SYSTEMS]],
-        "count_left_out": max(0, len(systems) - MAXIMUM_SYSTEMS),
-        "deletions": describe_deletions(source),
-        "records": records,
-        "composition": _describe_composition(source),
-        "statuses": _describe_statuses(source),
-        "representativeness": _describe_representativeness(source),
-        "test_set": test_set,
-        "grammar": describe_grammar(source),
-        "gaps": [
-            *_find_gaps(source, bool(records["counts"])),
-            *_find_gaps_of_documents(documents[0] if documents else None, test_set is not None),
-        ],
-    }
+    return blocks.section(
+        *_describe_counts(source, counts, documents),
+        *_describe_deletions(source),
+        *_describe_records(source, records),
+        _describe_composition(source, counts),
+        _describe_representativeness(source),
+        *test_set,
+        *describe_grammar(source),
+        *_describe_statuses(source),
+        gaps=[*_find_gaps(source, records), *_find_gaps_of_documents(documents, bool(test_set))],
+    )
 
 
-def _describe_composition(source: Warehouse) -> list[Row]:
-    rows = source.rows(DESCRIBE_COMPOSITION, ["fct_marginal_weaknesses"])
-    by_dimension = group_by([row for row in rows if row["dimension"] != "all"], "dimension")
-    total = max((row["count_interactions"] for row in rows), default=0)
+def _describe_counts(source: Warehouse, counts: Row | None, documents: Sequence[Row]) -> list[Block | None]:
+    if counts is None:
+        return [blocks.absent("This warehouse holds no interactions, so nothing has been evaluated.")]
+    queries = source.rows(COUNT_QUERIES, ["dim_queries"])
+    base, logged = "no documents in the logs", "no queries in the logs; query texts come from the interactions"
+    if documents and documents[0]["count_documents"]:
+        base = f"{documents[0]['count_documents']:,} documents, {documents[0]['count_chunks']:,} chunks"
+    if queries and queries[0]["count_queries"]:
+        logged = f"{queries[0]['count_queries']:,} queries"
+    size = f"{counts['count_interactions']:,} from {counts['count_clusters']:,} clusters, {format_period(counts)}"
     return [
-        {
-            "dimension": dimension,
-            "count_segments": len(segments),
-            "count_small": sum(1 for row in segments if row["is_small"]),
-            "segments": [
-                {
-                    "segment": clean_label(row["segment"]),
-                    "count_interactions": row["count_interactions"],
-                    "count_clusters": row["count_clusters"],
-                    "share": format_percent(ratio(row["count_interactions"], total)),
-                    "is_small": row["is_small"],
-                }
-                for row in segments[:MAXIMUM_SEGMENTS]
-            ],
-            "count_left_out": max(0, len(segments) - MAXIMUM_SEGMENTS),
-        }
-        for dimension, segments in by_dimension.items()
+        blocks.facts([("Interactions", size), ("Knowledge base", base), ("Test set", logged)]),
+        blocks.table(
+            "Interactions by system. A cluster is a group of sibling questions, for instance the variants of one query."
+            " Statistics count clusters, not rows.",
+            (
+                "system",
+                "count_interactions",
+                "count_clusters",
+                "count_answered",
+                "count_refusals",
+                "count_refused_wrongly=Refused but should have answered",
+                "count_answered_wrongly=Answered but should have refused",
+                "count_refusals_due",
+            ),
+            source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"]),
+            MAXIMUM_SYSTEMS,
+            "systems",
+        ),
+    ]
+
+
+def say_what_was_deleted(source: Warehouse) -> str:
+    """Return of which weeks only sums are left, and how many single interactions were deleted; empty if none was."""
+    rows = source.rows(LIST_DELETIONS, ["fct_deletions"])
+    pruned = [row for row in rows if row["command"] == "prune"]
+    count_forgotten = sum(row["count_interactions"] for row in rows if row["command"] == "forget")
+    parts = []
+    if pruned:
+        count = sum(row["count_interactions"] for row in pruned)
+        parts.append(
+            f"Weeks before {max(row['weeks_before'] for row in pruned)}: sums only, {count:,} interactions deleted."
+        )
+    if count_forgotten:
+        parts.append(f"{count_forgotten:,} single interactions deleted.")
+    return " ".join(parts)
+
+
+def _describe_deletions(source: Warehouse) -> list[Block | None]:
+    rows = source.rows(LIST_DELETIONS, ["fct_deletions"])
+    if not rows:
+        return []
+    told = say_what_was_deleted(source)
+    weeks = max((row["weeks_before"] for row in rows if row["weeks_before"]), default=None)
+    if weeks is not None:
+        told += f" Weekly means go on with the sums. All else in this report speaks of interactions from {weeks} on."
+    return [
+        blocks.paragraph(told),
+        blocks.fold(
+            "Deletions on request",
+            blocks.table(
+                "The digest is the SHA-256 over the sorted SHA-256 of the interaction ids. It proves which ids were"
+                " deleted, and names none.",
+                (
+                    "deleted_at=Deleted",
+                    "command",
+                    "count_interactions",
+                    "count_evaluations",
+                    "count_texts",
+                    "weeks_before",
+                    "reason",
+                    Column("Digest of the ids", lambda row: row["ids_sha256"], "code"),
+                ),
+                rows,
+                MAXIMUM_DELETIONS,
+                "deletions",
+            ),
+        ),
     ]
 
 
@@ -215,123 +283,146 @@ def _mask(text: str | None) -> str:
     return clean_label(mask_text(text or "", is_tagged=False), EXCERPT_CHARACTERS)
 
 
-def _describe_records(source: Warehouse) -> dict[str, Any]:
-    counts = {row["entity"]: row for row in source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])}
-    rejected = []
-    for entity in ENTITIES:
-        of_entity = {"entity": entity, "characters": EXCERPT_CHARACTERS + 1}
-        reasons = source.rows(COUNT_REJECT_REASONS, ["stg_rejected_records"], **of_entity)
-        if not reasons:
-            continue
-        examples = group_by(
-            source.rows(LIST_REJECT_EXAMPLES, ["stg_rejected_records"], **of_entity, maximum=MAXIMUM_EXAMPLES),
-            "reject_reason",
-        )
-        rejected.append(
-            {
-                "entity": entity,
-                "count_left_out": max(0, len(reasons) - MAXIMUM_REASONS),
-                "reasons": [
-                    {
-                        "reason": _mask(reason["reject_reason"]),
-                        "count": reason["count_rejected"],
-                        "examples": [
-                            {
-                                "place": f"{clean_label(example['source_file'])}, row {example['source_row']}",
-                                "excerpt": _mask(example["record_excerpt"]),
-                            }
-                            for example in examples.get(reason["reject_reason"], [])
-                        ],
-                    }
-                    for reason in reasons[:MAXIMUM_REASONS]
-                ],
-            }
-        )
-    landed = [counts[entity] for entity in ENTITIES if entity in counts]
-    return {
-        "counts": [row for row in landed if row["count_landed"]] or landed,
-        "never_landed": [row["entity"].replace("_", " ") for row in landed if not row["count_landed"]],
-        "rejected": rejected,
-    }
-
-
-def _describe_statuses(source: Warehouse) -> dict[str, Any]:
-    rows = source.rows(COUNT_STATUSES, ["fct_evaluations", "dim_metrics"])
-    present = [status for status in SCORE_STATUSES if any(row["score_status"] == status for row in rows)]
-    by_metric: dict[str, Row] = {}
-    for row in rows:
-        entry = by_metric.setdefault(
-            row["metric_name"],
-            {
-                "metric_name": row["metric_name"],
-                "family": row["family"],
-                "is_primary": row["is_primary"],
-                "requires": (row["requires"] or "").replace("|", ", "),
-                "counts": {},
-            },
-        )
-        entry["counts"][row["score_status"]] = row["count_evaluations"]
-    described = [
-        {**entry, "counts": [entry["counts"].get(status, 0) for status in present]} for entry in by_metric.values()
+def _describe_records(source: Warehouse, counts: Sequence[Row]) -> list[Block | None]:
+    landed = [row for row in counts if row["count_landed"]]
+    if landed and not any(row["count_rejected"] for row in landed):
+        told = ", ".join(f"{row['count_landed']:,} {row['entity'].replace('_', ' ')}" for row in landed)
+        return [blocks.paragraph(f"Landed: {told}. No record was rejected.")]
+    rejects = source.rows(
+        LIST_REJECTS, ["stg_rejected_records"], characters=EXCERPT_CHARACTERS + 1, maximum=MAXIMUM_EXAMPLES
+    )
+    return [
+        blocks.table(
+            "Landed = staged + repeated + rejected. Rejected records are kept with their reason and are not evaluated.",
+            ("entity", "count_landed", "count_staged", "count_repeated", "count_rejected"),
+            landed or counts,
+        ),
+        blocks.table(
+            "Rejected records by reason, with examples. Personal data that rules find in them is masked.",
+            (
+                "entity",
+                Column("Reason", lambda row: _mask(row["reject_reason"]), ""),
+                "count_rejected=Records",
+                Column("Examples", lambda row: blocks.lines(*map(_show_reject, row["examples"])), "wide"),
+            ),
+            rejects,
+            MAXIMUM_REASONS,
+            "reasons",
+        ),
     ]
-    languages = source.rows(COUNT_LANGUAGES, ["fct_interactions"])
-    count = sum(row["count_interactions"] for row in languages)
-    return {
-        "statuses": present,
-        "rows": described,
-        "languages": [
-            {
-                "language": row["answer_language"] or "undecided",
-                "source": row["language_source"],
-                "count": row["count_interactions"],
-                "share": format_percent(row["count_interactions"] / count),
-            }
-            for row in languages
-        ],
-    }
 
 
-def _describe_representativeness(source: Warehouse) -> dict[str, Any] | None:
-    if not source.has("fct_representativeness"):
+def _show_reject(example: Row) -> Any:
+    place = f"{clean_label(example['file'])}, row {example['place']}:"
+    return blocks.rich("{} {}", blocks.small(place), blocks.code(_mask(example["excerpt"])))
+
+
+def _describe_composition(source: Warehouse, counts: Row | None) -> Block | None:
+    total = counts["count_interactions"] if counts else 0
+    rows = source.rows(DESCRIBE_COMPOSITION, ["fct_marginal_weaknesses"])
+    return blocks.fold(
+        "Composition of the interactions",
+        blocks.table(
+            f"Interactions by segment, the {MAXIMUM_SEGMENTS} largest of each dimension. Subjects without queries are"
+            " not evaluated.",
+            ("dimension", "segment", "count_interactions", "count_clusters", "share", "is_small=Few clusters"),
+            [{**row, "share": ratio(row["count_interactions"], total)} for row in rows],
+            len(rows),
+        ),
+        level=3,
+    )
+
+
+def _describe_representativeness(source: Warehouse) -> Block | None:
+    dimensions = source.rows(LIST_REPRESENTATIVENESS, ["fct_representativeness"])
+    if not any(row["status"] == "compared" for row in dimensions):
         return None
-    rows = source.rows(LIST_REPRESENTATIVENESS, ["fct_representativeness"])
-    deviations = source.rows(LIST_DEVIATIONS, ["fct_representativeness"])
-    return {
-        "dimensions": [
-            {
-                **row,
-                "status": REPRESENTATIVENESS_STATUSES.get(row["status"], row["status"]),
-                "is_compared": row["status"] == "compared",
-                "statistic": format_number(row["statistic"]),
-                "limit": format_number(row["limit_value"]),
-            }
-            for row in rows
-        ],
-        "deviations": [
-            {
-                **row,
-                "segment": clean_label(row["segment"]),
-                "test_set": format_percent(row["share_test_set"]),
-                "production": format_percent(row["share_production"]),
-                "difference": format_points(row["difference"]),
-                "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], "share"),
-            }
-            for row in deviations[:MAXIMUM_UNTESTED]
-        ],
-        "count_left_out": max(0, len(deviations) - MAXIMUM_UNTESTED),
-        "is_compared": any(row["status"] == "compared" for row in rows),
-    }
+    return blocks.fold(
+        "Test set compared with production",
+        blocks.table(
+            "Shares of the segments in the test set and in production, compared over whole clusters. A difference that"
+            " is not significant does not prove equality. Untested segments occur in production and not in the test"
+            " set.",
+            (
+                "dimension",
+                Column("Comparison", _show_comparison, ""),
+                "count_test_set=n test set",
+                "count_production=n production",
+                "statistic",
+                "limit_value=Limit",
+                "count_segments",
+                "count_untested",
+            ),
+            dimensions,
+        ),
+        blocks.table(
+            "Segments that are untested or whose share differs; differences in percentage points.",
+            (
+                "dimension",
+                "segment",
+                "is_untested=Untested",
+                "share_test_set",
+                "count_test_set=n",
+                "share_production",
+                "count_production=n",
+                Column("Difference", _show_deviation),
+            ),
+            source.rows(LIST_DEVIATIONS, ["fct_representativeness"]),
+            MAXIMUM_UNTESTED,
+            "segments",
+        ),
+        level=3,
+    )
 
 
-def _find_gaps(source: Warehouse, has_counts: bool) -> list[Gap]:
+def _show_comparison(row: Row) -> Any:
+    if row["status"] != "compared":
+        return REPRESENTATIVENESS_STATUSES.get(row["status"], row["status"])
+    is_like = row["is_representative"]
+    return blocks.pill("passed", "no difference shown") if is_like else blocks.pill("undecided", "differs")
+
+
+def _show_deviation(row: Row) -> Any:
+    interval = format_difference_interval(row["difference_lower"], row["difference_upper"], "share")
+    return blocks.with_interval(format_points(row["difference"]), interval)
+
+
+def _describe_statuses(source: Warehouse) -> list[Block | None]:
+    rows = source.rows(COUNT_STATUSES, ["fct_evaluations", "dim_metrics"])
+    if not rows:
+        return [blocks.absent("No evaluation row: without interactions there is nothing to score.")]
+    languages = ", ".join(
+        f"{row['answer_language'] or 'undecided'} {row['count_interactions']:,} ({row['language_source']})"
+        for row in source.rows(COUNT_LANGUAGES, ["fct_interactions"])
+    )
+    present = [status for status in SCORE_STATUSES if any(row[status] for row in rows)]
+    return [
+        blocks.fold(
+            "Interactions without a score",
+            blocks.table(
+                "Every metric has one row per interaction; its status says why there is no score. missing_input: the"
+                " logs lack what the metric needs. unsupported_language: the encoder or the classifier does not read"
+                " the language of the answer. refused: the answer is a refusal. not_applicable: the metric does not"
+                f" apply. failed: the computation failed. Languages of the answers: {languages or 'none'}.",
+                ("metric_name", "family", *(f"{status}={status}" for status in present), "requires=Needs"),
+                rows,
+                len(rows),
+            ),
+            level=3,
+        )
+    ]
+
+
+def _find_gaps(source: Warehouse, records: Sequence[Row]) -> list[Gap]:
     gaps = []
-    if not has_counts:
+    if not records:
         gaps.append(
             Gap(
                 "Counts of landed and rejected records: this copy of the warehouse lacks int_records_counted.",
                 "the full warehouse",
             )
         )
+    compared = [row["status"] == "compared" for row in source.rows(LIST_REPRESENTATIVENESS, ["fct_representativeness"])]
     if not source.has("fct_representativeness"):
         gaps.append(
             Gap(
@@ -340,7 +431,7 @@ def _find_gaps(source: Warehouse, has_counts: bool) -> list[Gap]:
                 "`dbt build` with the current version of hcat, over production logs and a test set",
             )
         )
-    elif not source.rows(COUNT_COMPARED, ["fct_representativeness"]):
+    elif not any(compared):
         gaps.append(
             Gap(
                 "how the test set differs from what customers ask",
@@ -351,10 +442,10 @@ def _find_gaps(source: Warehouse, has_counts: bool) -> list[Gap]:
     return gaps
 
 
-def _find_gaps_of_documents(documents: Row | None, has_test_set: bool) -> list[Gap]:
+def _find_gaps_of_documents(documents: Sequence[Row], has_test_set: bool) -> list[Gap]:
     """Return what a warehouse lacks without documents, or without a test set made from them."""
-    if documents is None or has_test_set:
+    if not documents or has_test_set:
         return []
-    if not documents["count_documents"]:
+    if not documents[0]["count_documents"]:
         return [Gap("topics of the knowledge base, and a test set made from it", "documents or chunks", "documents")]
     return [Gap("queries for every topic of the documents, with sampling weights", "a job on request", "generated")]

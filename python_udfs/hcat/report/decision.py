@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hcat.language.display import clean_label
+
 #: Lines of each list on the first page; the sections hold the rest.
 MAXIMUM_LINES = 5
 MAXIMUM_FINDINGS = 3
@@ -168,5 +170,5 @@ def _list_next(
 
 
 def _list_signers(applications: Sequence[Mapping[str, Any]]) -> list[str]:
-    owners = dict.fromkeys(str(row["owner_role"]) for row in applications if row["owner_role"])
+    owners = dict.fromkeys(clean_label(row["owner_role"]) for row in applications if row["owner_role"])
     return [*owners, "an independent validator"]

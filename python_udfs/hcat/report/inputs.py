@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.report.showing import Gap
+from hcat.report.blocks import Gap, Section
 
 #: Metrics of an input that are named; the others are counted.
 MAXIMUM_METRICS = 4
@@ -69,14 +69,14 @@ order by metrics.metric_name
 
 
 def describe_never_given(
-    source: Warehouse, sections: Mapping[str, Any], titles: Mapping[str, str], settings: Mapping[str, Any]
+    source: Warehouse, sections: Mapping[str, Section], titles: Mapping[str, str], settings: Mapping[str, Any]
 ) -> list[Row]:
     """Return the inputs that were never given and the modules that are switched off, with what each would add."""
     added: dict[str, list[str]] = {}
     for metrics in _group_unscored(source.rows(COUNT_SCORES, ["dim_metrics", "fct_evaluations"])):
         added.setdefault(metrics[0], []).append(metrics[1])
     for name, section in sections.items():
-        for gap in section.get("gaps", ()):
+        for gap in section.gaps:
             if gap.needs:
                 added.setdefault(gap.needs, []).append(f"{titles[name]}: {gap.what}")
     given = [
@@ -85,15 +85,14 @@ def describe_never_given(
     return given + _describe_switched_off(source, settings)
 
 
-def mark_switched_off(source: Warehouse, sections: Mapping[str, Any]) -> None:
-    """Take the gaps of marts whose module is switched off out of what their sections lack: the list of inputs names
-    it."""
-    for section in sections.values():
-        section["gaps"] = [
-            gap
-            for gap in section.get("gaps", ())
-            if not any(re.search(rf"\b{mart}\b", f"{gap.what} {gap.supply}") for mart in source.switched_off)
-        ]
+def leave_out_switched_off(source: Warehouse, section: Section) -> Section:
+    """Return a section without the gaps of marts whose module is switched off: the list of inputs names the module."""
+    gaps = [
+        gap
+        for gap in section.gaps
+        if not any(re.search(rf"\b{mart}\b", f"{gap.what} {gap.supply}") for mart in source.switched_off)
+    ]
+    return section._replace(gaps=gaps)
 
 
 def _describe_switched_off(source: Warehouse, settings: Mapping[str, Any]) -> list[Row]:

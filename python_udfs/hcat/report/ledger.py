@@ -5,38 +5,40 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
-from hcat.engine.warehouse import Row, Warehouse
+from hcat.engine.warehouse import Row, Warehouse, WarehouseError
 from hcat.language.display import clean_label
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Section
 from hcat.report.showing import EXCERPT_CHARACTERS, format_time, read_json
 from hcat.report.verdict import passes_gates
 
-MAXIMUM_BUILDS = 10
+MAXIMUM_BUILDS: Final = 10
 #: Reason why a decision is void.
-VOID_DECISIONS = {
+VOID_DECISIONS: Final = {
     "void_encoder": "made on scores of another encoder",
     "void_classifier": "made on scores of another classifier",
     "void_scoring": "made on scores of another scoring revision",
 }
+#: Columns that marts got since hcat 0.1.0 and that pages read: a mart without its column is of an earlier version.
+_ADDED_COLUMNS: Final = (
+    "dim_runs.build_number",
+    "fct_findings.last_seen_build_number",
+    "fct_metric_thresholds.is_shown",
+    "fct_ratings.count_raters",
+    "fct_run_metrics.build_number",
+    "fct_threshold_gates.build_number",
+    "fct_version_comparisons.count_segments_without_rule",
+)
 
-LIST_RUNS = "select * from dim_runs order by build_number desc"
-LIST_METRICS = "select * from dim_metrics order by is_primary desc, family, metric_name"
+LIST_RUNS: Final = "select * from dim_runs order by build_number desc"
+LIST_METRICS: Final = "select * from dim_metrics order by is_primary desc, family, metric_name"
 
 
 @dataclass(frozen=True, slots=True)
 class Build:
-    """The last build of a warehouse.
-
-    Parameters
-    ----------
-    runs : sequence of dict
-        Rows of dim_runs, the last one first.
-    settings : mapping
-        Settings of the last build.
-    metrics : sequence of dict
-        Rows of dim_metrics.
-    """
+    """The last build of a warehouse: rows of dim_runs, the last one first, its settings, and rows of dim_metrics."""
 
     runs: Sequence[Row]
     settings: Mapping[str, Any]
@@ -54,59 +56,93 @@ class Build:
         return float(value) if isinstance(value, int | float) and 0 < value < 1 else None
 
     @property
+    def level(self) -> str:
+        """Return the confidence of the intervals in words."""
+        return "–" if self.confidence is None else f"{self.confidence * 100:g} %"
+
+    @property
     def primary(self) -> dict[str, Row]:
         """Return the primary metrics by name."""
         return {metric["metric_name"]: metric for metric in self.metrics if metric["is_primary"]}
 
 
 def read_build(source: Warehouse) -> Build:
-    """Return the last build of ``source``."""
+    """Return the last build of `source`; a warehouse of an earlier version is an error that says what to do."""
+    for column in _ADDED_COLUMNS:
+        if source.has(column.partition(".")[0]) and not source.has(column):
+            raise WarehouseError(
+                f"an earlier version of hcat made this warehouse (it lacks {column}):"
+                " run `hcat upgrade`, then `dbt build`"
+            )
     runs = source.rows(LIST_RUNS, ["dim_runs"])
     settings = read_json(runs[0]["settings"] if runs else None)
     return Build(runs, settings, source.rows(LIST_METRICS, ["dim_metrics"]))
 
 
-def _name_result(run: Row) -> str:
-    if run["is_passing"]:
-        return "published" if run["count_gates_not_passing"] else "passed"
-    return "not published" if passes_gates(run) else "failed"
-
-
-def describe_ledger(build: Build) -> dict[str, Any]:
-    """Return what the run ledger shows."""
-    runs, settings = build.runs, build.settings
-    if not runs:
-        return {"facts": [], "libraries": [], "settings": [], "seeds": [], "builds": [], "count_builds": 0}
-    run = runs[0]
+def describe_ledger(build: Build) -> Section:
+    """Return how to rebuild the report, what the build depends on, and the builds of the warehouse."""
+    run = build.run
+    if run is None:
+        return blocks.section(
+            blocks.absent("The warehouse holds no ledger row (dim_runs): this report cannot be traced to a build.")
+        )
+    commands = (
+        "export HCAT_RAW_LOGS=FOLDER_OF_THE_LOGS\ndbt build        # code {}, random seed {}\n"
+        "hcat report      # build {}"
+    )
+    rebuilt = blocks.rich(commands, clean_label(run["code_hash"])[:16], run["random_seed"], clean_label(run["run_id"]))
     hidden = {"settings", "library_versions", "seed_checksums"}
-    return {
-        "facts": [
-            (name, format_time(value) if name == "started_at" else clean_label(value, EXCERPT_CHARACTERS))
-            for name, value in run.items()
-            if name not in hidden and value is not None
-        ],
-        "run_id": clean_label(run["run_id"]),
-        "code": clean_label(run["code_hash"])[:16],
-        "random_seed": run["random_seed"],
-        "seeds": sorted(
-            (clean_label(name), str(checksum)[:16]) for name, checksum in read_json(run.get("seed_checksums")).items()
+    seeds = {name: str(checksum)[:16] for name, checksum in read_json(run.get("seed_checksums")).items()}
+    return blocks.section(
+        blocks.paragraph(
+            "What this build depends on. Two builds with the same input, settings, code, models, seeds and encoder on"
+            " the same kind of device should give the same tables. To rebuild this report, put the same logs into an"
+            " empty warehouse, check out the same code and seeds, and run:"
         ),
-        "libraries": sorted(
-            (clean_label(name), clean_label(version)) for name, version in read_json(run["library_versions"]).items()
+        blocks.paragraph(rebuilt, "code commands"),
+        blocks.paragraph(
+            "Build id and times differ; the hashes below and the figures do not. From this warehouse as it is, hcat"
+            " report alone writes this file again, byte for byte.",
+            "note",
         ),
-        "settings": sorted((clean_label(name), clean_label(json.dumps(value))) for name, value in settings.items()),
-        "builds": [
-            {
-                "run_id": clean_label(one["run_id"]),
-                "started_at": format_time(one["started_at"]),
-                "input_hash": clean_label(one["input_hash"]),
-                "settings_hash": clean_label(one["settings_hash"]),
-                "code_hash": clean_label(one["code_hash"])[:16],
-                "gates": f"{one['count_gates'] - one['count_gates_not_passing']} of {one['count_gates']}",
-                # as the first page has it: a build passes when every gate does
-                "word": _name_result(one),
-            }
-            for one in runs[:MAXIMUM_BUILDS]
-        ],
-        "count_builds": len(runs),
-    }
+        blocks.facts(
+            [
+                (name, format_time(value) if name == "started_at" else clean_label(value, EXCERPT_CHARACTERS))
+                for name, value in run.items()
+                if name not in hidden and value is not None
+            ],
+            "code",
+        ),
+        _fold_pairs("Settings", {name: json.dumps(value) for name, value in build.settings.items()}),
+        _fold_pairs("Seeds: the decisions of people, by checksum", seeds),
+        _fold_pairs("Libraries", read_json(run["library_versions"])),
+        blocks.heading("Builds of this warehouse"),
+        blocks.table(
+            "",
+            (
+                "started_at=Started",
+                "run_id=Build",
+                Column("Verdict", lambda row: blocks.pill(*_name_result(row)), ""),
+                "count_gates",
+                "count_gates_not_passing",
+                "input_hash",
+                "settings_hash",
+                "code_hash",
+            ),
+            [{**row, "code_hash": str(row["code_hash"])[:16]} for row in build.runs],
+            MAXIMUM_BUILDS,
+            "builds",
+        ),
+    )
+
+
+def _fold_pairs(title: str, values: Mapping[str, Any]) -> Block | None:
+    pairs = sorted((clean_label(name), clean_label(value)) for name, value in values.items())
+    return blocks.fold(title, blocks.facts(pairs, "code"), level=3)
+
+
+def _name_result(run: Row) -> tuple[str, str]:
+    """Return the state and the words of a build, as the first page has them."""
+    if run["is_passing"]:
+        return ("undecided", "! not all pass") if run["count_gates_not_passing"] else ("passed", "✓ passed")
+    return ("failed", "✗ not published") if passes_gates(run) else ("failed", "✗ failed")

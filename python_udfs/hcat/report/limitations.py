@@ -1,17 +1,19 @@
-"""Limitations that the evidence shows: missing scores, tests, decisions and marts."""
+"""Limitations that the evidence shows: missing scores, tests, decisions and marts; and limits of the method."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Section
 from hcat.report.inputs import describe_never_given, keep_unmet
 from hcat.report.ledger import VOID_DECISIONS, Build
 from hcat.report.showing import format_percent, ratio
 from hcat.report.weaknesses import TEST_STATUSES, TESTED
 
-COUNT_UNSCORED = """
+COUNT_UNSCORED: Final = """
 select
     evaluations.metric_name,
     count(*) as count_evaluations,
@@ -24,7 +26,7 @@ group by evaluations.metric_name
 order by count_missing_input desc, evaluations.metric_name
 """
 
-COUNT_SMALL = """
+COUNT_SMALL: Final = """
 select 'marginal' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
 from fct_marginal_weaknesses
 where dimension <> 'all'
@@ -34,7 +36,7 @@ from fct_bivariate_weaknesses
 order by kind desc
 """
 
-COUNT_TEST_STATUSES = """
+COUNT_TEST_STATUSES: Final = """
 with cells as (
     select test_status from fct_marginal_weaknesses where dimension <> 'all'
     union all
@@ -47,52 +49,180 @@ group by test_status
 order by count_cells desc, test_status
 """
 
+LIMITS: Final = (
+    (
+        "Similarity does not test truth.",
+        "Metrics named “similarity” or “relevancy” compare meanings of sentences by an embedding model. A sentence with"
+        " a changed figure, name or negation can lie very close to its evidence. Read them together with the support"
+        " metrics and labels.",
+    ),
+    (
+        "Support compares words, not facts.",
+        "The support metrics look up words, numbers and names in context and query. A correct paraphrase can have low"
+        " support, and a wrong sentence that uses words of the context can have high support.",
+    ),
+    (
+        "A wrong answer can be grounded in a wrong context.",
+        "Groundedness shows whether the answer follows from what was retrieved. It does not show whether the retrieved"
+        " text is correct or current.",
+    ),
+    (
+        "Thresholds are decisions.",
+        "A metric without a decided threshold has no failure rate; there is no default. Nobody has approved those that"
+        " are provisional.",
+    ),
+    (
+        "Intervals use the effective number of clusters.",
+        "Variants and repetitions of one question form a cluster and are not independent. Intervals (two-sided) use"
+        " Kish’s effective number of clusters. They cover the sampling of questions only, not the error of the metric,"
+        " the encoder or the raters. Intervals of means are normal approximations, clipped to the range of the metric."
+        " They are rough where few clusters were scored.",
+    ),
+    (
+        "A weak cell is a suspicion until new questions confirm it.",
+        "Findings are tested again on clusters of later builds only. Some cells of a map look weak by chance.",
+    ),
+    (
+        "Refusals are found by rule.",
+        "A refusal in unusual words counts as an answer, and an answer that resembles a refusal counts as one.",
+    ),
+    (
+        "The logs decide what is tested.",
+        "Topics, query types and customer groups without queries are not evaluated. Segments with few clusters are"
+        " flagged, not hidden.",
+    ),
+    (
+        "Raw scores are not probabilities.",
+        "Before calibration with labels, a score of 0.8 does not mean that 80 % of such answers are right.",
+    ),
+)
+
 
 def describe_limitations(
-    source: Warehouse, build: Build, sections: Mapping[str, Any], titles: Mapping[str, str]
+    source: Warehouse,
+    build: Build,
+    sections: Mapping[str, Section],
+    titles: Mapping[str, str],
+    gates: Sequence[Row],
 ) -> dict[str, Any]:
-    """Return the limits of this build, the missing evidence of all sections, and the inputs that were never given."""
-    unscored = source.rows(COUNT_UNSCORED, ["fct_evaluations", "dim_metrics"])
-    small = source.rows(COUNT_SMALL, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"])
-    gates = sections["outcomes"]["gates"]["rows"]
+    """Return the missing evidence of all sections, the inputs that were never given, and the section itself."""
+    gaps = [
+        {"section": name, "what": gap.what, "supply": gap.supply}
+        for name, one in sections.items()
+        for gap in keep_unmet(one.gaps)
+    ]
+    never_given = describe_never_given(source, sections, titles, build.settings)
+    provisional = [metric["metric_name"] for metric in build.metrics if metric["is_provisional"]]
+    expired = [metric["metric_name"] for metric in build.metrics if metric["is_decision_expired"]]
     return {
-        "gaps": [
-            {"section": name, "what": gap.what, "supply": gap.supply}
-            for name, section in sections.items()
-            for gap in keep_unmet(section.get("gaps", ()))
-        ],
-        "never_given": describe_never_given(source, sections, titles, build.settings),
-        "lacks_ratings": bool(sections["calibration"].get("is_empty")),
-        "unscored": _gather_unscored(unscored),
-        "small": [
-            {**row, "share": format_percent(ratio(row["count_small"], row["count_cells"]))}
-            for row in small
-            if row["count_cells"]
-        ],
-        "tests": [
-            {**row, "words": TEST_STATUSES.get(row["test_status"], row["test_status"])}
-            for row in source.rows(COUNT_TEST_STATUSES, TESTED)
-        ],
-        "gates_not_evaluated": [row["gate_name"] for row in gates if row["verdict"] == "not_evaluated"],
-        "gates_undecided": [row["gate_name"] for row in gates if row["verdict"] == "undecided"],
-        "provisional": [metric["metric_name"] for metric in build.metrics if metric["is_provisional"]],
-        "expired": [metric["metric_name"] for metric in build.metrics if metric["is_decision_expired"]],
-        "void": [
-            f"{metric['metric_name']} ({VOID_DECISIONS[metric['decision_status']]})"
-            for metric in build.metrics
-            if metric.get("decision_status") in VOID_DECISIONS
-        ],
+        "gaps": gaps,
+        "never_given": never_given,
+        "lacks_ratings": sections["calibration"].is_empty,
+        "provisional": provisional,
+        "expired": expired,
+        "section": blocks.section(
+            blocks.heading("Missing evidence") if gaps else None,
+            blocks.table(
+                "",
+                (
+                    Column("Section", lambda row: blocks.link(row["section"], titles[row["section"]]), ""),
+                    "what=What is missing",
+                    "supply=What would supply it",
+                ),
+                gaps,
+                len(gaps),
+            ),
+            _list_never_given(never_given)
+            or blocks.paragraph(
+                "" if gaps else "No section of this report lacks evidence, and no input is missing.",
+                anchor="never_given",
+            ),
+            blocks.heading("Limits of this build"),
+            blocks.bullets(_list_limits(source, build, gates, provisional, expired)),
+            blocks.heading("Limits of the method"),
+            blocks.bullets([blocks.rich("<strong>{}</strong> {}", title, text) for title, text in LIMITS]),
+        ),
     }
 
 
-def _gather_unscored(rows: Sequence[Row]) -> list[Row]:
-    """Return the metrics that lack scores; metrics with the same counts share a row."""
-    gathered: dict[tuple[int, ...], list[str]] = {}
+def _list_never_given(rows: Sequence[Row]) -> Block | None:
+    return blocks.fold(
+        f"What needs data that was never given ({len(rows)})",
+        blocks.table(
+            "Each row is an input that the logs do not hold, with what it would add to this report. Nothing was"
+            " computed in its place.",
+            ("name=Input", "adds=What it would add", "supply=How it is given"),
+            [{**row, "adds": "; ".join(row["adds"])} for row in rows],
+            len(rows),
+        ),
+        level=3,
+        anchor="never_given",
+    )
+
+
+def _list_limits(
+    source: Warehouse, build: Build, gates: Sequence[Row], provisional: Sequence[str], expired: Sequence[str]
+) -> list[Any]:
+    void = [
+        f"{metric['metric_name']} ({VOID_DECISIONS[metric['decision_status']]})"
+        for metric in build.metrics
+        if metric.get("decision_status") in VOID_DECISIONS
+    ]
+    found = [
+        (
+            "Intervals and error rates",
+            "are promises about repeated samples. docs/promises.md shows how often each one holds when clusters are"
+            " uneven, failures rare, and weeks differ by chance.",
+        )
+    ]
+    for title, names, words in (
+        ("Gates not evaluated", _of_verdict(gates, "not_evaluated"), "too few observations, or no measurement"),
+        (
+            "Gates undecided",
+            _of_verdict(gates, "undecided"),
+            "the interval contains the limit; more clusters would decide",
+        ),
+        ("Provisional decisions", provisional, "nobody has approved these thresholds"),
+        ("Void decisions", void, "not applied"),
+        ("Expired decisions", expired, "past their date"),
+    ):
+        if names:
+            found.append((title, f"({words}): {', '.join(names)}."))
+    for row in source.rows(COUNT_SMALL, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"]):
+        if row["count_cells"]:
+            share = format_percent(ratio(row["count_small"], row["count_cells"]))
+            found.append(
+                (
+                    f"Small {row['kind']} cells",
+                    f": {row['count_small']:,} of {row['count_cells']:,} ({share}) have too few clusters.",
+                )
+            )
+    for row in source.rows(COUNT_TEST_STATUSES, TESTED):
+        if row["test_status"] != "tested":
+            status = TEST_STATUSES.get(row["test_status"], row["test_status"])
+            found.append((f"{row['count_cells']:,} cells {status}.", ""))
+    for (missing, failed, count), names in _gather_unscored(
+        source.rows(COUNT_UNSCORED, ["fct_evaluations", "dim_metrics"])
+    ).items():
+        found.append(
+            (
+                "No score",
+                f"for {missing + failed:,} of {count:,} interactions ({missing:,} for missing input, {failed:,} because"
+                f" the computation failed): {', '.join(names)}.",
+            )
+        )
+    return [blocks.rich("<strong>{}</strong> {}", title, text) for title, text in found]
+
+
+def _of_verdict(gates: Sequence[Row], verdict: str) -> list[str]:
+    return [row["gate_name"] for row in gates if row["verdict"] == verdict]
+
+
+def _gather_unscored(rows: Sequence[Row]) -> dict[tuple[int, int, int], list[str]]:
+    """Return the metrics that lack scores by their counts: missing input, failed, all."""
+    gathered: dict[tuple[int, int, int], list[str]] = {}
     for row in rows:
         if row["count_missing_input"] or row["count_failed"]:
             counts = (row["count_missing_input"], row["count_failed"], row["count_evaluations"])
             gathered.setdefault(counts, []).append(row["metric_name"])
-    return [
-        {"metric_names": names, "count_missing_input": missing, "count_failed": failed, "count_evaluations": count}
-        for (missing, failed, count), names in gathered.items()
-    ]
+    return gathered

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
-from hcat.report.ledger import Build
-from hcat.report.showing import EXCERPT_CHARACTERS, Gap, format_number, group_by, to_anchor
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.ledger import VOID_DECISIONS, Build
+from hcat.report.showing import group_by, to_anchor
 
 
 class Family(NamedTuple):
@@ -123,7 +126,11 @@ FAMILIES = {
 }
 
 
-LIST_SCORED = "select distinct metric_name from fct_evaluations where raw_score is not null"
+LIST_SCORED: Final = "select distinct metric_name from fct_evaluations where raw_score is not null"
+#: A published copy lacks this table; dim_metrics repeats a part of it.
+DECISIONS: Final = "int_threshold_decisions"
+LIST_DECISIONS: Final = f"select * from {DECISIONS} order by valid_until nulls first, decision_name"
+MAXIMUM_DECISIONS: Final = 60
 
 
 @cache
@@ -139,27 +146,147 @@ def find_public_accuracy(classifier: str | None) -> dict[str, Any] | None:
     return read_public_accuracy().get(classifier or "")
 
 
-def describe_metrics(source: Warehouse, build: Build) -> dict[str, Any]:
+def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Section:
     """Return the catalogue by family, primary metrics first, the decisions on thresholds, and the public accuracy."""
-    families: list[Row] = []
-    for family, metrics in sorted(group_by(build.metrics, "family").items()):
-        rows = [_describe_metric(metric) for metric in metrics]
-        words = FAMILIES.get(family)
-        families.append(
-            {
-                "family": family,
-                "anchor": to_anchor("family", family),
-                "words": words,
-                "metrics": rows,
-                "count": len(rows),
-            }
-        )
-    unknown = [row["family"] for row in families if row["words"] is None]
-    gaps = []
+    families = sorted(group_by(build.metrics, "family").items())
     if not families:
-        gaps.append(
-            Gap("The catalogue of metrics: dim_metrics has no row.", "`dbt build` with rows in the seed metric_catalog")
+        return blocks.section(
+            gaps=[Gap("The catalogue of metrics: dim_metrics has no row.", "`dbt build` with rows in metric_catalog")]
         )
+    trusted = (
+        blocks.rich(
+            'The <a href="#calibration">calibration evidence</a> shows how far raters agree with it on these data.'
+        )
+        if is_calibrated
+        else "No rater has said yet how far it can be trusted on these data."
+    )
+    return blocks.section(
+        blocks.paragraph(blocks.rich("A metric is a number that a program computes. {}", trusted)),
+        blocks.facts(_name_models(build.run)),
+        _describe_accuracy(build.run),
+        blocks.heading("Threshold decisions"),
+        *_describe_decisions(source, build),
+        blocks.fold(
+            "Formula and limits by family, with every metric",
+            *(block for family, metrics in families for block in _describe_family(family, metrics)),
+            level=3,
+        ),
+        gaps=_find_gaps(source, build, [family for family, _ in families]),
+    )
+
+
+def _name_models(run: Row | None) -> list[tuple[str, str]]:
+    if run is None:
+        return []
+    return [
+        (
+            role.capitalize(),
+            f"{clean_label(run[f'{role}_name'])}, revision {clean_label(run[f'{role}_revision'])}{on}; SHA-256"
+            f" {clean_label(run[f'{role}_sha256'], 80)}",
+        )
+        for role, on in (
+            ("encoder", f", {clean_label(run['dtype'])} on {clean_label(run['device'])}"),
+            ("classifier", ""),
+        )
+    ]
+
+
+def _describe_accuracy(run: Row | None) -> Block | None:
+    if run is None:
+        return None
+    accuracy = find_public_accuracy(run.get("classifier_name"))
+    if accuracy is None:
+        return blocks.paragraph("The accuracy of groundedness on public labels was not measured with this classifier.")
+    return blocks.paragraph(
+        blocks.rich(
+            "<strong>Accuracy on public labels, in other domains.</strong> With this classifier, groundedness ranks"
+            " good answers above bad ones with a mean AUROC of {auroc} on {count_sets} public sets that its fusion was"
+            " not fitted on ({count:,} answers with labels of people, measured on {measured_on}). Supported words alone"
+            " reach {auroc_supported_words}. The hardest set ({worst_set}) has {auroc_worst_set}, and records, tables"
+            " and numbers have {auroc_records}. 0.5 is chance. Those answers are none of this application’s: the"
+            " figures say nothing about its domain, and labels of its own answers replace them.",
+            count=accuracy["count_answers"],
+            **accuracy,
+        )
+    )
+
+
+def _describe_decisions(source: Warehouse, build: Build) -> list[Block | None]:
+    """Return the decisions on thresholds by date of expiry; from dim_metrics where this copy lacks them."""
+    if source.has(f"{DECISIONS}.valid_until", f"{DECISIONS}.decided_by"):
+        rows = source.rows(LIST_DECISIONS, [DECISIONS])
+    else:
+        decided = [metric for metric in build.metrics if metric["decision_name"] is not None]
+        rows = [{**metric, "rationale": metric.get("decision_rationale")} for metric in decided]
+        rows.sort(key=lambda row: (str(row["valid_until"] or ""), row["decision_name"]))
+    if not rows:
+        return [blocks.absent("No threshold has been decided, so no metric has a failure rate. There is no default.")]
+    started = build.run["started_at"].date() if build.run else None
+    for row in rows:
+        ends = row["valid_until"]
+        row["days_left"] = None if started is None or ends is None else (ends - started).days
+    return [
+        blocks.table(
+            "People decide every threshold; a metric without one has no failure rate, and there is no default. Days are"
+            " counted from the start of the build. The first page marks an expired decision.",
+            (
+                "decision_name",
+                "threshold",
+                "decided_by",
+                "valid_until",
+                "days_left",
+                Column("State", _show_state, ""),
+                "rationale",
+            ),
+            [{**row, "threshold": row.get("decided_threshold", row["threshold"])} for row in rows],
+            MAXIMUM_DECISIONS,
+            "decisions",
+        )
+    ]
+
+
+def _show_state(row: Row) -> Any:
+    void = VOID_DECISIONS.get(row.get("decision_status") or "")
+    if void:
+        return blocks.lines(blocks.pill("failed", "✗ void"), blocks.small(void))
+    if row["days_left"] is not None and row["days_left"] < 0:
+        return blocks.pill("failed", "✗ expired")
+    return blocks.pill("undecided", "? provisional") if row["is_provisional"] else blocks.pill("passed", "✓ approved")
+
+
+def _describe_family(family: str, metrics: Sequence[Row]) -> list[Block | None]:
+    known = FAMILIES.get(family)
+    titles = ("Measures", "Formula", "Cannot see", "Source")
+    return [
+        blocks.heading(family.capitalize(), 4, to_anchor("family", family)),
+        blocks.facts(list(zip(titles, known, strict=True))) if known else None,
+        blocks.table(
+            "",
+            (
+                "metric_name",
+                "description=What it measures",
+                Column("Unit and range", _show_range, ""),
+                "direction=Better",
+                "requires=Needs",
+                "source=Reference",
+            ),
+            metrics,
+            len(metrics),
+            words={"direction": {"higher_is_better": "higher", "lower_is_better": "lower"}},
+            anchor=lambda row: to_anchor("metric", row["metric_name"]),
+        ),
+    ]
+
+
+def _show_range(row: Row) -> str:
+    low, high = row["range_low"], row["range_high"]
+    start = "−∞" if low is None else f"{low:g}".replace("-", "−")
+    return f"{row['unit']}, {start} to {'∞' if high is None else f'{high:g}'}"
+
+
+def _find_gaps(source: Warehouse, build: Build, families: Sequence[str]) -> list[Gap]:
+    gaps = []
+    unknown = [family for family in families if family not in FAMILIES]
     if unknown:
         gaps.append(
             Gap(
@@ -177,26 +304,4 @@ def describe_metrics(source: Warehouse, build: Build) -> dict[str, Any]:
                 "rows in the seed threshold_decisions, decided on labels",
             )
         )
-    return {
-        "families": families,
-        "decisions": [_describe_metric(metric) for metric in build.primary.values()],
-        "run": build.run,
-        "accuracy": None if build.run is None else find_public_accuracy(build.run.get("classifier_name")),
-        "gaps": gaps,
-    }
-
-
-def _describe_metric(metric: Row) -> Row:
-    low, high = metric["range_low"], metric["range_high"]
-    return {
-        **metric,
-        "anchor": to_anchor("metric", metric["metric_name"]),
-        "threshold": format_number(metric["threshold"]),
-        "description": clean_label(metric["description"], EXCERPT_CHARACTERS),
-        "decided_by": clean_label(metric["decided_by"]) if metric["decided_by"] else "",
-        "better": "higher" if metric["direction"] == "higher_is_better" else "lower",
-        "range": f"{'−∞' if low is None else f'{low:g}'.replace('-', '−')} to {'∞' if high is None else f'{high:g}'}",
-        "needs": (metric["requires"] or "nothing").replace("|", ", "),
-        "source": clean_label(metric["source"]) if metric["source"] else "",
-        "valid_until": str(metric["valid_until"] or ""),
-    }
+    return gaps

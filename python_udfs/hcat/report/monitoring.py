@@ -1,53 +1,36 @@
-"""Monitoring plan: gates and drift, expiry of decisions and calibrations, and the next labels to collect."""
+"""Monitoring plan: weeks and drift, expiry of calibrations, audits, and the next labels to collect."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label, clean_text
-from hcat.report import charts
-from hcat.report.ledger import VOID_DECISIONS, Build
-from hcat.report.showing import (
-    EXCERPT_CHARACTERS,
-    SENTENCE_CHARACTERS,
-    Gap,
-    as_markup,
-    describe_segment,
-    format_interval,
-    format_number,
-)
+from hcat.language.display import clean_label
+from hcat.report import blocks, charts
+from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.ledger import Build
+from hcat.report.showing import EXCERPT_CHARACTERS, clip, describe_segment, format_day, format_interval, format_number
 
-#: Series and latest weeks drawn, and rows listed; the number left out is shown below them.
-MAXIMUM_SERIES = 4
-MAXIMUM_WEEKS = 26
-MAXIMUM_DRIFTS = 40
-MAXIMUM_DECISIONS = 60
+#: Series and latest weeks drawn, and rows listed.
+MAXIMUM_SERIES: Final = 4
+MAXIMUM_WEEKS: Final = 26
+MAXIMUM_DRIFTS: Final = 40
+MAXIMUM_DECISIONS: Final = 60
 
 #: Metrics whose weeks are drawn.
-WEEKLY_METRICS = ("groundedness", "answer_relevancy__mean", "recall_at_5", "refusal_as_expected")
-#: Settings of the build that are rules of the plan.
-PLAN_SETTINGS = ("hcat_drift", "hcat_calibration_valid", "hcat_audit", "hcat_alert", "hcat_review")
+WEEKLY_METRICS: Final = ("groundedness", "answer_relevancy__mean", "recall_at_5", "refusal_as_expected")
 
-DRIFT_TESTS = {
-    "mean_shift": "mean of the last weeks against the weeks of the reference",
-    "mix_shift": "share of each segment in the last weeks against the weeks of the reference",
-}
-
-COUNT_DRIFT = """
+COUNT_DRIFT: Final = """
 select
-    test,
     count(*) as count_windows,
     count(*) filter (where status = 'tested') as count_tested,
-    count(*) filter (where status <> 'tested') as count_not_tested,
     count(*) filter (where is_drifting) as count_drifting,
     max(window_start) as last_window
 from fct_metric_drift
-group by test
-order by test
 """
 
-LIST_DRIFTING = """
+LIST_DRIFTING: Final = """
 select *
 from fct_metric_drift
 where is_drifting
@@ -55,7 +38,7 @@ order by window_start desc, q_value nulls last, metric_name, dimension, segment,
 """
 
 # The main metrics over all interactions, and before them the series that drift.
-LIST_WEEKLY_SERIES = """
+LIST_WEEKLY_SERIES: Final = """
 with drifting as (
     select metric_name, dimension, segment, min(q_value) as q_value
     from fct_metric_drift
@@ -89,7 +72,7 @@ order by
 limit $maximum
 """
 
-LIST_WEEKS = """
+LIST_WEEKS: Final = """
 select week_start, count_scored, mean_score, mean_lower, mean_upper
 from fct_metric_weeks
 where
@@ -102,7 +85,7 @@ order by week_start
 """
 
 # The band of the shortest window: the range in which the mean of a week raises no alarm.
-FIND_BAND = """
+FIND_BAND: Final = """
 select band_lower, band_upper, reference_start, reference_end
 from fct_metric_drift
 where
@@ -115,24 +98,20 @@ order by window_weeks
 limit 1
 """
 
-LIST_ALARMS = """
+LIST_ALARMS: Final = """
 select window_start, window_end
 from fct_metric_drift
 where metric_name = $metric_name and dimension = $dimension and segment = $segment and is_drifting
 order by window_start, window_end
 """
 
-#: A published copy lacks this table; dim_metrics repeats a part of it.
-DECISIONS = "int_threshold_decisions"
-LIST_DECISIONS = f"select * from {DECISIONS} order by valid_until nulls first, decision_name"
-
-LIST_VALIDITY = """
+LIST_VALIDITY: Final = """
 select metric_name, criterion, version_class, calibration_status, count_labels, last_rated_at, valid_until
 from fct_calibration_validity
 order by valid_until nulls first, metric_name, version_class
 """
 
-COUNT_AUDITS = """
+COUNT_AUDITS: Final = """
 select
     metric_name,
     test,
@@ -146,187 +125,189 @@ order by metric_name, test
 """
 
 
-def describe_monitoring(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return weekly scores and drift, expiry dates of decisions and calibrations, and the settings of the plan."""
-    gaps = []
-    if not source.has("fct_metric_drift"):
-        gaps.append(
-            Gap(
-                "Tests of drift: this warehouse lacks the mart fct_metric_drift.",
-                "`dbt build` with the current version of hcat, over logs of several weeks",
-            )
-        )
-    if not source.has("fct_calibration_validity"):
-        gaps.append(
-            Gap(
-                "Validity of the calibration of each version: this warehouse lacks the mart fct_calibration_validity.",
-                "`dbt build` with the current version of hcat",
-            )
-        )
-    weeks, drift = _describe_weeks(source, build), _describe_drift(source)
-    if drift is not None and weeks is None:
+def count_alarms(source: Warehouse) -> int | None:
+    """Return the number of drift alarms; None where nothing was tested."""
+    counts = source.rows(COUNT_DRIFT, ["fct_metric_drift"])
+    return counts[0]["count_drifting"] if counts and counts[0]["count_tested"] else None
+
+
+def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Section:
+    """Return what every build checks, weeks and drift, and dates on which calibrations end."""
+    gaps = blocks.lacks_mart(source, "fct_metric_drift", "Tests of drift")
+    weeks = _describe_weeks(source, build)
+    if weeks is None and not gaps:
         gaps.append(Gap("scores by week, and tests of drift", "logs with times of several weeks", "times"))
-    return {
-        "weeks": weeks,
-        "drift": drift,
-        "decisions": _describe_decisions(source, build),
-        "validity": [
-            {
-                **row,
-                "criterion": clean_label(row["criterion"]),
-                "version_class": clean_label(row["version_class"]),
-                "calibration_status": str(row["calibration_status"]).replace("_", " "),
-                "last_rated": _format_day(row["last_rated_at"]),
-                "valid_until": _format_day(row["valid_until"]),
-            }
-            for row in source.rows(LIST_VALIDITY, ["fct_calibration_validity"])[:MAXIMUM_DECISIONS]
-        ],
-        "audits": source.rows(COUNT_AUDITS, ["fct_audit_tests"])[:MAXIMUM_DECISIONS],
-        "settings": sorted(
-            (clean_label(name), clean_label(value))
-            for name, value in build.settings.items()
-            if name.startswith(PLAN_SETTINGS)
+    gaps += blocks.lacks_mart(source, "fct_calibration_validity", "Validity of the calibration of each version")
+    checked = (
+        blocks.rich(
+            '{:,} gates run with every build (<a href="#outcomes">outcomes analysis</a>). A gate of severity error that'
+            " does not pass ends the build with an error; the last passing copy stays published.",
+            count_gates,
+        )
+        if count_gates
+        else "No gate was evaluated, so nothing stops the publication of a bad build."
+    )
+    return blocks.section(
+        blocks.paragraph(checked),
+        weeks,
+        *_describe_drift(source),
+        blocks.fold(
+            "Validity of calibrations, and audits",
+            blocks.table(
+                "A calibration holds for one version class, until its labels are too old.",
+                (
+                    "metric_name",
+                    "criterion",
+                    "version_class",
+                    "calibration_status=Calibration",
+                    "count_labels",
+                    "last_rated_at=Last rated",
+                    "valid_until",
+                ),
+                source.rows(LIST_VALIDITY, ["fct_calibration_validity"]),
+                MAXIMUM_DECISIONS,
+            ),
+            blocks.table(
+                "Audits: the labels of each month, tested against what the calibration promised.",
+                ("metric_name", "test", "last_month", "count_passed", "count_failed", "count_not_tested"),
+                source.rows(COUNT_AUDITS, ["fct_audit_tests"]),
+                MAXIMUM_DECISIONS,
+            ),
+            level=3,
         ),
-        "gaps": gaps,
-    }
+        gaps=gaps,
+    )
 
 
-def _describe_weeks(source: Warehouse, build: Build) -> dict[str, Any] | None:
-    """Return the weeks of the drifting and the main series, with the table behind the figure; None without weeks."""
+class _Series(NamedTuple):
+    """The weeks of a metric in a segment, with their band and the windows of their alarms."""
+
+    title: str
+    weeks: Sequence[Row]
+    band: tuple[float, float] | None
+    reference: Row | None
+    alarms: Sequence[Row]
+
+
+def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
+    """Return the weeks of the drifting and the main series, with the table behind the picture; None without weeks."""
     needed = ["fct_metric_weeks", "fct_metric_drift"]
     names = list(WEEKLY_METRICS)
-    chosen = source.rows(LIST_WEEKLY_SERIES, needed, metric_names=names, maximum=MAXIMUM_SERIES)
     series = []
-    for row in chosen:
-        key = {name: row[name] for name in ("metric_name", "dimension", "segment")}
+    for row in source.rows(LIST_WEEKLY_SERIES, needed, metric_names=names, maximum=MAXIMUM_SERIES):
+        key = {each: row[each] for each in ("metric_name", "dimension", "segment")}
         weeks = source.rows(LIST_WEEKS, needed, **key)[-MAXIMUM_WEEKS:]
-        reference = source.rows(FIND_BAND, needed, **key)
-        alarms = source.rows(LIST_ALARMS, needed, **key)
         segment = "" if row["dimension"] == "all" else f", {describe_segment(row)}"
         if len(weeks) > 1:
-            metric = build.primary.get(row["metric_name"])
-            series.append(
-                {
-                    "title": row["metric_name"] + segment,
-                    "weeks": weeks,
-                    "alarms": alarms,
-                    "reference": reference[0] if reference else None,
-                    "band": _clip_band(reference[0], metric) if reference else None,
-                }
-            )
-    days = sorted({week["week_start"] for one in series for week in one["weeks"]})
+            band = next(iter(source.rows(FIND_BAND, needed, **key)), None)
+            alarms = source.rows(LIST_ALARMS, needed, **key)
+            series.append(_Series(row["metric_name"] + segment, weeks, _clip_band(build, key, band), band, alarms))
+    days = sorted({week["week_start"] for one in series for week in one.weeks})
     if not days:
         return None
-    panels = [
-        (
-            one["title"],
-            [
-                charts.WeeklyValue(
-                    _format_day(week["week_start"]),
-                    week["mean_score"],
-                    week["mean_lower"],
-                    week["mean_upper"],
-                    any(alarm["window_start"] <= week["week_start"] <= alarm["window_end"] for alarm in one["alarms"]),
-                )
-                for week in one["weeks"]
-            ],
-            one["band"],
-        )
-        for one in series
+    panels = [(one.title, [_mark_week(week, one.alarms) for week in one.weeks], one.band) for one in series]
+    # segments are text from the logs: they are drawn, but not part of the name of the picture
+    text = f"Weekly means with intervals of {len(panels)} series and their reference band; see the table"
+    caption = (
+        f"Weekly means with {build.level} intervals, series that drift first. The grey band is the range in which the"
+        " mean of a week raises no alarm. Red diamonds mark the weeks of a drift alarm. A single week outside the band"
+        " is a reason to look: other questions in that week may explain it."
+    )
+    rows: list[Row] = [
+        {"week": "Band and reference period"} | {one.title: _show_band(one.band, one.reference) for one in series}
     ]
-    # segments are text from the logs: they are drawn, but not part of the name of the figure
-    label = f"Weekly means with intervals of {len(panels)} series and their reference band; see the table"
-    by_day = [{week["week_start"]: week for week in one["weeks"]} for one in series]
-    return {
-        "chart": as_markup(charts.draw_weeks(panels, [_format_day(day) for day in days], label)),
-        "has_band": any(one["band"] for one in series),
-        "columns": [one["title"] for one in series],
-        "bands": [_show_band(one["band"], one["reference"]) for one in series],
-        "rows": [{"week": _format_day(day), "cells": [_show_week(own.get(day)) for own in by_day]} for day in days],
-    }
+    rows += [
+        {"week": format_day(each)}
+        | {one.title: _show_week(week) for one in series for week in one.weeks if week["week_start"] == each}
+        for each in days
+    ]
+    behind = blocks.table(
+        "Mean, interval and number of scored interactions (n) by week.",
+        (
+            "week",
+            *(Column(one.title, _take(one.title)) for one in series),
+        ),
+        rows,
+        len(rows),
+    )
+    return blocks.picture(
+        charts.draw_weeks(panels, [format_day(each) for each in days], text), caption, behind, "scroll low"
+    )
 
 
-def _show_week(week: Row | None) -> str:
-    if week is None:
-        return "–"
+def _take(title: str) -> Callable[[Row], Any]:
+    return lambda row: row.get(title, "–")
+
+
+def _mark_week(week: Row, alarms: Sequence[Row]) -> charts.WeeklyValue:
+    return charts.WeeklyValue(
+        format_day(week["week_start"]),
+        week["mean_score"],
+        week["mean_lower"],
+        week["mean_upper"],
+        any(alarm["window_start"] <= week["week_start"] <= alarm["window_end"] for alarm in alarms),
+    )
+
+
+def _show_week(week: Row) -> str:
     interval = format_interval(week["mean_lower"], week["mean_upper"])
     return f"{format_number(week['mean_score'])} {interval} n {week['count_scored']:,}"
 
 
-def _clip_band(reference: Row, metric: Row | None) -> tuple[float, float]:
+def _clip_band(build: Build, key: Row, band: Row | None) -> tuple[float, float] | None:
     """Return the band clipped to the range of the metric."""
-    band = (reference["band_lower"], reference["band_upper"])
-    if metric is None:
-        return band
-    low, high = metric["range_low"], metric["range_high"]
-    return band[0] if low is None else max(band[0], low), band[1] if high is None else min(band[1], high)
+    if band is None:
+        return None
+    metric = build.primary.get(key["metric_name"], {})
+    low, high = (
+        clip(band[f"band_{end}"], metric.get("range_low"), metric.get("range_high")) for end in ("lower", "upper")
+    )
+    return None if low is None or high is None else (low, high)
 
 
 def _show_band(band: tuple[float, float] | None, reference: Row | None) -> str:
     if band is None or reference is None:
         return "none"
-    period = f"{_format_day(reference['reference_start'])} to {_format_day(reference['reference_end'])}"
+    period = f"{format_day(reference['reference_start'])} to {format_day(reference['reference_end'])}"
     return f"{format_interval(*band)}, {period}"
 
 
-def _describe_drift(source: Warehouse) -> dict[str, Any] | None:
+def _describe_drift(source: Warehouse) -> list[Block | None]:
     if not source.has("fct_metric_drift"):
-        return None
-    rows = source.rows(LIST_DRIFTING, ["fct_metric_drift"])
-    tests = source.rows(COUNT_DRIFT, ["fct_metric_drift"])
-    return {
-        "is_tested": any(row["count_tested"] for row in tests),
-        "tests": [
-            {**row, "test": DRIFT_TESTS.get(row["test"], row["test"]), "last_window": _format_day(row["last_window"])}
-            for row in tests
-        ],
-        "rows": [
-            {
-                "metric_name": row["metric_name"] or "mix of segments",
-                "segment": describe_segment(row),
-                "detail": clean_label(row["detail"], EXCERPT_CHARACTERS) if row.get("detail") else "",
-                "test": DRIFT_TESTS.get(row["test"], row["test"]),
-                "window": _format_day(row["window_start"]),
-                "window_weeks": row["window_weeks"],
-                "statistic": format_number(row["statistic"]),
-                "limit": format_number(row["limit_value"]),
-                "difference": format_number(row["difference"]),
-                "interval": format_interval(row["difference_lower"], row["difference_upper"]),
-                "count_reference": row["count_reference"],
-                "count_window": row["count_window"],
-                "q_value": format_number(row["q_value"]),
-            }
-            for row in rows[:MAXIMUM_DRIFTS]
-        ],
-        "count_drifting": len(rows),
-        "count_left_out": max(0, len(rows) - MAXIMUM_DRIFTS),
-    }
-
-
-def _describe_decisions(source: Warehouse, build: Build) -> list[Row]:
-    """Return the threshold decisions by date of expiry; from dim_metrics where this copy lacks the decisions."""
-    if not source.has(f"{DECISIONS}.valid_until", f"{DECISIONS}.decided_by"):
-        decided = [metric for metric in build.metrics if metric["decision_name"] is not None]
-        rows = [{**metric, "rationale": metric.get("decision_rationale")} for metric in decided]
-        rows.sort(key=lambda row: (str(row["valid_until"] or ""), row["decision_name"]))
-    else:
-        rows = source.rows(LIST_DECISIONS, [DECISIONS])
-    started = build.run["started_at"].date() if build.run else None
+        return []
+    (counts,) = source.rows(COUNT_DRIFT, ["fct_metric_drift"])
+    if not counts["count_tested"]:
+        return [blocks.heading("Drift"), blocks.absent("No series was long enough to be tested for drift.")]
     return [
-        {
-            "decision_name": clean_label(row["decision_name"]),
-            "threshold": format_number(row.get("decided_threshold", row["threshold"])),
-            "decided_by": clean_label(row["decided_by"]) if row["decided_by"] else "not recorded",
-            "decided_on": _format_day(row.get("decided_on")),
-            "valid_until": _format_day(row["valid_until"]),
-            "days_left": None if started is None or row["valid_until"] is None else (row["valid_until"] - started).days,
-            "is_provisional": row["is_provisional"],
-            "void": VOID_DECISIONS.get(row.get("decision_status") or "", ""),
-            "rationale": clean_text(row["rationale"], SENTENCE_CHARACTERS),
-        }
-        for row in rows[:MAXIMUM_DECISIONS]
+        blocks.heading("Drift"),
+        blocks.paragraph(
+            f"Of {counts['count_windows']:,} series and windows, {counts['count_tested']:,} were tested and"
+            f" {counts['count_drifting']:,} drift; the last window starts on {format_day(counts['last_window'])}. A"
+            " series is a metric in a segment, or the mix of segments of a dimension. An alarm says that it moved"
+            " further than the weeks of the reference differ from each other, corrected for all series."
+        ),
+        blocks.table(
+            "Drift alarms.",
+            (
+                "metric_name",
+                Column("Segment", _show_segment, ""),
+                "window_start=Window",
+                "window_weeks=Weeks",
+                "difference",
+                "statistic",
+                "limit_value=Limit",
+                "q_value=q",
+                "count_reference=n reference",
+                "count_window=n window",
+            ),
+            source.rows(LIST_DRIFTING, ["fct_metric_drift"]),
+            MAXIMUM_DRIFTS,
+            "drifting series",
+            words={"metric_name": {None: "mix of segments"}},
+        ),
     ]
 
 
-def _format_day(value: Any) -> str:
-    return "–" if value is None else f"{value:%Y-%m-%d}" if hasattr(value, "year") else clean_label(value)
+def _show_segment(row: Row) -> Any:
+    detail = row["detail"]
+    return blocks.lines(describe_segment(row), blocks.small(clean_label(detail, EXCERPT_CHARACTERS) if detail else ""))

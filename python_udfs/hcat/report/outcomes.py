@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from statistics import NormalDist
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
-from hcat.report import charts
-from hcat.report.context_orders import describe_context_orders
-from hcat.report.data import DESCRIBE_SYSTEMS
+from hcat.report import blocks, charts
+from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.data import DESCRIBE_SYSTEMS, label_systems
 from hcat.report.ledger import Build
 from hcat.report.showing import (
-    MAXIMUM_SYSTEMS,
     SENTENCE_CHARACTERS,
-    Gap,
-    as_markup,
-    describe_cell,
+    clip,
     distinct_labels,
     format_interval,
     format_number,
@@ -27,7 +22,7 @@ from hcat.report.showing import (
     to_anchor,
 )
 
-MAXIMUM_GATES = 120
+MAXIMUM_GATES: Final = 120
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.
 MAXIMUM_VIOLIN_SCORES = 1000
 MAXIMUM_VIOLINS = 16
@@ -35,8 +30,6 @@ MAXIMUM_VIOLINS = 16
 MAXIMUM_POINTS = 80
 MAXIMUM_POINT_TOPICS = 16
 
-#: Dimensions by which distributions are drawn; columns of fct_interactions.
-VIOLIN_DIMENSIONS = ("topic", "system")
 #: Metrics whose distribution is drawn, in order of preference; other primary metrics fill up where these are missing.
 VIOLIN_METRICS = (
     "groundedness",
@@ -80,18 +73,17 @@ FIND_LAST_GATE_RUN = "select run_id from fct_threshold_gates order by build_numb
 DESCRIBE_DISTRIBUTIONS = """
 select segment, count_scored, quantile_25, quantile_50, quantile_75
 from fct_marginal_weaknesses
-where metric_name = $metric_name and dimension = $dimension and count_scored > 0
+where metric_name = $metric_name and dimension = 'topic' and count_scored > 0
 order by count_scored desc, segment
 """
 
-# {dimension} comes from the closed list VIOLIN_DIMENSIONS, never from data.
 SAMPLE_SCORES = """
-select interactions.{dimension} as segment, evaluations.raw_score
+select interactions.topic as segment, evaluations.raw_score
 from fct_evaluations as evaluations
 inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
 where evaluations.metric_name = $metric_name and evaluations.raw_score is not null
 qualify row_number() over (
-    partition by interactions.{dimension}
+    partition by interactions.topic
     order by md5('violin' || evaluations.interaction_id), evaluations.interaction_id
 ) <= $maximum
 order by segment, evaluations.raw_score
@@ -122,117 +114,40 @@ qualify row_number() over (partition by topic order by md5('points' || query_key
 order by topic, score, query_key
 """
 
-MEASURE_RETRIEVAL = """
-with by_cluster as (
-    select system, metric_name, k, cluster_id, count(score) as count_scored
-    from fct_retrieval_quality
-    group by system, metric_name, k, cluster_id
-),
-
-effective as (
-    select
-        system,
-        metric_name,
-        k,
-        count(*) as count_clusters,
-        sum(count_scored) * sum(count_scored) / nullif(sum(count_scored * count_scored), 0)::double as count_effective
-    from by_cluster
-    group by system, metric_name, k
-),
-
-described as (
-    select system, metric_name, k, count(score) as count_scored, avg(score) as mean, stddev_samp(score) as deviation
-    from fct_retrieval_quality
-    group by system, metric_name, k
-)
-
-select described.*, effective.count_clusters, effective.count_effective
-from described
-inner join effective
-    on
-        described.system = effective.system
-        and described.metric_name = effective.metric_name
-        and described.k is not distinct from effective.k
-order by described.metric_name, described.k nulls last, described.system
-"""
+VERDICTS: Final = {
+    "passed": "✓ passed",
+    "failed": "✗ failed",
+    "undecided": "? undecided",
+    "not_evaluated": "– not evaluated",
+}
 
 
-def describe_outcomes(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return scores and failure rates, gates, distributions and retrieval quality of the last build."""
-    retrieval = _describe_retrieval(source, build.confidence)
-    points = _describe_points(source, build)
+def describe_outcomes(source: Warehouse, build: Build, gates: Mapping[str, Any]) -> Section:
+    """Return gates, scores and failure rates, distributions and retrieval quality of the last build."""
+    points, absent_points = _describe_points(source, build)
     gaps = []
-    if points["absent"]:
+    if absent_points:
         gaps.append(
             Gap(
-                f"scores of {', '.join(points['absent'])} per query",
+                f"scores of {', '.join(absent_points)} per query",
                 "logged retrievals with the relevant chunks of each query, contexts and answers; sentence precision"
                 " also needs the decision context_sentence_relevance in the seed threshold_decisions",
                 "relevance",
             )
         )
-    if not retrieval["rows"]:
-        gaps.append(
-            Gap(
-                "quality of retrieval by rank",
-                "logged retrievals and the relevant chunks of each query (source chunks or relevance judgements)",
-                "relevance",
-            )
-        )
-    return {
-        "overview": _describe_overview(source),
-        "gates": describe_gates(source, build.run),
-        "violins": [_describe_violins(source, build, dimension) for dimension in VIOLIN_DIMENSIONS],
-        "points": points,
-        "retrieval": retrieval,
-        "context_orders": describe_context_orders(source),
-        "gaps": gaps,
-    }
-
-
-def _describe_overview(source: Warehouse) -> dict[str, Any]:
-    systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
-    shown = [row["system"] for row in systems[:MAXIMUM_SYSTEMS]]
-    labels = distinct_labels(shown)
-    measured = source.rows(MEASURE_SYSTEMS, ["fct_marginal_weaknesses", "dim_metrics"])
-    groups: dict[str, list[Row]] = {}
-    for row in measured:
-        if row["dimension"] == "system" and row["segment"] not in labels:
-            continue
-        # with one system, the row of all interactions would repeat its row
-        if row["dimension"] == "all" and len(systems) == 1:
-            continue
-        name = "all systems" if row["dimension"] == "all" else labels[row["segment"]]
-        groups.setdefault(row["metric_name"], []).append(
-            {**describe_cell(row), "name": name, "is_all": row["dimension"] == "all"}
-        )
-    return {
-        "count_systems": len(systems),
-        "maximum_series": len(charts.SERIES_COLOURS),
-        "metrics": [{"metric_name": name, "rows": rows} for name, rows in groups.items()],
-        "chart": _draw_failure_shares(measured, labels),
-    }
-
-
-def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> Any:
-    """Return the shares failing of the largest systems, as many as colours and shapes can tell apart."""
-    series = list(labels.values())[: len(charts.SERIES_COLOURS)]
-    estimates = [
-        charts.Estimate(
-            row["metric_name"],
-            labels[row["segment"]],
-            row["share_failing"],
-            row["share_failing_lower"],
-            row["share_failing_upper"],
-        )
-        for row in measured
-        if row["dimension"] == "system" and row["share_failing"] is not None and labels.get(row["segment"]) in series
-    ]
-    if not estimates:
-        return None
-    rows = list(dict.fromkeys(estimate.position for estimate in estimates))
-    label = "Share failing with interval, by metric and system; see the table below"
-    return as_markup(charts.draw_estimates(estimates, rows, series, "share of scored interactions that fail", label))
+    return blocks.section(
+        blocks.heading("Gates"),
+        *_show_gates(gates),
+        blocks.heading("Scores and failure rates by system"),
+        *_describe_overview(source, build),
+        blocks.fold(
+            "Distributions of scores",
+            *_describe_violins(source, build),
+            level=3,
+        ),
+        blocks.fold("Scores of single queries by topic", *points, level=3),
+        gaps=gaps,
+    )
 
 
 def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
@@ -314,34 +229,169 @@ def show_measured(value: float | None, measurement: str) -> str:
     return format_number(value, "share" if measurement.startswith("share") else None)
 
 
-def _describe_violins(source: Warehouse, build: Build, dimension: str) -> dict[str, Any]:
-    """Return violins by the segments of ``dimension``, one panel per metric, and the table behind them."""
-    names = [name for name, metric in build.primary.items() if metric["unit"] != "indicator"]
-    ordered = [
-        *(name for name in VIOLIN_METRICS if name in names),
-        *(name for name in names if name not in VIOLIN_METRICS),
+def show_verdict(verdict: str) -> Any:
+    """Return the verdict of a gate in its colour."""
+    return blocks.pill(verdict, VERDICTS[verdict])
+
+
+def _show_gates(gates: Mapping[str, Any]) -> list[Block | None]:
+    if not gates["rows"]:
+        return [
+            blocks.absent(
+                "No gate was evaluated in this build: fct_threshold_gates holds no row of it. A build without gates"
+                " proves nothing."
+            )
+        ]
+    failing = [row for row in gates["rows"] if not row["is_passing"]]
+    passing = [row for row in gates["rows"] if row["is_passing"]]
+    return [
+        blocks.paragraph(
+            blocks.rich(
+                "Each measurement leads to the formula of its metric. A gate that must <em>prove safe</em> passes only"
+                " when the bound of its interval passes. One that must <em>prove harm</em> fails only when the whole"
+                " interval is on the wrong side. If the interval contains the limit, the gate is undecided; with too"
+                " few observations it is not evaluated; neither passes. A gate of severity error stops the publication"
+                " of the build; a gate of severity warn does not."
+            )
+        ),
+        _list_gates("Gates that do not pass.", failing),
+        blocks.fold(f"Gates that pass ({len(passing)})", _list_gates("", passing))
+        if failing
+        else _list_gates("Gates that pass.", passing),
+        blocks.paragraph(f"{gates['count_left_out']} more gates are in the warehouse and not shown here.", "note")
+        if gates["count_left_out"]
+        else None,
     ]
-    panels: list[Row] = []
-    table: dict[str, dict[str, str]] = {}
-    for name in ordered:
-        if len(panels) == len(VIOLIN_METRICS):
+
+
+def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
+    return blocks.table(
+        caption,
+        (
+            Column("Gate", _name_gate, ""),
+            Column("Verdict", lambda row: show_verdict(row["verdict"]), ""),
+            "severity",
+            Column("Measured", lambda row: blocks.with_interval(row["value"], row["interval"])),
+            Column("Must be", lambda row: row["limit"]),
+            "n",
+            "minimum_n=n needed",
+            Column("Reason", lambda row: blocks.lines(row["cause"], blocks.small(row["rationale"])), "wide"),
+        ),
+        rows,
+        len(rows),
+        anchor=lambda row: row["anchor"],
+    )
+
+
+def _name_gate(row: Row) -> Any:
+    subject = f" of {row['subject']}" if row["subject"] else ""
+    segment = f", {row['segment']}" if row["segment"] else ""
+    measured = blocks.link(row["formula"], blocks.break_name(f"{row['measurement']}{subject}"))
+    return blocks.lines(
+        blocks.break_name(row["gate_name"]), blocks.small(blocks.rich("{}{}; {}", measured, segment, row["burden"]))
+    )
+
+
+def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
+    systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
+    labels = label_systems(source)
+    # with one system, the row of all interactions would repeat its row
+    measured = [
+        row
+        for row in source.rows(MEASURE_SYSTEMS, ["fct_marginal_weaknesses", "dim_metrics"])
+        if (row["segment"] in labels if row["dimension"] == "system" else len(systems) > 1)
+    ]
+    if not measured:
+        return [blocks.absent("No primary metric has been measured (fct_marginal_weaknesses is empty or missing).")]
+    behind = blocks.table(
+        f"Mean score and share failing with {build.level} intervals. “Failing, refusals counted” also counts refusals"
+        " and empty answers to queries that should have been answered, so that refusing cannot look perfect. A dash"
+        " means that no threshold has been decided or that there is no score.",
+        (
+            "metric_name",
+            Column("System", lambda row: "all systems" if row["dimension"] == "all" else labels[row["segment"]], ""),
+            "count_scored",
+            "count_clusters",
+            Column("Mean score", show_mean),
+            "threshold",
+            "share_failing=Failing",
+            "share_failing_of_all=Failing, refusals counted",
+            "is_small=Few clusters",
+        ),
+        measured,
+        len(measured),
+    )
+    chart = _draw_failure_shares(measured, labels)
+    if chart is None:
+        return [behind]
+    count = len(charts.SERIES_COLOURS)
+    drawn = f" The {count} systems with most interactions are drawn." if len(systems) > count else ""
+    caption = (
+        "Share of the scored interactions on the wrong side of the threshold, by metric and system, with"
+        f" {build.level} intervals on the effective number of clusters. Metrics without a decided threshold are in the"
+        f" table only, as is every n.{drawn}"
+    )
+    return [blocks.picture(chart, caption, behind, "low")]
+
+
+def show_mean(row: Row) -> Any:
+    """Return a mean score with its interval, clipped to the range of the metric."""
+    low, high = row.get("range_low"), row.get("range_high")
+    interval = format_interval(clip(row["mean_score_lower"], low, high), clip(row["mean_score_upper"], low, high))
+    return blocks.with_interval(format_number(row["mean_score"]), interval)
+
+
+def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> str | None:
+    """Return the shares failing of the largest systems, as many as colours and shapes can tell apart."""
+    series = list(labels.values())[: len(charts.SERIES_COLOURS)]
+    estimates = [
+        charts.Estimate(
+            row["metric_name"],
+            labels[row["segment"]],
+            row["share_failing"],
+            row["share_failing_lower"],
+            row["share_failing_upper"],
+        )
+        for row in measured
+        if row["dimension"] == "system" and row["share_failing"] is not None and labels[row["segment"]] in series
+    ]
+    if not estimates:
+        return None
+    rows = list(dict.fromkeys(estimate.position for estimate in estimates))
+    words = "Share failing with interval, by metric and system; see the table below"
+    return charts.draw_estimates(estimates, rows, series, "share of scored interactions that fail", words)
+
+
+def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
+    """Return violins by topic, one per metric, and the table behind them."""
+    names = [metric for metric, row in build.primary.items() if row["unit"] != "indicator"]
+    ordered = [
+        *(metric for metric in VIOLIN_METRICS if metric in names),
+        *(metric for metric in names if metric not in VIOLIN_METRICS),
+    ]
+    shown: list[Block | None] = []
+    found: dict[str, dict[str, str]] = {}
+    for metric in ordered:
+        if len(shown) == len(VIOLIN_METRICS):
             break
         # the quantiles stand in the marts of cells, but only where the module of distributions is on
         reads = ["fct_marginal_weaknesses", "fct_score_distributions"]
-        groups = source.rows(DESCRIBE_DISTRIBUTIONS, reads, metric_name=name, dimension=dimension)
-        scores: dict[str, list[float]] = {}
-        for row in source.rows(
-            SAMPLE_SCORES.format(dimension=dimension),
+        groups = source.rows(DESCRIBE_DISTRIBUTIONS, reads, metric_name=metric)
+        sampled = source.rows(
+            SAMPLE_SCORES,
             ["fct_evaluations", "fct_interactions"],
-            metric_name=name,
+            metric_name=metric,
             maximum=MAXIMUM_VIOLIN_SCORES,
-        ):
-            scores.setdefault(row["segment"], []).append(row["raw_score"])
+        )
+        scores = {segment: [row["raw_score"] for row in rows] for segment, rows in group_by(sampled, "segment").items()}
         drawn = [group for group in groups if group["segment"] in scores][:MAXIMUM_VIOLINS]
         if not drawn:
             continue
         drawn.sort(key=lambda group: str(group["segment"]))
         labels = distinct_labels([group["segment"] for group in drawn])
+        for group in drawn:
+            found.setdefault(labels[group["segment"]], {})[metric] = _show_quartiles(group, group["count_scored"])
+        row = build.primary[metric]
         violins = [
             charts.Violin(
                 labels[group["segment"]],
@@ -353,75 +403,100 @@ def _describe_violins(source: Warehouse, build: Build, dimension: str) -> dict[s
             )
             for group in drawn
         ]
-        for group in drawn:
-            table.setdefault(labels[group["segment"]], {})[name] = _show_quartiles(group, group["count_scored"])
-        metric = build.primary[name]
-        domain = _score_domain(metric, [score for violin in violins for score in violin.scores])
-        label = f"Distribution of {name} by {dimension}: density, points, quartiles, median and number of scores"
-        better = "higher is better" if metric["direction"] == "higher_is_better" else "lower is better"
-        chart = charts.draw_violins(violins, metric["threshold"], domain, f"{metric['unit']}, {better}", label)
-        panels.append({"metric_name": name, "chart": as_markup(chart), "count_left_out": len(groups) - len(drawn)})
-    return {"dimension": dimension, "panels": panels, "table": _lay_out([one["metric_name"] for one in panels], table)}
+        domain = _score_domain(row, [score for violin in violins for score in violin.scores])
+        words = f"Distribution of {metric} by topic: density, points, quartiles, median and number of scores"
+        better = "higher is better" if row["direction"] == "higher_is_better" else "lower is better"
+        chart = charts.draw_violins(violins, row["threshold"], domain, f"{row['unit']}, {better}", words)
+        left_out = len(groups) - len(drawn)
+        more = f" {left_out} more segments are in the warehouse." if left_out else ""
+        shown.append(blocks.picture(chart, f"{metric} by topic.{more}"))
+    if not shown:
+        return [blocks.absent("No distribution by topic: no primary metric has scores.")]
+    explained = (
+        "The width shows how many scores lie at a value; dots are every k-th score by rank. The bar spans the middle"
+        " half of the scores, the white point is the median, and the dashed line is the decided threshold."
+    )
+    return [
+        *shown,
+        blocks.paragraph(explained, "note"),
+        blocks.fold("Table behind the figures", _tabulate_quartiles("Topic", found)),
+    ]
 
 
-def _describe_points(source: Warehouse, build: Build) -> dict[str, Any]:
-    """Return one point per query by topic, one panel per quantity of :data:`POINT_METRICS` that has scores."""
+def _describe_points(source: Warehouse, build: Build) -> tuple[list[Block | None], list[str]]:
+    """Return one point per query by topic, one panel per quantity that has scores, and the quantities without."""
     chosen: list[tuple[str, list[Row]]] = []
     titles: dict[str, str] = {}
-    absent = []
-    needed = ["fct_evaluations", "fct_interactions"]
+    missing = []
     known = {metric["metric_name"]: metric for metric in build.metrics}
     for words, candidates in POINT_METRICS:
-        for name in candidates:
-            rows = source.rows(SAMPLE_QUERIES, needed, metric_name=name, maximum=MAXIMUM_POINTS)
-            if rows and name in known:
-                chosen.append((name, rows))
+        for metric in candidates:
+            rows = source.rows(
+                SAMPLE_QUERIES, ["fct_evaluations", "fct_interactions"], metric_name=metric, maximum=MAXIMUM_POINTS
+            )
+            if rows and metric in known:
+                chosen.append((metric, rows))
                 # recall_at_5 says itself that it is a recall
-                titles[name] = name if words in name.replace("_", " ") else f"{words}: {name}"
+                titles[metric] = metric if words in metric.replace("_", " ") else f"{words}: {metric}"
                 break
         else:
-            absent.append(words)
+            missing.append(words)
+    if not chosen:
+        return [], missing
     sizes: dict[str, int] = {}
     for _, rows in chosen:
         for row in rows:
             sizes[row["topic"]] = max(sizes.get(row["topic"], 0), row["count_queries"])
     topics = sorted(sorted(sizes, key=lambda topic: (-sizes[topic], str(topic)))[:MAXIMUM_POINT_TOPICS], key=str)
     labels = distinct_labels(topics)
-    table: dict[str, dict[str, str]] = {label: {} for label in labels.values()}
+    found: dict[str, dict[str, str]] = {each: {} for each in labels.values()}
     panels = []
-    for name, rows in chosen:
+    for metric, rows in chosen:
         by_topic = {topic: group for topic, group in group_by(rows, "topic").items() if topic in labels}
         for topic, group in by_topic.items():
-            table[labels[topic]][name] = _show_quartiles(group[0], group[0]["count_queries"])
+            found[labels[topic]][metric] = _show_quartiles(group[0], group[0]["count_queries"])
         panels.append(
             charts.PointPanel(
-                titles[name],
+                titles[metric],
                 [
                     (labels[topic], [row["score"] for row in group], group[0]["quantile_50"])
                     for topic, group in by_topic.items()
                 ],
-                known[name]["threshold"],
-                _score_domain(known[name], [row["score"] for row in rows]),
+                known[metric]["threshold"],
+                _score_domain(known[metric], [row["score"] for row in rows]),
             )
         )
-    names = [name for name, _ in chosen]
-    label = f"One point per query by topic for {', '.join(names)}; see the table for quartiles and counts"
-    return {
-        "chart": as_markup(charts.draw_points(panels, list(labels.values()), label)) if panels else None,
-        "table": _lay_out(names, table),
-        "absent": absent,
-        "maximum": MAXIMUM_POINTS,
-        "is_sampled": any(row["count_queries"] > MAXIMUM_POINTS for _, rows in chosen for row in rows),
-        "count_left_out": len(sizes) - len(topics),
-    }
+    named = ", ".join(metric for metric, _ in chosen)
+    chart = charts.draw_points(
+        panels,
+        list(labels.values()),
+        f"One point per query by topic for {named}; see the table for quartiles and counts",
+    )
+    caption = (
+        "Each point is a query; its score is the mean over its interactions. The stroke is the median of the topic, and"
+        " the dashed line is the decided threshold. Look for topics whose points lie to the left in one panel only:"
+        " left in recall, the source was not found; left in groundedness, the answer left its source. At most"
+        f" {MAXIMUM_POINTS} points per topic are drawn; {max(0, len(sizes) - len(topics))} smaller topics are not."
+    )
+    return [blocks.picture(chart, caption, _tabulate_quartiles("Topic", found))], missing
 
 
-def _lay_out(names: Sequence[str], table: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
-    """Return a table of metrics by group."""
-    return {
-        "columns": list(names),
-        "rows": [{"name": group, "cells": [cells.get(name, "–") for name in names]} for group, cells in table.items()],
-    }
+def _take(metric: str) -> Callable[[Row], str]:
+    return lambda row: row.get(metric, "–")
+
+
+def _tabulate_quartiles(what: str, found: Mapping[str, Mapping[str, str]]) -> Block | None:
+    """Return the table behind pictures of scores: quartiles by group and metric."""
+    metrics = dict.fromkeys(metric for cells in found.values() for metric in cells)
+    return blocks.table(
+        "Median, [25 % quantile, 75 % quantile] and number of scores (n).",
+        (
+            f"group={what}",
+            *(Column(metric, _take(metric)) for metric in metrics),
+        ),
+        [{"group": group, **cells} for group, cells in found.items()],
+        len(found),
+    )
 
 
 def _show_quartiles(row: Row, count: int) -> str:
@@ -433,49 +508,3 @@ def _score_domain(metric: Row, scores: Sequence[float]) -> tuple[float, float]:
     """Return the ends of a score axis: from 0 or below; a metric that ends at 1 shows all of its upper half."""
     ends = [0.0, min(scores), max(scores), *([metric["threshold"]] if metric["threshold"] is not None else [])]
     return min(ends), max([*ends, 1.0] if metric["range_high"] == 1 else ends) or 1.0
-
-
-def _describe_retrieval(source: Warehouse, confidence: float | None) -> dict[str, Any]:
-    rows = source.rows(MEASURE_RETRIEVAL, ["fct_retrieval_quality"])
-    sizes = dict.fromkeys(row["system"] for row in sorted(rows, key=lambda row: (-row["count_scored"], row["system"])))
-    labels = distinct_labels(list(sizes)[:MAXIMUM_SYSTEMS])
-    measured = []
-    for row in rows:
-        if row["system"] not in labels:
-            continue
-        lower = upper = None
-        if confidence is not None and row["deviation"] is not None and row["count_effective"]:
-            # the same interval as in the weakness marts: normal, on the effective number of clusters
-            half = NormalDist().inv_cdf(0.5 + confidence / 2) * row["deviation"] / math.sqrt(row["count_effective"])
-            lower, upper = max(0.0, row["mean"] - half), min(1.0, row["mean"] + half)
-        measured.append({**row, "system": labels[row["system"]], "lower": lower, "upper": upper})
-    return {
-        "rows": [
-            {
-                "metric_name": row["metric_name"],
-                "k": "all ranks" if row["k"] is None else f"{row['k']}",
-                "system": row["system"],
-                "mean": format_number(row["mean"]),
-                "interval": format_interval(row["lower"], row["upper"]),
-                "count_scored": row["count_scored"],
-                "count_clusters": row["count_clusters"],
-            }
-            for row in measured
-        ],
-        "count_systems": len(sizes),
-        "chart": _draw_retrieval(measured, list(labels.values())),
-    }
-
-
-def _draw_retrieval(measured: Sequence[Row], labels: Sequence[str]) -> Any:
-    series = labels[: len(charts.SERIES_COLOURS)]
-    panels: dict[str, list[charts.Estimate]] = {}
-    for row in measured:
-        if row["k"] is not None and row["mean"] is not None and row["system"] in series:
-            estimate = charts.Estimate(str(row["k"]), row["system"], row["mean"], row["lower"], row["upper"])
-            panels.setdefault(row["metric_name"], []).append(estimate)
-    if not panels:
-        return None
-    named = [(f"{name} at k", estimates) for name, estimates in sorted(panels.items())]
-    label = "Retrieval quality by number of retrieved chunks k and by system; see the table"
-    return as_markup(charts.draw_by_rank(named, series, label))

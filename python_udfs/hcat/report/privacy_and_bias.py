@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label
-from hcat.report.showing import Gap, format_interval, format_number
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.ledger import Build
 
 #: Leaked values and gaps listed; the number left out is shown below them.
-MAXIMUM_LEAKS = 25
-MAXIMUM_GAPS = 60
+MAXIMUM_LEAKS: Final = 25
+MAXIMUM_GAPS: Final = 60
 
-COUNT_FINDINGS = """
+COUNT_FINDINGS: Final = """
 select
     entity_type,
     any_value(entity_class) as entity_class,
@@ -25,7 +27,7 @@ group by entity_type
 order by count_leaked desc, entity_type
 """
 
-LIST_LEAKS = """
+LIST_LEAKS: Final = """
 select findings.interaction_id, interactions.system, interactions.topic, findings.entity_type, findings.masked,
     findings.rule, findings.count_occurrences
 from fct_privacy_findings as findings
@@ -34,7 +36,7 @@ where findings.is_leak
 order by findings.entity_class, findings.entity_type, findings.interaction_id, findings.first_start
 """
 
-COUNT_READ = """
+COUNT_READ: Final = """
 select
     count(*) filter (where score_status = 'scored') as count_read,
     count(*) filter (where raw_score > 0) as count_leaking,
@@ -44,7 +46,7 @@ where metric_name = 'privacy'
 """
 
 # Gaps and equivalences first, then inconclusive comparisons.
-LIST_GAPS = """
+LIST_GAPS: Final = """
 select *
 from fct_bias_gaps
 where status <> 'no_scores'
@@ -53,7 +55,7 @@ order by
     design, system, attribute, first_segment, metric_name
 """
 
-COUNT_VERDICTS = """
+COUNT_VERDICTS: Final = """
 select
     count(*) filter (where verdict = 'gap_found') as count_found,
     count(*) filter (where verdict = 'equivalent') as count_equivalent,
@@ -62,44 +64,20 @@ select
 from fct_bias_gaps
 """
 
-LIST_SIMILARITIES = """
-select distinct system, attribute, first_segment, second_segment, answer_similarity
-from fct_bias_gaps
-where answer_similarity is not null
-order by attribute, system
-"""
-
-COUNT_UNMEASURED = """
-select design, attribute, count(*) as count_gaps
-from fct_bias_gaps
-where status = 'no_scores'
-group by design, attribute
-order by design, attribute
-"""
-
-VERDICTS = {
+VERDICTS: Final = {
     "gap_found": ("failed", "gap found"),
     "equivalent": ("passed", "equivalent"),
     "inconclusive": ("undecided", "inconclusive"),
 }
-DESIGNS = {"counterfactual": "same query for two people", "logged_groups": "logged traffic"}
+DESIGNS: Final = {"counterfactual": "same query for two people", "logged_groups": "logged traffic"}
 
 
-def describe_privacy(source: Warehouse) -> dict[str, Any]:
-    """Return the personal data found in answers, masked, for the template of that section."""
-    is_there = source.has("fct_privacy_findings")
+def describe_privacy(source: Warehouse) -> Section:
+    """Return the personal data found in answers, masked."""
     reads = source.rows(COUNT_READ, ["fct_evaluations"])
     read = reads[0] if reads else {"count_read": 0, "count_leaking": 0, "count_not_read": 0}
-    leaks = source.rows(LIST_LEAKS, ["fct_privacy_findings", "fct_interactions"])
-    gaps = []
-    if not is_there:
-        gaps.append(
-            Gap(
-                "Personal data in answers: this warehouse lacks fct_privacy_findings.",
-                "`dbt build` with the current version of hcat",
-            )
-        )
-    elif not read["count_read"]:
+    gaps = blocks.lacks_mart(source, "fct_privacy_findings", "Personal data in answers")
+    if not gaps and not read["count_read"]:
         gaps.append(
             Gap(
                 "Names in answers: no answer was searched for names, only for identifiers.",
@@ -107,29 +85,51 @@ def describe_privacy(source: Warehouse) -> dict[str, Any]:
                 "languages",
             )
         )
-    return {
-        "gaps": gaps,
-        "read": read,
-        "types": source.rows(COUNT_FINDINGS, ["fct_privacy_findings"]),
-        "leaks": [
-            {name: clean_label(row[name]) for name in ("interaction_id", "system", "topic", "masked", "rule")}
-            | {"entity_type": row["entity_type"], "count_occurrences": row["count_occurrences"]}
-            for row in leaks[:MAXIMUM_LEAKS]
-        ],
-        "count_leaks_left_out": max(0, len(leaks) - MAXIMUM_LEAKS),
-    }
+    return blocks.section(
+        blocks.paragraph(
+            f"{read['count_leaking']:,} of {read['count_read']:,} answers searched for names contain personal data that"
+            f" neither the query nor the retrieved context contained. {read['count_not_read']:,} interactions were not"
+            " searched for names, because they have no answer, are in another language, or the search is switched off."
+            " Every answer was searched for identifiers. A count of zero does not prove that no personal data was"
+            " present; docs/privacy.md gives the error rates. All values are masked here and in every mart."
+        ),
+        blocks.table(
+            "Distinct values per answer, by where they occurred before the answer. Gates count leaked values of counted"
+            " types only.",
+            (
+                "entity_type",
+                "entity_class",
+                "count_in_query",
+                "count_in_context",
+                "count_leaked",
+                "is_counted=Counted by gates",
+            ),
+            source.rows(COUNT_FINDINGS, ["fct_privacy_findings"]),
+        ),
+        blocks.table(
+            "Leaked values, by interaction.",
+            (
+                "interaction_id=Interaction",
+                "system",
+                "topic",
+                "entity_type",
+                "masked",
+                "rule=Found by",
+                "count_occurrences",
+            ),
+            source.rows(LIST_LEAKS, ["fct_privacy_findings", "fct_interactions"]),
+            MAXIMUM_LEAKS,
+            "leaked values",
+        ),
+        gaps=gaps,
+    )
 
 
-def describe_bias(source: Warehouse) -> dict[str, Any]:
-    """Return the gaps between groups of people with their verdicts, for the template of that section."""
+def describe_bias(source: Warehouse, build: Build) -> Section:
+    """Return the gaps between groups of people with their verdicts."""
     rows = source.rows(LIST_GAPS, ["fct_bias_gaps"])
-    unmeasured = source.rows(COUNT_UNMEASURED, ["fct_bias_gaps"])
-    gaps = []
-    if not source.has("fct_bias_gaps"):
-        gaps.append(
-            Gap("Equal treatment: this warehouse lacks fct_bias_gaps.", "`dbt build` with the current version of hcat")
-        )
-    elif not any(row["design"] == "counterfactual" for row in rows):
+    gaps = blocks.lacks_mart(source, "fct_bias_gaps", "Equal treatment")
+    if not gaps and not any(row["design"] == "counterfactual" for row in rows):
         gaps.append(
             Gap(
                 "Answers to the same query asked for different people.",
@@ -137,44 +137,57 @@ def describe_bias(source: Warehouse) -> dict[str, Any]:
                 "people",
             )
         )
-    shown = [_show(row) for row in rows[:MAXIMUM_GAPS]]
-    verdicts = source.rows(COUNT_VERDICTS, ["fct_bias_gaps"])
-    return {
-        "gaps": gaps,
-        "verdicts": verdicts[0] if verdicts else None,
-        "similarities": [
-            {name: clean_label(row[name]) for name in ("system", "attribute", "first_segment", "second_segment")}
-            | {"similarity": format_number(row["answer_similarity"])}
-            for row in source.rows(LIST_SIMILARITIES, ["fct_bias_gaps"])
-        ],
-        "found": [row for row in shown if row["state"] == "failed"],
-        "equivalent": [row for row in shown if row["state"] == "passed"],
-        "others": [row for row in shown if row["state"] not in ("failed", "passed")],
-        "count_left_out": max(0, len(rows) - MAXIMUM_GAPS),
-        "unmeasured": [
-            {"design": DESIGNS[row["design"]], "attribute": clean_label(row["attribute"]), "count": row["count_gaps"]}
-            for row in unmeasured
-        ],
-    }
+    if not rows:
+        return blocks.section(gaps=gaps, is_empty=True)
+    (counts,) = source.rows(COUNT_VERDICTS, ["fct_bias_gaps"])
+    caption = (
+        f"The difference is the mean of the first segment minus the mean of the second, with its {build.level} interval"
+        " over whole clusters. answer_length is in characters; answer_similarity compares with the answer to the same"
+        " query without a name or term."
+    )
+    found = [row for row in rows if row["verdict"] == "gap_found"]
+    others = [row for row in rows if row["verdict"] != "gap_found"]
+    return blocks.section(
+        blocks.paragraph(
+            f"Of the comparisons between groups of people, {counts['count_found']:,} found a gap,"
+            f" {counts['count_equivalent']:,} showed equivalence, {counts['count_inconclusive']:,} are inconclusive,"
+            f" and {counts['count_too_few']:,} have too few clusters for a test. A gap is larger than chance explains."
+            " Equivalence means that it is shown to be smaller than the margin; only equivalence supports a claim that"
+            " there is no bias. A gap in logged traffic may also come from what the groups ask."
+        ),
+        _list_gaps(f"Gaps found. {caption}", found),
+        blocks.fold("Equivalences and inconclusive comparisons", _list_gaps(caption, others)),
+        gaps=gaps,
+    )
 
 
-def _show(row: Row) -> dict[str, Any]:
-    state, words = VERDICTS[row["verdict"]]
-    return {
-        "system": clean_label(row["system"]),
-        "design": DESIGNS[row["design"]],
-        "attribute": clean_label(row["attribute"]),
-        "first_segment": clean_label(row["first_segment"]),
-        "second_segment": clean_label(row["second_segment"]),
-        "metric_name": row["metric_name"],
-        "count_clusters": row["count_clusters"],
-        "first_mean": format_number(row["first_mean"]),
-        "second_mean": format_number(row["second_mean"]),
-        "difference": format_number(row["difference"]),
-        "interval": format_interval(row["difference_lower"], row["difference_upper"]),
-        "margin": format_number(row["margin"]),
-        "p_value": format_number(row["adjusted_p_value"]),
-        "equivalence": format_number(row["adjusted_equivalence_p_value"]),
-        "state": "not_evaluated" if row["status"] != "tested" else state,
-        "words": "too few clusters" if row["status"] != "tested" else words,
-    }
+def _list_gaps(caption: str, rows: Sequence[Row]) -> Block | None:
+    return blocks.table(
+        caption,
+        (
+            "attribute",
+            "design",
+            "first_segment",
+            "second_segment",
+            "system",
+            "metric_name",
+            "count_clusters",
+            "first_mean",
+            "second_mean",
+            "difference",
+            "margin",
+            "adjusted_p_value=p of the gap",
+            "adjusted_equivalence_p_value=p of equivalence",
+            Column("Verdict", _show_verdict, ""),
+        ),
+        rows,
+        MAXIMUM_GAPS,
+        "comparisons",
+        {"design": DESIGNS},
+    )
+
+
+def _show_verdict(row: Row) -> Any:
+    if row["status"] != "tested":
+        return blocks.pill("not_evaluated", "too few clusters")
+    return blocks.pill(*VERDICTS[row["verdict"]])

@@ -3,59 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
-from hcat.report import charts
-from hcat.report.showing import QUERY_CHARACTERS, Gap, as_markup, format_interval, format_number, format_percent
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Gap
+from hcat.report.ledger import Build
+from hcat.report.showing import QUERY_CHARACTERS
 
 #: Rows of each table; the number left out is shown below it.
-MAXIMUM_SIDES = 24
-MAXIMUM_DIFFERENCES = 20
-MAXIMUM_GROUPS = 12
-MAXIMUM_VARIANTS = 40
-MAXIMUM_RELIABILITIES = 40
+MAXIMUM_SIDES: Final = 24
+MAXIMUM_GROUPS: Final = 12
 
-SCOPES = {
+SCOPES: Final = {
     "all": "all answers",
     "language_model_errors_removed": "without language-model errors",
     "language_model_errors_counted_right": "language-model errors counted as right",
 }
-GAP_RULES = {"own_side": "", "every_side": "; gap only if wrong on all sides"}
-RATE_STATUSES = {
+GAP_RULES: Final = {"own_side": "", "every_side": "; gap only if wrong on all sides"}
+RATE_STATUSES: Final = {
     "groups_of_one": "one answer per group: robustness is not defined",
     "estimated": "",
     "too_few_groups": "too few groups for an interval",
     "no_answerable_group": "every group is a gap, or no group is decided",
 }
-DIFFERENCE_STATUSES = {
-    "groups_of_one": "one answer per group: robustness is not defined",
-    "compared": "",
-    "unequal_group_sizes": "group sizes differ, so they are not compared",
-    "too_few_groups": "too few groups for a test",
-    "no_answerable_group": "one side has no group with a right answer",
-}
-VARIANT_STATUSES = {
-    "estimated": "",
-    "too_few_clusters": "too few original queries for an interval",
-    "no_pairs": "no decided pair",
-}
-RELIABILITY_STATUSES = {
-    "estimated": "",
-    "too_few_groups": "too few groups for an interval",
-    "nothing_accepted": "no answer is accepted",
-    "nothing_correct": "no answer is right",
-    "no_verdicts": "no verdict: the threshold decision is void, or no answer is decided",
-}
-MODULES = {
+MODULES: Final = {
     "retrieval": "retrieval",
     "language_model": "language model",
     "both": "both equally",
     "unknown": "unknown: the logs hold no context",
 }
 
-COUNT_CORRECTNESS = """
+COUNT_CORRECTNESS: Final = """
 select
     system,
     count(*) as count_answers,
@@ -71,25 +51,10 @@ group by system
 order by system
 """
 
-COUNT_TYPES = """
-select
-    hypothesis,
-    side,
-    system,
-    count(*) filter (where group_type = 'robust') as robust,
-    count(*) filter (where faulty_module = 'retrieval') as retrieval,
-    count(*) filter (where faulty_module = 'language_model') as language_model,
-    count(*) filter (where faulty_module in ('both', 'unknown')) as other,
-    count(*) filter (where group_type = 'gap') as gap,
-    count(*) filter (where group_type is null) as undecided
-from fct_robustness_groups
-group by hypothesis, side, system
--- a group of one query has no meaningful type
-having max(count_queries) > 1
-order by hypothesis <> 'all', hypothesis, system, side
-"""
+# a group of one query has no meaningful type
+COUNT_GROUPS: Final = "select 1 from fct_robustness_groups where count_queries > 1 limit 1"
 
-LIST_RATES = """
+LIST_RATES: Final = """
 select *
 from fct_robustness_rates
 -- gaps of the own side come first, except where groups have one answer there
@@ -99,119 +64,69 @@ qualify row_number() over (
 order by hypothesis <> 'all', hypothesis, system, side, list_position($scopes, scope)
 """
 
-LIST_DIFFERENCES = """
-select *
-from fct_robustness_differences
-where scope <> 'language_model_errors_removed'
-qualify row_number() over (
-    partition by system, hypothesis, first_side, second_side, scope, measure
-    order by status = 'groups_of_one', gap_rule desc
-) = 1
-order by p_value nulls last, hypothesis, system, first_side, second_side, measure desc, scope
-"""
-
-LIST_GROUPS = """
+LIST_GROUPS: Final = """
 select *
 from fct_robustness_groups
 where hypothesis = 'all' and group_type = 'non_robust'
 order by share_correct, count_answers desc, system, query_group
 """
 
-LIST_VARIANTS = """
-select *
-from fct_robustness_variants
-where metric_name = 'answer_correctness' or (flip_status <> 'no_pairs' and count_broken + count_mended > 0)
-order by system, metric_name <> 'answer_correctness', variant_meaning <> 'kept', variant_type, metric_name
-"""
 
-LIST_RELIABILITIES = """
-select
-    system,
-    metric_name,
-    max(count_without_verdict) as count_without_verdict,
-    max(count_undecided) as count_undecided,
-    {columns}
-from fct_metric_reliability
-where status <> 'no_threshold' and measure in ('precision', 'recall')
-group by system, metric_name
-order by system, metric_name
-"""
-
-LIST_UNDECIDED_METRICS = """
-select distinct metric_name
-from fct_metric_reliability
-where status = 'no_threshold'
-order by metric_name
-"""
-
-
-def describe_query_groups(source: Warehouse) -> dict[str, Any]:
-    """Return group types, robustness, variants and reliability as far as their marts exist."""
-    gaps = []
+def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block], list[Gap]]:
+    """Return group types, robustness, variants and reliability as far as their marts exist, and what is missing."""
     if not source.has("fct_robustness_groups", "fct_answer_correctness"):
-        gaps.append(
-            Gap(
-                "Robustness to paraphrased, misspelled or otherwise changed queries: this warehouse lacks"
-                " fct_robustness_groups or fct_answer_correctness.",
-                "`dbt build` with the current version of hcat",
-            )
+        what = (
+            "Robustness to paraphrased, misspelled or otherwise changed queries: this warehouse lacks"
+            " fct_robustness_groups or fct_answer_correctness."
         )
-    correctness = source.rows(COUNT_CORRECTNESS, ["fct_answer_correctness"])
-    types = source.rows(COUNT_TYPES, ["fct_robustness_groups"])
-    if not gaps and not types:
-        gaps.append(
-            Gap(
-                "whether an answer depends on the wording of the query",
-                "logs that ask for one fact in several wordings (query_group, or variants with parent_query_id) and"
-                " hold its reference answer",
-                "wordings",
-            )
-        )
+        return [], [Gap(what, "`dbt build` with the current version of hcat")]
     rates = _with_contexts(source.rows(LIST_RATES, ["fct_robustness_rates"], scopes=list(SCOPES)))
-    differences = _with_contexts(source.rows(LIST_DIFFERENCES, ["fct_robustness_differences"]))
-    groups = source.rows(LIST_GROUPS, ["fct_robustness_groups"])
-    variants = source.rows(LIST_VARIANTS, ["fct_robustness_variants"])
-    reliabilities = source.rows(_reliability_query(), ["fct_metric_reliability"])
-    undecided_metrics = source.rows(LIST_UNDECIDED_METRICS, ["fct_metric_reliability"])
-    shown = types[:MAXIMUM_SIDES]
-    return {
-        "gaps": gaps,
-        "correctness": [{**row, "system": clean_label(row["system"])} for row in correctness],
-        "picture": _draw(shown) if any(_count_typed(row) for row in shown) else None,
-        "count_sides_left_out": max(0, len(types) - MAXIMUM_SIDES),
-        "count_undecided_groups": sum(row["undecided"] for row in types if row["hypothesis"] == "all"),
-        "count_groups": sum(_count_typed(row) + row["undecided"] for row in types if row["hypothesis"] == "all"),
-        "rates": [_show_rate(row) for row in rates[: MAXIMUM_SIDES * len(SCOPES)]],
-        "count_rates_left_out": max(0, len(rates) - MAXIMUM_SIDES * len(SCOPES)),
-        "differences": [_show_difference(row) for row in differences[:MAXIMUM_DIFFERENCES]],
-        "count_differences_left_out": max(0, len(differences) - MAXIMUM_DIFFERENCES),
-        "groups": [_show_group(row) for row in groups[:MAXIMUM_GROUPS]],
-        "count_groups_left_out": max(0, len(groups) - MAXIMUM_GROUPS),
-        "variants": [_show_variant(row) for row in variants[:MAXIMUM_VARIANTS]],
-        "count_variants_left_out": max(0, len(variants) - MAXIMUM_VARIANTS),
-        "reliabilities": [_show_reliability(row) for row in reliabilities[:MAXIMUM_RELIABILITIES]],
-        "metrics_without_threshold": [row["metric_name"] for row in undecided_metrics],
-        "count_reliabilities_left_out": max(0, len(reliabilities) - MAXIMUM_RELIABILITIES),
-    }
+    correctness = blocks.table(
+        "True correctness of the answers. Labels take precedence over rules, and rules over the comparison of facts"
+        " with the reference answer. Answers that none of them can decide stay undecided and enter no rate below.",
+        (
+            "system",
+            "count_answers",
+            "count_correct",
+            "count_incorrect",
+            "count_undecided",
+            "count_label=Decided by raters",
+            "count_rule=By rules",
+            "count_other=By comparison",
+            "count_disputed",
+        ),
+        source.rows(COUNT_CORRECTNESS, ["fct_answer_correctness"]),
+    )
+    shown = blocks.keep(
+        (
+            correctness,
+            *_describe_rates(build, rates),
+            blocks.fold("Query groups that are not robust", _list_groups(source)),
+            blocks.paragraph(
+                "fct_robustness_variants compares variants with their original queries, fct_robustness_differences the"
+                " sides of a hypothesis, and fct_metric_reliability the verdicts of metrics with true correctness.",
+                "note",
+            )
+            if rates
+            else None,
+        )
+    )
+    if shown:
+        shown.insert(0, blocks.heading("Query groups and true correctness"))
+    if source.rows(COUNT_GROUPS, ["fct_robustness_groups"]):
+        return shown, []
+    gap = Gap(
+        "whether an answer depends on the wording of the query",
+        "logs that ask for one fact in several wordings (query_group, or variants with parent_query_id) and hold its"
+        " reference answer",
+        "wordings",
+    )
+    return shown, [gap]
 
 
 def _with_contexts(rows: Sequence[Row]) -> list[Row]:
     """Return the rows with a meaningful scope: groups of one answer have no contexts to compare."""
     return [row for row in rows if row["gap_rule"] == "own_side" or row["scope"] == "all"]
-
-
-def _reliability_query() -> str:
-    """Return the query that puts precision and recall of a metric into one row."""
-    columns = [
-        f"max({column}) filter (where measure = '{measure}') as {measure}_{column}"
-        for measure in ("precision", "recall")
-        for column in ("status", "measured_value", "value_lower", "value_upper", "chance_value", "count_answers")
-    ]
-    return LIST_RELIABILITIES.format(columns=",\n    ".join(columns))
-
-
-def _count_typed(row: Row) -> int:
-    return int(row["robust"] + row["retrieval"] + row["language_model"] + row["other"] + row["gap"])
 
 
 def _name(row: Row) -> str:
@@ -220,119 +135,69 @@ def _name(row: Row) -> str:
     return f"{clean_label(row['system'])}: {clean_label(row['hypothesis'])} = {clean_label(row['side'])}"
 
 
-def _draw(rows: Sequence[Row]) -> Any:
-    bars = [
-        charts.GroupBar(
-            _name(row),
-            {
-                "robust": row["robust"],
-                "not robust: retrieval": row["retrieval"],
-                "not robust: language model": row["language_model"],
-                "not robust: both or unknown": row["other"],
-                "gap": row["gap"],
-            },
-            f"{_count_typed(row):,} groups" + (f", {row['undecided']:,} undecided" if row["undecided"] else ""),
-        )
-        for row in rows
+def _describe_rates(build: Build, rates: Sequence[Row]) -> list[Block | None]:
+    if not rates:
+        return []
+    wholes = [row for row in rates if row["hypothesis"] == "all" and row["scope"] == "all"]
+    sides = [row for row in rates if row not in wholes]
+    return [
+        blocks.paragraph(
+            "A group is a set of queries that ask for the same fact. It is robust when every answer is right, and not"
+            " robust when only some are right. It is a gap when every answer is wrong; the documents may then lack the"
+            " knowledge. In a group that is not robust, a wrong answer is a fault of the language model when its"
+            " context held a document that was enough for a right answer. Otherwise it is a fault of retrieval."
+        ),
+        _list_rates(build, wholes),
+        blocks.fold(
+            f"Without errors of the language model, and by side of each hypothesis ({len(sides)})",
+            _list_rates(build, sides),
+        ),
     ]
-    return as_markup(
-        charts.draw_group_types(bars, "Types of query groups by system and side of the hypothesis; see the table")
+
+
+def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
+    return blocks.table(
+        "Robustness R is the share of right answers outside of gap groups. Accuracy is R (1 − λ), where λ is the share"
+        f" of answers in gap groups. The {build.level} intervals resample whole groups. R is higher for small groups.",
+        (
+            Column("System and side", _name, ""),
+            Column("Answers counted", lambda row: SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]], ""),
+            "count_robust_groups",
+            "count_non_robust_groups",
+            "count_gap_groups",
+            "smallest_group",
+            "largest_group",
+            "count_answers",
+            "gap_share=λ",
+            "robustness=R",
+            "chance_robustness=R by chance",
+            "accuracy",
+            "status",
+        ),
+        rows,
+        MAXIMUM_SIDES * len(SCOPES),
+        words={"status": RATE_STATUSES},
     )
 
 
-def _shares(row: Row, name: str) -> str:
-    return (
-        format_interval(row[f"{name}_lower"], row[f"{name}_upper"], "share") if row[f"{name}_lower"] is not None else ""
+def _list_groups(source: Warehouse) -> Block | None:
+    return blocks.table(
+        "Groups with the fewest right answers first.",
+        (
+            "system",
+            Column("Query", _show_query, "wide"),
+            "count_correct=Right answers",
+            "count_answers",
+            "faulty_module",
+            "count_retrieval_errors",
+            "count_language_model_errors",
+        ),
+        source.rows(LIST_GROUPS, ["fct_robustness_groups"]),
+        MAXIMUM_GROUPS,
+        "groups",
+        {"faulty_module": MODULES},
     )
 
 
-def _show_rate(row: Row) -> Row:
-    sizes = (row["smallest_group"], row["largest_group"])
-    return {
-        "name": _name(row),
-        "is_whole": row["hypothesis"] == "all" and row["scope"] == "all",
-        "scope": SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]],
-        "reason": RATE_STATUSES.get(row["status"], row["status"]),
-        "counts": f"{row['count_robust_groups']:,} / {row['count_non_robust_groups']:,} / {row['count_gap_groups']:,}",
-        "sizes": "–" if sizes[0] is None else f"{sizes[0]}" if sizes[0] == sizes[1] else f"{sizes[0]} to {sizes[1]}",
-        "count_answers": row["count_answers"],
-        "gap_share": format_percent(row["gap_share"]),
-        "robustness": format_percent(row["robustness"]),
-        "robustness_interval": _shares(row, "robustness"),
-        "chance": format_percent(row["chance_robustness"]),
-        "accuracy": format_percent(row["accuracy"]),
-        "accuracy_interval": _shares(row, "accuracy"),
-    }
-
-
-def _show_difference(row: Row) -> Row:
-    def points(value: float | None) -> str:
-        return "–" if value is None else f"{value * 100:+.1f}".replace("-", "\u2212")
-
-    interval = (
-        ""
-        if row["difference_lower"] is None
-        else (f"[{points(row['difference_lower'])}, {points(row['difference_upper'])}]")
-    )
-    return {
-        "name": f"{clean_label(row['system'])}: {clean_label(row['hypothesis'])}",
-        "sides": f"{clean_label(row['first_side'])} – {clean_label(row['second_side'])}",
-        "measure": row["measure"],
-        "scope": SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]],
-        "first": format_percent(row["first_value"]),
-        "second": format_percent(row["second_value"]),
-        "difference": points(row["difference"]),
-        "interval": interval,
-        "chance": points(row["chance_difference"]),
-        "p_value": format_number(row["p_value"]),
-        "size": "as logged" if row["group_size"] is None else f"{row['group_size']} each",
-        "reason": DIFFERENCE_STATUSES.get(row["status"], row["status"]),
-    }
-
-
-def _show_group(row: Row) -> Row:
-    return {
-        "system": clean_label(row["system"]),
-        "query": clean_text(row["example_query"], QUERY_CHARACTERS) or clean_label(row["query_group"]),
-        "right": f"{row['count_correct']:,} of {row['count_answers']:,}",
-        "module": MODULES.get(row["faulty_module"], row["faulty_module"]),
-        "errors": f"{row['count_retrieval_errors']:,} / {row['count_language_model_errors']:,}",
-    }
-
-
-def _show_variant(row: Row) -> Row:
-    return {
-        "system": clean_label(row["system"]),
-        "variant_type": clean_label(row["variant_type"]),
-        "meaning": row["variant_meaning"].replace("_", " "),
-        "metric_name": row["metric_name"],
-        "reason": VARIANT_STATUSES.get(row["flip_status"], row["flip_status"]),
-        "count_pairs": f"{row['count_decided_pairs']:,} of {row['count_pairs']:,}",
-        "broken": f"{row['count_broken']:,} / {row['count_mended']:,}",
-        "flipped": format_percent(row["share_flipped"]),
-        "flipped_interval": _shares(row, "share_flipped"),
-        "change": format_number(row["mean_change"]),
-        "change_interval": ""
-        if row["mean_change_lower"] is None
-        else format_interval(row["mean_change_lower"], row["mean_change_upper"]),
-    }
-
-
-def _show_reliability(row: Row) -> Row:
-    shown: Row = {
-        "system": clean_label(row["system"]),
-        "metric_name": row["metric_name"],
-        "count_undecided": row["count_undecided"],
-        "count_without_verdict": row["count_without_verdict"],
-    }
-    for measure in ("precision", "recall"):
-        lower, upper = row[f"{measure}_value_lower"], row[f"{measure}_value_upper"]
-        status = row[f"{measure}_status"]
-        shown[measure] = {
-            "value": format_percent(row[f"{measure}_measured_value"]),
-            "interval": "" if lower is None else format_interval(lower, upper, "share"),
-            "chance": format_percent(row[f"{measure}_chance_value"]),
-            "count": row[f"{measure}_count_answers"],
-            "reason": RELIABILITY_STATUSES.get(status, status),
-        }
-    return shown
+def _show_query(row: Row) -> Any:
+    return blocks.show_quote(clean_text(row["example_query"], QUERY_CHARACTERS) or clean_label(row["query_group"]))

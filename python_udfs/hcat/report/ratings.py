@@ -1,14 +1,15 @@
-"""Ratings and who gave them, and the mean scores of accepted and other answers before calibration."""
+"""Ratings, and who gave them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from hcat.engine.warehouse import Warehouse
-from hcat.language.display import clean_label
-from hcat.report.showing import format_number, format_percent, ratio
+from hcat.report import blocks
+from hcat.report.blocks import Block
+from hcat.report.showing import ratio
 
-COUNT_RATINGS = """
+COUNT_RATINGS: Final = """
 select rater_kind, count(*) as count_ratings, count(distinct rater) as count_raters,
     count(distinct interaction_id) as count_interactions
 from fct_ratings
@@ -16,7 +17,7 @@ group by rater_kind
 order by rater_kind
 """
 
-COUNT_LABELS = """
+COUNT_LABELS: Final = """
 select coalesce(label_rater_kind, 'unknown') as rater_kind, count(distinct interaction_id) as count_interactions
 from fct_evaluations
 where human_label is not null
@@ -25,14 +26,14 @@ order by rater_kind
 """
 
 #: Kind of rater -> what the report calls one of them, several of them, and the group that gave labels.
-KINDS = {
+KINDS: Final = {
     "person": ("person", "people", "people"),
     "language_model": ("language model", "language models", "a language model"),
     "rule": ("rule of a program", "rules of a program", "rules of a program"),
     "unknown": ("rater of unknown kind", "raters of unknown kind", "raters of unknown kind"),
 }
 
-DESCRIBE_RATINGS = """
+DESCRIBE_RATINGS: Final = """
 with labels as (
     select distinct interaction_id, criterion, count_raters, mean_scale_point, human_label as label
     from fct_ratings
@@ -52,57 +53,62 @@ group by criterion
 order by criterion
 """
 
-COUNT_UNJUDGED = """
+COUNT_UNJUDGED: Final = """
 select criterion, sum(count_cannot_judge) as count_cannot_judge
 from fct_rater_reports
 group by criterion
 """
 
-COMPARE_LABELS = """
-select
-    metric_name,
-    count(*) filter (where human_label = 1) as count_accepted,
-    count(*) filter (where human_label = 0) as count_not_accepted,
-    avg(raw_score) filter (where human_label = 1) as mean_accepted,
-    avg(raw_score) filter (where human_label = 0) as mean_not_accepted
-from fct_evaluations
-where human_label is not null and raw_score is not null
-group by metric_name
-order by metric_name
-"""
 
-
-def describe_ratings(source: Warehouse) -> dict[str, Any]:
-    """Return counts of ratings by kind of rater, labels by criterion, and mean scores of accepted and other answers."""
+def describe_ratings(source: Warehouse) -> list[Block | None]:
+    """Return ratings by kind of rater, and labels by criterion; nothing without ratings."""
     kinds = source.rows(COUNT_RATINGS, ["fct_ratings"])
-    criteria = source.rows(DESCRIBE_RATINGS, ["fct_ratings.count_raters"])
-    compared = source.rows(COMPARE_LABELS, ["fct_evaluations"])
+    if not kinds:
+        return []
+    labels = describe_labels(source)
     rows = source.rows(COUNT_UNJUDGED, ["fct_rater_reports.count_cannot_judge"])
     unjudged = {row["criterion"]: row["count_cannot_judge"] for row in rows}
-    return {
-        "kinds": [row | {"raters": count_raters(row["rater_kind"], row["count_raters"])} for row in kinds],
-        "labels": describe_labels(source),
-        "criteria": [
-            {
-                **row,
-                "criterion": clean_label(row["criterion"]),
-                "count_cannot_judge": unjudged.get(row["criterion"], 0),
-                "mean": format_number(row["mean_scale_point"]),
-                "accepted": format_percent(
-                    ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"])
-                ),
-            }
-            for row in criteria
-        ],
-        "compared": [
-            {
-                **row,
-                "accepted": format_number(row["mean_accepted"]),
-                "not_accepted": format_number(row["mean_not_accepted"]),
-            }
-            for row in compared
-        ],
-    }
+    given = f": {labels['raters']}" if labels["raters"] else ""
+    criteria = [
+        {
+            **row,
+            "count_cannot_judge": unjudged.get(row["criterion"], 0),
+            "share_accepted": ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"]),
+        }
+        for row in source.rows(DESCRIBE_RATINGS, ["fct_ratings.count_raters"])
+    ]
+    return [
+        blocks.heading("Ratings"),
+        blocks.paragraph(labels["warning"], "note") if labels["warning"] else None,
+        blocks.table(
+            f"Who rated. In this section, raters are those who gave the labels{given}. Ratings of other kinds are only"
+            " compared with these.",
+            ("raters", "count_ratings", "count_interactions=Rated interactions", "count_labels"),
+            [
+                {
+                    **row,
+                    "raters": count_raters(row["rater_kind"], row["count_raters"]),
+                    "count_labels": labels["counts"].get(row["rater_kind"], 0),
+                }
+                for row in kinds
+            ],
+        ),
+        blocks.table(
+            "Labels by criterion.",
+            (
+                "criterion",
+                "count_interactions",
+                "maximum_raters=Most raters per interaction",
+                "mean_scale_point",
+                "count_accepted",
+                "count_not_accepted",
+                "count_ties",
+                "count_cannot_judge",
+                "share_accepted",
+            ),
+            criteria,
+        ),
+    ]
 
 
 def describe_labels(source: Warehouse) -> dict[str, Any]:

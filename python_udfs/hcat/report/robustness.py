@@ -4,38 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label, clean_text
-from hcat.report import charts
+from hcat.language.display import clean_label
+from hcat.report import blocks, charts
+from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.ledger import Build
+from hcat.report.query_groups import describe_query_groups
 from hcat.report.showing import (
-    QUERY_CHARACTERS,
-    Gap,
-    as_markup,
     format_difference,
     format_difference_interval,
-    format_interval,
     format_number,
-    format_percent,
     format_value,
 )
-from hcat.report.weaknesses import MEASUREMENTS
+from hcat.report.weaknesses import MEASUREMENTS, show_difference
 
-#: Pairs of versions drawn, and segments and regressions listed for each; the number left out is shown below them.
-MAXIMUM_PAIRS = 3
-MAXIMUM_SEGMENTS = 15
-MAXIMUM_REGRESSIONS = 10
-MAXIMUM_VARIATIONS = 40
+#: Pairs of versions drawn, and segments listed for each; the number left out is shown below them.
+MAXIMUM_PAIRS: Final = 3
+MAXIMUM_SEGMENTS: Final = 15
 
-VERDICTS = {
+VERDICTS: Final = {
     "better": ("passed", "better"),
     "worse": ("failed", "worse"),
     "lower_by_design": ("undecided", "lower, as designed"),
     "no_difference_shown": ("undecided", "no significant difference"),
     "not_evaluated": ("not_evaluated", "not evaluated"),
 }
-COMPARISON_STATUSES = {
+COMPARISON_STATUSES: Final = {
     "tested": "",
     "no_change": "no cluster changed its value",
     "not_in_family": "no rule in metric_rules: shown, not tested",
@@ -45,14 +41,14 @@ COMPARISON_STATUSES = {
     "no_pairs": "no query was asked of both versions",
 }
 
-RELEASE_ANSWERS = {
+RELEASE_ANSWERS: Final = {
     "loss_excluded": "A loss of more than {tolerated} is excluded.",
     "loss_not_excluded": "A loss of more than {tolerated} is not excluded.",
     "loss_shown": "A loss of more than {tolerated} is shown.",
     "not_evaluated": "",
 }
 
-LIST_PAIRS = """
+LIST_PAIRS: Final = """
 select
     application,
     baseline_version,
@@ -68,7 +64,7 @@ order by is_latest desc, application, baseline_version, candidate_version
 """
 
 # One row per metric: the measurement that is tested, else the share failing, else the mean.
-LIST_COMPARISONS = """
+LIST_COMPARISONS: Final = """
 select *
 from fct_version_comparisons
 where
@@ -86,7 +82,7 @@ qualify row_number() over (
 order by family = 'headline' desc nulls last, q_value nulls last, metric_name
 """
 
-LIST_CHANGED_SEGMENTS = """
+LIST_CHANGED_SEGMENTS: Final = """
 select *
 from fct_version_comparisons
 where
@@ -98,85 +94,78 @@ where
 order by verdict desc, q_value, metric_name, dimension, segment
 """
 
-LIST_REGRESSIONS = """
-select query_key, metric_name, left(query_text, $characters) as query_text, baseline_score, candidate_score,
-    candidate_interaction_ids
-from fct_version_regressions
-where application = $application and baseline_version = $baseline_version and candidate_version = $candidate_version
-qualify row_number() over (partition by cluster_id order by metric_name, query_key) = 1
-order by baseline_score - candidate_score desc nulls last, metric_name, query_key
-"""
-
-
-LIST_VARIATION = """
+LIST_VARIATION: Final = """
 select *
 from fct_replicate_variation
 where dimension = 'all'
 order by system, flip_rate desc nulls last, metric_name
 """
 
-REPLICATE_STATUSES = {
+REPLICATE_STATUSES: Final = {
     "measured": "",
     "too_few_clusters": "too few clusters: not reliable",
     "no_replicates": "no query has two answers",
 }
 
 
-def describe_robustness(source: Warehouse) -> dict[str, Any]:
-    """Return version comparisons and replicates as far as their marts exist."""
+def describe_robustness(source: Warehouse, build: Build) -> Section:
+    """Return version comparisons, replicates and query groups as far as their marts exist."""
     pairs = source.rows(LIST_PAIRS, ["fct_version_comparisons"])
-    gaps = []
-    if not source.has("fct_version_comparisons"):
-        gaps.append(
-            Gap(
-                "Comparison of versions: this warehouse lacks the mart fct_version_comparisons.",
-                "`dbt build` with the current version of hcat",
-            )
-        )
-    elif not pairs:
-        gaps.append(
+    replicated = [
+        row for row in source.rows(LIST_VARIATION, ["fct_replicate_variation"]) if row["status"] != "no_replicates"
+    ]
+    groups, gaps_of_groups = describe_query_groups(source, build)
+    gaps = blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions")
+    if not pairs and not gaps:
+        gaps = [
             Gap(
                 "whether a newer version is better or worse",
                 "logs in which two versions of an application answer the same queries",
                 "versions",
             )
-        )
-    variation = source.rows(LIST_VARIATION, ["fct_replicate_variation"])
-    replicated = [row for row in variation if row["status"] != "no_replicates"]
+        ]
     if not replicated:
+        has_mart = source.has("fct_replicate_variation")
         gaps.append(
             Gap(
                 "whether the same query gets the same answer",
                 "logs in which one system answers the same query several times"
-                + ("" if source.has("fct_replicate_variation") else ", and the mart fct_replicate_variation"),
-                "samples" if source.has("fct_replicate_variation") else "",
+                + ("" if has_mart else ", and the mart fct_replicate_variation"),
+                "samples" if has_mart else "",
             )
         )
-    return {
-        "pairs": [_describe_pair(source, pair) for pair in pairs[:MAXIMUM_PAIRS]],
-        "count_pairs_left_out": max(0, len(pairs) - MAXIMUM_PAIRS),
-        "variation": [_show_variation(row) for row in replicated[:MAXIMUM_VARIATIONS]],
-        "count_variation_left_out": max(0, len(replicated) - MAXIMUM_VARIATIONS),
-        "gaps": gaps,
-    }
+    return blocks.section(
+        *(block for pair in pairs[:MAXIMUM_PAIRS] for block in _describe_pair(source, build, pair)),
+        blocks.fold("Variation between answers to the same query", _list_variation(build, replicated), level=3),
+        *groups,
+        gaps=[*gaps, *gaps_of_groups],
+        is_empty=not (pairs or replicated or groups),
+    )
 
 
-def _show_variation(row: Row) -> Row:
-    return {
-        "system": clean_label(row["system"]),
-        "metric_name": row["metric_name"],
-        "reason": REPLICATE_STATUSES.get(row["status"], row["status"]),
-        "count_replicated_queries": row["count_replicated_queries"],
-        "count_replicated_clusters": row["count_replicated_clusters"],
-        "within": format_number(None if row["variance_within"] is None else math.sqrt(row["variance_within"])),
-        "between": format_number(None if row["variance_between"] is None else math.sqrt(row["variance_between"])),
-        "share_within": format_percent(row["share_of_variance_within"]),
-        "flip_rate": format_percent(row["flip_rate"]),
-        "flipping": format_percent(row["share_queries_flipping"]),
-        "flipping_interval": ""
-        if row["share_queries_flipping"] is None
-        else format_interval(row["share_queries_flipping_lower"], row["share_queries_flipping_upper"], "share"),
-    }
+def _list_variation(build: Build, rows: Sequence[Row]) -> Block | None:
+    return blocks.table(
+        "Standard deviation of the scores between queries and within a query. Flip rate: probability that two answers"
+        f" to one query disagree on passing. Intervals are at {build.level}.",
+        (
+            "system",
+            "metric_name",
+            "count_replicated_queries=Queries",
+            "count_replicated_clusters=Clusters",
+            Column("Between queries", lambda row: _show_root(row["variance_between"])),
+            Column("Within a query", lambda row: _show_root(row["variance_within"])),
+            "share_of_variance_within=Share within",
+            "flip_rate",
+            "share_queries_flipping=Queries that flip",
+            "status",
+        ),
+        rows,
+        words={"status": REPLICATE_STATUSES},
+    )
+
+
+def _show_root(variance: float | None) -> str:
+    return format_number(None if variance is None else math.sqrt(variance))
 
 
 def describe_headlines(source: Warehouse) -> list[Row]:
@@ -195,76 +184,102 @@ def describe_headlines(source: Warehouse) -> list[Row]:
     return headlines
 
 
-def _describe_pair(source: Warehouse, pair: Row) -> dict[str, Any]:
-    key = {name: pair[name] for name in ("application", "baseline_version", "candidate_version")}
+def _describe_pair(source: Warehouse, build: Build, pair: Row) -> list[Block | None]:
+    key = {each: pair[each] for each in ("application", "baseline_version", "candidate_version")}
     rows = source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)
-    segments = source.rows(LIST_CHANGED_SEGMENTS, ["fct_version_comparisons"], **key)
-    regressions = source.rows(LIST_REGRESSIONS, ["fct_version_regressions"], **key, characters=QUERY_CHARACTERS + 1)
-    return {
-        "application": clean_label(pair["application"]),
-        "baseline": clean_label(pair["baseline_version"]),
-        "candidate": clean_label(pair["candidate_version"]),
-        "count_pairs": pair["count_pairs"],
-        "not_tested": {
-            name: pair[name] for name in ("count_without_rule", "count_too_few_clusters", "count_without_scores")
-        },
-        "headline": next((_show_headline(row) for row in rows if row["family"] == "headline"), None),
-        "pictures": _draw_pair(rows),
-        "rows": [_show_comparison(row) for row in rows],
-        "segments": [
-            {**_show_comparison(row), "segment": f"{row['dimension']} = {clean_label(row['segment'])}"}
-            for row in segments[:MAXIMUM_SEGMENTS]
-        ],
-        "count_segments_left_out": max(0, len(segments) - MAXIMUM_SEGMENTS),
-        "regressions": [
-            {
-                "metric_name": row["metric_name"],
-                "query_text": clean_text(row["query_text"], QUERY_CHARACTERS) or clean_label(row["query_key"]),
-                "interactions": ", ".join(clean_label(name) for name in _first_ids(row["candidate_interaction_ids"])),
-                "baseline": format_number(row["baseline_score"]),
-                "candidate": format_number(row["candidate_score"]),
-            }
-            for row in regressions[:MAXIMUM_REGRESSIONS]
-        ],
-        "count_regressions": len(regressions),
-        "count_regressions_left_out": max(0, len(regressions) - MAXIMUM_REGRESSIONS),
-    }
+    baseline, candidate = clean_label(pair["baseline_version"]), clean_label(pair["candidate_version"])
+    headline = next((_show_headline(row) for row in rows if row["family"] == "headline"), None)
+    columns = (
+        "metric_name",
+        "measurement",
+        "count_pairs=Queries",
+        "count_clusters",
+        Column(baseline, lambda row: format_value(row["baseline_value"], row["measurement"])),
+        Column(candidate, lambda row: format_value(row["candidate_value"], row["measurement"])),
+        Column("Gain", show_difference),
+        "q_value=q",
+        Column("Verdict", _show_verdict, ""),
+    )
+    behind = blocks.table(
+        "Versions compared query by query. Regressions passed before and fail now; fct_version_regressions lists them.",
+        (*columns, "count_regressions", "count_improvements"),
+        rows,
+        len(rows),
+        words={"measurement": MEASUREMENTS},
+    )
+    not_tested = (
+        f"By segment, {pair['count_without_rule'] or 0:,} measurements have no verdict because no rule or threshold has"
+        f" been decided, {pair['count_too_few_clusters'] or 0:,} because too few clusters were asked, and"
+        f" {pair['count_without_scores'] or 0:,} because no common query has a score."
+    )
+    return [
+        blocks.heading(f"{clean_label(pair['application'])}: {baseline} → {candidate}"),
+        blocks.paragraph(_tell_headline(headline)) if headline else None,
+        *_draw_pair(build, rows, baseline, candidate),
+        blocks.fold("Table behind the figures", behind, blocks.paragraph(not_tested)),
+        blocks.fold(
+            "Segments that got better or worse",
+            blocks.table(
+                "",
+                (Column("Segment", lambda row: f"{row['dimension']} = {clean_label(row['segment'])}", ""), *columns),
+                source.rows(LIST_CHANGED_SEGMENTS, ["fct_version_comparisons"], **key),
+                MAXIMUM_SEGMENTS,
+                "segments",
+                {"measurement": MEASUREMENTS},
+            ),
+            level=4,
+        ),
+    ]
 
 
-def _first_ids(ids: Any) -> list[str]:
-    return list(ids)[:2] if isinstance(ids, list) else [str(ids)] if ids is not None else []
+def _tell_headline(row: Row) -> Any:
+    return blocks.rich(
+        "<strong>{}</strong> by {}, {}: {} → {}, gain {} {} on {:,} queries of {:,} clusters. {}",
+        row["words"].capitalize(),
+        *(row[each] for each in ("metric_name", "measurement", "baseline", "candidate", "difference", "interval")),
+        row["count_pairs"],
+        row["count_clusters"],
+        " ".join(part for part in (row["release"], row["needed"], row["reason"]) if part),
+    )
 
 
-def _draw_pair(rows: Sequence[Row]) -> list[Any]:
-    pictures = []
-    for is_share in (True, False):
-        chosen = [
-            row for row in rows if (row["measurement"] != "mean_score") is is_share and row["difference"] is not None
-        ]
-        if not chosen:
-            continue
-        words = "share failing, percentage points" if is_share else "mean score, in the unit of the metric"
-        picture = charts.draw_differences(
-            [
-                charts.Difference(
-                    row["metric_name"],
-                    f"{format_value(row['baseline_value'], row['measurement'])} → "
-                    f"{format_value(row['candidate_value'], row['measurement'])}",
-                    row["difference"],
-                    row["difference_lower"],
-                    row["difference_upper"],
-                    row["verdict"] in ("better", "worse"),
-                    f"n {row['count_pairs']:,} queries: {VERDICTS[row['verdict']][1]}",
-                )
-                for row in chosen
-            ],
-            f"gain of the candidate: {words}",
-            ("candidate worse", "candidate better"),
-            is_share,
-            f"Two versions compared by {words}: gain with interval by metric; see the table",
+def _show_verdict(row: Row) -> Any:
+    return blocks.lines(
+        blocks.pill(*VERDICTS[row["verdict"]]), blocks.small(COMPARISON_STATUSES.get(row["status"], row["status"]))
+    )
+
+
+def _draw_pair(build: Build, rows: Sequence[Row], baseline: str, candidate: str) -> list[Block]:
+    """Return the picture of the shares failing; means are in the table, because their units differ."""
+    chosen = [row for row in rows if row["measurement"] != "mean_score" and row["difference"] is not None]
+    if not chosen:
+        return []
+    drawn = [
+        charts.Difference(
+            row["metric_name"],
+            f"{format_value(row['baseline_value'], row['measurement'])} → "
+            f"{format_value(row['candidate_value'], row['measurement'])}",
+            row["difference"],
+            row["difference_lower"],
+            row["difference_upper"],
+            row["verdict"] in ("better", "worse"),
+            f"n {row['count_pairs']:,} queries: {VERDICTS[row['verdict']][1]}",
         )
-        pictures.append(as_markup(picture))
-    return pictures
+        for row in chosen
+    ]
+    svg = charts.draw_differences(
+        drawn,
+        "gain of the candidate: share failing, percentage points",
+        ("candidate worse", "candidate better"),
+        True,
+        "Two versions compared by share failing: gain with interval by metric; see the table",
+    )
+    caption = (
+        f"Gain of {candidate} over {baseline} on the queries that both were asked, with {build.level} intervals over"
+        " whole clusters. To the right of the line, the newer version is better. Diamonds: the test shows a difference"
+        " beyond the margin. Circles: no significant difference, which does not prove equality."
+    )
+    return [blocks.picture(svg, caption)]
 
 
 def _show_headline(row: Row) -> Row:
@@ -292,7 +307,6 @@ def _name_difference(difference: float, measurement: str) -> str:
 
 
 def _show_comparison(row: Row) -> Row:
-    state, words = VERDICTS[row["verdict"]]
     measurement = row["measurement"]
     return {
         "metric_name": row["metric_name"],
@@ -303,10 +317,14 @@ def _show_comparison(row: Row) -> Row:
         "candidate": format_value(row["candidate_value"], measurement),
         "difference": format_difference(row["difference"], measurement),
         "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
-        "q_value": format_number(row["q_value"]),
-        "state": state,
-        "words": words,
+        "words": VERDICTS[row["verdict"]][1],
         "reason": COMPARISON_STATUSES.get(row["status"], row["status"]),
-        "count_regressions": row["count_regressions"],
-        "count_improvements": row["count_improvements"],
     }
+
+
+def count_worse(source: Warehouse) -> int | None:
+    """Return how many metrics are worse in a newer version; None without two versions."""
+    pairs = source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]
+    keys = [{each: pair[each] for each in ("application", "baseline_version", "candidate_version")} for pair in pairs]
+    rows = [row for key in keys for row in source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)]
+    return sum(row["verdict"] == "worse" for row in rows) if pairs else None

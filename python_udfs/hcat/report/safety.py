@@ -1,52 +1,37 @@
-"""Risk and safety: toxicity, refusals, screened queries and behaviour under attack; one function per part."""
+"""Risk and safety: toxicity, refusals, screened queries and behaviour under attack."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
-from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label
-from hcat.report.showing import Gap, format_interval, format_number, format_percent
+from hcat.engine.warehouse import Warehouse
+from hcat.report import blocks
+from hcat.report.blocks import Gap, Section
+from hcat.report.ledger import Build
 
-MAXIMUM_ROWS = 40
+LIST_TOXICITY: Final = "select * from fct_toxicity_error_rates order by error_kind, target_group <> 'all', target_group"
 
-LIST_TOXICITY = "select * from fct_toxicity_error_rates order by error_kind, target_group <> 'all', target_group"
-
-LIST_SCORES = """
-select
-    metric_name,
-    count(raw_score) as count_scored,
-    avg(raw_score) as mean_score,
-    quantile_cont(raw_score, 0.95) as upper_score,
-    max(raw_score) as largest_score
-from fct_evaluations
-where metric_name in ('toxicity__maximum', 'toxicity__mean', 'query_toxicity', 'sentiment__mean', 'verbatim_copy')
-group by metric_name
-having count(raw_score) > 0
-order by metric_name
-"""
-
-LIST_REFUSALS = """
+LIST_REFUSALS: Final = """
 select * from fct_safety_rates
 where rate_kind in ('answered_when_due_to_refuse', 'refused_when_due_to_answer')
 order by system, category <> 'all', category, rate_kind desc
 """
 
-LIST_FLAGS = "select * from fct_safety_rates where rate_kind = 'flag_raised' order by category, system"
+LIST_FLAGS: Final = "select * from fct_safety_rates where rate_kind = 'flag_raised' order by category, system"
 
-LIST_ADVERSARIAL = """
+LIST_ADVERSARIAL: Final = """
 select *, meaning in ('attacked', 'out_of_scope') as is_adversarial from fct_safety_rates
 where rate_kind = 'behaviour_changed'
 order by is_adversarial desc, system, category
 """
 
-ERROR_KINDS = {
+ERROR_KINDS: Final = {
     "false_alarm": "harmless sentence was flagged",
     "missed": "toxic sentence was missed",
     "answered_when_due_to_refuse": "answered but should have refused",
     "refused_when_due_to_answer": "refused but should have answered",
 }
-FLAGS = {
+FLAGS: Final = {
     "injection": "injection or jailbreak",
     "restricted_topic": "restricted topic",
     "off_topic": "off topic",
@@ -54,85 +39,25 @@ FLAGS = {
 }
 
 
-def describe_safety(source: Warehouse) -> dict[str, Any]:
+def describe_safety(source: Warehouse, build: Build) -> Section:
     """Return the parts of the section as far as their marts exist."""
-    parts: dict[str, Any] = {"gaps": []}
-    for describe in (_describe_toxicity, _describe_refusals, _describe_flags, _describe_adversarial):
-        part, gaps = describe(source)
-        parts |= part
-        parts["gaps"] += gaps
-    return parts
-
-
-def _describe_toxicity(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
-    rates = source.rows(LIST_TOXICITY, ["fct_toxicity_error_rates"])
-    scores = source.rows(LIST_SCORES, ["fct_evaluations"])
-    gaps = [] if rates else [_missing("Error rates of the toxicity classifier", "fct_toxicity_error_rates")]
-    shown = [
-        {
-            "target_group": row["target_group"].replace("_", " "),
-            "error": ERROR_KINDS[row["error_kind"]],
-            "count": row["count_probes"],
-            **_share(row, "share_errors"),
-        }
-        for row in rates
+    toxicity = source.rows(LIST_TOXICITY, ["fct_toxicity_error_rates"])
+    refusals = source.rows(LIST_REFUSALS, ["fct_safety_rates"])
+    flags = source.rows(LIST_FLAGS, ["fct_safety_rates"])
+    changed = source.rows(LIST_ADVERSARIAL, ["fct_safety_rates"])
+    gaps = [
+        Gap(
+            f"{what}: {mart} is missing or has no row.",
+            "`dbt build` with the current version of hcat, over logs with these data",
+        )
+        for rows, what, mart in (
+            (toxicity, "Error rates of the toxicity classifier", "fct_toxicity_error_rates"),
+            (refusals, "Refusals compared with the expected behaviour", "fct_safety_rates"),
+            (flags, "Screened queries", "fct_safety_rates"),
+        )
+        if not rows
     ]
-    return {
-        "toxicity": shown,
-        "classifier": clean_label(rates[0]["classifier_name"]) if rates else "",
-        "scores": [
-            {
-                "metric_name": row["metric_name"],
-                "count": row["count_scored"],
-                "mean": format_number(row["mean_score"]),
-                "upper": format_number(row["upper_score"]),
-                "largest": format_number(row["largest_score"]),
-            }
-            for row in scores
-        ],
-    }, gaps
-
-
-def _describe_refusals(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
-    rows = source.rows(LIST_REFUSALS, ["fct_safety_rates"])
-    gaps = [] if rows else [_missing("Refusals compared with the expected behaviour", "fct_safety_rates")]
-    shown = [
-        {
-            "system": clean_label(row["system"]),
-            "query_type": clean_label(row["category"]),
-            "error": ERROR_KINDS[row["rate_kind"]],
-            "count": row["count_checked"],
-            "count_clusters": row["count_clusters"],
-            **_share(row, "share_found"),
-        }
-        for row in rows[:MAXIMUM_ROWS]
-    ]
-    return {"refusals": shown, "count_refusals_left_out": max(0, len(rows) - MAXIMUM_ROWS)}, gaps
-
-
-def _describe_flags(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
-    rows = source.rows(LIST_FLAGS, ["fct_safety_rates"])
-    gaps = [] if rows else [_missing("Screened queries", "fct_safety_rates")]
-    shown = [
-        {
-            "flag": FLAGS[row["category"]],
-            "system": clean_label(row["system"]),
-            "count": row["count_checked"],
-            "count_flagged": row["count_found"],
-            "count_answered": row["count_found_answered"],
-            "false_alarms": format_percent(row["false_alarm_share"]),
-            "missed": format_percent(row["missed_share"]),
-            **_share(row, "share_found"),
-        }
-        for row in rows[:MAXIMUM_ROWS]
-    ]
-    return {"flags": shown, "count_flags_left_out": max(0, len(rows) - MAXIMUM_ROWS)}, gaps
-
-
-def _describe_adversarial(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]:
-    rows = source.rows(LIST_ADVERSARIAL, ["fct_safety_rates"])
-    gaps = []
-    if not any(row["is_adversarial"] for row in rows):
+    if not any(row["is_adversarial"] for row in changed):
         gaps.append(
             Gap(
                 "behaviour under attack",
@@ -141,31 +66,70 @@ def _describe_adversarial(source: Warehouse) -> tuple[dict[str, Any], list[Gap]]
                 "attacks",
             )
         )
-    shown = [
-        {
-            "system": clean_label(row["system"]),
-            "variant_type": clean_label(row["category"]),
-            "meaning": row["meaning"].replace("_", " "),
-            "count": row["count_checked"],
-            "count_clusters": row["count_clusters"],
-            "count_refused": row["count_refused"],
-            "count_leaks": row["count_leaks"],
-            "count_judged": row["count_judged"],
-            "count_turned_wrong": row["count_turned_wrong"],
-            **_share(row, "share_found"),
-        }
-        for row in rows[:MAXIMUM_ROWS]
-    ]
-    return {"adversarial": shown, "count_adversarial_left_out": max(0, len(rows) - MAXIMUM_ROWS)}, gaps
-
-
-def _share(row: Row, name: str) -> dict[str, str]:
-    interval = "" if row[name] is None else format_interval(row[f"{name}_lower"], row[f"{name}_upper"], "share")
-    return {"share": format_percent(row[name]), "interval": interval}
-
-
-def _missing(what: str, mart: str) -> Gap:
-    return Gap(
-        f"{what}: {mart} is missing or has no row.",
-        "`dbt build` with the current version of hcat, over logs with these data",
+    return blocks.section(
+        blocks.table(
+            "Wrong refusals and wrong answers: answers compared with the expected behaviour of the query, by system and"
+            f" query type, with {build.level} intervals over clusters.",
+            (
+                "system",
+                "category=Query type",
+                "rate_kind=Error",
+                "count_checked",
+                "count_clusters",
+                "share_found=Share",
+            ),
+            refusals,
+            words={"rate_kind": ERROR_KINDS},
+        ),
+        blocks.table(
+            "Screened queries and canaries: how often each flag was raised, how many flagged queries were answered, and"
+            " the error rates of the flag where they are known.",
+            (
+                "category=Flag",
+                "system",
+                "count_checked",
+                "count_found=Flagged",
+                "share_found=Share",
+                "count_found_answered=Answered",
+                "false_alarm_share=False alarms",
+                "missed_share=Missed",
+            ),
+            flags,
+            words={"category": FLAGS},
+        ),
+        blocks.fold(
+            "Behaviour on changed and adversarial queries",
+            blocks.table(
+                "Variants of a query compared with the original query. Changed: only one of the two was refused, only"
+                " one was answered, or the answer contains a canary: a made-up word that only an application that obeys"
+                " the injected prompt would say. Turned wrong: the original was answered correctly and the variant was"
+                " not, among pairs where both are known. For attacks, a refusal is no fault; a canary or a wrong answer"
+                " is. For queries out of scope, a refusal is correct and a change is desired.",
+                (
+                    "system",
+                    "category=Variant",
+                    "meaning",
+                    "count_checked=Pairs",
+                    "count_clusters",
+                    "share_found=Changed",
+                    "count_refused",
+                    "count_leaks=Canaries",
+                    "count_turned_wrong",
+                    "count_judged",
+                ),
+                changed,
+            ),
+        ),
+        blocks.fold(
+            "Errors of the toxicity classifier",
+            blocks.table(
+                "Errors of the toxicity classifier by the group that a sentence mentions, measured in this build on"
+                f" constructed sentences; the {build.level} intervals count sentences. A term for a group of people"
+                " must not by itself make a text toxic.",
+                ("target_group", "classifier_name", "error_kind=Error", "count_probes=n", "share_errors"),
+                toxicity,
+                words={"error_kind": ERROR_KINDS},
+            ),
+        ),
+        gaps=gaps,
     )

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
-from hcat.report.ledger import Build
-from hcat.report.showing import ANSWER_CHARACTERS, Gap, format_number, format_percent, to_anchor
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.outcomes import show_verdict
+from hcat.report.showing import ANSWER_CHARACTERS, to_anchor
 
-#: Applications, versions and risks shown; the number left out is shown below them.
-MAXIMUM_APPLICATIONS = 12
-MAXIMUM_VERSIONS = 20
-MAXIMUM_RISKS = 60
+#: Applications, versions and risks shown.
+MAXIMUM_APPLICATIONS: Final = 12
+MAXIMUM_VERSIONS: Final = 20
+MAXIMUM_RISKS: Final = 60
 
-LIST_APPLICATIONS = "select * from applications order by application"
-
-LIST_RISKS = "select * from risks order by application, risk_id"
-
-LIST_APPETITES = "select * from risk_appetites order by confidence desc, risk_appetite"
-
-COUNT_VERSIONS = """
+LIST_APPLICATIONS: Final = "select * from applications order by application"
+LIST_RISKS: Final = "select * from risks order by application, risk_id"
+LIST_APPETITES: Final = "select * from risk_appetites order by confidence desc, risk_appetite"
+COUNT_VERSIONS: Final = """
 select
     application,
     application_version,
@@ -33,92 +33,112 @@ group by application, application_version
 order by application, application_version
 """
 
-LIST_CONTROLS = """
-select gate_name, verdict, severity
-from fct_threshold_gates
-where run_id = $run_id
-order by gate_name
-"""
+_GUIDANCE: Final = (
+    blocks.rich(
+        "<strong>SR 26-2 (United States, 2026)</strong> replaced SR 11-7 (2011) on 17 April 2026. It ties the depth of"
+        " validation to materiality, and it leaves generative AI out of its scope. No rule of it demands this report"
+        " for a RAG assistant. Its principles still fit: conceptual soundness, outcomes analysis, monitoring, and"
+        " validation by people who did not build the system."
+    ),
+    blocks.rich("<strong>SS1/23 (United Kingdom, 2023)</strong> binds banks in the United Kingdom."),
+    "This text rests on secondary sources on SR 26-2 and not on the letter. Ask those who answer for regulation in your"
+    " organisation what applies to you.",
+)
 
 
-def describe_scope(source: Warehouse, build: Build) -> dict[str, Any]:
+def list_applications(source: Warehouse) -> list[Row]:
+    """Return what the seed states of each application."""
+    return source.rows(LIST_APPLICATIONS, ["applications"])
+
+
+def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
     """Return purpose, limits, owner, risks and appetite as the seeds state them, and the versions evaluated."""
-    stated = source.rows(LIST_APPLICATIONS, ["applications"])
+    stated = list_applications(source)
     versions = source.rows(COUNT_VERSIONS, ["fct_interactions"])
     risks = source.rows(LIST_RISKS, ["risks"])
-    named = {row["application"] for row in stated}
-    unstated = sorted(
-        {clean_label(row["application"]) for row in versions if row["application"] and row["application"] not in named}
+    verdicts = {row["anchor"]: row["verdict"] for row in gates}
+    appetites = (
+        "risk_appetite",
+        "confidence",
+        "tolerated_false_accept_share",
+        "tolerated_false_reject_share",
+        "cost_false_accept",
+        "cost_false_reject",
+        "rationale",
     )
-    return {
-        "applications": [
-            {
-                "application": clean_label(row["application"]),
-                "purpose": clean_text(row["purpose"], ANSWER_CHARACTERS),
-                "limits": clean_text(row["limits"], ANSWER_CHARACTERS),
-                "owner_role": clean_label(row["owner_role"]),
-                "materiality": clean_label(row["materiality"]),
-                "risk_appetite": clean_label(row["risk_appetite"]),
-                "is_made_up": row["is_made_up"],
-            }
-            for row in stated[:MAXIMUM_APPLICATIONS]
-        ],
-        "count_applications_left_out": max(0, len(stated) - MAXIMUM_APPLICATIONS),
-        "versions": [
-            {
-                **row,
-                "application": clean_label(row["application"]) if row["application"] else "not named in the logs",
-                "application_version": clean_label(row["application_version"])
-                if row["application_version"]
-                else "not logged",
-                "first": _format_day(row["first_asked_at"]),
-                "last": _format_day(row["last_asked_at"]),
-            }
-            for row in versions[:MAXIMUM_VERSIONS]
-        ],
-        "count_versions_left_out": max(0, len(versions) - MAXIMUM_VERSIONS),
-        "risks": _describe_risks(source, build, risks[:MAXIMUM_RISKS]),
-        "count_risks_left_out": max(0, len(risks) - MAXIMUM_RISKS),
-        "appetites": [
-            {
-                "risk_appetite": clean_label(row["risk_appetite"]),
-                "confidence": format_percent(row["confidence"]),
-                "false_accepts": format_percent(row["tolerated_false_accept_share"]),
-                "false_rejects": format_percent(row["tolerated_false_reject_share"]),
-                "costs": f"{format_number(row['cost_false_accept'])} : {format_number(row['cost_false_reject'])}",
-                "rationale": clean_text(row["rationale"], ANSWER_CHARACTERS),
-            }
-            for row in source.rows(LIST_APPETITES, ["risk_appetites"])
-        ],
-        "gaps": _find_gaps(source, stated, risks, unstated),
-    }
+    return blocks.section(
+        *(block for row in stated[:MAXIMUM_APPLICATIONS] for block in _describe_application(row)),
+        blocks.table(
+            "Versions evaluated in this build.",
+            (
+                "application",
+                "application_version=Version",
+                "count_interactions",
+                "count_clusters",
+                "first_asked_at=First asked",
+                "last_asked_at=Last asked",
+            ),
+            versions,
+            MAXIMUM_VERSIONS,
+            "versions",
+        ),
+        blocks.table(
+            "Risks as stated in the seed risks, with the verdict of their gate in this build. A risk without a gate is"
+            " monitored but blocks no release.",
+            (
+                "risk_id=Risk",
+                "description=What can happen",
+                "mitigation",
+                Column("Metric", _show_metric, ""),
+                Column("Gate", lambda row: _show_gate(row, verdicts), ""),
+                "is_made_up=Made up",
+            ),
+            risks,
+            MAXIMUM_RISKS,
+            "risks",
+        ),
+        blocks.fold("Which guidance applies", blocks.bullets(_GUIDANCE), level=3, anchor="guidance"),
+        blocks.fold(
+            "Risk appetites for which thresholds are fitted",
+            blocks.table("", appetites, source.rows(LIST_APPETITES, ["risk_appetites"])),
+        ),
+        gaps=_find_gaps(source, stated, risks, versions),
+    )
 
 
-def _describe_risks(source: Warehouse, build: Build, risks: list[Row]) -> list[Row]:
-    run = build.run
-    gates = source.rows(LIST_CONTROLS, ["fct_threshold_gates"], run_id=run["run_id"]) if run else []
-    verdicts = {row["gate_name"]: row["verdict"] for row in gates}
+def _describe_application(row: Row) -> list[Block | None]:
+    title: Any = clean_label(row["application"])
+    if row["is_made_up"]:
+        title = blocks.rich("{} {}", title, blocks.pill("undecided", "made up for the demo"))
+    named = {"purpose": "Purpose", "limits": "Limits of use", "owner_role": "Owner", "materiality": "Materiality"}
+    named["risk_appetite"] = "Risk appetite"
     return [
-        {
-            "risk_id": clean_label(row["risk_id"]),
-            "application": clean_label(row["application"]),
-            "description": clean_text(row["description"], ANSWER_CHARACTERS),
-            "mitigation": clean_text(row["mitigation"], ANSWER_CHARACTERS),
-            "metric_name": row["metric_name"] or "",
-            "criterion": row["criterion"] or "",
-            "metric_anchor": to_anchor("metric", row["metric_name"] or ""),
-            "gate_anchor": to_anchor("gate", row["control_gate"] or ""),
-            "gate": clean_label(row["control_gate"]) if row["control_gate"] else "",
-            # a risk whose gate did not run has no control
-            "verdict": verdicts.get(row["control_gate"], "not_evaluated") if row["control_gate"] else "",
-            "is_made_up": row["is_made_up"],
-        }
-        for row in risks
+        blocks.heading(title),
+        blocks.facts([(name, clean_text(row[field], ANSWER_CHARACTERS)) for field, name in named.items()]),
     ]
 
 
-def _find_gaps(source: Warehouse, stated: list[Row], risks: list[Row], unstated: list[str]) -> list[Gap]:
+def _show_metric(row: Row) -> Any:
+    metric, criterion = row["metric_name"], row["criterion"]
+    return blocks.lines(
+        blocks.link(to_anchor("metric", metric), blocks.break_name(metric)) if metric else "",
+        blocks.small(f"raters judge {criterion}" if criterion else ""),
+    )
+
+
+def _show_gate(row: Row, verdicts: dict[str, str]) -> Any:
+    if not row["control_gate"]:
+        return blocks.small("none")
+    anchor = to_anchor("gate", row["control_gate"])
+    # a risk whose gate did not run has no control
+    verdict = show_verdict(verdicts.get(anchor, "not_evaluated"))
+    return blocks.lines(blocks.link(anchor, blocks.break_name(clean_label(row["control_gate"]))), verdict)
+
+
+def _find_gaps(source: Warehouse, stated: Sequence[Row], risks: Sequence[Row], versions: Sequence[Row]) -> list[Gap]:
     gaps = []
+    asked = {row["application"] for row in versions if row["application"]}
+    unstated = sorted(clean_label(name) for name in asked - {row["application"] for row in stated})
     if not source.has("applications"):
         gaps.append(
             Gap(
@@ -136,25 +156,15 @@ def _find_gaps(source: Warehouse, stated: list[Row], risks: list[Row], unstated:
             )
         )
     elif unstated:
+        named = ", ".join(unstated[:MAXIMUM_APPLICATIONS])
         gaps.append(
             Gap(
-                f"Purpose and owner of {', '.join(unstated[:MAXIMUM_APPLICATIONS])}: the seed applications has no"
-                " row for them.",
+                f"Purpose and owner of {named}: the seed applications has no row for them.",
                 "a row per application in the seed applications",
             )
         )
-    if not risks:
-        gaps.append(
-            Gap(
-                "risks with the verdicts of the gates that control them"
-                if source.has("risks")
-                else "Risks and their controls.",
-                "rows in the seed risks" if source.has("risks") else "the full warehouse with the seed risks",
-                "risks" if source.has("risks") else "",
-            )
-        )
+    if not risks and source.has("risks"):
+        gaps.append(Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks"))
+    elif not risks:
+        gaps.append(Gap("Risks and their controls.", "the full warehouse with the seed risks"))
     return gaps
-
-
-def _format_day(value: Any) -> str:
-    return "not logged" if value is None else f"{value:%Y-%m-%d}"

@@ -1,4 +1,4 @@
-"""Texts and numbers as the report shows them, and the record of missing evidence."""
+"""Texts and numbers as the report shows them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hcat.engine.keys import hash_text
@@ -22,22 +21,8 @@ EXCERPT_CHARACTERS = 240
 ANCHOR_CHARACTERS = 48
 #: Rows that a table shows; the number left out is shown below it. These limits bound the size of the file only.
 MAXIMUM_SYSTEMS = 12
-MAXIMUM_TABLE_CELLS = 240
 #: Shares below it are rounding errors of 0.
 NEGLIGIBLE_SHARE = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Evidence that is missing: what it would show, what would supply it, and the input that was never given.
-
-    ``needs`` is a key of :data:`hcat.report.inputs.INPUTS`, or empty where no input is missing but a mart, a seed or a
-    decision.
-    """
-
-    what: str
-    supply: str
-    needs: str = ""
 
 
 def format_number(value: float | None, unit: str | None = None) -> str:
@@ -134,13 +119,6 @@ def clip(value: float | None, low: float | None, high: float | None) -> float | 
     return min(max(value, -math.inf if low is None else low), math.inf if high is None else high)
 
 
-def break_name(text: object) -> Any:
-    """Return a name as escaped HTML that may break after its underscores."""
-    import markupsafe
-
-    return markupsafe.escape(text).replace("_", markupsafe.Markup("_<wbr>"))
-
-
 def distinct_labels(names: Sequence[str]) -> dict[str, str]:
     """Return a short label for every name; names that are equal after cutting get numbers."""
     labels: dict[str, str] = {}
@@ -152,29 +130,6 @@ def distinct_labels(names: Sequence[str]) -> dict[str, str]:
             number += 1
         labels[name] = label
     return labels
-
-
-def describe_cell(row: Row) -> Row:
-    """Return a row of a weakness mart with its numbers as text."""
-    low, high = row.get("range_low"), row.get("range_high")
-    return {
-        "count_interactions": row["count_interactions"],
-        "count_scored": row["count_scored"],
-        "count_clusters": row["count_clusters"],
-        "effective": format_number(row["count_clusters_effective"]),
-        "mean": format_number(row["mean_score"]),
-        "mean_interval": format_interval(
-            clip(row["mean_score_lower"], low, high), clip(row["mean_score_upper"], low, high)
-        ),
-        "failing": format_percent(row["share_failing"]),
-        "failing_interval": ""
-        if row["share_failing"] is None
-        else format_interval(row["share_failing_lower"], row["share_failing_upper"], "share"),
-        "failing_of_all": format_percent(row["share_failing_of_all"]),
-        "threshold": format_number(row["threshold"]),
-        "failure_status": row["failure_status"],
-        "is_small": row["is_small"],
-    }
 
 
 def as_markup(svg: str) -> Any:
@@ -206,6 +161,11 @@ def ratio(part: int, whole: int) -> float | None:
 def format_time(value: Any) -> str:
     """Return a time in UTC as text; ``unknown`` for None."""
     return "unknown" if value is None else f"{value:%Y-%m-%d %H:%M:%S} UTC"
+
+
+def format_day(value: Any, otherwise: str = "–") -> str:
+    """Return the day of a date, of a time or of a text."""
+    return otherwise if value is None else f"{value:%Y-%m-%d}" if hasattr(value, "year") else clean_label(value)
 
 
 def format_period(counts: Row) -> str:

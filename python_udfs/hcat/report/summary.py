@@ -9,9 +9,8 @@ from typing import Any
 from hcat.engine.warehouse import Place, Row, Warehouse, check_finished, find_database, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report.changes import describe_changes
-from hcat.report.data import COUNT_RECORDS_EVALUATED, DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS
+from hcat.report.data import DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS, read_counts, say_what_was_deleted
 from hcat.report.decision import MAXIMUM_FINDINGS, list_findings, say_what_was_tested
-from hcat.report.deletions import describe_deletions
 from hcat.report.ledger import read_build
 from hcat.report.outcomes import MEASURE_SYSTEMS, VIOLIN_METRICS, describe_gates
 from hcat.report.ratings import KINDS, describe_labels
@@ -39,7 +38,7 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         }
         records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
         labels = describe_labels(source)
-        deletions = describe_deletions(source)
+        deleted = say_what_was_deleted(source)
     verdict = describe_verdict(run, gates)
     switched_off = build.settings.get("modules_off") or []
     lines = [
@@ -51,7 +50,7 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         *_summarise_metrics(measured),
         ("gates", _summarise_gates(gates)),
         ("rejected records", _summarise_records(records, run)),
-        *([("deleted", deletions["sentence"])] if deletions else []),
+        *([("deleted", deleted)] if deleted else []),
         *([] if "calibration" in switched_off else [("labels", _summarise_labels(labels["counts"]))]),
         *_summarise_findings(sections),
         ("signed", _summarise_signatures(changes)),
@@ -67,10 +66,9 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
 
 
 def _describe_overview_counts(source: Warehouse) -> list[tuple[str, str]]:
-    counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])
-    if not counts or not counts[0]["count_interactions"]:
+    count = read_counts(source)
+    if count is None:
         return [("interactions", "none: load logs and run `dbt build`")]
-    count = counts[0]
     systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
     named = ", ".join(f"{clean_label(row['system'])} ({row['count_interactions']:,})" for row in systems[:3])
     more = f", and {len(systems) - 3} more" if len(systems) > 3 else ""

@@ -3,49 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
-from hcat.report.charts.topics import TopicCloud, draw_topics
-from hcat.report.showing import format_number, format_percent, group_by, ratio
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column
+from hcat.report.showing import format_number
 
-#: Largest number of chunks drawn; the chart thins them further.
-MAXIMUM_POINTS = 4000
-MAXIMUM_TOPICS = 25
-MAXIMUM_STRATA = 25
+MAXIMUM_STRATA: Final = 25
 
-LIST_TOPICS = """
-select topic_id, topic_name, count_chunks, count_documents, share_chunks, count_added, mean_similarity, is_noise
-from dim_topics
-where count_chunks > 0
-order by is_noise, count_chunks desc, topic_id
-"""
+LIST_TOPICS: Final = "select topic_id, topic_name, count_chunks, is_noise from dim_topics where count_chunks > 0"
 
-# A hash order chooses the chunks, so that every run draws the same ones.
-LIST_POINTS = """
-select topic_id, x, y
-from fct_chunk_topics
-qualify row_number() over (order by md5(chunk_id), chunk_id) <= $maximum
-order by topic_id, chunk_id
-"""
-
-LIST_STABILITY = """
-select variation, method, reduction, count_topics, count_texts, count_pairs, mean_adjusted_rand, minimum_adjusted_rand,
-    silhouette
+LIST_STABILITY: Final = """
+select variation, method, reduction, count_texts, count_pairs, mean_adjusted_rand, minimum_adjusted_rand, silhouette
 from fct_topic_stability
 where is_current
 order by variation
 """
 
-LIST_STRATA = """
+LIST_STRATA: Final = """
 select stratum_label, count_population, share_population, count_planned, count_sampled, allocation, allocation_status,
     weighting_status, count_accepted, count_accepted_effective, plan_status
 from fct_sampling_strata
 order by count_population desc, stratum_label
 """
 
-COUNT_QUERIES = """
+COUNT_QUERIES: Final = """
 with queries as (
     select query_type, expected_behaviour, generator, true as is_accepted from fct_test_queries
     union all
@@ -63,112 +47,118 @@ group by query_type, expected_behaviour, generator
 order by query_type, expected_behaviour, generator
 """
 
-COUNT_REASONS = """
+COUNT_REASONS: Final = """
 select reason, count(*) as count_rejected
 from fct_rejected_queries
 group by reason
 order by count_rejected desc, reason
 """
 
-COUNT_VARIANTS = """
-select variant_type, meaning, count(*) as count_variants
-from fct_test_variants
-group by variant_type, meaning
-order by meaning, variant_type
-"""
-
-COUNT_CALLS = """
-select model, call_status, count(*) as count_calls, sum(prompt_tokens) as prompt_tokens,
-    sum(completion_tokens) as completion_tokens
+COUNT_CALLS: Final = """
+select model, call_status, count(*) as count_calls
 from fct_generation_calls
 group by model, call_status
 order by model, call_status
 """
 
 
-def describe_test_set(source: Warehouse) -> dict[str, Any] | None:
-    """Return topics, strata, queries and variants of the test set; None where this warehouse has no test set."""
+def describe_test_set(source: Warehouse) -> list[Block]:
+    """Return strata, queries and variants of the test set; nothing where this warehouse has no test set."""
     if not source.has("dim_topics", "fct_test_queries"):
-        return None
+        return []
     topics = source.rows(LIST_TOPICS, ["dim_topics"])
-    strata = source.rows(LIST_STRATA, ["fct_sampling_strata"])
-    names = {row["topic_id"]: row["topic_name"] for row in topics}
-    return {
-        "topics": [_describe_topic(number, row) for number, row in enumerate(topics[:MAXIMUM_TOPICS], start=1)],
-        "count_topics_left_out": max(0, len(topics) - MAXIMUM_TOPICS),
-        "picture": _draw(source, topics[:MAXIMUM_TOPICS]),
-        "stability": [
-            {
-                **row,
-                "mean": format_number(row["mean_adjusted_rand"]),
-                "minimum": format_number(row["minimum_adjusted_rand"]),
-                "silhouette": format_number(row["silhouette"]),
-            }
-            for row in source.rows(LIST_STABILITY, ["fct_topic_stability"])
-        ],
-        # nothing was drawn: shares of a draw, effective numbers and weights would mean nothing
-        "count_all_taken": sum(row["count_population"] for row in strata)
-        if strata and all(row["plan_status"] == "all_chunks" for row in strata)
-        else None,
-        "strata": [
-            {
-                **row,
-                "allocation_text": _describe_allocation(row),
-                "stratum_label": _name_stratum(row["stratum_label"], names),
-                "share": format_percent(row["share_population"]),
-                "effective": format_number(row["count_accepted_effective"]),
-            }
-            for row in strata[:MAXIMUM_STRATA]
-        ],
-        "count_strata_left_out": max(0, len(strata) - MAXIMUM_STRATA),
-        "queries": [
-            {
-                **row,
-                "query_type": clean_label(row["query_type"]),
-                "share": format_percent(ratio(row["count_accepted"], row["count_candidates"])),
-            }
-            for row in source.rows(COUNT_QUERIES, ["fct_test_queries", "fct_rejected_queries"])
-        ],
-        "reasons": source.rows(COUNT_REASONS, ["fct_rejected_queries"]),
-        "variants": source.rows(COUNT_VARIANTS, ["fct_test_variants"]),
-        "calls": [
-            {**row, "model": clean_label(row["model"])} for row in source.rows(COUNT_CALLS, ["fct_generation_calls"])
-        ],
-    }
+    if not topics:
+        return []
+    told = (
+        f"{sum(not row['is_noise'] for row in topics):,} topics hold {sum(row['count_chunks'] for row in topics):,}"
+        " chunks of the knowledge base; dim_topics lists them, and fct_chunk_topics has their places in two dimensions."
+    )
+    return blocks.keep(
+        (
+            blocks.heading("Test set made from the documents"),
+            blocks.paragraph(told),
+            *(blocks.paragraph(sentence, "note") for sentence in _list_sentences(source)),
+            blocks.fold(
+                "Strata and queries",
+                _list_strata(source, {row["topic_id"]: row["topic_name"] for row in topics}),
+                blocks.table(
+                    "Queries by type: candidates, and queries accepted into the test set.",
+                    ("query_type", "expected_behaviour", "generator", "count_candidates", "count_accepted"),
+                    source.rows(COUNT_QUERIES, ["fct_test_queries", "fct_rejected_queries"]),
+                ),
+            ),
+        )
+    )
 
 
-def _name_stratum(label: str, names: Mapping[str, str]) -> str:
-    """Return the label of a stratum with the names of topics in place of their ids."""
-    return clean_label(" | ".join(names.get(segment, segment) for segment in label.split(" | ")))
+def _list_sentences(source: Warehouse) -> list[str]:
+    """Return how stable the topics are, and what was rejected, varied and asked of a language model."""
+    varied = {"seed": "other seeds"}
+    sentences = [
+        f"Stability ({varied.get(row['variation'], 'other samples of the texts')}): adjusted Rand index"
+        f" {format_number(row['mean_adjusted_rand'])} on average and at least"
+        f" {format_number(row['minimum_adjusted_rand'])}, over {row['count_pairs']:,} pairs of fits of"
+        f" {row['count_texts']:,} texts ({blocks.say(row['method'])}, {blocks.say(row['reduction'])}); silhouette"
+        f" coefficient {format_number(row['silhouette'])}."
+        for row in source.rows(LIST_STABILITY, ["fct_topic_stability"])
+    ]
+    for start, texts, end in (
+        (
+            "Rejected",
+            [
+                f"{blocks.say(row['reason'])} {row['count_rejected']:,}"
+                for row in source.rows(COUNT_REASONS, ["fct_rejected_queries"])
+            ],
+            " (fct_rejected_queries)",
+        ),
+        (
+            "Calls of a language model",
+            [
+                f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,}"
+                for row in source.rows(COUNT_CALLS, ["fct_generation_calls"])
+            ],
+            " (fct_generation_calls holds every prompt and answer)",
+        ),
+    ):
+        if texts:
+            sentences.append(f"{start}: {', '.join(texts)}{end}.")
+    return sentences
+
+
+def _list_strata(source: Warehouse, names: Mapping[str, str]) -> Block | None:
+    rows = source.rows(LIST_STRATA, ["fct_sampling_strata"])
+    stratum = Column(
+        "Stratum",
+        lambda row: clean_label(" | ".join(names.get(part, part) for part in row["stratum_label"].split(" | "))),
+    )
+    chunks = ("count_population=Chunks", "share_population=Share")
+    if rows and all(row["plan_status"] == "all_chunks" for row in rows):
+        # figures of a draw would mean nothing
+        caption = (
+            f"All {sum(row['count_population'] for row in rows):,} chunks were taken. Nothing was drawn, so every"
+            " weight is 1 and no sampling error is stated."
+        )
+        return blocks.table(
+            caption, (stratum, *chunks, "count_accepted=Accepted queries"), rows, MAXIMUM_STRATA, "strata"
+        )
+    return blocks.table(
+        "Sampling by stratum: chunks planned and drawn, queries accepted. Weights correct for rejected queries.",
+        (
+            stratum,
+            *chunks,
+            "count_planned",
+            "count_sampled=Drawn",
+            Column("Allocation", _describe_allocation, ""),
+            "count_accepted=Accepted queries",
+            "count_accepted_effective=Effective number",
+            "weighting_status=Weights from",
+        ),
+        rows,
+        MAXIMUM_STRATA,
+        "strata",
+    )
 
 
 def _describe_allocation(row: Row) -> str:
-    if row["allocation_status"] == "all_taken":
-        return "all chunks taken"
-    return f"{row['allocation']}, {row['allocation_status']}".replace("_", " ")
-
-
-def _describe_topic(number: int, row: Row) -> Row:
-    return {
-        **row,
-        "number": None if row["is_noise"] else number,
-        "topic_name": clean_label(row["topic_name"]),
-        "share": format_percent(row["share_chunks"]),
-        "similarity": format_number(row["mean_similarity"]),
-    }
-
-
-def _draw(source: Warehouse, topics: list[Row]) -> str | None:
-    points = group_by(source.rows(LIST_POINTS, ["fct_chunk_topics"], maximum=MAXIMUM_POINTS), "topic_id")
-    clouds = [
-        TopicCloud(
-            clean_label(row["topic_name"]),
-            row["count_chunks"],
-            [(point["x"], point["y"]) for point in points.get(row["topic_id"], [])],
-            row["is_noise"],
-        )
-        for row in topics
-    ]
-    if not any(cloud.points for cloud in clouds):
-        return None
-    return draw_topics(clouds, "Chunks of the knowledge base in two dimensions, by topic")
+    is_whole = row["allocation_status"] == "all_taken"
+    return "all chunks taken" if is_whole else blocks.say(f"{row['allocation']}, {row['allocation_status']}")

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from typing import Any
+from collections.abc import Mapping, Sequence, Set
+from typing import Any, Final
+from urllib.parse import quote as quote_url
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
-from hcat.report import charts
+from hcat.report import blocks, charts
+from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.maps import LIST_CONSTANT_DIMENSIONS, describe_maps
+from hcat.report.maps import BIVARIATE, LIST_CONSTANT_DIMENSIONS, MARGINAL, describe_maps
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
-    Gap,
-    as_markup,
-    describe_cell,
     describe_segment,
-    distinct_labels,
     format_difference,
     format_difference_interval,
     format_number,
@@ -26,31 +24,26 @@ from hcat.report.showing import (
     group_by,
     to_anchor,
 )
-from hcat.report.worst import describe_worst
+from hcat.report.worst import describe_conversations, describe_worst, list_worst
 
 #: Cells in the figure of the weakest segments: at most, and at least where fewer are weak.
-MAXIMUM_DIFFERENCES = 20
-MINIMUM_DIFFERENCES = 8
+MAXIMUM_DIFFERENCES: Final = 20
+MINIMUM_DIFFERENCES: Final = 8
 #: Characters of an id that identify it.
-IDENTIFIER_CHARACTERS = 12
-#: Rows of the register, of the causes, and of the ranking without tests.
-MAXIMUM_FINDINGS = 40
-#: Findings that are not folded away, examples of each, and characters of their texts.
-COUNT_UNFOLDED_FINDINGS = 3
-COUNT_FINDING_EXAMPLES = 3
-EXAMPLE_CHARACTERS = 140
-MAXIMUM_CAUSES = 60
+IDENTIFIER_CHARACTERS: Final = 12
+#: Rows of the register, those of them that are not folded away, examples of each, and characters of their texts.
+MAXIMUM_FINDINGS: Final = 40
+COUNT_UNFOLDED_FINDINGS: Final = 3
+COUNT_FINDING_EXAMPLES: Final = 3
+EXAMPLE_CHARACTERS: Final = 140
 #: Cells to which an answer leads back.
-MAXIMUM_CELLS_OF_AN_ANSWER = 5
-MAXIMUM_WEAK_SEGMENTS = 15
-MAXIMUM_CELLS_TO_READ = 10
+MAXIMUM_CELLS_OF_AN_ANSWER: Final = 5
+MAXIMUM_CELLS_TO_READ: Final = 10
 #: Effective clusters that a cell to read first has.
-MINIMUM_CLUSTERS_TO_READ = 4
+MINIMUM_CLUSTERS_TO_READ: Final = 4
 
-MARGINAL = "fct_marginal_weaknesses"
-BIVARIATE = "fct_bivariate_weaknesses"
 #: Columns that the tests of weakness add to both marts.
-TESTED = tuple(
+TESTED: Final = tuple(
     f"{mart}.{column}"
     for mart in (MARGINAL, BIVARIATE)
     for column in (
@@ -65,7 +58,7 @@ TESTED = tuple(
     )
 )
 
-TEST_STATUSES = {
+TEST_STATUSES: Final = {
     "tested": "tested",
     "too_few_clusters": "not tested: too few clusters",
     "no_threshold": "not tested: no threshold has been decided",
@@ -74,22 +67,29 @@ TEST_STATUSES = {
     "no_rest": "not tested: no other interactions to compare with",
     "not_in_family": "not tested: metric outside the declared family of tests",
 }
-MEASUREMENTS = {
+MEASUREMENTS: Final = {
     "mean_score": "mean score",
     "share_failing": "share failing",
     "share_failing_of_all": "share failing, refusals counted",
 }
-RETESTS = {
+RETESTS: Final = {
     "weak": "weak",
     "no_longer_weak": "no longer weak",
     "not_shown": "not shown weak; the weakness may persist",
     "not_retested": "not tested in this build",
 }
-CAUSES_UNKNOWN = Gap("whether retrieval or generation caused a failure", "source chunks of the queries", "relevance")
-FINDING_STATES = {"open": "failed", "in_progress": "undecided", "accepted": "not_evaluated", "closed_by_data": "passed"}
+CAUSES_UNKNOWN: Final = Gap(
+    "whether retrieval or generation caused a failure", "source chunks of the queries", "relevance"
+)
+FINDING_STATES: Final = {
+    "open": "failed",
+    "in_progress": "undecided",
+    "accepted": "not_evaluated",
+    "closed_by_data": "passed",
+}
 
 # Both marts in one shape: a marginal cell has no second segment.
-CELLS = """
+CELLS: Final = """
 select
     marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
     null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
@@ -112,7 +112,7 @@ from fct_bivariate_weaknesses
 """
 
 # A pair with a dimension of one segment repeats a marginal cell.
-LIST_TESTED = f"""
+LIST_TESTED: Final = f"""
 with constant as ({LIST_CONSTANT_DIMENSIONS}),
 
 cells as ({CELLS})
@@ -136,7 +136,7 @@ order by
 limit $maximum
 """
 
-COUNT_TESTS = f"""
+COUNT_TESTS: Final = f"""
 with cells as ({CELLS})
 
 select
@@ -154,30 +154,9 @@ group by metric_name
 order by metric_name
 """
 
-# A metric is no finding in a segment that its own value defines: an empty answer is not answered, and recall is low
-# where the source was not retrieved.
-RANK_SEGMENTS = """
-select weaknesses.*, whole.share_failing as share_failing_whole
-from fct_marginal_weaknesses as weaknesses
-inner join fct_marginal_weaknesses as whole
-    on weaknesses.metric_name = whole.metric_name and whole.dimension = 'all'
-inner join dim_metrics as metrics on weaknesses.metric_name = metrics.metric_name
-where
-    weaknesses.dimension <> 'all'
-    and not weaknesses.is_small
-    and weaknesses.share_failing_lower > whole.share_failing
-    and not (weaknesses.metric_name = 'answered' and weaknesses.dimension = 'answer_length')
-    and not (metrics.family = 'retrieval' and weaknesses.dimension = 'retrieval_hit')
-order by
-    weaknesses.share_failing_lower - whole.share_failing desc,
-    weaknesses.metric_name,
-    weaknesses.dimension,
-    weaknesses.segment
-"""
-
 # What a finding costs: the failures that its cell has beyond the rate of the rest, as a share of all failures of the
 # metric. The lower bound of the difference gives what it costs at least, and findings are ranked by that.
-LIST_FINDINGS = """
+LIST_FINDINGS: Final = """
 with findings as ({findings}),
 
 cells as (
@@ -238,7 +217,7 @@ order by
 """
 
 # Without a register of findings, the weak cells of this build take its place: seen once, and never tested again.
-WEAK_CELLS = f"""
+WEAK_CELLS: Final = f"""
 select
     weakness_id as finding_id, metric_name, measurement, first_dimension, first_segment, second_dimension,
     second_segment, difference, difference_lower, difference_upper, severity, count_needed_to_confirm,
@@ -253,7 +232,7 @@ where is_weak
 
 # Shrunken differences of cells of the headline metric with some scored clusters: a cell of two rows must not come first
 # by luck.
-LIST_CELLS_TO_READ = f"""
+LIST_CELLS_TO_READ: Final = f"""
 with cells as (
     select *, (shrunken_value - rest_value) * case when value > rest_value then 1 else -1 end as shrunken
     from ({CELLS})
@@ -277,14 +256,14 @@ where
 order by shrunken desc, difference desc, weakness_id
 """
 
-LIST_EXAMPLES = """
+LIST_EXAMPLES: Final = """
 select weakness_id, rank, interaction_id, raw_score, is_failing
 from fct_weakness_examples
 where list_contains($weakness_ids::varchar[], weakness_id)
 order by weakness_id, rank, interaction_id
 """
 
-COUNT_FAILURE_CAUSES = """
+COUNT_FAILURE_CAUSES: Final = """
 select
     metric_name,
     count(*) as count_failing,
@@ -296,7 +275,7 @@ group by metric_name
 order by count_failing desc, metric_name
 """
 
-COUNT_RETRIEVAL_CAUSES = """
+COUNT_RETRIEVAL_CAUSES: Final = """
 select
     system,
     count(distinct interaction_id) as count_interactions,
@@ -308,93 +287,54 @@ order by count_interactions desc, system
 """
 
 
-def describe_weaknesses(source: Warehouse, build: Build, metric_name: str | None) -> dict[str, Any]:
-    """Return findings, maps, weakest segments, worst interactions and causes of failures."""
+def describe_weaknesses(
+    source: Warehouse, build: Build, claims: Mapping[str, Any], metric_name: str | None, explorer: str
+) -> Section:
+    """Return findings, weakest segments, maps, causes of failures and worst interactions."""
     ranked = source.rows(LIST_TESTED, TESTED, weakness_ids=None, maximum=MAXIMUM_DIFFERENCES)
     cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
-    tests = source.rows(COUNT_TESTS, TESTED)
-    findings = _describe_findings(source)
+    findings = claims["findings"]
     # the table also holds the cell of every finding that is shown, so that a finding leads to its cell
     drawn = {cell["weakness_id"] for cell in cells}
     known = [row["key"] for row in findings["rows"] if row["key"] not in drawn] if findings else []
     others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
-    worst, causes = describe_worst(source), _describe_causes(source)
-    examples = _describe_examples(source, [*cells, *others], {row["key"] for row in worst["rows"]})
-    for row in worst["rows"]:
-        row["cells"] = [
-            {"anchor": example["anchor"], "segment": example["segment"]}
-            for example in examples
-            if any(one["answer"] == row["anchor"] for one in example["interactions"])
-        ][:MAXIMUM_CELLS_OF_AN_ANSWER]
-    return {
-        "findings": findings,
-        "to_read": _describe_cells_to_read(source),
-        "maps": describe_maps(source, build, metric_name),
-        "is_tested": source.has(*TESTED),
-        "differences": _describe_differences(cells, others),
-        "tests": [
-            {
-                **row,
-                "measurement": MEASUREMENTS.get(row["measurement"], row["measurement"] or "–"),
-                "median_detectable": format_difference(row["median_detectable"], row["measurement"]),
-            }
-            for row in tests
+    worst = list_worst(source)
+    keys = [cell["weakness_id"] for cell in (*cells, *others)]
+    examples = group_by(source.rows(LIST_EXAMPLES, ["fct_weakness_examples"], weakness_ids=keys), "weakness_id")
+    causes, has_causes = _describe_causes(source)
+    return blocks.section(
+        *_show_register(findings, explorer),
+        blocks.heading("Weakest segments"),
+        *_describe_differences(build, cells, others, examples, {row["interaction_id"] for row in worst}),
+        _count_tests(claims["tests"]),
+        *describe_maps(source, build, metric_name),
+        *causes,
+        blocks.heading("Worst interactions in full"),
+        *describe_worst(source, worst, _find_cells([*cells, *others], examples), explorer),
+        *describe_conversations(source),
+        gaps=[
+            *blocks.lacks_mart(source, MARGINAL, "Tests of weakness"),
+            *([] if findings is not None else blocks.lacks_mart(source, "fct_findings", "The register of findings")),
+            *blocks.lacks_mart(source, "fct_weakness_examples", "Worst interactions of the weakest segments"),
+            *blocks.lacks_mart(
+                source, "fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"
+            ),
+            *([] if has_causes else [CAUSES_UNKNOWN]),
         ],
-        "segments": [] if source.has(*TESTED) else rank_segments(source),
-        "examples": examples,
-        "causes": causes,
-        "worst": worst,
-        "gaps": _find_gaps(source)
-        + ([] if causes["is_known"] or causes["systems"] or not causes["metrics"] else [CAUSES_UNKNOWN]),
-    }
+    )
 
 
 def describe_claims(source: Warehouse) -> dict[str, Any]:
-    """Return what the first page says of weaknesses, without pictures: findings, cells to read, and counts of tests."""
+    """Return what the first page says of weaknesses: findings, cells to read, and counts of tests."""
     return {
-        "findings": _describe_findings(source),
+        "findings": describe_findings(source),
         "to_read": _describe_cells_to_read(source),
         "tests": source.rows(COUNT_TESTS, TESTED),
     }
 
 
-def rank_segments(source: Warehouse) -> list[Row]:
-    """Return segments whose interval lies above the failure rate of all interactions, largest distance first."""
-    rows = source.rows(RANK_SEGMENTS, [MARGINAL, "dim_metrics"])
-    return [
-        {
-            **describe_cell(row),
-            "metric_name": row["metric_name"],
-            "dimension": row["dimension"],
-            "segment": clean_label(row["segment"]),
-            "whole": format_percent(row["share_failing_whole"]),
-        }
-        for row in rows[:MAXIMUM_WEAK_SEGMENTS]
-    ]
-
-
-def _find_gaps(source: Warehouse) -> list[Gap]:
-    gaps = []
-    if not source.has(*TESTED):
-        gaps.append(
-            Gap(
-                "Tests of weakness and their confirmation: the weakness marts of this warehouse lack these columns.",
-                "`dbt build` with the current version of hcat",
-            )
-        )
-    for mart, what in (
-        ("fct_findings", "The register of findings"),
-        ("fct_weakness_examples", "Worst interactions of the weakest segments"),
-        ("fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"),
-    ):
-        if not source.has(mart):
-            gaps.append(
-                Gap(f"{what}: this warehouse lacks the mart {mart}.", "`dbt build` with the current version of hcat")
-            )
-    return gaps
-
-
-def _describe_findings(source: Warehouse) -> dict[str, Any] | None:
+def describe_findings(source: Warehouse) -> dict[str, Any] | None:
+    """Return the findings as the first page and the register show them; None in a warehouse without a register."""
     has_register = "fct_findings" not in source.switched_off
     if has_register and not source.has("fct_findings"):
         return None
@@ -410,7 +350,6 @@ def _describe_findings(source: Warehouse) -> dict[str, Any] | None:
     not_closed = [row for row in rows if row["status"] != "closed_by_data"]
     return {
         "rows": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]],
-        "count_unfolded": COUNT_UNFOLDED_FINDINGS,
         "count_open": len(not_closed),
         "count_open_confirmed": sum(1 for row in not_closed if row["kind"] == "confirmed"),
         "count_left_out": max(0, len(rows) - MAXIMUM_FINDINGS),
@@ -477,6 +416,77 @@ def _describe_confirmation(row: Row) -> str:
     return f"{words} on {row['count_new_interactions']:,} new interactions: {difference}"
 
 
+def _show_register(findings: Mapping[str, Any] | None, explorer: str) -> list[Block | None]:
+    if findings is None:
+        return []
+    if not findings["rows"]:
+        empty = (
+            "The register is empty: no cell was weak in any build. An empty register does not prove that there is no"
+            " weakness. The table of tests below shows which differences could have been detected."
+        )
+        return [blocks.heading("Register of findings"), blocks.paragraph(empty)]
+    caption = (
+        "Cells that were weak in some build, ranked by the share of failures that they explain at least. Cells overlap,"
+        " so these shares do not add up. Confirmed: shown again on clusters of later builds. A positive difference"
+        " means worse than the rest. A finding closes by itself when a build no longer shows it."
+    )
+    rows = findings["rows"]
+    left_out = findings["count_left_out"]
+    return [
+        blocks.heading("Register of findings"),
+        _list_findings(caption, rows[:COUNT_UNFOLDED_FINDINGS], explorer),
+        blocks.fold(
+            f"{len(rows) - COUNT_UNFOLDED_FINDINGS} more findings",
+            _list_findings("", rows[COUNT_UNFOLDED_FINDINGS:], explorer),
+        ),
+        blocks.paragraph(f"{left_out} more findings are in the warehouse and not shown here.", "note")
+        if left_out
+        else None,
+    ]
+
+
+def _list_findings(caption: str, rows: Sequence[Row], explorer: str) -> Block | None:
+    return blocks.table(
+        caption,
+        (
+            Column("Finding", lambda row: _name_finding(row, explorer), ""),
+            Column("Segment, with answers that fail", _show_segment, "wide"),
+            "metric_name",
+            "measurement",
+            Column("Status", lambda row: blocks.pill(row["state"], row["status"]), ""),
+            "severity",
+            "owner",
+            Column("Difference", lambda row: blocks.with_interval(row["difference"], row["interval"])),
+            "retest=Result in this build",
+            "first_seen",
+            "last_seen",
+        ),
+        rows,
+        len(rows),
+        anchor=lambda row: row["anchor"],
+    )
+
+
+def _show_segment(row: Row) -> Any:
+    small = (blocks.small(row["cost"]), blocks.small(row["note"]))
+    return blocks.lines(row["segment"], *small, *map(_show_example, row["examples"]))
+
+
+def _name_finding(row: Row, explorer: str) -> Any:
+    inside = blocks.link(f"{explorer}#/findings/{quote_url(row['finding_id'])}", "in the explorer") if explorer else ""
+    return blocks.lines(
+        blocks.code(blocks.link(row["cell"], row["finding_id"])),
+        blocks.small(row["kind"]),
+        blocks.small(inside),
+        blocks.small(row["confirmation"]),
+    )
+
+
+def _show_example(example: Row) -> Any:
+    asked = blocks.code(blocks.link(example["answer_anchor"], example["interaction_id"]))
+    return blocks.rich("{} {} <b>→</b> {}", asked, example["query"], example["answer"])
+
+
 def _describe_cells_to_read(source: Warehouse) -> list[Row]:
     """Return the cells to read first, without any claim about them."""
     return [
@@ -506,63 +516,64 @@ def describe_size(row: Row) -> str:
     return clusters if documents is None else f"{clusters}, documents: {documents:,}"
 
 
-def _describe_differences(cells: Sequence[Row], others: Sequence[Row]) -> dict[str, Any]:
-    """Return one figure per unit (shares, scores) of the differences to the rest, and one table for both."""
-    pictures = []
-    for is_share in (True, False):
-        chosen = [cell for cell in cells if (cell["measurement"] != "mean_score") is is_share]
-        if not chosen:
-            continue
-        words = "share failing, percentage points" if is_share else "mean score, in the unit of the metric"
-        picture = charts.draw_differences(
-            [
-                charts.Difference(
-                    *_name_cell(cell),
-                    cell["difference"],
-                    cell["difference_lower"],
-                    cell["difference_upper"],
-                    bool(cell["is_weak"]),
-                    _describe_standing(cell),
-                )
-                for cell in chosen
-            ],
-            f"difference to all other interactions: {words}",
-            ("better", "worse"),
-            is_share,
-            f"Weakest segments by {words}: difference to all other interactions with interval; see the table",
+def _describe_differences(
+    build: Build,
+    cells: Sequence[Row],
+    others: Sequence[Row],
+    examples: Mapping[str, Sequence[Row]],
+    linked: Set[str],
+) -> list[Block | None]:
+    """Return the picture of the differences in shares to the rest, and a table with those in scores as well."""
+    if not cells:
+        return [
+            blocks.absent(
+                "No cell could be tested: too few clusters, no threshold, or no scores. The table below counts the"
+                " reasons."
+            )
+        ]
+    shares = [cell for cell in cells if cell["measurement"] != "mean_score"]
+    shown = [
+        _draw_differences(build, shares) if shares else None,
+        blocks.fold("Table behind the figure", _list_differences([*cells, *others], examples, linked)),
+    ]
+    if any(cell["is_weak"] for cell in cells):
+        return shown
+    return [
+        blocks.paragraph(
+            "No tested cell is weak. The table counts what was tested and what the tests could have found."
+        ),
+        blocks.fold("Segments with the largest differences", *shown),
+    ]
+
+
+def _draw_differences(build: Build, cells: Sequence[Row]) -> Block:
+    unit = "share failing, percentage points"
+    drawn = [
+        charts.Difference(
+            *_name_cell(cell),
+            cell["difference"],
+            cell["difference_lower"],
+            cell["difference_upper"],
+            bool(cell["is_weak"]),
+            f"n {cell['count_scored']:,}, {cell['count_clusters']:,} clusters: {say_standing(cell)}",
         )
-        pictures.append({"chart": as_markup(picture), "is_share": is_share})
-    return {
-        "pictures": pictures,
-        "has_weak": any(cell["is_weak"] for cell in cells),
-        "rows": [
-            {
-                "anchor": to_anchor("cell", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
-                "finding": to_anchor("finding", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
-                "examples": to_anchor("examples", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
-                "segment": describe_segment(cell),
-                "metric_name": cell["metric_name"],
-                "measurement": MEASUREMENTS[cell["measurement"]],
-                "count_scored": cell["count_scored"],
-                "size": describe_size(cell),
-                "dominated": format_percent(cell["largest_cluster_share"]) if cell["is_dominated"] else "",
-                "family": cell["family"],
-                "needed_to_flag": _format_count(cell["count_needed_to_flag"]),
-                "needed_to_confirm": _format_count(cell["count_needed_to_confirm"]),
-                "value": format_value(cell["value"], cell["measurement"]),
-                "rest": format_value(cell["rest_value"], cell["measurement"]),
-                "difference": format_difference(cell["difference"], cell["measurement"]),
-                "interval": format_difference_interval(
-                    cell["difference_lower"], cell["difference_upper"], cell["measurement"]
-                ),
-                "q_value": format_number(cell["q_value"]),
-                "severity": cell["severity"] or "–",
-                "standing": _describe_standing(cell, with_counts=False),
-                "detectable": format_difference(cell["minimum_detectable_difference"], cell["measurement"]),
-            }
-            for cell in (*cells, *others)
-        ],
-    }
+        for cell in cells
+    ]
+    label = f"Weakest segments by {unit}: difference to all other interactions with interval; see the table"
+    svg = charts.draw_differences(
+        drawn, f"difference to all other interactions: {unit}", ("better", "worse"), True, label
+    )
+    caption = (
+        f"Difference between the segment and all other interactions ({unit}), with {build.level} intervals over whole"
+        " clusters; values to the right of the line are worse, whether high or low scores are better. Diamonds: weak."
+        " Circles: not shown to be weak. n is the number of scored interactions."
+    )
+    return blocks.picture(svg, caption)
+
+
+def say_standing(cell: Row) -> str:
+    """Return what the test says of a cell."""
+    return "weak" if cell["is_weak"] else "not shown to be weak"
 
 
 def _name_cell(cell: Row) -> tuple[str, str]:
@@ -575,48 +586,138 @@ def _name_cell(cell: Row) -> tuple[str, str]:
     return describe_segment(first), f"and {describe_segment(second)}: {measured}"
 
 
-def _describe_standing(cell: Row, with_counts: bool = True) -> str:
-    words = "weak" if cell["is_weak"] else "not shown to be weak"
-    return f"n {cell['count_scored']:,}, {cell['count_clusters']:,} clusters: {words}" if with_counts else words
+def _list_differences(cells: Sequence[Row], examples: Mapping[str, Sequence[Row]], shown: Set[str]) -> Block | None:
+    return blocks.table(
+        "Headline: q bounds the chance of any false flag among the cells declared in advance; other: q controls the"
+        " false discovery rate (docs/weakness.md). Detectable: the smallest true difference that the test would find in"
+        " four of five cases. ‡ marks cells where one cluster holds more than a fifth of the interactions.",
+        (
+            Column("Segment", _name_segment, ""),
+            "metric_name",
+            "measurement",
+            "count_scored=n",
+            "count_clusters",
+            "count_documents",
+            Column("Value", lambda row: format_value(row["value"], row["measurement"])),
+            Column("Rest", lambda row: format_value(row["rest_value"], row["measurement"])),
+            Column("Difference", show_difference),
+            "q_value=q",
+            "family=Tests",
+            Column("Result", say_standing, ""),
+            "severity",
+            Column(
+                "Detectable", lambda row: format_difference(row["minimum_detectable_difference"], row["measurement"])
+            ),
+            "count_needed_to_flag",
+            "count_needed_to_confirm",
+            Column("Worst answers", lambda row: _show_answers(examples.get(row["weakness_id"], ()), shown), "wide"),
+        ),
+        cells,
+        len(cells),
+        words={"measurement": MEASUREMENTS},
+        anchor=lambda row: _anchor("cell", row),
+    )
 
 
-def _format_count(count: int | None) -> str:
-    return "–" if count is None else f"{count:,}"
+def _anchor(kind: str, cell: Row) -> str:
+    return to_anchor(kind, cell["weakness_id"][:IDENTIFIER_CHARACTERS])
 
 
-def _describe_examples(source: Warehouse, cells: Sequence[Row], shown: Set[str]) -> list[Row]:
-    """Return the ids and scores of the worst interactions of the cells of the table, weak ones first."""
-    keys = [cell["weakness_id"] for cell in cells]
-    found = group_by(source.rows(LIST_EXAMPLES, ["fct_weakness_examples"], weakness_ids=keys), "weakness_id")
-    return [
-        {
-            "anchor": to_anchor("examples", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
-            "cell": to_anchor("cell", cell["weakness_id"][:IDENTIFIER_CHARACTERS]),
-            "segment": describe_segment(cell),
-            "metric_name": cell["metric_name"],
-            "standing": _describe_standing(cell, with_counts=False),
-            "interactions": [
-                {
-                    "answer": to_anchor("answer", row["interaction_id"]) if row["interaction_id"] in shown else "",
-                    "interaction_id": clean_label(row["interaction_id"]),
-                    "score": format_number(row["raw_score"]),
-                    "is_failing": row["is_failing"],
-                }
-                for row in found[cell["weakness_id"]]
-            ],
-        }
-        for cell in cells
-        if cell["weakness_id"] in found
-    ]
+def _name_segment(cell: Row) -> Any:
+    dominated = f"‡ largest cluster {format_percent(cell['largest_cluster_share'])}" if cell["is_dominated"] else ""
+    back = blocks.small(blocks.link(_anchor("finding", cell), "finding"))
+    return blocks.lines(describe_segment(cell), back, blocks.small(dominated))
 
 
-def _describe_causes(source: Warehouse) -> dict[str, Any]:
-    systems = source.rows(COUNT_RETRIEVAL_CAUSES, ["fct_retrieval_quality"])[:MAXIMUM_SYSTEMS]
-    labels = distinct_labels([row["system"] for row in systems])
+def show_difference(row: Row) -> Any:
+    """Return the difference of a row with its interval, in the unit of its measurement."""
+    measurement = row["measurement"]
+    return blocks.with_interval(
+        format_difference(row["difference"], measurement),
+        format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
+    )
+
+
+def _show_answers(examples: Sequence[Row], shown: Set[str]) -> Any:
+    return blocks.spaced(
+        blocks.rich(
+            "{} {}",
+            blocks.code(
+                blocks.link(to_anchor("answer", each["interaction_id"]), clean_label(each["interaction_id"]))
+                if each["interaction_id"] in shown
+                else clean_label(each["interaction_id"])
+            ),
+            format_number(each["raw_score"]),
+        )
+        for each in examples
+    )
+
+
+def _find_cells(cells: Sequence[Row], examples: Mapping[str, Sequence[Row]]) -> dict[str, list[Any]]:
+    """Return links to the cells in which an interaction is among the worst."""
+    found: dict[str, list[Any]] = {}
+    for cell in cells:
+        for example in examples.get(cell["weakness_id"], ()):
+            links = found.setdefault(example["interaction_id"], [])
+            if len(links) < MAXIMUM_CELLS_OF_AN_ANSWER:
+                links.append(blocks.link(_anchor("cell", cell), describe_segment(cell)))
+    return found
+
+
+def _count_tests(tests: Sequence[Row]) -> Block | None:
+    return blocks.fold(
+        "How many cells were tested, and what the tests could find",
+        blocks.table(
+            "Number of cells tested, by metric. Median detectable difference: in half of the cells, the test could only"
+            " find a difference larger than this.",
+            (
+                "metric_name",
+                "measurement",
+                "count_cells",
+                "count_tested",
+                "count_headline=In the headline",
+                "count_too_few=Too few clusters",
+                "count_weak",
+                Column(
+                    "Median detectable difference",
+                    lambda row: format_difference(row["median_detectable"], row["measurement"]),
+                ),
+            ),
+            tests,
+            len(tests),
+            words={"measurement": MEASUREMENTS},
+        ),
+    )
+
+
+def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
+    """Return causes of failures by system, and whether any is known or none was to be found."""
+    systems = source.rows(COUNT_RETRIEVAL_CAUSES, ["fct_retrieval_quality"])
     metrics = source.rows(COUNT_FAILURE_CAUSES, ["fct_failure_causes"])
-    return {
-        "metrics": metrics[:MAXIMUM_CAUSES],
-        # without source chunks, every cause is undetermined
-        "is_known": any(row["count_retrieval"] or row["count_generation"] for row in metrics),
-        "systems": [{**row, "system": labels[row["system"]]} for row in systems],
-    }
+    # without source chunks, every cause is undetermined
+    is_known = any(row["count_retrieval"] or row["count_generation"] for row in metrics)
+    if not (systems or is_known):
+        return [], not metrics
+    return [
+        blocks.heading("Causes of failures"),
+        blocks.table(
+            "If a source chunk was retrieved, generation failed; otherwise retrieval failed.",
+            (
+                "system",
+                "count_interactions=Interactions with known source chunks",
+                "count_retrieval=Failing, source chunk not retrieved",
+                "count_generation=Failing, source chunk retrieved",
+            ),
+            systems,
+            MAXIMUM_SYSTEMS,
+            "systems",
+        ),
+        blocks.fold(
+            "Causes by metric",
+            blocks.table(
+                "Undetermined: only some source chunks were retrieved, or they are not known.",
+                ("metric_name", "count_failing", "count_retrieval", "count_generation", "count_undetermined"),
+                metrics if is_known else [],
+            ),
+        ),
+    ], True

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+from urllib.parse import quote as quote_url
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
+from hcat.report import blocks
+from hcat.report.blocks import Block
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
     EXCERPT_CHARACTERS,
@@ -17,9 +21,9 @@ from hcat.report.showing import (
 )
 
 #: Interactions that are shown, those of them that are not folded away, and sentences of each.
-MAXIMUM_WORST = 15
-COUNT_OPEN = 1
-MAXIMUM_SENTENCES = 3
+MAXIMUM_WORST: Final = 10
+COUNT_OPEN: Final = 1
+MAXIMUM_SENTENCES: Final = 3
 
 #: Metrics whose worst scores are listed: groundedness, numbers, agreement with a reference, words, and refusals.
 WORST_METRICS = (
@@ -147,22 +151,55 @@ order by interaction_id, is_least_grounded desc, sentence_index, sentence_id
 """
 
 
-def describe_worst(source: Warehouse) -> dict[str, Any]:
-    """Return the lowest scores of :data:`WORST_METRICS` in turn, with scores and evidence of each interaction."""
-    needed = ["fct_evaluations", "fct_interactions", "dim_metrics"]
-    names = list(WORST_METRICS)
-    rows = source.rows(
+# A repeated error comes first, then the share of turns that fail.
+COUNT_CONVERSATIONS: Final = """
+select
+    count(*) as count_conversations,
+    count(*) filter (where count_judged > 0) as count_judged,
+    count(*) filter (where count_failing > 0) as count_failing,
+    count(*) filter (where is_error_repeated) as count_repeating,
+    first(conversation_id order by is_error_repeated desc, share_failing desc, count_failing desc, conversation_key)
+        filter (where count_failing > 0) as worst
+from fct_conversations
+where count_turns > 1
+"""
+
+
+def list_worst(source: Warehouse) -> list[Row]:
+    """Return the interactions with the lowest scores of :data:`WORST_METRICS` in turn."""
+    return source.rows(
         LIST_WORST,
-        needed,
-        metric_names=names,
+        ["fct_evaluations", "fct_interactions", "dim_metrics"],
+        metric_names=list(WORST_METRICS),
         maximum=MAXIMUM_WORST,
         # one character more than is shown, so that a cut text is recognised
         query_characters=QUERY_CHARACTERS + 1,
         answer_characters=ANSWER_CHARACTERS + 1,
         sentence_characters=SENTENCE_CHARACTERS + 1,
     )
+
+
+def describe_worst(
+    source: Warehouse, rows: Sequence[Row], cells: Mapping[str, Sequence[Any]], explorer: str
+) -> list[Block | None]:
+    """Return a card for each interaction, which leads to the cells in which it is among the worst."""
+    if not rows:
+        return [
+            blocks.absent(
+                "No interaction has a score of groundedness, support or agreement with a reference. These metrics need"
+                " retrieved contexts or reference answers."
+            )
+        ]
     keys = [row["interaction_id"] for row in rows]
-    scores = group_by(source.rows(LIST_SCORES_OF, needed, interaction_ids=keys, metric_names=names), "interaction_id")
+    scores = group_by(
+        source.rows(
+            LIST_SCORES_OF,
+            ["fct_evaluations", "fct_interactions", "dim_metrics"],
+            interaction_ids=keys,
+            metric_names=list(WORST_METRICS),
+        ),
+        "interaction_id",
+    )
     evidence = group_by(
         source.rows(
             LIST_EVIDENCE_OF,
@@ -173,55 +210,111 @@ def describe_worst(source: Warehouse) -> dict[str, Any]:
         ),
         "interaction_id",
     )
-    shown = [
-        {
-            "key": row["interaction_id"],
-            "anchor": to_anchor("answer", row["interaction_id"]),
-            "interaction_id": clean_label(row["interaction_id"]),
-            "why": _explain_listing(row),
-            "system": clean_label(row["system"]),
-            "topic": clean_label(row["topic"]),
-            "query_type": clean_label(row["query_type"]) if row["query_type"] else "",
-            "query_text": clean_text(row["query_text"], QUERY_CHARACTERS),
-            "answer": clean_text(row["answer"], ANSWER_CHARACTERS),
-            "reference_answer": clean_text(row["reference_answer"], SENTENCE_CHARACTERS),
-            "scores": [
-                {
-                    "metric_name": score["metric_name"],
-                    "value": format_number(score["raw_score"]),
-                    "status": score["score_status"],
-                    "threshold": format_number(score["threshold"]),
-                    "is_failing": score["is_failing"],
-                }
-                for score in scores.get(row["interaction_id"], [])
-                if score["score_status"] != "missing_input"
-            ],
-            "evidence": [
-                {
-                    "sentence_text": clean_text(sentence["sentence_text"], SENTENCE_CHARACTERS),
-                    "evidence_text": clean_text(sentence["evidence_text"], SENTENCE_CHARACTERS),
-                    "unsupported": clean_text(sentence["unsupported"], EXCERPT_CHARACTERS),
-                    "contradicted": clean_text(sentence["contradicted"], EXCERPT_CHARACTERS),
-                    "displaced": clean_text(sentence["displaced"], EXCERPT_CHARACTERS),
-                    "chunk": clean_label(sentence["evidence_chunk_id"]) if sentence["evidence_chunk_id"] else "",
-                    "rank": sentence["evidence_rank"],
-                    "similarity": format_number(sentence["similarity"]),
-                    "contradicting_text": clean_text(sentence["contradicting_text"], SENTENCE_CHARACTERS),
-                    "contradiction": format_number(sentence["contradiction_probability"]),
-                    "is_flagged": sentence["is_flagged"],
-                    "is_contradicted": sentence["is_contradicted"],
-                    "is_least_grounded": sentence["is_least_grounded"],
-                }
-                for sentence in evidence.get(row["interaction_id"], [])
-            ],
-        }
-        for row in rows
+    cards = [
+        _show_card(
+            number,
+            row,
+            scores.get(row["interaction_id"], []),
+            evidence.get(row["interaction_id"], []),
+            cells.get(row["interaction_id"], ()),
+            explorer,
+        )
+        for number, row in enumerate(rows, start=1)
     ]
-    named = [name for name in names if any(row["metric_name"] == name for row in rows)]
-    return {"rows": shown, "count_open": COUNT_OPEN, "metric_names": named}
+    named = [metric for metric in WORST_METRICS if any(row["metric_name"] == metric for row in rows)]
+    return [
+        blocks.paragraph(
+            f"The lowest scores of {', '.join(named)}, in turn; one interaction per cluster comes before others of the"
+            " same cluster. A refusal is listed only where an answer was expected. A low score is a reason to read the"
+            " answer, not a proof that it is wrong. Longer texts are cut with an ellipsis: queries at"
+            f" {QUERY_CHARACTERS} characters, answers at {ANSWER_CHARACTERS}, sentences at {SENTENCE_CHARACTERS}."
+            " Control and direction characters are shown as their code points."
+        ),
+        *cards[:COUNT_OPEN],
+        blocks.fold(f"{len(cards) - COUNT_OPEN} more interactions", *cards[COUNT_OPEN:]),
+    ]
 
 
-def _explain_listing(row: Row) -> str:
+def _show_card(
+    number: int, row: Row, scores: Sequence[Row], evidence: Sequence[Row], cells: Sequence[Any], explorer: str
+) -> Block:
+    header = [
+        blocks.rich("<b>{}. {}</b>", number, explain_listing(row)),
+        blocks.code(clean_label(row["interaction_id"])),
+        blocks.link(f"{explorer}#/interaction/{quote_url(row['interaction_id'])}", "in the explorer")
+        if explorer
+        else "",
+        clean_label(row["system"]),
+        f"topic {clean_label(row['topic'])}",
+        clean_label(row["query_type"]) if row["query_type"] else "",
+    ]
+    reference = clean_text(row["reference_answer"], SENTENCE_CHARACTERS)
+    exchange = [
+        ("Query", blocks.show_quote(clean_text(row["query_text"], QUERY_CHARACTERS) or "(not logged)")),
+        ("Answer", blocks.show_quote(clean_text(row["answer"], ANSWER_CHARACTERS) or "(empty)")),
+        *([("Reference", blocks.show_quote(reference))] if reference else []),
+    ]
+    notes = []
+    if not evidence:
+        notes.append("No evidence by sentence: the interaction has no retrieved context with text.")
+    if cells:
+        notes.append(blocks.rich("Among the worst answers of {}.", blocks.spaced(cells, ", ")))
+    return blocks.card(
+        [part for part in header if part],
+        [exchange, *(_show_evidence(sentence) for sentence in evidence)],
+        anchor=to_anchor("answer", row["interaction_id"]),
+        note=blocks.spaced(notes, " "),
+        chips=[
+            (score["is_failing"], _show_score(score)) for score in scores if score["score_status"] != "missing_input"
+        ],
+    )
+
+
+def _show_score(score: Row) -> Any:
+    value = str(score["score_status"]).replace("_", " ")
+    if score["raw_score"] is not None:
+        value = format_number(score["raw_score"])
+    verdict = ""
+    if score["is_failing"] is not None:
+        verdict = f"{'fails' if score['is_failing'] else 'passes'} {format_number(score['threshold'])}"
+    return blocks.rich("{} <b>{}</b> {}", score["metric_name"], value, verdict)
+
+
+def _show_evidence(sentence: Row) -> list[tuple[str, Any]]:
+    """Return what stands in the evidence of one sentence, by name."""
+    text = blocks.show_quote(clean_text(sentence["sentence_text"], SENTENCE_CHARACTERS))
+    for mark, field in (("unsupported", "is_flagged"), ("contradicted", "is_contradicted")):
+        if sentence[field]:
+            text = blocks.rich('{} <span class="mark {}">{}</span>', text, mark, mark)
+    shown = [("Weakest sentence" if sentence["is_least_grounded"] else "Sentence with unsupported parts", text)]
+    best = clean_text(sentence["evidence_text"], SENTENCE_CHARACTERS)
+    against = clean_text(sentence["contradicting_text"], SENTENCE_CHARACTERS)
+    if sentence["is_contradicted"] and against != best:
+        shown.append(("Contradicting evidence", blocks.show_quote(against)))
+    rank = sentence["evidence_rank"]
+    where = [f"similarity {format_number(sentence['similarity'])}"]
+    if sentence["is_contradicted"]:
+        where.insert(0, f"contradiction {format_number(sentence['contradiction_probability'])}")
+    is_turn = rank is not None and rank < 0
+    where.append(f"said by the user {-rank} turns earlier" if is_turn else f"retrieved at rank {rank}")
+    if sentence["evidence_chunk_id"]:
+        where.append(f"chunk {clean_label(sentence['evidence_chunk_id'])}")
+    shown.append(("Best evidence", blocks.rich("{}<br>{}", blocks.show_quote(best), blocks.small(", ".join(where)))))
+    for title, field in (
+        ("Unsupported", "unsupported"),
+        ("Out of place", "displaced"),
+        ("Contradicted by a record", "contradicted"),
+    ):
+        found = clean_text(sentence[field], EXCERPT_CHARACTERS)
+        if found:
+            shown.append((title, blocks.show_quote(found, "unsupported quote")))
+        elif field == "unsupported":
+            shown.append((title, blocks.small("context or query contain every word, number and name")))
+    return shown
+
+
+def explain_listing(row: Row) -> str:
+    """Return why an interaction is listed."""
     if row["metric_name"] == "refusal_as_expected":
         refused = row["expected_behaviour"] == "answer"
         return "refused but should have answered" if refused else "answered but should have refused"
@@ -231,3 +324,17 @@ def _explain_listing(row: Row) -> str:
 def _ordinal(number: int) -> str:
     suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return "lowest" if number == 1 else f"{number}{suffix} lowest"
+
+
+def describe_conversations(source: Warehouse) -> list[Block]:
+    """Return how many conversations fail and where; nothing without a conversation of at least two turns."""
+    counts = next(iter(source.rows(COUNT_CONVERSATIONS, ["fct_conversations"])), None)
+    if counts is None or not counts["count_conversations"]:
+        return []
+    told = (
+        f"{counts['count_conversations']:,} conversations have more than one turn. Of {counts['count_judged']:,} with a"
+        f" verdict, {counts['count_failing']:,} have a turn that fails a threshold in force. In"
+        f" {counts['count_repeating']:,} a later turn repeats a sentence that no evidence supports. The one that fails"
+        f" most is {clean_label(counts['worst']) if counts['worst'] else 'none'}; fct_conversations lists all."
+    )
+    return [blocks.heading("Conversations"), blocks.paragraph(told)]

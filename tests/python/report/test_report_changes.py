@@ -145,7 +145,7 @@ def test_gates_findings_figures_thresholds_and_versions_are_compared(page: str) 
     assert "0.560" not in text
     assert "support_ words 0.800 0.900" in text
     assert "hcat 0.0.9 0.1.0" in text
-    assert "hcat_ confidence 0.9 0.95" in text
+    assert "hcat_confidence 0.9 0.95" in text
     assert "Seeds changed threshold_gates" in text
     assert "sign_offs" not in text
     assert "interactions with a label: 90 → 120; of them labelled by people: 0 → 30" in text

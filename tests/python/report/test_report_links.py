@@ -29,7 +29,7 @@ def test_every_link_has_one_target(page: str) -> None:
     links = {value.removeprefix("#") for tag, name, value in attributes if tag == "a" and name == "href"}
     named = [name for name in ids if not name.startswith("chart")]
     assert links <= set(ids)
-    for kind in ("gate-", "metric-", "family-", "finding-", "cell-", "examples-", "answer-"):
+    for kind in ("gate-", "metric-", "family-", "finding-", "cell-", "answer-"):
         assert [name for name in named if name.startswith(kind)], kind
         assert len([name for name in named if name.startswith(kind)]) == len(
             {name for name in named if name.startswith(kind)}
@@ -46,12 +46,6 @@ def test_a_finding_leads_to_its_cell_and_the_cell_back(page: str) -> None:
         if cell in cells:
             assert f'<a href="#{cell}">' in row
             assert f'<a href="#{name}">' in cells[cell]
-    examples = dict(re.findall(r'<tr id="(examples-[^"]+)">(.*?)</tr>', section, re.S))
-    assert examples
-    for name, row in examples.items():
-        cell = name.replace("examples-", "cell-")
-        assert f'<a href="#{cell}">' in row
-        assert f'<a href="#{name}">' in cells[cell]
 
 
 def test_a_gate_leads_to_the_formula_of_its_metric(page: str) -> None:

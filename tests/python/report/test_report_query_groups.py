@@ -10,7 +10,6 @@ import pytest
 from test_report import HOSTILE, insert, make_warehouse, parse
 
 from hcat import report
-from hcat.report import charts
 
 MARTS = """
 create or replace table fct_answer_correctness (
@@ -27,22 +26,6 @@ create or replace table fct_robustness_rates (
     count_robust_groups bigint, count_non_robust_groups bigint, count_gap_groups bigint, count_answers bigint,
     smallest_group bigint, largest_group bigint, gap_share double, robustness double, robustness_lower double,
     robustness_upper double, chance_robustness double, accuracy double, accuracy_lower double, accuracy_upper double
-);
-create or replace table fct_robustness_differences (
-    system varchar, hypothesis varchar, first_side varchar, second_side varchar, scope varchar, gap_rule varchar,
-    measure varchar, status varchar, group_size bigint, first_value double, second_value double, difference double,
-    difference_lower double, difference_upper double, chance_difference double, p_value double
-);
-create or replace table fct_robustness_variants (
-    system varchar, variant_type varchar, variant_meaning varchar, metric_name varchar, change_status varchar,
-    flip_status varchar, count_pairs bigint, count_decided_pairs bigint, count_broken bigint, count_mended bigint,
-    mean_change double, mean_change_lower double, mean_change_upper double, share_flipped double,
-    share_flipped_lower double, share_flipped_upper double
-);
-create or replace table fct_metric_reliability (
-    system varchar, metric_name varchar, measure varchar, status varchar, measured_value double, value_lower double,
-    value_upper double, chance_value double, count_answers bigint, count_without_verdict bigint, count_undecided bigint,
-    count_assumed bigint
 );
 """
 
@@ -92,27 +75,6 @@ def make_page(folder: Path, text: str = "") -> str:
                 | {"scope": "language_model_errors_removed"},
             ],
         )  # fmt: skip
-        compared = {"system": system, "hypothesis": f"length{text}", "first_side": "long", "second_side": "short"}
-        compared |= {"scope": "all", "gap_rule": "own_side", "measure": "robustness", "status": "compared"}
-        figures = {"difference": -0.2, "difference_lower": -0.3, "difference_upper": -0.1, "p_value": 0.001}
-        insert(connection, "fct_robustness_differences", [compared | figures | {"group_size": 3}])
-        variant = {"system": system, "variant_type": f"paraphrase{text}", "variant_meaning": "kept"}
-        variant |= {"metric_name": "answer_correctness", "change_status": "estimated", "flip_status": "estimated"}
-        counts = {"count_pairs": 20, "count_decided_pairs": 16, "count_broken": 3, "count_mended": 1}
-        shares = {"share_flipped": 0.25, "share_flipped_lower": 0.1, "share_flipped_upper": 0.5, "mean_change": -0.125}
-        insert(connection, "fct_robustness_variants", [variant | counts | shares])
-        reliability = {"system": system, "metric_name": "support_words", "count_undecided": 7}
-        reliability |= {"count_without_verdict": 2, "count_answers": 50, "chance_value": 0.8}
-        insert(
-            connection,
-            "fct_metric_reliability",
-            [
-                reliability | {"measure": "precision", "status": "estimated", "measured_value": 0.9, "value_lower": 0.8}
-                | {"value_upper": 0.95},
-                reliability | {"measure": "recall", "status": "nothing_correct"},
-                reliability | {"metric_name": f"open{text}", "measure": "recall", "status": "no_threshold"},
-            ],
-        )  # fmt: skip
     page = report.render_report(warehouse)
     return page[page.index('<section id="robustness">') : page.index('<section id="limitations">')]
 
@@ -124,17 +86,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def test_figures_of_groups_variants_and_metrics_are_shown(page: str) -> None:
     text = " ".join("".join(parse(page).text).split())
-    assert "1 of 4 groups have fewer than two decided queries" in text
     assert "50.0 %[40.0, 60.0] %45.0 %" in text.replace(" [", "[").replace("% ", "%")
     assert "one answer per group" not in text  # the gaps of every side are shown in their place
     assert "all answers; gap only if wrong on all sides" in text
     assert "90.0 %[80.0, 95.0] %" not in text.replace(" [", "[")  # no context can be compared in groups of one
-    assert "−20.0" in text or "-20.0" in text
     assert "25.0 %" in text
-    assert "No threshold has been decided for open, so these metrics" in text
-    assert "3 / 1" in text
-    assert "at random 80.0 %" in text
-    assert "no answer is right" in text
     assert "retrieval" in text
 
 
@@ -149,12 +105,3 @@ def test_a_warehouse_without_groups_says_what_is_missing(tmp_path: Path) -> None
     page = report.render_report(make_warehouse(tmp_path))
     assert "whether an answer depends on the wording of the query" in page
     assert "Precision and recall of the metrics against true correctness" not in page
-
-
-def test_counts_stand_where_they_have_room_and_read_well() -> None:
-    bars = [charts.GroupBar("bot <1>", {"robust": 97, "gap": 3}, "100 groups"), charts.GroupBar("empty", {}, "none")]
-    svg = charts.draw_group_types(bars, "types")
-    assert "97" in svg
-    assert ">3<" not in svg
-    assert "bot &lt;1&gt;" in svg
-    assert svg == charts.draw_group_types(bars, "types")

@@ -1,97 +1,198 @@
-"""The section on calibration evidence, put together from the modules of this package."""
+"""Calibration evidence: who rated, how far the scores agree with raters, and how many labels are still needed.
+
+All figures come from the marts, so that a published copy shows the same. Where a number could not be estimated, its
+status is shown in words. Every query has a total order, so that the same warehouse gives the same rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.report.calibration.conformal import describe_conformity, describe_coverage
-from hcat.report.calibration.curve import describe_curve
-from hcat.report.calibration.labelled import PREFERRED_METRIC
-from hcat.report.calibration.raters import describe_agreement, describe_disagreeing_raters
-from hcat.report.calibration.rates import describe_labels_needed, describe_rates
-from hcat.report.calibration.reliability import describe_reliability, describe_systems
-from hcat.report.calibration.thresholds import choose_threshold_metric, describe_decisions, describe_thresholds
-from hcat.report.calibration.trust import describe_trust
-from hcat.report.showing import Gap, format_level
+from hcat.language.display import LABEL_CHARACTERS, clean_label
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.calibration.figures import (
+    PREFERRED_METRIC,
+    describe_conformity,
+    describe_curve,
+)
+from hcat.report.calibration.thresholds import choose_threshold_metric, describe_thresholds
+from hcat.report.calibration.trust import CALIBRATOR_REASONS, MEASURE_REASONS, judge_calibration
+from hcat.report.judges import describe_judges
+from hcat.report.ledger import Build
+from hcat.report.ratings import KINDS, describe_ratings
+from hcat.report.showing import (
+    EXCERPT_CHARACTERS,
+    MAXIMUM_SYSTEMS,
+    format_level,
+    format_number,
+    format_percent,
+)
 
 #: A warehouse without these tables was built before calibration existed.
-CALIBRATION_MARTS = ("fct_calibrators", "fct_calibration_quality")
+CALIBRATION_MARTS: Final = ("fct_calibrators", "fct_calibration_quality")
+#: What the section shows if it is there.
+SHOWN_MARTS: Final = (
+    "fct_system_calibration",
+    "fct_conformal_coverage",
+    "fct_metric_thresholds",
+    "fct_score_bands",
+    "fct_failure_rates",
+    "fct_labels_needed",
+    "fct_rater_agreement",
+)
+MAXIMUM_RATERS: Final = 20
+MAXIMUM_RATES: Final = 60
 
-NOT_BUILT = Gap(
+NOT_BUILT: Final = Gap(
     "Calibration with labels of raters (fct_calibrators, fct_calibration_quality).",
     "`dbt build` with the current version of hcat",
 )
-NOT_LABELLED = Gap(
+NOT_LABELLED: Final = Gap(
     "probabilities instead of raw scores, error rates of thresholds, failure rates, and the agreement of raters",
     "a review sheet from `hcat labels export`, filled in by raters and imported with `hcat labels import`",
     "ratings",
 )
 
-LIST_CALIBRATORS = "select * from fct_calibrators where segment = 'all' order by metric_name, is_chosen desc, family"
-
-LIST_QUALITY = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
-
-COUNT_LABELS = """
+# of a metric without a calibrator, the status of the simplest family is the clearest reason
+LIST_CALIBRATORS: Final = """
+select *
+from fct_calibrators
+where segment = 'all'
+order by metric_name, is_chosen desc, family <> 'logistic', family
+"""
+LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
+COUNT_LABELS: Final = """
 select metric_name, count(*) as count_labels
 from fct_evaluations
 where human_label is not null
 group by metric_name
 order by metric_name
 """
-
-LIST_TARGET_METRICS = """
-select * from dim_metrics where list_contains($metric_names::varchar[], metric_name) order by metric_name
+# the sets in force: a quantile for each label and group
+LIST_COVERAGE: Final = """
+select *
+from fct_conformal_coverage
+where
+    metric_name = $metric_name
+    and stratification = 'label_conditional'
+    and ($alpha is null or alpha = $alpha)
+    and (scope <> 'label_and_group' or quantile_status is not null)
+order by
+    alpha,
+    list_position(['marginal', 'label', 'group', 'label_and_group'], scope),
+    stratum nulls first,
+    human_label desc nulls first
+"""
+LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = $metric_name order by system"
+LIST_RATES: Final = """
+select *
+from fct_failure_rates
+where dimension = 'all' and list_contains($metric_names::varchar[], metric_name)
+order by metric_name <> $first, metric_name, count_interactions desc, system
+"""
+LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
+LIST_AGREEMENT: Final = """
+select *
+from fct_rater_agreement
+order by criterion, rater_kind, other_rater_kind nulls first, rater nulls first, statistic
+"""
+LIST_RATER_REPORTS: Final = """
+select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
 """
 
-LIST_LABELS_NEEDED = "select * from fct_labels_needed order by metric_name, purpose desc, target"
+AGREEMENT_NAMES: Final = {
+    "percent_agreement": "percent agreement",
+    "cohen_kappa": "Cohen’s kappa",
+    "cohen_kappa_quadratic": "Cohen’s kappa, quadratic",
+    "fleiss_kappa": "Fleiss’ kappa",
+    "krippendorff_alpha_nominal": "Krippendorff’s alpha, nominal",
+    "krippendorff_alpha_ordinal": "Krippendorff’s alpha, ordinal",
+    "krippendorff_alpha_interval": "Krippendorff’s alpha, interval",
+    "intra_rater_percent_agreement": "two passes of one rater, percent agreement",
+    "intra_rater_cohen_kappa": "two passes of one rater, Cohen’s kappa",
+    "intra_rater_cohen_kappa_quadratic": "two passes of one rater, Cohen’s kappa, quadratic",
+}
+
+AGREEMENT_REASONS: Final = {
+    "no_pairable_values": "no interaction has two raters, so agreement is unknown",
+    "no_variation": "all ratings are equal, so agreement beyond chance is not defined",
+    "more_than_two_raters": "defined for two raters only",
+    "unequal_ratings_per_unit": "needs the same number of ratings for every interaction",
+}
+
+INTERVAL_REASONS: Final = {
+    "estimated": "",
+    "too_few_clusters": "no interval: fewer than 10 clusters",
+    "too_few_usable_draws": "no interval: too few usable bootstrap samples",
+    "no_spread": "no interval: all pairs agree",
+    "no_estimate": "",
+}
+COVERAGE_WORDS: Final[dict[str, dict[Any, str]]] = {
+    "human_label": {1: "accepted", 0: "failed"},
+    "quantile_status": {
+        "conformalized": "promised",
+        "insufficient": "no promise: too few labelled clusters, so sets contain both labels",
+    },
+    "status": {"measured": "measured", "no_labels": "not measured: no audit labels"},
+}
+RATE_STATUSES: Final = {
+    "prediction_powered": "prediction-powered",
+    "labels_only": "labels only",
+    "insufficient": "no rate: too few labelled clusters",
+}
 
 
-def describe_calibration(source: Warehouse, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the section on calibration shows; ``state`` says how much of it the warehouse holds."""
+def describe_calibration(source: Warehouse, build: Build) -> Section:
+    """Return the evidence as far as the warehouse holds it."""
     calibrators = source.rows(LIST_CALIBRATORS, ["fct_calibrators"])
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
     labelled = {row["metric_name"]: row["count_labels"] for row in source.rows(COUNT_LABELS, ["fct_evaluations"])}
-    needed = describe_labels_needed(source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"]))
-    missing = _name_missing_marts(source)
-    described: dict[str, Any] = {"state": "described", "needed": needed, "missing": missing, "gaps": []}
+    needed = source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"])
+    ratings = blocks.keep(describe_ratings(source))
+    judges = describe_judges(source)
     if not source.has(*CALIBRATION_MARTS):
-        return {**described, "state": "absent", "gaps": [NOT_BUILT]}
-    counted = [row["count_labels"] for row in (*calibrators, *quality)] + list(labelled.values())
-    if not any(counted):
-        plan = next((row for row in needed if row["metric_name"] == PREFERRED_METRIC), needed[0] if needed else None)
-        return {**described, "state": "no_labels", "plan": plan, "gaps": [_name_plan(plan)]}
+        told = (
+            "No calibration: this warehouse was built before hcat calibrated scores with labels. Run dbt build again"
+            " with the current version of hcat."
+        )
+        return blocks.section(*ratings, blocks.absent(told), *judges, gaps=[NOT_BUILT])
+    if not any([*(row["count_labels"] for row in (*calibrators, *quality)), *labelled.values()]):
+        # the list of inputs says what labels would add, and how many
+        return blocks.section(*ratings, *judges, gaps=[_plan(needed)], is_empty=not ratings)
     chosen = choose_calibrated_metric(calibrators, labelled)
     names = sorted({row["metric_name"] for row in (*calibrators, *quality)})
-    metrics = {row["metric_name"]: row for row in source.rows(LIST_TARGET_METRICS, ["dim_metrics"], metric_names=names)}
-    alpha = _read_level(settings)
-    return {
-        **described,
-        "gaps": [Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", NOT_BUILT.supply)] if missing else [],
-        "trust": describe_trust(calibrators, quality),
-        "metric_name": chosen["metric_name"] if chosen else None,
-        "family": chosen["family"] if chosen else None,
-        "level": None if alpha is None else format_level(1 - alpha),
-        "curve": describe_curve(source, chosen, metrics),
-        "reliability": describe_reliability(source, chosen, quality),
-        "conformity": describe_conformity(source, chosen, alpha),
-        "coverage": describe_coverage(source, chosen, alpha),
-        "systems": describe_systems(source, chosen),
-        "thresholds": describe_thresholds(source, choose_threshold_metric(chosen, labelled, names), metrics),
-        "decisions": describe_decisions(names, metrics),
-        "rates": describe_rates(source, chosen, names),
-        "agreement": describe_agreement(source),
-        "raters": describe_disagreeing_raters(source),
-    }
+    metrics = {metric["metric_name"]: metric for metric in build.metrics}
+    missing = source.lacks(*SHOWN_MARTS)
+    return blocks.section(
+        *(
+            ratings
+            or [blocks.absent("No ratings: agreement of the metrics with people is unknown for these interactions.")]
+        ),
+        blocks.heading("Quality of the calibrated probabilities"),
+        *_describe_quality(calibrators, quality, chosen),
+        *_describe_chosen(source, build, chosen),
+        *describe_thresholds(source, choose_threshold_metric(chosen, labelled, names), metrics),
+        blocks.heading("Failure rates by the labels"),
+        *_describe_rates(source, build, chosen["metric_name"] if chosen else PREFERRED_METRIC, names),
+        blocks.heading("Labels still needed"),
+        _describe_needed(needed),
+        blocks.heading("Agreement between raters"),
+        *_describe_agreement(source),
+        *judges,
+        gaps=[Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", NOT_BUILT.supply)] if missing else [],
+    )
 
 
-def _name_plan(plan: Row | None) -> Gap:
+def _plan(needed: Sequence[Row]) -> Gap:
     """Return what labels would add, with the number that is needed."""
-    if plan is None or plan["count_needed"] is None:
+    plan = next((row for row in needed if row["metric_name"] == PREFERRED_METRIC), needed[0] if needed else None)
+    if plan is None or plan["count_labels_needed"] is None:
         return NOT_LABELLED
-    needed = f" ({plan['metric_name']} needs {plan['count_needed']:,} labels: {plan['purpose']})"
-    return Gap(NOT_LABELLED.what + needed, NOT_LABELLED.supply, NOT_LABELLED.needs)
+    told = f" ({plan['metric_name']} needs {plan['count_labels_needed']:,} labels: {say_purpose(plan)})"
+    return NOT_LABELLED._replace(what=NOT_LABELLED.what + told)
 
 
 def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, int]) -> Row | None:
@@ -109,20 +210,317 @@ def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, 
     )
 
 
-def _name_missing_marts(source: Warehouse) -> list[str]:
-    wanted = (
-        "fct_calibration_bins",
-        "fct_system_calibration",
-        "fct_conformal_coverage",
-        "fct_metric_thresholds",
-        "fct_score_bands",
-        "fct_failure_rates",
-        "fct_labels_needed",
-        "fct_rater_agreement",
+def _describe_quality(calibrators: Sequence[Row], quality: Sequence[Row], chosen: Row | None) -> list[Block | None]:
+    """Return how far the calibrators in force, and scores that are probabilities themselves, can be trusted."""
+    first = {row["metric_name"]: row for row in reversed(calibrators)}
+    rows = [
+        {**first[row["metric_name"]], **row, "fit": _count(first[row["metric_name"]]), "measured": _count(row)}
+        for row in quality
+        if row["metric_name"] in first
+        and row["calibrator"] != "none"
+        and (row["is_chosen"] or row["calibrator"] == "uncalibrated")
+    ]
+    measured = {row["metric_name"] for row in rows if row["is_chosen"]}
+    rows += [
+        {**row, "calibrator": "none", "fit": _count(row), "measured": ""}
+        for metric, row in first.items()
+        if metric not in measured
+    ]
+    main = [row for row in rows if chosen is not None and row["metric_name"] == chosen["metric_name"]] or rows
+    others = [row for row in rows if row not in main]
+    if not rows:
+        return [
+            blocks.absent("No quality to show: the seed calibration_targets has no row, or no calibrator was fitted.")
+        ]
+    return [
+        _list_quality(
+            "A calibrator turns a score into the probability that raters accept the answer, measured by cross-fitting."
+            " Log loss minus that of the base rate: below 0 is better than the base rate. Calibration error: above its"
+            " limit, it is larger than chance explains. Slope: 1 is calibrated, below 1 is too extreme. n counts"
+            " labels, with clusters in brackets; intervals are at 95 %.",
+            main,
+        ),
+        blocks.fold(f"Other metrics ({len(others)})", _list_quality("", others)),
+    ]
+
+
+def _count(row: Row) -> str:
+    return f"{row['count_labels']:,} ({row['count_clusters']:,})"
+
+
+def _list_quality(caption: str, rows: Sequence[Row]) -> Block | None:
+    return blocks.table(
+        caption,
+        (
+            "metric_name",
+            "criterion",
+            "calibrator",
+            Column("Verdict", _show_trust, ""),
+            "fit=n fitted",
+            "measured=n measured",
+            Column("Log loss − base rate", lambda row: _show_measure(row, "log_loss_difference")),
+            Column("Calibration error", _show_error),
+            Column("Slope", lambda row: _show_measure(row, "calibration_slope")),
+            Column("AUROC", lambda row: _show_measure(row, "auroc")),
+        ),
+        rows,
+        len(rows),
+        words={"calibrator": {"uncalibrated": "the score itself"}},
     )
-    return source.lacks(*wanted)
 
 
-def _read_level(settings: Mapping[str, Any]) -> float | None:
-    value = settings.get("hcat_conformal_alpha")
-    return float(value) if isinstance(value, int | float) and 0 < value < 1 else None
+def _show_trust(row: Row) -> Any:
+    if row["calibrator"] == "none":
+        reason = CALIBRATOR_REASONS.get(row["status"], "no family could be fitted")
+        message = f": {clean_label(row['message'], EXCERPT_CHARACTERS)}" if row["message"] else ""
+        state = "– too few labels" if row["status"] in ("insufficient", "no_labels") else "– no calibrator"
+        return blocks.lines(blocks.pill("not_evaluated", state), blocks.small(f"No calibrator: {reason}{message}."))
+    state, told, sentence = judge_calibration(row)
+    return blocks.lines(blocks.pill(state, told), blocks.small(sentence))
+
+
+def _show_measure(row: Row, measure: str) -> Any:
+    """Return a measure with its interval, or the reason why there is none."""
+    if row.get(measure) is None:
+        return (
+            "–"
+            if row["calibrator"] == "none"
+            else blocks.small(MEASURE_REASONS.get(row[f"{measure}_status"], "not measured"))
+        )
+    return blocks.with_interval(format_number(row[measure]), blocks.find_interval(row, measure) or "no interval")
+
+
+def _show_error(row: Row) -> Any:
+    if row.get("calibration_error") is None:
+        return _show_measure(row, "calibration_error")
+    limit = row["calibration_error_limit"]
+    reason = MEASURE_REASONS.get(str(row["calibration_error_status"]), "not measured")
+    return blocks.with_interval(
+        format_number(row["calibration_error"]), reason if limit is None else f"limit {format_number(limit)}"
+    )
+
+
+def _describe_chosen(source: Warehouse, build: Build, chosen: Row | None) -> list[Block | None]:
+    """Return the pictures, the coverage and the systems of the metric that is shown in full."""
+    if chosen is None:
+        told = "No figure of a calibrator: no metric has a calibrator in force. The table above gives the reasons."
+        return [blocks.absent(told)]
+    value = build.settings.get("hcat_conformal_alpha")
+    alpha = float(value) if isinstance(value, int | float) and 0 < value < 1 else None
+    return [
+        blocks.heading(f"From score to probability: {chosen['metric_name']}, {chosen['family']}"),
+        describe_curve(source, build, chosen),
+        blocks.heading("Coverage of the prediction sets"),
+        describe_conformity(source, chosen, alpha),
+        *_describe_coverage(source, chosen["metric_name"], alpha),
+        blocks.heading("Calibration by system"),
+        blocks.table(
+            "Share that raters accept minus mean out-of-fold probability, with a 95 % interval over clusters."
+            " Calibration over all systems can hide systems with opposite errors.",
+            (
+                "system",
+                "share_accepted",
+                "mean_prediction=Mean probability",
+                "difference",
+                "count_labels",
+                "count_clusters",
+                Column("Result", _judge_system, ""),
+            ),
+            source.rows(LIST_SYSTEMS, ["fct_system_calibration"], metric_name=chosen["metric_name"]),
+            MAXIMUM_SYSTEMS,
+            "systems",
+        )
+        or blocks.absent("No system has labels of this metric."),
+    ]
+
+
+def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None) -> list[Block | None]:
+    rows = source.rows(LIST_COVERAGE, ["fct_conformal_coverage"], metric_name=metric_name, alpha=alpha)
+    if not rows:
+        return [blocks.absent("No coverage was measured for this metric.")]
+    decided = [
+        blocks.paragraph(
+            f"Promised coverage {format_level(1 - row['alpha'])}: the sets decide {format_percent(row['share_single'])}"
+            f" of the labelled answers (n {row['count_labels']:,}, {row['count_clusters']:,} clusters)."
+            # the ceiling assumes normal scores: labels that go beyond it say that these are not
+            + (
+                f" With this score, at most {format_percent(row['share_decidable'])} can be decided, however many"
+                " labels there are."
+                if row["share_single"] < row["share_decidable"] < 1
+                else ""
+            )
+        )
+        for row in rows
+        if row["scope"] == "marginal" and None not in (row["share_single"], row["share_decidable"])
+    ]
+    return [
+        *decided,
+        blocks.fold(
+            "Coverage by true label, system and stratum",
+            blocks.table(
+                "Share of audit labels that the prediction sets in force contain, as a mean over clusters. The set of a"
+                " label is made of the other clusters. The monthly audits test whether later labels are still covered."
+                " Decided: the set contains one label. Undecided: it contains both. fct_conformal_coverage has other"
+                " levels.",
+                (
+                    "scope",
+                    "stratum",
+                    "human_label=Raters",
+                    Column("Coverage promised", lambda row: format_level(1 - row["alpha"])),
+                    "coverage=Coverage measured",
+                    "count_labels",
+                    "count_clusters",
+                    "quantile_status=Promise",
+                    "status",
+                    "share_single=Decided",
+                    "share_all=Undecided",
+                ),
+                rows,
+                words=COVERAGE_WORDS,
+            ),
+        ),
+    ]
+
+
+def _judge_system(row: Row) -> str:
+    low, high = row["difference_low"], row["difference_high"]
+    if row["difference"] is None:
+        return "too few labelled clusters"
+    if low is None or high is None:
+        return "no interval: too few labelled clusters"
+    if high < 0 or low > 0:
+        return f"probabilities are too {'high' if high < 0 else 'low'} for the system"
+    return "no significant difference"
+
+
+def _describe_rates(source: Warehouse, build: Build, first: str, names: Sequence[str]) -> list[Block | None]:
+    """Return failure rates by system, those of the metric that is shown in full with their picture."""
+    rows = source.rows(LIST_RATES, ["fct_failure_rates"], metric_names=names, first=first)
+    if not rows:
+        told = "No failure rate from labels: no metric that is calibrated with labels has scored interactions."
+        return [blocks.absent(told)]
+    caption = (
+        "Estimated share of all scored answers that raters would fail. Each interval holds for its row alone; with many"
+        " systems, some intervals miss the true rate. Scores of unlabelled answers count only where they narrow the"
+        " interval."
+    )
+    columns = (
+        "metric_name",
+        "system",
+        "statement=Labels",
+        "count_clusters",
+        "count_scored",
+        "status",
+        "message",
+        "is_small=Few clusters",
+    )
+    words = {"status": RATE_STATUSES}
+    own = [row for row in rows if row["metric_name"] == first]
+    others = blocks.table(
+        "", columns, [row for row in rows if row["metric_name"] != first], MAXIMUM_RATES, "failure rates", words
+    )
+    return [
+        blocks.table(caption, columns, own, MAXIMUM_RATES, "failure rates", words),
+        blocks.fold("Other metrics", others) if own else others,
+    ]
+
+
+def say_purpose(row: Row) -> str:
+    """Return what a number of labels is needed for."""
+    points = f"{100 * row['target']:g} percentage points"
+    if row["purpose"] == "half_width":
+        purpose = f"failure rate within ± {points}"
+    elif row["purpose"] == "decided_share":
+        purpose = f"prediction sets decide {format_percent(row['target'])} of the answers"
+    else:
+        power = "" if row["power"] is None else f", detected with probability {format_level(row['power'])}"
+        purpose = f"difference of {points} between two groups{power}"
+    return f"{purpose} ({format_level(row['confidence'])} confidence)"
+
+
+def _describe_needed(rows: Sequence[Row]) -> Block:
+    return blocks.fold(
+        "Labels needed for every target",
+        blocks.table(
+            "The plan assumes the failure rate that needs most labels among the rates that the present labels allow."
+            " Numbers are for plain random labels; clusters and unequal sampling are accounted for. hcat labels export"
+            " writes the review sheet of the next round.",
+            (
+                "metric_name",
+                Column("Target", say_purpose, ""),
+                "count_labels_needed",
+                "count_labels=Labels present",
+                "count_labels_missing",
+                Column("Status", _state_plan, ""),
+            ),
+            rows,
+            len(rows),
+        ),
+    ) or blocks.absent("No plan of labels: the seed review_targets has no row.")
+
+
+def _state_plan(row: Row) -> str:
+    """Return how far the labels go in words; counts exist only where labels are missing."""
+    status: str = row["label_status"]
+    if status == "labels_missing":
+        return f"{row['count_labels_missing']:,} labels missing"
+    if status == "out_of_reach":
+        return f"out of reach: this score allows at most {format_percent(row['share_decidable'])}"
+    if status == "no_labels" and row["purpose"] == "decided_share":
+        return "no plan without labels"
+    words = {"reached": "✓ reached", "no_labels": "no labels yet: planned with a failure rate of one half"}
+    return words.get(status, status)
+
+
+def _describe_agreement(source: Warehouse) -> list[Block | None]:
+    """Return the statistics of agreement, and raters who disagree with all others."""
+    rows = source.rows(LIST_AGREEMENT, ["fct_rater_agreement"])
+    if not rows:
+        return [blocks.absent("No agreement between raters was computed.")]
+    estimated = [row for row in rows if row["agreement"] is not None]
+    reasons = {
+        f"{_name_raters(row)}: {AGREEMENT_REASONS.get(row['status'], row['status'])}": None
+        for row in rows
+        if row["agreement"] is None and _name_raters(row) not in set(map(_name_raters, estimated))
+    }
+    reports = source.rows(LIST_RATER_REPORTS, ["fct_rater_reports"])[:MAXIMUM_RATERS]
+    return [
+        *(blocks.paragraph(f"Agreement between raters: {reason}.", "note") for reason in reasons),
+        blocks.fold(
+            "All statistics of agreement",
+            blocks.table(
+                "Agreement within one kind of rater, and between two kinds. For chance-corrected statistics, 0 is"
+                " chance and 1 is full agreement. Intervals are 95 % intervals over clusters. A second pass of one"
+                " rater shows how consistent that rater is, not how far raters agree.",
+                (
+                    Column("Criterion: raters", _name_raters, ""),
+                    "statistic",
+                    "agreement",
+                    "interval_status=Interval",
+                    "count_units=Interactions",
+                    "count_ratings",
+                    "count_clusters",
+                ),
+                estimated,
+                len(estimated),
+                words={"statistic": AGREEMENT_NAMES, "interval_status": INTERVAL_REASONS},
+            ),
+        ),
+        *(blocks.paragraph(_tell_of_rater(row), "note") for row in reports),
+    ]
+
+
+def _name_raters(row: Row) -> str:
+    """Return the criterion with those whose ratings are compared."""
+    kinds = [KINDS[kind][1] for kind in (row["rater_kind"], row["other_rater_kind"]) if kind is not None]
+    one = f" ({clean_label(row['rater'], LABEL_CHARACTERS // 2)})" if row["rater"] is not None else ""
+    return f"{clean_label(row['criterion'])}: {' compared with '.join(kinds)}{one}"
+
+
+def _tell_of_rater(row: Row) -> str:
+    return (
+        f"A rater who disagrees with the others and may still be right: {clean_label(row['rater'])}"
+        f" ({clean_label(row['criterion'])}): agrees with the majority of the other {KINDS[row['rater_kind']][1]} on"
+        f" {format_percent(row['agreement'])} of {row['count_shared_units']:,} shared interactions; the others agree"
+        f" with each other on {format_percent(row['agreement_of_others'])}."
+    )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Final
 
 from hcat.engine.warehouse import Row
-from hcat.language.display import clean_label
-from hcat.report.showing import EXCERPT_CHARACTERS, format_interval, format_number, group_by
 
-CALIBRATOR_REASONS = {
+CALIBRATOR_REASONS: Final = {
     "no_labels": "no answer has a label for it yet",
     "one_class": "raters accepted all labelled answers or none",
     "insufficient": "too few labels",
@@ -18,7 +16,7 @@ CALIBRATOR_REASONS = {
     "out_of_range": "scores lie outside the range in the catalogue",
 }
 
-MEASURE_REASONS = {
+MEASURE_REASONS: Final = {
     "insufficient": "too few labels",
     "one_class": "raters accepted all of them or none",
     "constant_score": "all probabilities are equal",
@@ -82,71 +80,3 @@ def judge_calibration(row: Row) -> tuple[str, str, str]:
         )
     state, words, _ = findings[0]
     return state, words, " ".join(sentence for _, _, sentence in findings)
-
-
-def _show_measure(row: Row, name: str) -> dict[str, str]:
-    """Return a measure with its interval as text, or the reason why there is none."""
-    value = row.get(name)
-    if value is None:
-        reason = MEASURE_REASONS.get(str(row.get(f"{name}_status")), "not measured")
-        return {"value": "", "interval": reason}
-    return {
-        "value": format_number(value),
-        "interval": format_interval(row[f"{name}_low"], row[f"{name}_high"]) or "no interval",
-    }
-
-
-def describe_trust(calibrators: Sequence[Row], quality: Sequence[Row]) -> list[Row]:
-    """Return one group of rows per metric: the calibrator in force, and the score itself where it is a probability."""
-    measured = group_by(quality, "metric_name")
-    described = []
-    for metric_name, rows in sorted(group_by(calibrators, "metric_name").items()):
-        chosen = next((row for row in rows if row["is_chosen"]), None)
-        # the status of the simplest family is the clearest reason why none is in force
-        reference = chosen or next((row for row in rows if row["family"] == "logistic"), rows[0])
-        shown = []
-        if chosen is None:
-            reason = CALIBRATOR_REASONS.get(reference["status"], "no family could be fitted")
-            message = clean_label(reference["message"], EXCERPT_CHARACTERS) if reference["message"] else ""
-            state = "not_evaluated"
-            words = "– too few labels" if reference["status"] in ("insufficient", "no_labels") else "– no calibrator"
-            shown.append(
-                {
-                    "calibrator": "none",
-                    "is_measured": False,
-                    "state": state,
-                    "words": words,
-                    "sentence": f"No calibrator: {reason}{': ' + message if message else ''}.",
-                }
-            )
-        for row in measured.get(metric_name, []):
-            if row["calibrator"] == "none" or not (row["is_chosen"] or row["calibrator"] == "uncalibrated"):
-                continue
-            state, words, sentence = judge_calibration(row)
-            error, limit = row["calibration_error"], row["calibration_error_limit"]
-            shown.append(
-                {
-                    "calibrator": "the score itself" if row["calibrator"] == "uncalibrated" else row["calibrator"],
-                    "is_measured": True,
-                    "state": state,
-                    "words": words,
-                    "sentence": sentence,
-                    "test": f"{row['count_labels']:,} ({row['count_clusters']:,})",
-                    "difference": _show_measure(row, "log_loss_difference"),
-                    "error": format_number(error) if error is not None else "",
-                    "limit": f"limit {format_number(limit)}"
-                    if limit is not None
-                    else MEASURE_REASONS.get(str(row["calibration_error_status"]), "not measured"),
-                    "slope": _show_measure(row, "calibration_slope"),
-                    "auroc": _show_measure(row, "auroc"),
-                }
-            )
-        described.append(
-            {
-                "metric_name": metric_name,
-                "criterion": clean_label(reference["criterion"]),
-                "fit": f"{reference['count_labels']:,} ({reference['count_clusters']:,})",
-                "rows": shown,
-            }
-        )
-    return described

@@ -41,17 +41,6 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class ReliabilityBin:
-    """Mean predicted probability of a bin, the share that raters accept with its interval, and the labels behind it."""
-
-    mean_prediction: float
-    share: float
-    lower: float
-    upper: float
-    count_labels: int
-
-
-@dataclass(frozen=True, slots=True)
 class Cut:
     """A line across a picture of scores: where it stands and what is written beside it."""
 
@@ -130,53 +119,6 @@ def draw_score_against_label(
     heading = alt.TitleParams("probability that raters accept", fontSize=11.5, fontWeight="normal", anchor="start")
     picture = alt.layer(*layers).properties(width=390 if groups else 430, height=height, title=heading)
     return finish(picture, label)
-
-
-def draw_reliability(bins: Sequence[ReliabilityBin], label: str) -> str:
-    """Return the reliability diagram as SVG: share accepted against mean probability, with intervals and n per bin."""
-    import altair as alt
-
-    if not bins:
-        raise ValueError("a reliability diagram needs at least one bin, got none")
-    ordered = sorted(bins, key=lambda one: one.mean_prediction)
-    rows = stagger([one.mean_prediction for one in ordered], 0.075)
-    step = 0.075
-    floor = -0.05 - step * (max(rows) + 1)
-    data = [
-        {
-            "x": round(one.mean_prediction, 4),
-            "y": round(one.share, 4),
-            "lower": round(one.lower, 4),
-            "upper": round(one.upper, 4),
-            "at": -0.06 - step * row,
-            "text": f"{one.count_labels:,}",
-        }
-        for one, row in zip(ordered, rows, strict=True)
-    ]
-    ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(domain=[-0.02, 1.02], nice=False),
-        axis=alt.Axis(title="mean calibrated probability of the bin", values=ticks, format=".0%", domain=False),
-    )
-    y_scale = alt.Scale(domain=[floor, 1.02], nice=False)
-    axis = alt.Axis(title="share that raters accept", values=ticks, format=".0%", domain=False)
-    y = alt.Y("y:Q", scale=y_scale, axis=axis)
-    diagonal = [{"x": 0, "y": 0}, {"x": 1, "y": 1}]
-    layers = [
-        chart_of(diagonal).mark_line(color=MUTED_INK, strokeDash=[5, 3], strokeWidth=1.2).encode(x=x, y=y),
-        chart_of(data)
-        .mark_rule(color=SERIES_COLOURS[0], strokeWidth=2)
-        .encode(x=x, y=alt.Y("lower:Q", scale=y_scale), y2="upper:Q"),
-        chart_of(data).mark_point(filled=True, color=SERIES_COLOURS[0], size=60, opacity=1).encode(x=x, y=y),
-        chart_of(data)
-        .mark_text(fontSize=10.5, color=MUTED_INK, baseline="middle")
-        .encode(x=x, y=alt.Y("at:Q", scale=y_scale), text="text:N"),
-        chart_of([{"at": -0.06}])
-        .mark_text(fontSize=10.5, color=MUTED_INK, align="right", baseline="middle", dx=-8)
-        .encode(x=alt.value(0), y=alt.Y("at:Q", scale=y_scale), text=alt.value("n")),
-    ]
-    return finish(alt.layer(*layers).properties(width=380, height=300), label)
 
 
 def draw_conformity(panels: Sequence[tuple[str, Sequence[float], Sequence[Cut]]], axis_title: str, label: str) -> str:

@@ -116,46 +116,6 @@ def draw_estimates(
     return finish(alt.layer(*layers).properties(width=560, height=height), label)
 
 
-def draw_by_rank(panels: Sequence[tuple[str, Sequence[Estimate]]], series: Sequence[str], label: str) -> str:
-    """Return small panels side by side as SVG: a metric (0 to 1) against the cut-off rank k, one line per series."""
-    import altair as alt
-
-    colour, shape = encode_series(series)
-    charts = []
-    for title, estimates in panels:
-        ranks = sorted({int(estimate.position) for estimate in estimates})
-        step = 0.22 / max(len(series), 1)
-        data = [
-            {
-                # a little to the side, so that intervals of two series do not cover each other
-                "x": ranks.index(int(estimate.position))
-                + (series.index(estimate.series) - (len(series) - 1) / 2) * step,
-                "value": estimate.value,
-                "lower": estimate.value if estimate.lower is None else estimate.lower,
-                "upper": estimate.value if estimate.upper is None else estimate.upper,
-                "series": estimate.series,
-            }
-            for estimate in estimates
-        ]
-        names = [{"x": number, "text": str(rank)} for number, rank in enumerate(ranks)]
-        x = alt.X("x:Q", scale=alt.Scale(domain=[-0.4, len(ranks) - 0.6], nice=False, zero=False), axis=None)
-        scale = alt.Scale(domain=[0, 1], nice=False)
-        y = alt.Y("value:Q", scale=scale, axis=alt.Axis(title=None, tickCount=5, domain=False))
-        charts.append(
-            alt.layer(
-                chart_of(data)
-                .mark_rule(strokeWidth=1.6)
-                .encode(x=x, y=alt.Y("lower:Q", scale=scale), y2="upper:Q", color=colour),
-                chart_of(data).mark_line(strokeWidth=1.2, opacity=1).encode(x=x, y=y, color=colour),
-                chart_of(data).mark_point(filled=True, size=55, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
-                chart_of(names)
-                .mark_text(baseline="top", dy=6, fontSize=11, color=MUTED_INK)
-                .encode(x=x, y=alt.value(170), text="text:N"),
-            ).properties(width=215, height=170, title=alt.TitleParams(title, fontSize=12.5, anchor="start", offset=8))
-        )
-    return finish(alt.hconcat(*charts, spacing=28), label)
-
-
 def draw_differences(
     differences: Sequence[Difference], axis_title: str, sides: tuple[str, str], is_share: bool, label: str
 ) -> str:

@@ -1,0 +1,356 @@
+"""Pictures of a calibrated metric: score against label with its prediction sets, reliability, conformity scores."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.report import blocks, charts
+from hcat.report.blocks import Block, Column
+from hcat.report.ledger import Build
+from hcat.report.showing import distinct_labels, format_level, format_number, format_percent, group_by
+
+#: Metric of the figures where several metrics have equally many labels.
+PREFERRED_METRIC: Final = "groundedness"
+#: Scores behind a density or histogram, of each label.
+MAXIMUM_SCORES: Final = 2000
+#: Points drawn of each label, and pairs of points along the curve.
+MAXIMUM_POINTS: Final = 110
+CURVE_BUCKETS: Final = 60
+#: Systems whose prediction sets are drawn, and stretches of one set per system. Sets that depend on more than the score
+#: make more stretches and are not drawn.
+MAXIMUM_STRIPS: Final = 5
+MAXIMUM_STRETCHES: Final = 8
+#: Families whose curve is a staircase: it is flat between two scores.
+STAIRCASES: Final = ("isotonic", "boosted")
+
+#: Quantiles drawn per panel.
+MAXIMUM_QUANTILES: Final = 4
+
+# A seeded hash order chooses what is drawn, so that the figure does not depend on the order of rows.
+SAMPLE_LABELLED: Final = """
+select interaction_id, raw_score, calibrated_probability, human_label,
+    count(*) over (partition by human_label) as count_labels
+from fct_evaluations
+where metric_name = $metric_name and human_label is not null and raw_score is not null
+qualify row_number() over (
+    partition by human_label order by md5('calibration' || interaction_id), interaction_id
+) <= $maximum
+order by human_label, md5('calibration' || interaction_id), interaction_id
+"""
+
+# The first and the last score of every bucket draw a line as fine as a pixel, even over a million interactions.
+TRACE_CURVE: Final = """
+with scored as (
+    select
+        raw_score,
+        calibrated_probability,
+        floor(
+            $buckets * (raw_score - min(raw_score) over ())
+            / nullif(max(raw_score) over () - min(raw_score) over (), 0)
+        ) as bucket
+    from fct_evaluations
+    where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
+)
+
+select
+    min(raw_score) as first_score,
+    arg_min(calibrated_probability, raw_score) as first_probability,
+    max(raw_score) as last_score,
+    arg_max(calibrated_probability, raw_score) as last_probability
+from scored
+group by bucket
+order by first_score
+"""
+
+# The table behind the curve: ten groups of equally many scored answers by rising score.
+MEASURE_CURVE: Final = """
+with ranked as (
+    select
+        raw_score,
+        calibrated_probability,
+        human_label,
+        ntile(10) over (order by raw_score, interaction_id) as tenth
+    from fct_evaluations
+    where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
+)
+
+select
+    tenth,
+    min(raw_score) as lowest_score,
+    max(raw_score) as highest_score,
+    min(calibrated_probability) as lowest_probability,
+    max(calibrated_probability) as highest_probability,
+    count(*) as count_scored,
+    count(*) filter (where human_label = 1) as count_accepted,
+    count(*) filter (where human_label = 0) as count_failed
+from ranked
+group by tenth
+order by tenth
+"""
+
+# Stretches of the score with one prediction set, per system.
+LIST_SET_STRETCHES: Final = """
+with judged as (
+    select interactions.system, evaluations.raw_score, evaluations.prediction_set
+    from fct_evaluations as evaluations
+    inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
+    where
+        evaluations.metric_name = $metric_name
+        and evaluations.prediction_set is not null
+        and evaluations.raw_score is not null
+),
+
+changes as (
+    select
+        *,
+        prediction_set is distinct from lag(prediction_set) over (
+            partition by system order by raw_score, prediction_set
+        ) as is_change
+    from judged
+),
+
+numbered as (
+    select
+        *,
+        sum(is_change::integer) over (
+            partition by system order by raw_score, prediction_set rows between unbounded preceding and current row
+        ) as stretch
+    from changes
+)
+
+select
+    system,
+    stretch,
+    prediction_set,
+    min(raw_score) as low,
+    max(raw_score) as high,
+    count(*) as count_interactions,
+    sum(count(*)) over (partition by system) as count_system
+from numbered
+group by system, stretch, prediction_set
+order by count_system desc, system, stretch
+"""
+
+COUNT_SETS: Final = """
+select prediction_set, count(*) as count_interactions
+from fct_evaluations
+where metric_name = $metric_name and prediction_set is not null
+group by prediction_set
+order by prediction_set
+"""
+
+LIST_QUANTILES: Final = """
+select stratification, stratum, alpha, human_label as label, quantile, count_calibration_clusters as count_clusters
+from fct_conformal_coverage
+where metric_name = $metric_name and quantile is not null
+order by alpha, stratification, stratum, label
+"""
+
+
+def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of a score axis: 3 % wider than the scores, but inside the range of the metric."""
+    low, high = min(scores), max(scores)
+    margin = 0.03 * (high - low) or 0.05
+    low, high = low - margin, high + margin
+    if metric is not None:
+        low = max(low, -float("inf") if metric["range_low"] is None else metric["range_low"])
+        high = min(high, float("inf") if metric["range_high"] is None else metric["range_high"])
+    return (low, high) if low < high else (low - 0.05, high + 0.05)
+
+
+def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
+    """Return the picture of score against label with its table."""
+    name = chosen["metric_name"]
+    labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_POINTS)
+    traced = source.rows(TRACE_CURVE, ["fct_evaluations"], metric_name=name, buckets=CURVE_BUCKETS)
+    if not labelled or not traced:
+        return blocks.absent(
+            "No figure of score against label: no labelled answer has both a score and a calibrated probability."
+        )
+    stretches = source.rows(LIST_SET_STRETCHES, ["fct_evaluations", "fct_interactions"], metric_name=name)
+    bands = find_bands(stretches)
+    metric = next((each for each in build.metrics if each["metric_name"] == name), None)
+    scores = [row["raw_score"] for row in labelled]
+    chart = charts.draw_score_against_label(
+        [(row["raw_score"], row["human_label"], _jitter(row["interaction_id"])) for row in labelled],
+        trace_curve(traced, chosen["family"] in STAIRCASES),
+        bands,
+        find_score_range(metric, [*scores, traced[0]["first_score"], traced[-1]["last_score"]]),
+        f"score of {name}",
+        f"Labels and calibrated probability over the score of {name}; see the table below",
+    )
+    counts = {row["human_label"]: row["count_labels"] for row in labelled}
+    drawn = "; a random sample is drawn" if any(count > MAXIMUM_POINTS for count in counts.values()) else ""
+    caption = (
+        "One point per labelled answer, spread vertically at random: accepted at the top"
+        f" (n {counts.get(1, 0):,}), failed at the bottom (n {counts.get(0, 0):,}){drawn}. The line is the calibrated"
+        " probability. A score that separates well has its accepted answers to the right and its failed answers to the"
+        f" left. {_describe_strips(source, name, stretches, bands)}"
+    )
+    behind = blocks.table(
+        "Ten groups of equally many scored answers, by rising score.",
+        (
+            Column("Score", lambda row: _range(row, "score", format_number)),
+            Column("Probability", lambda row: _range(row, "probability", format_percent)),
+            "count_scored",
+            "count_accepted=Labelled accepted",
+            "count_failed=Labelled failed",
+        ),
+        source.rows(MEASURE_CURVE, ["fct_evaluations"], metric_name=name),
+    )
+    return blocks.picture(chart, caption, behind)
+
+
+def _range(row: Row, what: str, show: Any) -> str:
+    return f"{show(row[f'lowest_{what}'])} to {show(row[f'highest_{what}'])}"
+
+
+def _describe_strips(source: Warehouse, name: str, stretches: Sequence[Row], bands: Sequence[charts.Band]) -> str:
+    sets = {
+        row["prediction_set"]: row["count_interactions"]
+        for row in source.rows(COUNT_SETS, ["fct_evaluations"], metric_name=name)
+    }
+    if not bands:
+        return (
+            "Prediction sets are not drawn, because they depend on more than score and system."
+            if sets
+            else "No prediction sets were made."
+        )
+    total = sum(sets.values())
+    decided = format_percent((sets.get("accepted", 0) + sets.get("failed", 0)) / total)
+    told = (
+        f"The strips show the prediction set for each score, by system: blue is accepted, orange is failed, grey is"
+        f" undecided (n {total:,} answers, {decided} decided)."
+    )
+    if sets.get("accepted|failed", 0) == total:
+        told += " All are undecided: with so few labelled clusters, no verdict can be ruled out."
+    left_out = len({row["system"] for row in stretches}) - MAXIMUM_STRIPS
+    return told + (f" {left_out} smaller systems are not drawn." if left_out > 0 else "")
+
+
+def trace_curve(rows: Sequence[Row], is_staircase: bool) -> list[tuple[float, float]]:
+    """Return the points of the curve by rising score; a staircase rises half way between two scores."""
+    points: list[tuple[float, float]] = []
+    for row in rows:
+        for end in ("first", "last"):
+            point = (row[f"{end}_score"], row[f"{end}_probability"])
+            if points and point == points[-1]:
+                continue
+            if points and is_staircase and point[1] != points[-1][1]:
+                middle = (points[-1][0] + point[0]) / 2
+                points += [(middle, points[-1][1]), (middle, point[1])]
+            # of three points on one step, the middle one adds nothing to the line
+            if is_staircase and len(points) > 1 and points[-1][1] == points[-2][1] == point[1]:
+                points.pop()
+            points.append(point)
+    return points
+
+
+def find_bands(stretches: Sequence[Row]) -> list[charts.Band]:
+    """Return the strips of the largest systems; none where prediction sets depend on more than the score."""
+    by_system = dict(list(group_by(stretches, "system").items())[:MAXIMUM_STRIPS])
+    if any(len(rows) > MAXIMUM_STRETCHES for rows in by_system.values()):
+        return []
+    labels = distinct_labels(list(by_system))
+    bands = []
+    for system, rows in by_system.items():
+        # neighbouring stretches meet half way, because no score was seen between them
+        edges = [
+            rows[0]["low"],
+            *((left["high"] + right["low"]) / 2 for left, right in itertools.pairwise(rows)),
+            rows[-1]["high"],
+        ]
+        for place, row in enumerate(rows):
+            word = "undecided" if row["prediction_set"] == "accepted|failed" else row["prediction_set"]
+            bands.append(charts.Band(labels[system], word, edges[place], edges[place + 1]))
+    return bands
+
+
+def _jitter(interaction_id: str) -> float:
+    """Return a number in [0, 1] that is the same for the same interaction."""
+    digest = hashlib.md5(f"jitter{interaction_id}".encode(), usedforsecurity=False).hexdigest()
+    return int(digest[:6], 16) / 0xFFFFFF
+
+
+def describe_conformity(source: Warehouse, chosen: Row, alpha: float | None) -> Block:
+    """Return the picture of conformity scores with its table."""
+    name = chosen["metric_name"]
+    rows = [
+        row
+        for row in source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_SCORES)
+        if row["calibrated_probability"] is not None
+    ]
+    if not rows:
+        return blocks.absent("No conformity scores: no label has a calibrated probability.")
+    quantiles = source.rows(LIST_QUANTILES, ["fct_conformal_coverage"], metric_name=name)
+    panels = []
+    for label, title in ((1, "answers accepted by raters"), (0, "answers failed by raters")):
+        # 1 - P(label given by raters): 0 where the probability agrees with them fully
+        scores = [
+            1 - row["calibrated_probability"] if label else row["calibrated_probability"]
+            for row in rows
+            if row["human_label"] == label
+        ]
+        panels.append((f"{title} (n {len(scores):,})", scores, _find_cuts(quantiles, label, alpha)))
+    text = f"Conformity scores of {name} for accepted and failed answers with the quantiles that cut prediction sets"
+    chart = charts.draw_conformity(panels, "1 − probability of the label that raters gave", text)
+    lacking = [
+        words
+        for label, words in ((1, "accepted"), (0, "failed"))
+        if not any(
+            row["stratification"] == "label_conditional" and row["label"] == label and alpha in (None, row["alpha"])
+            for row in quantiles
+        )
+    ]
+    caption = (
+        f"One minus the probability of the label that raters gave, for {len(rows):,} labels. The prediction set"
+        " contains a label if its score is left of the line; it misses labels to the right. The lines are quantiles of"
+        " all audit labels; dashed lines are one quantile for all answers."
+    )
+    if lacking:
+        at = "There" if alpha is None else f"At {format_level(1 - alpha)} there"
+        caption += (
+            f" {at} is no quantile for {' and '.join(lacking)} answers, because there are too few labelled clusters."
+            " The sets then contain both labels."
+        )
+    behind = blocks.table(
+        "",
+        ("title=Labels", "quartiles=Quartiles of the conformity score", "cuts=Quantiles (lines)"),
+        [
+            {
+                "title": title,
+                "quartiles": ", ".join(map(format_number, np.quantile(scores, (0.25, 0.5, 0.75)).tolist()))
+                if scores
+                else "–",
+                "cuts": "; ".join(f"{one.text} {format_number(one.value)}" for one in cuts) or "none",
+            }
+            for title, scores, cuts in panels
+        ],
+    )
+    return blocks.picture(chart, caption, behind)
+
+
+def _find_cuts(quantiles: Sequence[Row], label: int, alpha: float | None) -> list[charts.Cut]:
+    """Return the quantiles of ``label`` that are drawn: those in force first, then the marginal ones, dashed."""
+    own = [row for row in quantiles if row["stratification"] == "label_conditional" and row["label"] == label]
+    if len({row["stratum"] for row in own}) > 1:
+        # one line per stratum can only be read at one level: the level in force
+        own = [row for row in own if alpha is None or row["alpha"] == alpha]
+        own.sort(key=lambda row: (-(row["count_clusters"] or 0), row["stratum"], row["alpha"]))
+        names = distinct_labels(list(dict.fromkeys(row["stratum"] for row in own)))
+        cuts = [
+            charts.Cut(row["quantile"], f"{format_level(1 - row['alpha'])} {charts.shorten(names[row['stratum']], 20)}")
+            for row in own[:MAXIMUM_QUANTILES]
+        ]
+    else:
+        cuts = [charts.Cut(row["quantile"], format_level(1 - row["alpha"])) for row in own[:MAXIMUM_QUANTILES]]
+    marginal = [row for row in quantiles if row["stratification"] == "marginal" and alpha in (None, row["alpha"])]
+    return cuts + [
+        charts.Cut(row["quantile"], f"marginal {format_level(1 - row['alpha'])}", is_main=False) for row in marginal
+    ]
