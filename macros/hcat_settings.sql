@@ -12,8 +12,8 @@
         'hcat_calibration_valid_days', 'hcat_conformal_alpha', 'hcat_drift_closing_day',
         'hcat_drift_reference_start', 'hcat_review_round', 'hcat_review_budget', 'hcat_review_metric',
         'hcat_own_metrics', 'hcat_own_dimensions', 'hcat_judge_interactions', 'hcat_language_model',
-        'hcat_language_model_calls', 'hcat_topic_windows', 'hcat_topic_method', 'hcat_sampling_total',
-        'hcat_sampling_allocation', 'hcat_sampling_within', 'hcat_generator', 'hcat_generation_speaker'
+        'hcat_language_model_calls', 'hcat_topic_method', 'hcat_sampling_total', 'hcat_sampling_allocation',
+        'hcat_sampling_within', 'hcat_generator', 'hcat_generation_speaker'
     ] %}
     {% set settings = {'modules_off': modules_off(), 'scoring_revision': revision_of('scoring')} %}
     {% for name in names %}

@@ -93,7 +93,7 @@ release of one package, change its version in the file before. The index is the 
 stays as it is where pip finds no build of torch for the CPU.
 
 `make build` takes torch for the CPU where an index offers it and the machine has no NVIDIA driver. Elsewhere it takes
-`cuda.txt`, which is 3 GB. `PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make build` offers it.
+`cuda.txt`, which is 3 GB. An index that has it is named by `PIP_EXTRA_INDEX_URL` (README).
 
 ## Weights
 

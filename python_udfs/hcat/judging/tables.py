@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -64,6 +63,10 @@ class Step(NamedTuple):
     messages: list[dict[str, str]]
     schema: Mapping[str, Any]
     read: Read
+
+    def read_answer(self, answer: str) -> Any:
+        """Return what an answer to this question says, by its schema."""
+        return self.read(answer, self.schema)
 
 
 def describe_judge(settings: Mapping[str, Any]) -> pa.Table:
@@ -265,7 +268,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
             key,
             step.messages,
             step.schema,
-            partial(step.read, schema=step.schema),
+            step.read_answer,
             prompts.PROMPT_REVISION,
         )
         rows += more

@@ -75,7 +75,8 @@ class TopicSettings:
     def __post_init__(self) -> None:
         for name, known in (("method", METHODS), ("reduction", REDUCTIONS)):
             if getattr(self, name) not in known:
-                raise TopicError(f"hcat_topic_{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}")
+                asked = getattr(self, name)
+                raise TopicError(f"hcat_topic_method: the {name} must be one of {', '.join(known)}, got {asked!r}")
 
 
 class Clustering(NamedTuple):
