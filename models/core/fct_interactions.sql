@@ -1,5 +1,5 @@
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 topics as (

@@ -5,7 +5,7 @@ with retrievals as (
 ),
 
 interactions as (
-    select interaction_id, query_id from {{ ref('hcat', 'int_interactions_joined') }}
+    select interaction_id, query_id from {{ ref('hcat', 'int_interactions') }}
 ),
 
 chunks as (

@@ -73,7 +73,7 @@ answer_counts as (
             select count(*)
             from {{ ref_if_on('privacy', 'int_metrics__privacy', 'evaluation_id string') }}
         ) as count_read
-    from {{ ref('hcat', 'int_interactions_described') }}
+    from {{ ref('hcat', 'int_interaction_attributes') }}
     where is_answered
 ),
 

@@ -107,7 +107,7 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
 
     # drawn: a plain random sample of the answers that nobody has rated, by numbers that anyone can compute again
     eligible = built.query(
-        "select interaction_id from int_interactions_joined where is_answered and interaction_id not in"
+        "select interaction_id from int_interactions where is_answered and interaction_id not in"
         " (select interaction_id from stg_ratings where criterion = 'faithfulness' and rater_kind <> 'rule')"
         " order by interaction_id"
     )

@@ -134,7 +134,7 @@ METRIC = Recipe(
         "models/scoring/metrics/int_metrics__brevity.sql": added(
             """-- One row per answered interaction with the number of words of its answer.
 with interactions as (
-    select interaction_id, answer from {{ ref('hcat', 'int_interactions_described') }}
+    select interaction_id, answer from {{ ref('hcat', 'int_interaction_attributes') }}
     where is_answered
 ),
 
@@ -164,7 +164,7 @@ select * from final
     description: Three words are three.
     model: int_metrics__brevity
     given:
-      - input: ref('int_interactions_described')
+      - input: ref('int_interaction_attributes')
         rows:
           - {interaction_id: i1, answer: It is free., is_answered: true}
           - {interaction_id: i2, answer: null, is_answered: false}
@@ -207,7 +207,7 @@ GATE = Recipe(
                 "interactions_counted as (\n"
                 "    select gates.gate_name, count(*) as value, count(*) as n\n"
                 "    from gates\n"
-                "    cross join {{ ref('hcat', 'int_interactions_described') }} as interactions\n"
+                "    cross join {{ ref('hcat', 'int_interaction_attributes') }} as interactions\n"
                 "    where gates.measurement = 'count_interactions'\n"
                 "    group by gates.gate_name\n"
                 "),\n\n",

@@ -98,7 +98,7 @@ NUMBERS_OF_FILES = {
     "toxic_probability": ({"0.5"}, "where the error rates of toxicity were measured"),
     "int_metrics__groundedness": ({"0.75", "0.5"}, "how sentences are joined"),
     "int_interaction_samples": ({"4"}, "answers that SelfCheck compares"),
-    "int_interactions_described": ({"0.8", "20"}, "how sure a language must be"),
+    "int_interaction_attributes": ({"0.8", "20"}, "how sure a language must be"),
     "int_answers_to_check": ({"50"}, "rival answers"),
     "int_sentence_signals": ({"3"}, "facts beyond which labels taught nothing"),
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),

@@ -11,7 +11,7 @@ from builds import DEMO, EVERYTHING, run_dbt
 MODELS_WITH_LOGIC = {
     "base_interactions",
     "int_queries",
-    "int_interactions_joined",
+    "int_interactions",
     "int_conversation_turns",
     "int_interaction_passages",
     "fct_conversations",

@@ -17,7 +17,7 @@ SELECTED = "+int_sentence_matches"
 #: Entities whose records belong to an interaction.
 OF_INTERACTIONS = ("interactions", "retrievals", "ratings")
 #: The place of each interaction in its conversation.
-_TURNS = "select interaction_id, conversation_key, turn_index, count_turns from {schema}.int_interactions_joined"
+_TURNS = "select interaction_id, conversation_key, turn_index, count_turns from {schema}.int_interactions"
 
 
 def write_logs(folder: Path, count_interactions: int) -> None:

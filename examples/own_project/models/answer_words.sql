@@ -6,5 +6,5 @@ select
     'scored' as score_status,
     1 as scored_count,
     null as detail
-from {{ ref('hcat', 'int_interactions_described') }}
+from {{ ref('hcat', 'int_interaction_attributes') }}
 where is_answered

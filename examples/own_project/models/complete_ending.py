@@ -4,7 +4,7 @@
 def model(dbt, session):
     """Return one row per answered interaction: 1 if its answer ends with a closing mark, else 0."""
     dbt.config(materialized="table")
-    interactions = dbt.ref("hcat", "int_interactions_described").filter("is_answered")
+    interactions = dbt.ref("hcat", "int_interaction_attributes").filter("is_answered")
     frame = interactions.project("interaction_id, answer").df()
     frame["metric_name"] = "complete_ending"
     frame["raw_score"] = frame["answer"].str.rstrip().str.endswith((".", "!", "?")).astype(float)

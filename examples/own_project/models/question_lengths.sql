@@ -3,4 +3,4 @@
 select
     interaction_id,
     case when length(query_text) > 35 then 'long' else 'short' end as question_length
-from {{ ref('hcat', 'int_interactions_described') }}
+from {{ ref('hcat', 'int_interaction_attributes') }}

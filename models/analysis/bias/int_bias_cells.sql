@@ -1,6 +1,6 @@
 -- One row per gap to be measured: (system, demographic dimension, metric), and (system, customer group, metric).
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 masked as (

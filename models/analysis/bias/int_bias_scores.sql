@@ -4,7 +4,7 @@ with evaluations as (
 ),
 
 interactions as (
-    select * from {{ ref('hcat', 'int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 masked as (

@@ -9,7 +9,7 @@ with sides as (
 
 interactions as (
     select interaction_id, query_id, system
-    from {{ ref('hcat', 'int_interactions_described') }}
+    from {{ ref('hcat', 'int_interaction_attributes') }}
     where is_answered
 ),
 

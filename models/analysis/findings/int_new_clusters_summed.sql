@@ -19,7 +19,7 @@ evaluations as (
 ),
 
 interactions as (
-    select interaction_id, cluster_id from {{ ref('hcat', 'int_interactions_described') }}
+    select interaction_id, cluster_id from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 segments as (

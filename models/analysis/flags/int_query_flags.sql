@@ -2,7 +2,7 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select interaction_id, has_query, is_answered from {{ ref('hcat', 'int_interactions_described') }}
+    select interaction_id, has_query, is_answered from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 rules as (

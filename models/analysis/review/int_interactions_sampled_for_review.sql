@@ -29,7 +29,7 @@
 {%- endif -%}
 
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 evaluations as (

@@ -1,7 +1,7 @@
 -- One row per interaction of the latest release of its application that answers a real query, that is, a query that
 -- nobody prepared for a test.
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 origins as (

@@ -22,7 +22,7 @@ interactions as (
         interactions.query_id,
         interactions.cluster_id,
         interactions.system
-    from {{ ref('hcat', 'int_interactions_joined') }} as interactions
+    from {{ ref('hcat', 'int_interactions') }} as interactions
     inner join paired_queries on interactions.query_id = paired_queries.query_id
 ),
 

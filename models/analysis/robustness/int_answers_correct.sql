@@ -3,7 +3,7 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 queries_grouped as (

@@ -9,7 +9,7 @@ with answers as (
 ),
 
 interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 queries as (

@@ -7,7 +7,7 @@ with interactions as (
         system,
         cluster_id,
         {{ query_key() }} as query_key
-    from {{ ref('hcat', 'int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions') }}
     where coalesce(query_id, query_text) is not null
 ),
 

@@ -2,7 +2,7 @@
 -- pairs.
 
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 version_pairs as (

@@ -7,7 +7,7 @@ with interactions as (
         application_version,
         system,
         {{ json_field('tags', "'prompt_version'") }} as prompt_version
-    from {{ ref('hcat', 'int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions') }}
 ),
 
 assessed as (

@@ -11,7 +11,7 @@ targets as (
 ),
 
 interactions as (
-    select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions_joined') }}
+    select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions') }}
 ),
 
 version_classes as (

@@ -4,7 +4,7 @@ with ratings as (
 ),
 
 interactions as (
-    select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions_joined') }}
+    select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions') }}
 ),
 
 labels as (

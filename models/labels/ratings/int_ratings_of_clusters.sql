@@ -11,7 +11,7 @@ interactions as (
     select
         interaction_id,
         cluster_id
-    from {{ ref('hcat', 'int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions') }}
 ),
 
 passes as (

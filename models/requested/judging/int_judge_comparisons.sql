@@ -37,7 +37,7 @@ verdicts as (
 ),
 
 interactions as (
-    select interaction_id, cluster_id from {{ ref('hcat', 'int_interactions_joined') }}
+    select interaction_id, cluster_id from {{ ref('hcat', 'int_interactions') }}
 ),
 
 against_people as (

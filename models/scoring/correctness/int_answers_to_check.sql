@@ -4,7 +4,7 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
     where reference_answer is not null and expected_behaviour = 'answer'
 ),
 

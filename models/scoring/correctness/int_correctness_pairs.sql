@@ -3,7 +3,7 @@
 -- correctness_sources names the source 'entailment'.
 
 with interactions as (
-    select interaction_id, is_refusal from {{ ref('hcat', 'int_interactions_described') }}
+    select interaction_id, is_refusal from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 answers_to_judge as (

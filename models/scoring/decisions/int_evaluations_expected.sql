@@ -47,7 +47,7 @@ interactions as (
         described.*,
         samples.interaction_id is not null as has_samples,
         coalesce(texts_read.is_tagged, false) as is_tagged
-    from {{ ref('hcat', 'int_interactions_described') }} as described
+    from {{ ref('hcat', 'int_interaction_attributes') }} as described
     left join texts_read on md5(described.answer) = texts_read.text_id
     left join samples on described.interaction_id = samples.interaction_id
 ),

@@ -1,7 +1,7 @@
 -- One row per interaction with the origin of its query. The origin is test_set when somebody declared a reference
 -- answer, source chunk, kind, expectation, family or variant for the query, else production.
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 final as (

@@ -10,7 +10,7 @@ with interactions as (
         system,
         {{ query_key() }} as query_key,
         coalesce(sample_index, 0) as sample_index
-    from {{ ref('hcat', 'int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions') }}
     where is_answered and coalesce(query_id, query_text) is not null
 ),
 

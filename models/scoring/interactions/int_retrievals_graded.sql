@@ -4,7 +4,7 @@
 
 with interactions as (
     select joined.interaction_id, joined.query_id, joined.count_retrieved
-    from {{ ref('hcat', 'int_interactions_joined') }} as joined
+    from {{ ref('hcat', 'int_interactions') }} as joined
     left join {{ ref('hcat', 'stg_retrievals__unread') }} as unread on joined.interaction_id = unread.interaction_id
     where not coalesce(unread.has_rejected_passage, false)
 ),

@@ -18,7 +18,7 @@ interactions as (
     select
         *,
         {{ query_key() }} as query_key
-    from {{ ref('hcat', 'int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions') }}
 ),
 
 judge_sample as (

@@ -7,7 +7,7 @@
 {%- endif %}
 
 with interactions as (
-    select interaction_id from {{ ref('hcat', 'int_interactions_joined') }}
+    select interaction_id from {{ ref('hcat', 'int_interactions') }}
     where is_answered
 ),
 

@@ -7,7 +7,7 @@
 {%- set baselines = {'rank': 'retrieval_rank', 'words': 'word_overlap'} %}
 
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 units as (

@@ -1,7 +1,7 @@
 -- One row per (interaction, behaviour metric): whether the application answered, whether it declined, and whether it
 -- did what was expected.
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_described') }}
+    select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 unpivoted as (

@@ -1,7 +1,7 @@
 -- One row per interaction with its texts, in which personal data is masked.
 with interactions as (
     select interaction_id, query_text, answer, reference_answer, customer_group, tags
-    from {{ ref('hcat', 'int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions') }}
 ),
 
 masked as (

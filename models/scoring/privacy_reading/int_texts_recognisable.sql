@@ -8,7 +8,7 @@ with interaction_passages as (
 ),
 
 interactions as (
-    select interaction_id, logged_language, customer_group, tags from {{ ref('hcat', 'int_interactions_joined') }}
+    select interaction_id, logged_language, customer_group, tags from {{ ref('hcat', 'int_interactions') }}
 ),
 
 queries as (

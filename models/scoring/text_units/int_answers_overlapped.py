@@ -8,5 +8,5 @@ def model(dbt, session):
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(compared, done, ["interaction_id", "input_key"])
     keys = pending.select("interaction_id", "input_key")
-    answers = keys.join(dbt.ref("hcat", "int_interactions_joined"), "interaction_id")
+    answers = keys.join(dbt.ref("hcat", "int_interactions"), "interaction_id")
     return map_batches(answers, overlap_answers, OVERLAP_SCHEMA, 4096, in_processes=True)

@@ -3,7 +3,7 @@
 {%- set texts = {'query': 'query_text', 'answer': 'answer', 'reference': 'reference_answer'} %}
 
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 interaction_passages as (

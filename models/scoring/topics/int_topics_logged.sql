@@ -1,6 +1,6 @@
 -- One row per interaction with its logged topic, else the topic of the first source chunk of its query, else null.
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 records as (

@@ -22,7 +22,7 @@ LANGUAGE_SCHEMA: Final = pa.schema(
     ]
 )
 
-#: A language counts from this probability and this many letters on; int_interactions_described has the same.
+#: A language counts from this probability and this many letters on; int_interaction_attributes has the same.
 LEAST_PROBABILITY: Final = 0.8
 LEAST_LETTERS: Final = 20
 

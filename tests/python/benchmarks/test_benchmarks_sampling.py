@@ -168,7 +168,7 @@ def test_scores_of_the_last_run_are_traced_to_their_strata(models: dict[str, str
     connection.execute("""
         create table int_chunk_strata as
         select * from (values ('c1', 'a'), ('c2', 'a'), ('c3', 'b'), ('c4', 'd')) as rows (chunk_id, stratum_id);
-        create table int_interactions_joined as
+        create table int_interactions as
         select * from (values
             ('old', 'run 1', '1', timestamp '2026-01-01', ['c1']),
             ('i1', 'run 2', '2', timestamp '2026-02-01', ['c1']),

@@ -5,7 +5,7 @@
 -- Every conversation with one system has one row, with all of its turns and all of its failing interactions.
 with turns as (
     select conversation_key, count(distinct turn_index) as count_logged_turns
-    from {{ ref('hcat', 'int_interactions_joined') }}
+    from {{ ref('hcat', 'int_interactions') }}
     where conversation_key is not null
     group by conversation_key
 ),

@@ -7,7 +7,7 @@ with evaluations as (
 ),
 
 interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 chunk_strata as (

@@ -5,7 +5,7 @@
 {{ config(materialized='table') }}
 
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions_joined') }}
+    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 passages as (
