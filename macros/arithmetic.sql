@@ -28,8 +28,8 @@
     {{- quantiles[confidence] -}}
 {% endmacro %}
 
-{# Log odds of a probability, within +- 8, beyond which the labels taught nothing; null for null. The probability is kept
-   away from 0 and 1, so that its logarithm exists. #}
+{# Log odds of a probability, within +- 8, beyond which the labels taught nothing; null for null. The probability is
+   kept away from 0 and 1, so that its logarithm exists. #}
 {% macro bounded_log_odds(probability) %}
     {%- set bound = 8 -%}
     {%- set tiny = 'exp(-' ~ bound ~ ' - 1)' -%}

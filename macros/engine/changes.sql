@@ -113,8 +113,8 @@
     and {{ values }}.{{ column }} < coalesce({{ steps }}.upper_bound, 'infinity'::double)
 {%- endmacro %}
 
-{# Characters of passages that are gathered by interaction at once. This limit bounds the memory of DuckDB and moves no row:
-   100 million are some 50,000 interactions of five chunks. Tests meet many borders by HCAT_CUT_SMALLER. #}
+{# Characters of passages that are gathered by interaction at once. This limit bounds the memory of DuckDB and moves no
+   row: 100 million are some 50,000 interactions of five chunks. Tests meet many borders by HCAT_CUT_SMALLER. #}
 {% macro bucket_characters() -%}
     {{ 5000 if env_var('HCAT_CUT_SMALLER', '') == 'buckets' else 100000000 }}
 {%- endmacro %}

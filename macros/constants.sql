@@ -1,5 +1,5 @@
 {#
-    Numbers that several models of scoring share. A number of one model stands at the top of that model.
+    Numbers that nobody sets and several models share. A number of one model stands at the top of that model.
 -#}
 
 {# The numbers of rules. Raise one when its rules change, and everything that they decided is decided again:
@@ -24,3 +24,19 @@
 {% macro toxic_probability() -%}
     0.5
 {%- endmacro %}
+
+
+{#- Windows that represent a chunk: most chunks of a search index have one or two, and each costs one encoding. -#}
+{% macro topic_windows() %}{{ return(2) }}{% endmacro %}
+
+{#- Distinct texts of a fit of topics: they bound its memory and its time, which grow with the square of the number. -#}
+{% macro topic_fit_texts() %}{{ return(20000) }}{% endmacro %}
+
+{#- Chunks of every stratum at least, as far as it has them: a variance needs two. -#}
+{% macro sampling_minimum() %}{{ return(2) }}{% endmacro %}
+
+{#- Weight of the spread over all strata, in evaluations: few scores say little about the spread of one stratum. -#}
+{% macro sampling_prior() %}{{ return(5) }}{% endmacro %}
+
+{#- Raised when the rules for variants change: every variant is then made again under a new id. -#}
+{% macro variant_revision() %}{{ return(3) }}{% endmacro %}
