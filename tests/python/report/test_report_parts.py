@@ -79,20 +79,20 @@ create table fct_grammar_calls as select '{HOSTILE}' as model, 'answered' as cal
 """
 JUDGES = """
 create table fct_judge_agreement as
-select * replace (value::double as value, low::double as low, high::double as high, cost::double as cost),
-    'EUR' as currency, 3 as count_clusters, 4 as count_interactions, 3 as count_scored, 1 as count_failed,
+select * replace (value::double as value, low::double as low, high::double as high),
+    3 as count_clusters, 4 as count_interactions, 3 as count_scored, 1 as count_failed,
     1 as count_no_verdict
 from (values
     ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'cohen_kappa', 'estimated', 'estimated',
-        '<script>judge', 0.25, 0.125, 0.5, 3, 7, 900, 100, 1.5),
+        '<script>judge', 0.25, 0.125, 0.5, 3, 7, 900, 100),
     ('faithfulness_llm', 'language_model', 'faithfulness', 'people', 'percent_agreement', 'no_threshold', 'no_estimate',
-        '<script>judge', null, null, null, 3, 7, 900, 100, 1.5),
+        '<script>judge', null, null, null, 3, 7, 900, 100),
     ('support_words', 'no_language_model', 'faithfulness', 'people', 'ranking_accuracy', 'estimated',
-        'too_few_clusters', null, 0.75, null, null, 3, 0, 0, 0, 0.0),
+        'too_few_clusters', null, 0.75, null, null, 3, 0, 0, 0),
     ('correctness_llm', 'language_model', null, 'rule', 'cohen_kappa', 'no_variation', 'no_estimate',
-        '<script>judge', null, null, null, 2, 4, 10, 10, null)
+        '<script>judge', null, null, null, 2, 4, 10, 10)
 ) as rows (metric_name, method, criterion, reference, statistic, status, interval_status, language_model, value, low,
-    high, count_compared, count_calls, prompt_tokens, completion_tokens, cost)
+    high, count_compared, count_calls, prompt_tokens, completion_tokens)
 """
 DESCRIBED = {"test_set": describe_test_set, "grammar": describe_grammar, "judges": describe_judges}
 MARTS = {"test_set": TEST_SET, "grammar": GRAMMAR, "judges": JUDGES}
@@ -116,7 +116,7 @@ SAID = {
     "judges": [
         "faithfulness_llm faithfulness cohen_kappa 0.250 [0.125, 0.500]",
         "no threshold has been decided",
-        "1,000 1.50 EUR",
+        "7 1,000",
         "all labels are equal",
     ],
 }
