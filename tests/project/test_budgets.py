@@ -13,16 +13,16 @@ from builds import DEMO, REPOSITORY, run_dbt
 #: What a night, a reader and a newcomer pay for: as it stands, and what it shall come to. No change raises a count.
 BUDGETS = {
     # name: (today, goal)
-    "models of a night": (155, 150),
-    "nodes of a night": (226, 220),
-    "models from a record to a gate": (29, 28),
-    "lines of models": (16_535, 14_500),
-    "lines of YAML of models": (11_750, 10_000),
+    "models of a night": (150, 150),
+    "nodes of a night": (216, 220),
+    "models from a record to a gate": (25, 28),
+    "lines of models": (15_500, 14_500),
+    "lines of YAML of models": (11_000, 10_000),
     "macros": (34, 75),
-    "settings": (195, 50),
-    "lines of the package": (60_450, 45_000),
-    "lines of tests": (49_900, 28_000),
-    "lines of benchmarks": (16_133, 9_000),
+    "settings": (50, 50),
+    "lines of the package": (52_250, 45_000),
+    "lines of tests": (44_500, 28_000),
+    "lines of benchmarks": (8_700, 9_000),
 }
 #: A count below this share of its budget has to lower it.
 SLACK = 0.99
