@@ -106,7 +106,6 @@ MODELS_WITH_LOGIC = {
     "int_judge_requests",
     "int_metrics__judged",
     "int_judge_comparisons",
-    "fct_judge_calls",
     "fct_judge_agreement",
 }
 

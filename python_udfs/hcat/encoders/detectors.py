@@ -72,13 +72,17 @@ def open_transformers(identity: ModelIdentity, what: str, find_kind: Callable[[s
 
     silence_transformers()
     require_gpu(identity.device, torch)
-    safely = {"revision": "main" if is_local else identity.revision, "trust_remote_code": False}
+    place, revision = identity.location, "main" if is_local else identity.revision
     try:
-        config = transformers.AutoConfig.from_pretrained(identity.location, **safely)
-        kind = find_kind(identity.location, config)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(identity.location, **safely)
+        config = transformers.AutoConfig.from_pretrained(place, revision=revision, trust_remote_code=False)
+        kind = find_kind(place, config)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place, revision=revision, trust_remote_code=False)
         model = getattr(transformers, kind).from_pretrained(
-            identity.location, dtype=getattr(torch, identity.dtype), **safely, **weight_options()
+            place,
+            revision=revision,
+            trust_remote_code=False,
+            dtype=getattr(torch, identity.dtype),
+            **weight_options(),
         )
     except (OSError, ValueError) as error:
         raise ModelError(f"{what} {identity.location!r} cannot be loaded: {str(error).splitlines()[0]}") from error

@@ -10,11 +10,11 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.causes import describe_causes
 from hcat.report.ledger import Build
 from hcat.report.maps import BIVARIATE, LIST_CONSTANT_DIMENSIONS, MARGINAL, describe_maps
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
-    MAXIMUM_SYSTEMS,
     describe_segment,
     format_difference,
     format_difference_interval,
@@ -263,29 +263,6 @@ where list_contains($weakness_ids::varchar[], weakness_id)
 order by weakness_id, rank, interaction_id
 """
 
-COUNT_FAILURE_CAUSES: Final = """
-select
-    metric_name,
-    count(*) as count_failing,
-    count(*) filter (where fault = 'retrieval') as count_retrieval,
-    count(*) filter (where fault = 'generation') as count_generation,
-    count(*) filter (where fault = 'undetermined') as count_undetermined
-from fct_failure_causes
-group by metric_name
-order by count_failing desc, metric_name
-"""
-
-COUNT_RETRIEVAL_CAUSES: Final = """
-select
-    system,
-    count(distinct interaction_id) as count_interactions,
-    count(distinct interaction_id) filter (where failure_cause = 'retrieval') as count_retrieval,
-    count(distinct interaction_id) filter (where failure_cause = 'generation') as count_generation
-from fct_retrieval_quality
-group by system
-order by count_interactions desc, system
-"""
-
 
 def describe_weaknesses(
     source: Warehouse, build: Build, claims: Mapping[str, Any], metric_name: str | None, explorer: str
@@ -301,7 +278,7 @@ def describe_weaknesses(
     worst = list_worst(source)
     keys = [cell["weakness_id"] for cell in (*cells, *others)]
     examples = group_by(source.rows(LIST_EXAMPLES, ["fct_weakness_examples"], weakness_ids=keys), "weakness_id")
-    causes, has_causes = _describe_causes(source)
+    causes, has_causes = describe_causes(source)
     return blocks.section(
         *_show_register(findings, explorer),
         blocks.heading("Weakest segments"),
@@ -688,36 +665,3 @@ def _count_tests(tests: Sequence[Row]) -> Block | None:
             words={"measurement": MEASUREMENTS},
         ),
     )
-
-
-def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
-    """Return causes of failures by system, and whether any is known or none was to be found."""
-    systems = source.rows(COUNT_RETRIEVAL_CAUSES, ["fct_retrieval_quality"])
-    metrics = source.rows(COUNT_FAILURE_CAUSES, ["fct_failure_causes"])
-    # without source chunks, every cause is undetermined
-    is_known = any(row["count_retrieval"] or row["count_generation"] for row in metrics)
-    if not (systems or is_known):
-        return [], not metrics
-    return [
-        blocks.heading("Causes of failures"),
-        blocks.table(
-            "If a source chunk was retrieved, generation failed; otherwise retrieval failed.",
-            (
-                "system",
-                "count_interactions=Interactions with known source chunks",
-                "count_retrieval=Failing, source chunk not retrieved",
-                "count_generation=Failing, source chunk retrieved",
-            ),
-            systems,
-            MAXIMUM_SYSTEMS,
-            "systems",
-        ),
-        blocks.fold(
-            "Causes by metric",
-            blocks.table(
-                "Undetermined: only some source chunks were retrieved, or they are not known.",
-                ("metric_name", "count_failing", "count_retrieval", "count_generation", "count_undetermined"),
-                metrics if is_known else [],
-            ),
-        ),
-    ], True
