@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Block
+from hcat.report.showing import MAXIMUM_SYSTEMS
 
 COUNT_RETRIEVAL_CAUSES: Final = """
 select
