@@ -17,7 +17,7 @@ BUDGETS = {
     "nodes of a night": (216, 220),
     "models from a record to a gate": (25, 28),
     "lines of models": (15_500, 14_500),
-    "lines of YAML of models": (11_000, 10_000),
+    "lines of YAML of models": (11_020, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (52_250, 45_000),
