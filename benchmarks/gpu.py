@@ -30,12 +30,9 @@ from hcat.encoders.identities import PACKAGED_NAME, resolve_classifier, resolve_
 from hcat.encoders.tokens import Prepared, start_model, start_prepared
 from hcat.engine.batching import SLICES_AHEAD, fetch_late, plan_batches
 from hcat.engine.devices import packaged_folder, silence_transformers
-from hcat.engine.sizes import embedding_tokens, pair_tokens
+from hcat.engine.sizes import SLICE_ROWS, embedding_tokens, pair_tokens
 
 COUNT_REPEATS = 3
-
-#: Rows of one slice on a CPU: the default of hcat_slice_texts.
-SLICE_ROWS = 4096
 
 #: Names of the models on the command line.
 ENCODER = "encoder"

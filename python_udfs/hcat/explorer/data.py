@@ -11,18 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse, WarehouseError
+from hcat.report.data import SCORE_STATUSES
 from hcat.review.texts import LOGGED_CONTEXTS, LOGGED_INTERACTIONS, LOGGED_TABLES
 
-#: Words that the page writes as numbers: their place in the list is the number.
-SCORE_STATUSES: Final = (
-    "scored",
-    "truncated",
-    "refused",
-    "not_applicable",
-    "missing_input",
-    "unsupported_language",
-    "failed",
-)
+#: Words that the page writes as numbers, as those of SCORE_STATUSES: their place in the list is the number.
 OUTCOMES: Final = ("answered", "refused", "empty")
 VERDICTS: Final = ("acceptable", "failing", "undecided", "not judged")
 LABELS: Final = ("accepted", "failed", "not rated")

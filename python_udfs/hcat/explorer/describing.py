@@ -13,7 +13,7 @@ import numpy as np
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.explorer import data, tables
 from hcat.explorer.reading import Read
-from hcat.report.data import COUNT_RECORDS_EVALUATED
+from hcat.report.data import COUNT_RECORDS_EVALUATED, SCORE_STATUSES
 from hcat.report.decision import MAXIMUM_FINDINGS, list_findings, say_what_was_tested
 from hcat.report.outcomes import describe_gates
 from hcat.report.robustness import describe_headlines
@@ -63,7 +63,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
         "dimensions": [{"name": dimension, "segments": coded.labels} for dimension, coded in read.dimensions.items()],
         "applications": read.applications.labels,
         "versions": read.versions.labels,
-        "statuses": list(data.SCORE_STATUSES),
+        "statuses": list(SCORE_STATUSES),
         "outcomes": list(data.OUTCOMES),
         "verdicts": list(data.VERDICTS),
         "labels": list(data.LABELS),

@@ -20,9 +20,8 @@ from hcat.topics.models import NOISE, count_words, find_people, is_telling, one_
 
 NOUN_PHRASES: Final = "noun_phrases"
 WORDS: Final = "words"
+#: Noise, and a topic whose texts hold no word: it has its id as name.
 NO_NAME: Final = "none"
-NAMINGS: Final = (NOUN_PHRASES, WORDS, NO_NAME)
-"""What a topic is named by. ``none`` is noise, and a topic whose texts hold no word: it has its id as name."""
 
 PACKAGED: Final = "packaged"
 """Setting of the tagger that is installed with hcat; any other setting names topics by words."""

@@ -37,6 +37,7 @@ _RULES = (
     "6. The question does not use phrases such as 'provided context', 'the passage' or 'the text above'.",
 )
 
+#: Query type that a language model writes -> its task; other types come from templates.
 _TYPE_TASKS: Mapping[str, str] = {
     "simple_factual": "Write questions that ask for one fact stated in the documents.",
     "multi_hop": "Write questions that can be answered only by joining one fact of the first document with one of "
@@ -53,8 +54,6 @@ _TYPE_TASKS: Mapping[str, str] = {
     "answer. The reference answer is null. "
     "Rule 1 does not hold for them.",
 }
-TASKS: Final = tuple(_TYPE_TASKS)
-"""Query types that a language model writes; the others come from templates."""
 
 FACTS_RESPONSE: Final[Mapping[str, Any]] = {
     "type": "object",
