@@ -28,6 +28,7 @@ from hcat.encoders.tokens import (
     to_text,
 )
 from hcat.engine.batching import SLICES_AHEAD, map_slices
+from hcat.engine.columns import schema
 from hcat.engine.devices import ModelError, require_gpu, silence_transformers, weight_options
 from hcat.engine.keys import hash_text
 from hcat.engine.sizes import SLICE_ROWS, embedding_tokens
@@ -36,17 +37,11 @@ from hcat.statistics.arrays import Vectors
 #: Device -> how many slices of texts are read as one: a GPU idles between small ones (decision 49).
 SLICES_JOINED = {"cpu": 1, "cuda": 4}
 
-EMBEDDED_SCHEMA = pa.schema(
-    [
-        ("text_id", pa.string()),
-        ("encoder_key", pa.string()),
-        ("encoder_name", pa.string()),
-        ("encoder_revision", pa.string()),
-        ("encoder_sha256", pa.string()),
-        ("embedding", pa.list_(pa.float32())),
-        ("count_tokens", pa.int32()),
-        ("was_truncated", pa.bool_()),
-    ]
+EMBEDDED_SCHEMA = schema(
+    "string: text_id encoder_key encoder_name encoder_revision encoder_sha256",
+    "list<float32>: embedding",
+    "int32: count_tokens",
+    "bool: was_truncated",
 )
 
 

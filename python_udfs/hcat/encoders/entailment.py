@@ -17,6 +17,7 @@ from hcat.encoders.identities import CASCADE, ModelIdentity, load_once, resolve_
 from hcat.encoders.pair_classifiers import Classifier, CompactClassifier, HashingClassifier, open_accurate
 from hcat.encoders.tokens import start_model
 from hcat.engine.batching import SLICES_AHEAD, map_slices
+from hcat.engine.columns import schema
 from hcat.engine.sizes import SLICE_ROWS, pair_tokens
 from hcat.statistics.arrays import Floats
 
@@ -26,27 +27,14 @@ SLICES_JOINED = {"cpu": 1, "cuda": 2}
 #: What :func:`entail_pending` reads of a pair.
 PAIR_COLUMNS = ("pair_id", "classifier_key", "premise", "hypothesis", "count_characters")
 
-ENTAILED_SCHEMA = pa.schema(
-    [
-        ("pair_id", pa.string()),
-        ("classifier_key", pa.string()),
-        ("classifier_name", pa.string()),
-        ("classifier_revision", pa.string()),
-        ("classifier_sha256", pa.string()),
-        ("logits", pa.list_(pa.float64())),
-        ("probability_entailment", pa.float64()),
-        ("probability_contradiction", pa.float64()),
-        ("logit_entailment", pa.float64()),
-        ("weight_norm", pa.float64()),
-        ("distance", pa.float64()),
-        ("score", pa.float64()),
-        ("margin", pa.float64()),
-        ("count_tokens", pa.int32()),
-        ("was_truncated", pa.bool_()),
-        ("deciding_classifier", pa.string()),
-        ("first_probability_entailment", pa.float64()),
-        ("first_probability_contradiction", pa.float64()),
-    ]
+ENTAILED_SCHEMA = schema(
+    "string: pair_id classifier_key classifier_name classifier_revision classifier_sha256",
+    "list<float64>: logits",
+    "float64: probability_entailment probability_contradiction logit_entailment weight_norm distance score margin",
+    "int32: count_tokens",
+    "bool: was_truncated",
+    "string: deciding_classifier",
+    "float64: first_probability_entailment first_probability_contradiction",
 )
 
 

@@ -21,6 +21,7 @@ from hcat.encoders.embedding import encode_texts, load_encoder
 from hcat.encoders.identities import HEADS, PURPOSES, ModelIdentity, load_once, resolve_encoder
 from hcat.encoders.tokens import start_fetch
 from hcat.engine.batching import start_batches
+from hcat.engine.columns import schema
 from hcat.engine.devices import ModelError
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import read_rows
@@ -31,8 +32,9 @@ from hcat.statistics.arrays import Floats
 TOXIC_STEMS: Final = ("toxic", "hate", "offens", "abus")
 """A class of a sequence classifier is toxic if its label starts with one of these, in upper or lower case."""
 
-CLASSIFIED_SCHEMA: Final = pa.schema(
-    [("text_id", pa.string()), ("scoring_key", pa.string()), ("toxicity", pa.float64()), ("sentiment", pa.float64())]
+CLASSIFIED_SCHEMA: Final = schema(
+    "string: text_id scoring_key",
+    "float64: toxicity sentiment",
 )
 
 STAND_IN: Final = "Michael"

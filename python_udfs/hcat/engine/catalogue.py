@@ -7,31 +7,20 @@ from typing import Any
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.warehouse import quote
 
-DESCRIBED_COLUMNS = pa.schema(
-    [
-        ("table_schema", pa.string()),
-        ("table_name", pa.string()),
-        ("column_name", pa.string()),
-        ("data_type", pa.string()),
-        ("ordinal_position", pa.int64()),
-        ("is_nullable", pa.bool_()),
-        ("count_distinct", pa.int64()),
-        ("count_rows", pa.int64()),
-    ]
+DESCRIBED_COLUMNS = schema(
+    "string: table_schema table_name column_name data_type",
+    "int64: ordinal_position",
+    "bool: is_nullable",
+    "int64: count_distinct count_rows",
 )
 
-DESCRIBED_CONSTRAINTS = pa.schema(
-    [
-        ("constraint_name", pa.string()),
-        ("constraint_type", pa.string()),
-        ("table_name", pa.string()),
-        ("column_name", pa.string()),
-        ("ordinal_position", pa.int64()),
-        ("referenced_table_name", pa.string()),
-        ("referenced_column_name", pa.string()),
-    ]
+DESCRIBED_CONSTRAINTS = schema(
+    "string: constraint_name constraint_type table_name column_name",
+    "int64: ordinal_position",
+    "string: referenced_table_name referenced_column_name",
 )
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from hcat.engine import relations
+from hcat.engine.columns import schema
 from hcat.engine.files import replacing
 from hcat.engine.keys import hash_file
 from hcat.engine.warehouse import (
@@ -36,13 +37,9 @@ ALWAYS_PUBLISHED = (LEDGER, "fct_metric_drift", "fct_metric_weeks", "fct_thresho
 #: memory in which files and copies are written comes on top.
 _SHARE_OF_MEMORY = 2 / 3
 
-_PUBLISHED_SCHEMA = pa.schema(
-    [
-        ("mart", pa.string()),
-        ("copy", pa.string()),
-        ("sha256", pa.string()),
-        ("count_rows", pa.int64()),
-    ]
+_PUBLISHED_SCHEMA = schema(
+    "string: mart copy sha256",
+    "int64: count_rows",
 )
 
 

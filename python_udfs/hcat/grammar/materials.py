@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.grammar.criteria import ENUMERATED, Requirements
 from hcat.grammar.prompts import MAXIMUM_TEMPLATES, REPLY_SCHEMA_MEMBER, templates_response
 from hcat.grammar.schema import Schema, read_schema
@@ -22,14 +23,9 @@ TEXT_STEP: Final = "text_templates"
 MAXIMUM_ROWS: Final = 100_000
 """Rows that one query fetches at most: distinct values of a column (the first in order) or rows of an answer."""
 
-CALL_SCHEMA = pa.schema(
-    [
-        ("call_id", pa.string()),
-        ("generation_key", pa.string()),
-        ("sql_template_id", pa.string()),
-        ("style", pa.string()),
-        *LEDGER_FIELDS,
-    ]
+CALL_SCHEMA = schema(
+    "string: call_id generation_key sql_template_id style",
+    *LEDGER_FIELDS,
 )
 
 

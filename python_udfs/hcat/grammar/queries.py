@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.grammar.column_names import split_words
 from hcat.grammar.filling import Value, check_answer, query_group_id, select_combinations, write_value
@@ -21,31 +22,16 @@ from hcat.grammar.text_templates import fill_text
 
 #: Tag of a query that names its SQL template.
 TEMPLATE_TAG: Final = "template"
-FILLING_SCHEMA = pa.schema(
-    [
-        ("query_group", pa.string()),
-        ("sql_template_id", pa.string()),
-        ("answer_status", pa.string()),
-        ("reference_answer", pa.string()),
-        ("answer_type", pa.string()),
-        ("sql_text", pa.string()),
-        ("placeholders", pa.list_(pa.string())),
-        ("filled_values", pa.list_(pa.string())),
-        ("count_fillings_possible", pa.int64()),
-    ]
+FILLING_SCHEMA = schema(
+    "string: query_group sql_template_id answer_status reference_answer answer_type sql_text",
+    "list<string>: placeholders filled_values",
+    "int64: count_fillings_possible",
 )
-QUERY_SCHEMA = pa.schema(
-    [
-        ("query_id", pa.string()),
-        ("query_group", pa.string()),
-        ("sql_template_id", pa.string()),
-        ("text_template_id", pa.string()),
-        ("tags", pa.string()),
-        ("query_text", pa.string()),
-    ]
+QUERY_SCHEMA = schema(
+    "string: query_id query_group sql_template_id text_template_id tags query_text",
 )
-RERUN_SCHEMA = pa.schema(
-    [("query_group", pa.string()), ("answer_status", pa.string()), ("reference_answer", pa.string())]
+RERUN_SCHEMA = schema(
+    "string: query_group answer_status reference_answer",
 )
 
 

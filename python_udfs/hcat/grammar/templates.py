@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.grammar.criteria import CRITERIA, Check, TemplateReport, check_sql_template
 from hcat.grammar.enumeration import enumerate_sql_templates
@@ -26,47 +27,17 @@ from hcat.grammar.text_templates import (
     write_text_templates,
 )
 
-TEMPLATE_SCHEMA = pa.schema(
-    [
-        ("candidate_id", pa.string()),
-        ("sql_template_id", pa.string()),
-        ("logic_id", pa.string()),
-        ("origin", pa.string()),
-        ("template_status", pa.string()),
-        ("status_detail", pa.string()),
-        ("sql_template", pa.string()),
-        ("sql_query", pa.string()),
-        ("placeholders", pa.list_(pa.string())),
-        ("template_number", pa.int64()),
-        ("count_joins", pa.int64()),
-        ("count_columns", pa.int64()),
-        ("count_placeholders", pa.int64()),
-    ]
+TEMPLATE_SCHEMA = schema(
+    "string: candidate_id sql_template_id logic_id origin template_status status_detail sql_template sql_query",
+    "list<string>: placeholders",
+    "int64: template_number count_joins count_columns count_placeholders",
 )
-CHECK_SCHEMA = pa.schema(
-    [
-        ("check_id", pa.string()),
-        ("candidate_id", pa.string()),
-        ("sql_template_id", pa.string()),
-        ("origin", pa.string()),
-        ("criterion", pa.string()),
-        ("outcome", pa.string()),
-        ("reason", pa.string()),
-    ]
+CHECK_SCHEMA = schema(
+    "string: check_id candidate_id sql_template_id origin criterion outcome reason",
 )
-TEXT_SCHEMA = pa.schema(
-    [
-        ("text_id", pa.string()),
-        ("text_template_id", pa.string()),
-        ("sql_template_id", pa.string()),
-        ("hypothesis", pa.string()),
-        ("style", pa.string()),
-        ("origin", pa.string()),
-        ("text_status", pa.string()),
-        ("status_detail", pa.string()),
-        ("text_template", pa.string()),
-        ("text_number", pa.int64()),
-    ]
+TEXT_SCHEMA = schema(
+    "string: text_id text_template_id sql_template_id hypothesis style origin text_status status_detail text_template",
+    "int64: text_number",
 )
 #: Fields of a check and of a text that their SQL template says already.
 _OF_THE_TEMPLATE: Final = frozenset({"candidate_id", "sql_template_id"})

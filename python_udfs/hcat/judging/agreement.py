@@ -17,6 +17,7 @@ from hcat.calibration.agreement import (
     cohen_kappa,
     percent_agreement,
 )
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Floats
 from hcat.statistics.clusters import draw_cluster_counts
 
@@ -33,20 +34,10 @@ CONFIDENCE: Final = 0.95
 _SPREAD = 1e-12
 _CELLS = 4_000_000
 
-AGREEMENT_SCHEMA = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("reference", pa.string()),
-        ("statistic", pa.string()),
-        ("status", pa.string()),
-        ("interval_status", pa.string()),
-        ("value", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("count_labelled", pa.int64()),
-        ("count_compared", pa.int64()),
-        ("count_clusters", pa.int64()),
-    ]
+AGREEMENT_SCHEMA = schema(
+    "string: metric_name reference statistic status interval_status",
+    "float64: value low high",
+    "int64: count_labelled count_compared count_clusters",
 )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.judging import prompts, replies, scores
 from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
@@ -22,28 +23,16 @@ VERDICT_STATUSES: Final = ("judged", "no_verdict", "failed")
 """judged: there is a number; no_verdict: the judge replied but did not decide (it was undecided, or the winner changed
 with the order); failed: no reply to a call could be read."""
 
-JUDGE_CALLS_SCHEMA = pa.schema(
-    [
-        ("call_id", pa.string()),
-        ("judge_key", pa.string()),
-        ("judge_task", pa.string()),
-        ("subject", pa.string()),
-        *LEDGER_FIELDS,
-    ]
+JUDGE_CALLS_SCHEMA = schema(
+    "string: call_id judge_key judge_task subject",
+    *LEDGER_FIELDS,
 )
 
-VERDICTS_SCHEMA = pa.schema(
-    [
-        ("judge_key", pa.string()),
-        ("judge_task", pa.string()),
-        ("subject", pa.string()),
-        ("verdict_status", pa.string()),
-        ("detail", pa.string()),
-        ("rule_status", pa.string()),
-        ("verdict_score", pa.float64()),
-        ("count_judged", pa.int64()),
-        ("is_cut", pa.bool_()),
-    ]
+VERDICTS_SCHEMA = schema(
+    "string: judge_key judge_task subject verdict_status detail rule_status",
+    "float64: verdict_score",
+    "int64: count_judged",
+    "bool: is_cut",
 )
 
 _DETAIL_CHARACTERS = 400

@@ -37,81 +37,8 @@ _UNASKED: Final = ("safety",)
 _GATES, _DECISIONS, _METRICS = "threshold_gates", "threshold_decisions", "own_metrics"
 _SIGN_OFFS = "sign_offs"
 
-_PROJECT = Template("""\
-# Evaluation of an assistant with hcat. `dbt build` evaluates, `hcat report` shows the results.
-name: $name
-version: 1.0.0
-config-version: 2
-profile: $name
-model-paths: ["models"]
-seed-paths: ["seeds"]
-# models of this project may have the names of models of hcat; dbt reports to nobody how it is used
-flags: {require_ref_searches_node_package_before_root: true, send_anonymous_usage_stats: false}
-
-vars:
-  hcat:
-    # folder of the logs; a relative path starts here
-    hcat_raw_logs: $logs
-    # tables that already stand in the warehouse, instead of files:
-    # hcat_raw_relations: {interactions: raw.rag_interactions, retrievals: raw.rag_retrievals}
-    # metrics and dimensions of your own: models of this project (docs/own-metrics.md of hcat)
-    hcat_own_metrics: []
-    hcat_own_dimensions: {}
-    # what is built (docs/modules.md of hcat): $reason
-    hcat_profile: $profile
-    hcat_modules: {$modules}
-    # Business decisions are yours: these seeds stand in seeds/ and replace those of hcat. Any other seed of hcat can be
-    # replaced in the same way.
-    hcat_own_seeds: [threshold_gates, threshold_decisions, own_metrics, sign_offs]
-
-seeds:
-  $name:
-    # a seed table is made anew in every build, so that a later version of hcat may ask for a column more
-    +full_refresh: true
-""")
-_PROFILES = Template("""\
-$name:
-  target: dev
-  outputs:
-    dev:
-      type: duckdb
-      path: "{{ env_var('HCAT_WAREHOUSE', 'warehouse') }}/hcat.duckdb"
-      # makes the folder, and says in one line why the file cannot be opened
-      plugins: [{module: dbt.adapters.hcatwarehouse}]
-      threads: 2
-      settings:
-        TimeZone: UTC
-        preserve_insertion_order: false
-        # what DuckDB may use; hcat needs no more for a million interactions, models of your own may
-        memory_limit: "{{ env_var('HCAT_MEMORY_LIMIT', '2GB') }}"
-""")
-_PACKAGES = Template("""\
-packages:
-  # a git package works the same way: `- git: <your mirror of hcat>` with `revision: <commit>`
-  - local: $package
-""")
-_SELECTORS = """\
-selectors:
-  - name: hcat_nightly
-    description: hcat and what it reads (`dbt build --selector hcat_nightly`)
-    definition: {method: package, value: hcat, parents: true}
-  - name: without_hcat
-    description: everything but hcat (`dbt build --selector without_hcat`)
-    definition:
-      union:
-        - {method: fqn, value: "*"}
-        - exclude: [{method: package, value: hcat}]
-"""
-_IGNORED = f"""\
-# logs may hold personal data, and the warehouse holds their texts
-/{_PLACE_OF_LOGS}/*
-!/{_PLACE_OF_LOGS}/.gitkeep
-/warehouse/
-/dbt_packages/
-/target/
-/logs/
-.user.yml
-"""
+#: Files of a new project, with places for its names.
+_FILES: Final = Path(__file__).with_name("project_files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,18 +83,17 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
     ]
     decisions = [row for row in shipped if row["metric_name"] not in names or row["metric_name"] in metrics]
     name = _name_of(folder)
+    values = {
+        "name": name,
+        "profile": profile,
+        "reason": reason,
+        "modules": ", ".join(f"{module}: {str(is_on).lower()}" for module, is_on in modules.items()),
+        "logs": _PLACE_OF_LOGS if logs is None else (start / logs).resolve(),
+        "package": (start / source).resolve(),
+    }
     texts = {
-        "dbt_project.yml": _PROJECT.substitute(
-            name=name,
-            profile=profile,
-            reason=reason,
-            modules=", ".join(f"{module}: {str(is_on).lower()}" for module, is_on in modules.items()),
-            logs=_PLACE_OF_LOGS if logs is None else (start / logs).resolve(),
-        ),
-        "profiles.yml": _PROFILES.substitute(name=name),
-        "packages.yml": _PACKAGES.substitute(package=(start / source).resolve()),
-        "selectors.yml": _SELECTORS,
-        ".gitignore": _IGNORED,
+        **{path.name: Template(path.read_text(encoding="utf-8")).substitute(values) for path in _FILES.glob("*.yml")},
+        ".gitignore": (_FILES / "gitignore").read_text(encoding="utf-8"),
         "seeds/_seeds.yml": _describe_seeds(source),
         f"seeds/{_GATES}.csv": _to_csv(gates, list(possible[0])),
         f"seeds/{_DECISIONS}.csv": _to_csv(decisions, list(shipped[0])),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from hcat.landing.aliases import ALIASES, KEY_ALIASES, known_names, plain_name
+from hcat.landing.aliases import ALIASES, CONTRACT, KEY_ALIASES, known_names, plain_name
 
 #: Name of the entity whose records are looked for inside of what tools export.
 SPANS = "spans"
@@ -35,8 +35,7 @@ class Entity:
     #: column -> key of ALIASES, where it is not the name of the column
     meanings: Mapping[str, str] = field(default_factory=dict)
     json_columns: tuple[str, ...] = ()
-    #: columns that say how a record was logged. They are no part of its hash: a log that was read before they existed
-    #: has the same records.
+    #: no part of the hash of a record
     beside_content: tuple[str, ...] = ()
 
     @cached_property
@@ -51,147 +50,22 @@ class Entity:
         return {name: column for name, column in aliases.items() if column is not None}
 
 
-ENTITIES: Mapping[str, Entity] = {
-    entity.name: entity
-    for entity in (
-        Entity(
-            "interactions",
-            (
-                "interaction_id",
-                "run_id",
-                "query_id",
-                "application",
-                "application_version",
-                "language",
-                "customer_group",
-                "query_text",
-                "answer",
-                "tags",
-                "sample_index",
-                "asked_at",
-                "conversation_id",
-                "turn_index",
-                "query_sentence_weights",
-                "answer_sentence_weights",
-                "count_retrieved",
-            ),
-            ("interaction_id", "answer"),
-            key="interaction_id",
-            json_columns=("tags", "query_sentence_weights", "answer_sentence_weights"),
-            beside_content=("count_retrieved",),
-        ),
-        Entity(
-            "retrievals",
-            ("interaction_id", "chunk_id", "text", "rank", "retrieval_score", "completeness_weight", "list_position"),
-            ("interaction_id", "rank"),
-            meanings={"text": "passage_text", "chunk_id": "passage_id"},
-            beside_content=("list_position",),
-        ),
-        Entity(
-            "queries",
-            (
-                "query_id",
-                "parent_query_id",
-                "source_group",
-                "query_group",
-                "text",
-                "reference_answer",
-                "source_chunk_ids",
-                "query_type",
-                "difficulty",
-                "answer_type",
-                "expected_behaviour",
-                "variant_type",
-                "sampling_weight",
-                "tags",
-                "query_sentence_weights",
-                "reference_sentence_weights",
-            ),
-            ("query_id", "text"),
-            key="query_id",
-            meanings={"text": "query_text", "tags": "query_tags"},
-            json_columns=("source_chunk_ids", "tags", "query_sentence_weights", "reference_sentence_weights"),
-        ),
-        Entity(
-            "documents",
-            ("document_id", "title", "topic", "text"),
-            ("document_id",),
-            key="document_id",
-            meanings={"text": "passage_text"},
-        ),
-        Entity(
-            "chunks",
-            ("chunk_id", "document_id", "topic", "text", "chunk_index"),
-            ("chunk_id", "text"),
-            key="chunk_id",
-            meanings={"text": "passage_text"},
-        ),
-        Entity(
-            "ratings",
-            (
-                "interaction_id",
-                "rater",
-                "rater_kind",
-                "criterion",
-                "guideline_version",
-                "scale_point",
-                "rating_pass",
-                "rated_at",
-                "review_round",
-                "sampling",
-                "inclusion_probability",
-                "comment",
-                "reason_start",
-                "reason_end",
-            ),
-            ("interaction_id", "rater", "criterion", "scale_point"),
-        ),
-        Entity(
-            "relevance_judgements",
-            ("query_id", "chunk_id", "judge", "grade"),
-            ("query_id", "chunk_id", "grade"),
-            meanings={"chunk_id": "passage_id"},
-        ),
-        # the names of other tools are known to hcat.landing.spans
-        Entity(
-            "spans",
-            (
-                "trace_id",
-                "span_id",
-                "parent_span_id",
-                "kind",
-                "name",
-                "started_at",
-                "ended_at",
-                "status",
-                "attributes",
-            ),
-            ("trace_id", "span_id"),
-            json_columns=("attributes",),
-        ),
+def _read_entity(name: str, given: Mapping[str, Any]) -> Entity:
+    words = {field: tuple(given.get(field, "").split()) for field in ("columns", "required", "json", "beside_content")}
+    return Entity(
+        name,
+        words["columns"],
+        words["required"],
+        given.get("key"),
+        given.get("meanings", {}),
+        json_columns=words["json"],
+        beside_content=words["beside_content"],
     )
-}
 
 
+ENTITIES: Mapping[str, Entity] = {name: _read_entity(name, given) for name, given in CONTRACT["entities"].items()}
 #: Columns that hold a number. NaN there lands as a text, so that staging says why the record has no number.
-NUMBER_COLUMNS = frozenset(
-    {
-        "rank",
-        "retrieval_score",
-        "completeness_weight",
-        "sample_index",
-        "turn_index",
-        "count_retrieved",
-        "sampling_weight",
-        "chunk_index",
-        "scale_point",
-        "rating_pass",
-        "inclusion_probability",
-        "reason_start",
-        "reason_end",
-        "grade",
-    }
-)
+NUMBER_COLUMNS = frozenset(CONTRACT["number_columns"].split())
 _NUMBER_NAMES = known_names(NUMBER_COLUMNS)
 
 

@@ -11,15 +11,13 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.devices import LANGUAGES, check_package
 
-LANGUAGE_SCHEMA: Final = pa.schema(
-    [
-        ("passage_id", pa.string()),
-        ("language", pa.string()),
-        ("language_probability", pa.float64()),
-        ("count_letters", pa.int32()),
-    ]
+LANGUAGE_SCHEMA: Final = schema(
+    "string: passage_id language",
+    "float64: language_probability",
+    "int32: count_letters",
 )
 
 #: A language counts from this probability and this many letters on; int_interaction_attributes has the same.

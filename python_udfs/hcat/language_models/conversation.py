@@ -6,8 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-import pyarrow as pa
-
 from hcat.engine.keys import hash_text
 from hcat.language_models.endpoint import UNSETTLED, LanguageModel, Reply
 from hcat.language_models.replies import ReplyError
@@ -18,23 +16,11 @@ MAXIMUM_REPLY_CHARACTERS: Final = 12_000
 KEY_VARIABLE: Final = "HCAT_LLM_API_KEY"
 """Environment variable of the endpoint's key, which has no other source."""
 
-LEDGER_FIELDS: Final = [
-    ("step", pa.string()),
-    ("call_round", pa.int32()),
-    ("is_last", pa.bool_()),
-    ("model", pa.string()),
-    ("prompt_revision", pa.string()),
-    ("prompt_hash", pa.string()),
-    ("prompt", pa.string()),
-    ("answer", pa.string()),
-    ("call_status", pa.string()),
-    ("status_detail", pa.string()),
-    ("was_kept", pa.bool_()),
-    ("count_attempts", pa.int32()),
-    ("prompt_tokens", pa.int32()),
-    ("completion_tokens", pa.int32()),
-    ("seconds", pa.float64()),
-]
+LEDGER_FIELDS: Final = (
+    "string: step", "int32: call_round", "bool: is_last", "string: model prompt_revision prompt_hash prompt answer",
+    "string: call_status status_detail", "bool: was_kept", "int32: count_attempts prompt_tokens completion_tokens",
+    "float64: seconds",
+)  # fmt: skip
 """Columns of every ledger of calls, after the id and the purpose of the call."""
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.review.sampling import labels_for_half_width
 from hcat.statistics.intervals import normal_quantile, wilson_interval
 
@@ -24,21 +25,11 @@ SCOPES = ("overall", "stratum", "every_stratum")
 #: plan holds fewer; not_reachable: more than there are chunks. From the best to the worst.
 PLAN_STATUSES = ("reached", "all_chunks_taken", "not_reached", "not_reachable")
 
-SAMPLE_PLAN_SCHEMA = pa.schema(
-    [
-        ("scope", pa.string()),
-        ("stratum_id", pa.string()),
-        ("stratum_label", pa.string()),
-        ("plan_status", pa.string()),
-        ("half_width", pa.float64()),
-        ("expected_share", pa.float64()),
-        ("confidence", pa.float64()),
-        ("design_effect", pa.float64()),
-        ("count_population", pa.int64()),
-        ("count_planned", pa.int64()),
-        ("count_needed", pa.int64()),
-        ("half_width_planned", pa.float64()),
-    ]
+SAMPLE_PLAN_SCHEMA = schema(
+    "string: scope stratum_id stratum_label plan_status",
+    "float64: half_width expected_share confidence design_effect",
+    "int64: count_population count_planned count_needed",
+    "float64: half_width_planned",
 )
 
 

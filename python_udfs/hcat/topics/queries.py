@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.topics.models import naming_words, weigh_words
 
 #: Topics of queries that carry none.
@@ -17,8 +18,9 @@ COUNT_TOPICS = 8
 COUNT_NAME_WORDS = 3
 
 #: One row per query text; the similarity is a cosine.
-CLUSTERED_SCHEMA = pa.schema(
-    [("passage_id", pa.string()), ("topic", pa.string()), ("similarity_to_centre", pa.float64())]
+CLUSTERED_SCHEMA = schema(
+    "string: passage_id topic",
+    "float64: similarity_to_centre",
 )
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import map_batches, read_rows
 from hcat.statistics.arrays import Floats, Vectors
@@ -70,27 +71,16 @@ FITTED_SCHEMA: Final = pa.schema(
     ]
 )
 
-ASSIGNED_SCHEMA: Final = pa.schema(
-    [
-        ("chunk_id", pa.string()),
-        ("document_id", pa.string()),
-        ("topic_id", pa.string()),
-        ("fit_id", pa.string()),
-        ("similarity_to_centre", pa.float64()),
-        ("x", pa.float64()),
-        ("y", pa.float64()),
-        ("is_fitted", pa.bool_()),
-    ]
+ASSIGNED_SCHEMA: Final = schema(
+    "string: chunk_id document_id topic_id fit_id",
+    "float64: similarity_to_centre x y",
+    "bool: is_fitted",
 )
 
-MEASURED_SCHEMA: Final = pa.schema(
-    [
-        ("fit_id", pa.string()),
-        ("variation", pa.string()),
-        ("first_fit", pa.int32()),
-        ("second_fit", pa.int32()),
-        ("adjusted_rand", pa.float64()),
-    ]
+MEASURED_SCHEMA: Final = schema(
+    "string: fit_id variation",
+    "int32: first_fit second_fit",
+    "float64: adjusted_rand",
 )
 
 

@@ -1,13 +1,16 @@
 """Patterns of facts: each asks for a part of one whole sentence, which is then the answer, right by construction.
 
-A pattern says which verbs it reads, what must follow them, and what is asked. The first that reads a clause gives the
-fact. The kinds of answers are those of the raw contract.
+A pattern (``patterns.yml``) says which verbs it reads, what must follow them, and what is asked. The first that reads a
+clause gives the fact. The kinds of answers are those of the raw contract.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Final, NamedTuple
+
+import yaml
 
 from hcat.language.features import extract_features
 from hcat.test_set.generation.clauses import Clause
@@ -64,273 +67,25 @@ class Pattern(NamedTuple):
     needs: str = ""
 
 
-_WHEN = rf"(?P<when> {PERIOD})?"
-_CHANGES = " ".join(sorted(CHANGES))
-_NAME = r"(?!The |Management)[A-Z][\w'&-]{2,}(?: (?:[A-Z][\w'&-]*|of|and|for|the))*(?<!Company)(?<!Board)"
-_NO_COMPANY = r"(?!(?i:the company|the bank|the firm|the group|the corporation|management|entities|companies)\Z).*"
-_PARTS = (
-    r"components?|sources?|products?|factors?|categories|segments|competitors|types|uses|markets|brands|objectives?"
-)
-_SPENDING = (
-    "pay invest spend record recognize incur receive borrow raise contribute repay generate charge have issue sell"
-    " redeem fund grant realize provide earn"
-)
-_MANNERS = (
-    "recognized|measured|recorded|amortized|depreciated|determined|calculated|classified|valued|stated|reported|"
-    "accounted for|translated|tested for impairment|computed|estimated|allocated|expensed|capitalized|paid|carried|"
-    "assessed|reviewed|evaluated|funded|financed|charged|sold|distributed|manufactured|settled|secured|presented"
-)
-_DOERS = (
-    "manufactured|examined|regulated|managed|audited|owned|operated|performed|conducted|provided|administered|issued|"
-    "developed|approved|overseen|supervised|guaranteed|designed|filed|governed|led|held|reviewed"
-)
-_STATES = (
-    "responsible for|based on|subject to|exposed to|engaged in|known as|entitled to|dependent on|eligible for|used for|"
-    "tied to|linked to|composed of|comprised of|made up of|divided into|organized into"
-)
-_HOW_OFTEN = "(?:(?:generally|primarily|initially|typically|also|principally|then) )?"
+_EXPRESSIONS = {
+    "AMOUNT": AMOUNT, "HEDGE": HEDGE, "MONEY": MONEY, "PERCENT": PERCENT, "PERIOD": PERIOD, "PLAIN": PLAIN,
+    "UNIT": UNIT, "YEAR": YEAR, "WHEN": rf"(?P<when> {PERIOD})?", "CHANGES": " ".join(sorted(CHANGES)),
+}  # fmt: skip
+
+
+def _read_patterns() -> tuple[Pattern, ...]:
+    """Return the patterns of the file ``patterns.yml``, with the expressions in place of their names."""
+    written = yaml.safe_load(Path(__file__).with_name("patterns.yml").read_text(encoding="utf-8"))
+    known = _EXPRESSIONS | {name: "".join(parts) for name, parts in written["expressions"].items()}
+
+    def spell_out(parts: str | list[str]) -> str:
+        return re.sub(r"<([A-Z_]+)>", lambda name: known[name[1]], "".join(parts))
+
+    return tuple(Pattern(**{field: spell_out(parts) for field, parts in each.items()}) for each in written["patterns"])
+
 
 #: In the order in which they are tried.
-PATTERNS: Final = (
-    Pattern(
-        "reason",
-        _CHANGES,
-        rf"(?!.*\boffset\b)(?:.*? )??(?:(?P<when>{PERIOD}),? )?"
-        r"(?:(?:primarily|mainly|largely|principally) )?(?:due to|driven by|as a result of|because of|attributable to|"
-        r"resulting from|reflecting) \w+ \w+ .+",
-        "why did {subject} {base} {when}",
-        "description",
-        "medium",
-        tense="past",
-        needs="period",
-    ),
-    Pattern(
-        "change",
-        _CHANGES,
-        rf"(?:by )?(?P<answer>{HEDGE}(?:{MONEY}|{PERCENT}))(?:,? (?:or|and) (?:by )?{AMOUNT},?)?"
-        rf"(?: (?:from {AMOUNT} )?to {AMOUNT})?{_WHEN}",
-        "by how much did {subject} {base}{when}",
-        "numeric",
-        "medium",
-        tense="past",
-        needs="period",
-    ),
-    Pattern(
-        "total",
-        "total amount",
-        rf"(?P<to>to )?(?P<answer>{AMOUNT}){_WHEN}",
-        "what {do} {subject} {base} {to}{when}",
-        "numeric",
-        "easy",
-        needs="period",
-    ),
-    Pattern(
-        "amount",
-        "be",
-        rf"(?P<answer>{AMOUNT}{UNIT}){_WHEN}",
-        "what {be} {subject}{when}",
-        "numeric",
-        "easy",
-        needs="period of the past",
-    ),
-    Pattern(
-        "share",
-        "account own hold comprise generate",
-        rf"(?P<for>for )?(?P<answer>{HEDGE}{PERCENT}) of (?P<what>[^,$%]+?){_WHEN}",
-        "what percentage of {what} {do} {subject} {base} {for}{when}",
-        "numeric",
-        "medium",
-        needs="period of the past",
-    ),
-    Pattern(
-        "quantity",
-        "cost",
-        rf"(?P<answer>{HEDGE}{MONEY}(?: (?:a|per) (?:year|month|day|week|share))?)(?: and .+?)?{_WHEN}",
-        "how much {do} {subject} cost{when}",
-        "numeric",
-        "easy",
-    ),
-    Pattern(
-        "quantity",
-        _SPENDING,
-        rf"(?P<answer>{HEDGE}{MONEY}) (?P<rest>(?:in|for|to|on|under|into|through|from|with) (?!{YEAR})[^$%]+?){_WHEN}",
-        "how much {do} {subject} {base} {rest}{when}",
-        "numeric",
-        "medium",
-        needs="period of the past",
-    ),
-    Pattern(
-        "quantity",
-        _SPENDING,
-        rf"(?P<answer>{HEDGE}{MONEY}) of (?P<what>[^$%]+?){_WHEN}",
-        "what amount of {what} {do} {subject} {base}{when}",
-        "numeric",
-        "medium",
-        needs="period of the past",
-    ),
-    Pattern(
-        "quantity",
-        "take last",
-        rf"(?P<answer>{HEDGE}{PLAIN} (?:\w+ )?(?:years?|months?|days?|hours?|minutes?|weeks?))\b(?: to clear)?",
-        "how long {do} {subject} {base}",
-        "numeric",
-        "easy",
-    ),
-    Pattern(
-        "quantity",
-        "have *",
-        rf"(?P<answer>{HEDGE}{PLAIN} (?P<what>(?!(?:hundred|million|billion|years?|months?|days?|hours?|weeks?)\b)"
-        r"(?:[a-z-]+ ){0,3}?[a-z-]*[^\Wsu]s))"
-        rf"(?P<rest>(?: (?:in|of|for|at|with|across|under|to|on)\b[^$%]*?)?){_WHEN}",
-        "how many {what} {do} {subject} {base}{rest}{when}",
-        "numeric",
-        "easy",
-        subject="(?!I\\Z).+",
-    ),
-    Pattern(
-        "agent",
-        "be",
-        rf"(?P<how>{_DOERS}) by (?P<answer>(?!reference|the end|us\b|using|applying|{YEAR})(?:[\w'.&-]+ ?){{2,14}})",
-        "by whom {be} {subject} {how}{when}",
-        "human",
-        "easy",
-    ),
-    Pattern(
-        "means",
-        "use utilize maintain hold employ purchase establish conduct perform",
-        r"(?P<answer>(?!to )(?:[\w'.&,-]+ ){0,7}?(?!in |due |up |related |subject |ability |rights? |from |as )"
-        r"[\w'.&-]+) to (?P<end>(?!the |an? |our |its |be |date )[a-z]+ \S+ \S+ \S.*)",
-        "what {do} {subject} {base} to {end}",
-        "entity",
-        "medium",
-    ),
-    Pattern(
-        "definition",
-        "be",
-        r"(?:an?|the|our|one of the) (?:\S+ ){3,}\S+",
-        "what {be} {subject}",
-        "description",
-        "easy",
-        tense="present",
-        subject=_NAME,
-    ),
-    Pattern(
-        "parts",
-        "be",
-        r"(?P<answer>(?!not |subject |also |more |less |very |highly |\w+ed |\w+ing )(?:\S+ ){3,}\S+)",
-        "what {be} {subject}",
-        "entity",
-        "medium",
-        tense="present",
-        subject=rf"(?:the )?(?:[\w-]+ )?(?:{_PARTS}) (?:of|for|in) .+|.+'s (?:[\w-]+ )*(?:{_PARTS})",
-    ),
-    Pattern(
-        "place",
-        "be",
-        r"(?:principally |primarily )?(?P<how>located|headquartered|based|situated|incorporated|domiciled|organized) "
-        r"(?P<answer>(?:in|at|on) .*[A-Z].*)",
-        "where {be} {subject} {how}",
-        "location",
-        "easy",
-    ),
-    Pattern(
-        "manner",
-        "be",
-        rf"{_HOW_OFTEN}(?P<how>{_MANNERS}) (?P<answer>(?:when|upon) \S+ \S.+)",
-        "when {be} {subject} {how}",
-        "description",
-        "medium",
-        tense="present",
-    ),
-    Pattern(
-        "manner",
-        "be",
-        rf"{_HOW_OFTEN}(?P<how>{_MANNERS}) (?P<answer>(?:over|at|using|on an?|on the|based on|through|as|under|in "
-        rf"accordance with|ratably|annually|monthly|daily|quarterly)\b \S+ \S.*)",
-        "how {be} {subject} {how}",
-        "description",
-        "medium",
-        tense="present",
-    ),
-    Pattern(
-        "purpose",
-        "be",
-        r"(?P<how>designed|intended|required|permitted|obligated|entitled|allowed) (?P<answer>to \S+ \S+ \S.+)",
-        "what {be} {subject} {how} to do",
-        "description",
-        "medium",
-        tense="present",
-        subject=_NO_COMPANY,
-    ),
-    Pattern(
-        "purpose",
-        "be",
-        rf"(?P<how>{_STATES}) (?P<answer>\S+ .+)",
-        "what {be} {subject} {how}",
-        "description",
-        "medium",
-        tense="present",
-        subject=_NO_COMPANY,
-    ),
-    Pattern("purpose", "be", r"valid for (?P<answer>.+)", "for how long {be} {subject} valid", "numeric", "easy"),
-    Pattern(
-        "purpose",
-        "depend rely",
-        r"(?:up)?on (?P<answer>.+)",
-        "what {do} {subject} {base} on",
-        "description",
-        "medium",
-        tense="present",
-        subject=_NO_COMPANY,
-    ),
-    Pattern(
-        "purpose",
-        "need",
-        r"(?P<answer>.+?) (?P<end>(?:to [a-z]+|for (?:a|an|the)) .+)",
-        "what do I need {end}",
-        "entity",
-        "easy",
-        tense="present",
-        subject="I",
-    ),
-    Pattern(
-        "purpose",
-        "need require",
-        r"(?P<answer>(?!to |no |neither )\S+ .+)",
-        "what {do} {subject} {base}",
-        "entity",
-        "easy",
-        tense="present",
-        subject=rf"(?!I\Z){_NO_COMPANY}",
-    ),
-    Pattern(
-        "parts",
-        "consist",
-        r"of (?P<answer>(?:\S+ ){2,}\S+)",
-        "what {do} {subject} consist of",
-        "entity",
-        "medium",
-        tense="present",
-    ),
-    Pattern(
-        "parts",
-        "comprise include",
-        r"(?P<answer>(?!.*\bnot limited\b)(?=.*(?:,| and | or ))(?:\S+ ){3,}\S+)",
-        "what {do} {subject} {base}",
-        "entity",
-        "medium",
-        tense="present",
-    ),
-    Pattern(
-        "term",
-        "expire arrive end begin start commence close terminate",
-        rf"(?P<answer>(?:in|within|on|at|after|{PLAIN})\b.*)",
-        "when {do} {subject} {base}",
-        "numeric",
-        "easy",
-        tense="present",
-    ),
-)
+PATTERNS: Final = _read_patterns()
 _COMPILED = [(each, set(each.verbs.split()), re.compile(each.predicate)) for each in PATTERNS]
 #: With "also" these would ask for a part of the parts; with a period in front they hold for it alone.
 _WHOLE = frozenset(("reason", "parts", "manner"))

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.language.features import extract_features
 from hcat.language.text import STOP_WORDS
 from hcat.metrics.support import Evidence
@@ -33,18 +34,10 @@ holds a number that the source chunks do not; copied_from_chunk: one run of the 
 another subject than the chunk's; duplicate_text: the same words as an accepted query; near_duplicate: the same names
 and numbers, nearly the same words and meaning."""
 
-CHECKED_SCHEMA = pa.schema(
-    [
-        ("query_id", pa.string()),
-        ("chunk_id", pa.string()),
-        ("check_status", pa.string()),
-        ("reason", pa.string()),
-        ("duplicate_of", pa.string()),
-        ("count_words", pa.int32()),
-        ("copied_share", pa.float64()),
-        ("similarity_to_chunk", pa.float64()),
-        ("similarity_to_nearest", pa.float64()),
-    ]
+CHECKED_SCHEMA = schema(
+    "string: query_id chunk_id check_status reason duplicate_of",
+    "int32: count_words",
+    "float64: copied_share similarity_to_chunk similarity_to_nearest",
 )
 
 _BLOCK = 1024

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays, ledger_row
 from hcat.language_models.endpoint import LanguageModel, Reply, Service, in_waves
@@ -22,35 +23,15 @@ from hcat.test_set.generation.prompts import (
 )
 from hcat.test_set.generation.replies import read_facts, read_queries
 
-GENERATED_SCHEMA = pa.schema(
-    [
-        ("generated_id", pa.string()),
-        ("generation_key", pa.string()),
-        ("chunk_id", pa.string()),
-        ("query_type", pa.string()),
-        ("generator", pa.string()),
-        ("generator_revision", pa.string()),
-        ("generation_status", pa.string()),
-        ("status_detail", pa.string()),
-        ("query_id", pa.string()),
-        ("query_text", pa.string()),
-        ("reference_answer", pa.string()),
-        ("difficulty", pa.string()),
-        ("answer_type", pa.string()),
-        ("expected_behaviour", pa.string()),
-        ("pattern", pa.string()),
-        ("source_chunk_ids", pa.list_(pa.string())),
-    ]
+GENERATED_SCHEMA = schema(
+    "string: generated_id generation_key chunk_id query_type generator generator_revision generation_status "
+    "status_detail query_id query_text reference_answer difficulty answer_type expected_behaviour pattern",
+    "list<string>: source_chunk_ids",
 )
 
-CALLS_SCHEMA = pa.schema(
-    [
-        ("call_id", pa.string()),
-        ("generation_key", pa.string()),
-        ("chunk_id", pa.string()),
-        ("query_type", pa.string()),
-        *LEDGER_FIELDS,
-    ]
+CALLS_SCHEMA = schema(
+    "string: call_id generation_key chunk_id query_type",
+    *LEDGER_FIELDS,
 )
 
 BATCH_REQUESTS: Final = 500

@@ -9,23 +9,17 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import map_batches
 from hcat.language.identification import LEAST_LETTERS, LEAST_PROBABILITY, identify_languages
 from hcat.test_set.variants.drafts import MATERIALS, Draft, Item, Parent, Settings
 from hcat.test_set.variants.kinds import vary
 
-VARIED_SCHEMA: Final = pa.schema(
-    [
-        ("variant_key", pa.string()),
-        ("variant_number", pa.int32()),
-        ("variant_type", pa.string()),
-        ("variant_status", pa.string()),
-        ("query_text", pa.string()),
-        ("detail", pa.string()),
-        ("item_id", pa.string()),
-        ("canary", pa.string()),
-    ]
+VARIED_SCHEMA: Final = schema(
+    "string: variant_key",
+    "int32: variant_number",
+    "string: variant_type variant_status query_text detail item_id canary",
 )
 
 BATCH_QUERIES: Final = 2000
