@@ -26,7 +26,7 @@ from hcat.metrics.fusion import COUNT_BOUND, bounded_log_odds
 from hcat.metrics.placement import Places, find_displaced, place_mentions
 from hcat.metrics.records import Records, find_contradictions, read_fields
 from hcat.metrics.support import Evidence, measure_support
-from hcat.test_set.perturbation.faults import perturb
+from training.faults import perturb
 from training.pairs import TARGETS, Pair
 from training.ragtruth import read_rows, read_spans
 

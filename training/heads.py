@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from hcat.encoders.classifier_heads import FOLDER, balance, fit_head, logistic, save_head, swap_directions
+from hcat.encoders.classifier_heads import FOLDER, logistic
 from hcat.encoders.embedding import encode_texts, load_encoder
 from hcat.encoders.identities import resolve_encoder
 from hcat.engine.devices import check_packaged_weights
@@ -31,6 +31,7 @@ from hcat.engine.sizes import embedding_tokens
 from hcat.language.given_names import all_given_names
 from hcat.language.text import split_sentences
 from hcat.statistics.arrays import Floats
+from training.head_fit import balance, fit_head, save_head, swap_directions
 
 HERE = Path(__file__).parent
 

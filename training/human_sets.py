@@ -17,7 +17,7 @@ import pyarrow.parquet as parquet
 
 from hcat.language.claims import claims_nothing
 from hcat.language.text import split_sentences
-from hcat.test_set.perturbation import faults
+from training import faults
 from training.grounded import CONTRADICTION, ENTAILMENT, NOT_ENTAILMENT, EvidenceReader
 from training.labelled_sets import LabelledAnswer, read_sets
 from training.made_faults import BORROWED, make_faults

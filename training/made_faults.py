@@ -1,7 +1,7 @@
 """Faults made in sentences that people called supported: what each kind of fault is caught by.
 
 A faulty sentence stands beside the sentence that it was made from, with the same passages. Kinds are those of
-`hcat.test_set.perturbation`, and a sentence borrowed from another document of the same set.
+`training.faults`, and a sentence borrowed from another document of the same set.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from random import Random
 from typing import Final
 
 from hcat.language.text import split_sentences
-from hcat.test_set.perturbation import faults
+from training import faults
 from training.labelled_sets import LabelledAnswer
 
 BORROWED: Final = "borrowed"

@@ -45,7 +45,7 @@ _LIBRARIES: Final = (
 
 
 def hash_code() -> str:
-    """Return one SHA-256 of the package's code, its data in YAML and its weights: it tells two states of a version apart."""
+    """Return one SHA-256 of the package's code, YAML and weights: it tells two states of a version apart."""
     root = Path(hcat.__file__).parent
     weights = (path for path in (root / "encoders" / "weights").rglob("*") if path.is_file())
     return hash_files(root, [*root.rglob("*.py"), *root.rglob("*.yml"), *weights])

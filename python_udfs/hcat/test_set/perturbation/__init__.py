@@ -1,1 +1,1 @@
-"""Faults of known kinds in sentences that a context supports: numbers, names, negations and antonyms."""
+"""Faults of known kinds in sentences that a context supports: numbers, negations and antonyms."""

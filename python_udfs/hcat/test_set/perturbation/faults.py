@@ -5,35 +5,20 @@ from random import Random
 from typing import Final, NamedTuple
 
 from hcat.test_set.perturbation.antonyms import find_antonyms
-from hcat.test_set.perturbation.names import swap_name_inside, swap_name_outside
 from hcat.test_set.perturbation.negations import find_negations
-from hcat.test_set.perturbation.numbers import swap_number_inside, swap_number_outside
-from hcat.test_set.perturbation.qualifiers import find_qualifiers
-from hcat.test_set.perturbation.sentences import apply_edit, read_sentence
+from hcat.test_set.perturbation.numbers import swap_number_outside
+from hcat.test_set.perturbation.sentences import Edit, apply_edit, read_sentence
 
 NUMBER_OUTSIDE: Final = "number_outside"
-NUMBER_INSIDE: Final = "number_inside"
-ENTITY_OUTSIDE: Final = "entity_outside"
-ENTITY_INSIDE: Final = "entity_inside"
+"""A number becomes another one of the same form that is nowhere in the context."""
+
 NEGATION: Final = "negation"
+"""A negation is put in or taken out."""
+
 ANTONYM: Final = "antonym"
-DROPPED_QUALIFIER: Final = "dropped_qualifier"
+"""One word becomes its opposite."""
 
-KINDS: Final = (NUMBER_OUTSIDE, NUMBER_INSIDE, ENTITY_OUTSIDE, ENTITY_INSIDE, NEGATION, ANTONYM, DROPPED_QUALIFIER)
-"""The kinds of faults.
-
-- ``number_outside``: a number becomes another one of the same form that is nowhere in the context;
-- ``number_inside``: a number becomes another one of the context, of the same unit;
-- ``entity_outside``: a name becomes one of the pool, of like shape, that is not in the context;
-- ``entity_inside``: a name becomes another name of the context, of like shape, that is not in the sentence;
-- ``negation``: a negation is put in or taken out;
-- ``antonym``: one word becomes its opposite;
-- ``dropped_qualifier``: a limit ("at most", "only") or a condition at the end goes, so that the sentence says more.
-"""
-
-
-# Kinds that look at the sentence alone.
-_FINDERS: Final = {NEGATION: find_negations, ANTONYM: find_antonyms, DROPPED_QUALIFIER: find_qualifiers}
+_FINDERS: Final = {NEGATION: find_negations, ANTONYM: find_antonyms}
 
 
 class Perturbed(NamedTuple):
@@ -47,28 +32,18 @@ class Perturbed(NamedTuple):
     after: str
 
 
-def perturb(
-    sentence: str, kind: str, context: Sequence[str], random: Random, pool: Sequence[str] = ()
-) -> Perturbed | None:
+def perturb(sentence: str, kind: str, context: Sequence[str], random: Random) -> Perturbed | None:
     """Return the sentence with one fault of the given kind, or None where no rule of the kind applies."""
-    if kind in _FINDERS:
+    if kind == NUMBER_OUTSIDE:
+        edit = swap_number_outside(read_sentence(sentence), [read_sentence(text) for text in context], random)
+    else:
         edits = list(_FINDERS[kind](sentence))
         edit = edits[random.randrange(len(edits))] if edits else None
-    elif kind in KINDS:
-        own = read_sentence(sentence)
-        sources = [read_sentence(text) for text in context]
-        if kind == NUMBER_OUTSIDE:
-            edit = swap_number_outside(own, sources, random)
-        elif kind == NUMBER_INSIDE:
-            edit = swap_number_inside(own, sources, random)
-        elif kind == ENTITY_OUTSIDE:
-            edit = swap_name_outside(own, sources, random, pool)
-        else:
-            edit = swap_name_inside(own, sources, random)
-    else:
-        raise ValueError(f"unknown kind of fault {kind!r}; known are {', '.join(KINDS)}")
-    if edit is None:
-        return None
+    return None if edit is None else make_fault(sentence, kind, edit)
+
+
+def make_fault(sentence: str, kind: str, edit: Edit) -> Perturbed:
+    """Return the sentence after an edit, with the place of its fault."""
     return Perturbed(
         text=apply_edit(sentence, edit),
         kind=kind,

@@ -1,4 +1,4 @@
-"""Faults of numbers: another number of the same form, from outside the context or from inside it."""
+"""Faults of numbers: another number of the same form, from outside the context."""
 
 import itertools
 import re
@@ -8,7 +8,7 @@ from random import Random
 from hcat.language.features import extract_features
 from hcat.language.kinds import MONTH_NAME, MONTHS, number_kind, without_full_stop
 from hcat.language.mentions import Mention
-from hcat.test_set.perturbation.forms import fits_article, in_case_of, is_opening
+from hcat.test_set.perturbation.forms import fits_article, in_case_of
 from hcat.test_set.perturbation.sentences import (
     MAXIMUM_TRIES,
     Edit,
@@ -19,15 +19,15 @@ from hcat.test_set.perturbation.sentences import (
     mention_at,
 )
 
-_NUMBER_WORDS = (
+NUMBER_WORDS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 )  # fmt: skip
-_ORDINAL_WORDS = (
+ORDINAL_WORDS = (
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
     "twelfth",
 )  # fmt: skip
 _LONG_MONTHS = ("january", "march", "may", "july", "august", "october", "december")
-_LETTERS = re.compile(r"[A-Za-z]+")
+LETTERS = re.compile(r"[A-Za-z]+")
 _DIGIT_RUN = re.compile("[0-9](?:[0-9.,'\u2019\u00a0\u202f\u2009]*[0-9])?")
 _LAST_DIGITS = re.compile("[0-9]+(?=[^0-9]*\\Z)")
 _ORDINAL_SUFFIXES = frozenset({"st", "nd", "rd", "th"})
@@ -40,7 +40,7 @@ _YEARS_APART = 9
 _QUARTERS_OF_AN_HOUR = ("00", "15", "30", "45")
 
 
-def _counts_one(mention: Mention, kind: str) -> bool:
+def counts_one(mention: Mention, kind: str) -> bool:
     """Return whether the number stands before a singular, where no other number fits."""
     return kind == "bare" and mention.keys[0].partition(" ")[0] == "1"
 
@@ -49,15 +49,15 @@ def swap_number_outside(own: Source, sources: Sequence[Source], random: Random) 
     """Return the edit that replaces a number by one of the same form from outside the context, or None."""
     present = evidence_of([*sources, own]).numbers
     for mention, kind in in_random_order(own.numbers, random):
-        if _counts_one(mention, kind):
+        if counts_one(mention, kind):
             continue
         for surface in itertools.islice(other_numbers(mention.surface, kind, random), MAXIMUM_TRIES):
             edit = Edit(mention.start, mention.end, surface)
-            found = _number_after(own.text, edit)
+            found = number_after(own.text, edit)
             if (
                 found is not None
                 and number_kind(found) == number_kind(mention)
-                and not _counts_one(found, kind)
+                and not counts_one(found, kind)
                 # also the value without its unit is new: 15 is not new where 15 % is known
                 and present.isdisjoint((*found.keys, found.keys[0].partition(" ")[0]))
             ):
@@ -65,37 +65,7 @@ def swap_number_outside(own: Source, sources: Sequence[Source], random: Random) 
     return None
 
 
-def swap_number_inside(own: Source, sources: Sequence[Source], random: Random) -> Edit | None:
-    """Return the edit that replaces a number by one of the context that counts the same, or None."""
-    known = own.features.numbers_offered.union(*[mention.keys for mention in own.features.number_mentions])
-    others: dict[str, dict[str, str]] = {}  # by kind, then by normal form
-    for source in sources:
-        for mention, kind in source.numbers:
-            if known.isdisjoint(mention.keys) and not _counts_one(mention, kind):
-                others.setdefault(kind, {}).setdefault(mention.keys[0], mention.surface)
-    for mention, kind in in_random_order(own.numbers, random):
-        if _counts_one(mention, kind):
-            continue
-        candidates = list(others.get(kind, {}).items())
-        for key, surface in itertools.islice(in_random_order(candidates, random), MAXIMUM_TRIES):
-            if surface.endswith(".") != mention.surface.endswith("."):
-                continue  # the full stop of "9 a.m." may also end the sentence
-            edit = Edit(mention.start, mention.end, _as_opening(surface, is_opening(own.text, mention.start)))
-            found = _number_after(own.text, edit)
-            if found is not None and found.keys[0] == key:
-                return edit
-    return None
-
-
-def _as_opening(surface: str, begins_sentence: bool) -> str:
-    """Return a number with a capital at its first letter if it is a word that opens the sentence, else without."""
-    word = _LETTERS.match(surface)
-    if word is None or word.group().lower() not in (*_NUMBER_WORDS, *_ORDINAL_WORDS):
-        return surface
-    return (surface[0].upper() if begins_sentence else surface[0].lower()) + surface[1:]
-
-
-def _number_after(sentence: str, edit: Edit) -> Mention | None:
+def number_after(sentence: str, edit: Edit) -> Mention | None:
     """Return the number that the edit would put into the sentence, as it reads there."""
     if not fits_article(sentence, edit.start, edit.after):
         return None
@@ -105,7 +75,7 @@ def _number_after(sentence: str, edit: Edit) -> Mention | None:
 
 def other_numbers(surface: str, kind: str, random: Random) -> Iterator[str]:
     """Yield numbers written like the given one, in random order."""
-    letters = _LETTERS.match(surface)
+    letters = LETTERS.match(surface)
     word = letters.group().lower() if letters else ""
     if kind == "year":
         others = _other_years(surface)
@@ -113,9 +83,9 @@ def other_numbers(surface: str, kind: str, random: Random) -> Iterator[str]:
         others = _other_times(surface)
     elif "-" in kind or "/" in kind:
         others = _other_dates(surface)
-    elif word in _NUMBER_WORDS or word in _ORDINAL_WORDS:
+    elif word in NUMBER_WORDS or word in ORDINAL_WORDS:
         # "one" is as often no number, and its noun is a singular
-        words = _NUMBER_WORDS[2:] if word in _NUMBER_WORDS else _ORDINAL_WORDS
+        words = NUMBER_WORDS[2:] if word in NUMBER_WORDS else ORDINAL_WORDS
         others = [in_case_of(other, surface[: len(word)]) + surface[len(word) :] for other in words if other != word]
     else:
         others = _other_digits(surface, random)

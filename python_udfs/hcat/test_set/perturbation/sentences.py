@@ -1,7 +1,6 @@
-"""Sentences with the numbers and names that may be replaced, and the edits that replace them."""
+"""Sentences with the numbers that may be replaced, and the edits that replace them."""
 
 import functools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple, TypeVar
@@ -29,42 +28,18 @@ class Edit(NamedTuple):
 
 
 class Source(NamedTuple):
-    """A sentence with what in it may be replaced and may replace; numbers with what they count."""
+    """A sentence with the numbers that may be replaced and may replace others, and what they count."""
 
     text: str
     features: TextFeatures
     numbers: Sequence[tuple[Mention, str]]
-    names: Sequence[Mention]
-
-
-_PIECE_BEFORE = re.compile(r"-\Z|\b[^\W\d_a-z]\w*['\u2019]s?\s\Z")
-_PIECE_BEHIND = re.compile(r"-|['\u2019]s?\s[^\W\d_a-z]")
-
-
-def replaceable_names(text: str, features: TextFeatures) -> list[Mention]:
-    """Return the names that may be replaced and may replace others, without pieces of longer names."""
-    name_ends = {mention.end for mention in features.entity_mentions}
-    behind_numbers = {
-        number.end + 1
-        for number in features.number_mentions
-        if number.surface[0].isupper() or number.start - 1 in name_ends
-    }
-    before_numbers = {number.start - 1 for number in features.number_mentions if number.surface.isdecimal()}
-    return [
-        mention
-        for mention in features.entity_mentions
-        if mention.start not in behind_numbers
-        and mention.end not in before_numbers
-        and not _PIECE_BEHIND.match(text, mention.end)
-        and not _PIECE_BEFORE.search(text, max(0, mention.start - CHARACTERS_BEFORE), mention.start)
-    ]
 
 
 @functools.lru_cache(maxsize=1 << 12)
 def read_sentence(text: str) -> Source:
-    """Return the sentence with its features, its replaceable numbers and its replaceable names."""
+    """Return the sentence with its features and its replaceable numbers."""
     features = extract_features(text)
-    return Source(text, features, replaceable_numbers(features), replaceable_names(text, features))
+    return Source(text, features, replaceable_numbers(features))
 
 
 def evidence_of(sources: Iterable[Source]) -> Evidence:

@@ -2,16 +2,18 @@
 
 import functools
 import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
-from hcat.language.features import extract_features
+from hcat.language.features import TextFeatures, extract_features
 from hcat.language.kinds import name_shape
 from hcat.language.mentions import Mention
 from hcat.language.text import WORD_PATTERN
 from hcat.test_set.perturbation.forms import fits_article
 from hcat.test_set.perturbation.sentences import (
+    CHARACTERS_BEFORE,
     MAXIMUM_TRIES,
     Edit,
     Source,
@@ -19,8 +21,29 @@ from hcat.test_set.perturbation.sentences import (
     evidence_of,
     in_random_order,
     mention_at,
-    replaceable_names,
 )
+
+_PIECE_BEFORE = re.compile(r"-\Z|\b[^\W\d_a-z]\w*['\u2019]s?\s\Z")
+_PIECE_BEHIND = re.compile(r"-|['\u2019]s?\s[^\W\d_a-z]")
+
+
+def replaceable_names(text: str, features: TextFeatures) -> list[Mention]:
+    """Return the names that may be replaced and may replace others, without pieces of longer names."""
+    name_ends = {mention.end for mention in features.entity_mentions}
+    behind_numbers = {
+        number.end + 1
+        for number in features.number_mentions
+        if number.surface[0].isupper() or number.start - 1 in name_ends
+    }
+    before_numbers = {number.start - 1 for number in features.number_mentions if number.surface.isdecimal()}
+    return [
+        mention
+        for mention in features.entity_mentions
+        if mention.start not in behind_numbers
+        and mention.end not in before_numbers
+        and not _PIECE_BEHIND.match(text, mention.end)
+        and not _PIECE_BEFORE.search(text, max(0, mention.start - CHARACTERS_BEFORE), mention.start)
+    ]
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -29,6 +52,10 @@ def _names_of(text: str) -> tuple[str, ...]:
     names = tuple(mention.surface for mention in replaceable_names(text, extract_features(text)))
     # a single word is no name where it opens a sentence
     return names or ((text,) if WORD_PATTERN.fullmatch(text) else ())
+
+
+def _replaceable(source: Source) -> list[Mention]:
+    return replaceable_names(source.text, source.features)
 
 
 class _Names(NamedTuple):
@@ -68,14 +95,14 @@ def swap_name_outside(own: Source, sources: Sequence[Source], random: Random, po
 def swap_name_inside(own: Source, sources: Sequence[Source], random: Random) -> Edit | None:
     """Return the edit that replaces a name by another name of the context; None where there is none."""
     present = evidence_of(sources).entities
-    names = _index_names(mention.surface for source in sources for mention in source.names)
+    names = _index_names(mention.surface for source in sources for mention in _replaceable(source))
     return _replace_name(own, names, random, lambda found: found.keys[0] in present)
 
 
 def _replace_name(own: Source, names: _Names, random: Random, fits: Callable[[Mention], bool]) -> Edit | None:
     """Replace a name by one of like shape, of the same last word if there is one, that is none of the sentence's."""
     identities = [_identity(mention) for mention in own.features.entity_mentions]
-    for mention in in_random_order(own.names, random):
+    for mention in in_random_order(_replaceable(own), random):
         shape = name_shape(mention.surface)
         candidates = itertools.chain(
             in_random_order(names.by_last_word.get(shape, ()), random),

@@ -1,4 +1,4 @@
-"""Tests of hcat.test_set.perturbation: faults of each kind, and what they guarantee."""
+"""Faults of each kind, and what they guarantee."""
 
 import re
 import time
@@ -12,7 +12,7 @@ from hcat.language.features import extract_features
 from hcat.language.mentions import Mention
 from hcat.metrics.support import Evidence
 from hcat.test_set.perturbation.antonyms import ANTONYMS
-from hcat.test_set.perturbation.faults import (
+from training.faults import (
     ANTONYM,
     DROPPED_QUALIFIER,
     ENTITY_INSIDE,

@@ -1,0 +1,83 @@
+"""Faults that sentences for training get: those of test sets, and swapped names, numbers and dropped qualifiers.
+
+- ``number_outside``: a number becomes another one of the same form that is nowhere in the context;
+- ``number_inside``: a number becomes another one of the context, of the same unit;
+- ``entity_outside``: a name becomes one of the pool, of like shape, that is not in the context;
+- ``entity_inside``: a name becomes another name of the context, of like shape, that is not in the sentence;
+- ``negation``: a negation is put in or taken out;
+- ``antonym``: one word becomes its opposite;
+- ``dropped_qualifier``: a limit ("at most", "only") or a condition at the end goes, so that the sentence says more.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from random import Random
+from typing import Final
+
+from hcat.test_set.perturbation import faults
+from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, Perturbed, make_fault
+from hcat.test_set.perturbation.forms import is_opening
+from hcat.test_set.perturbation.numbers import LETTERS, NUMBER_WORDS, ORDINAL_WORDS, counts_one, number_after
+from hcat.test_set.perturbation.sentences import MAXIMUM_TRIES, Edit, Source, in_random_order, read_sentence
+from training.fault_names import swap_name_inside, swap_name_outside
+from training.fault_qualifiers import find_qualifiers
+
+NUMBER_INSIDE: Final = "number_inside"
+ENTITY_OUTSIDE: Final = "entity_outside"
+ENTITY_INSIDE: Final = "entity_inside"
+DROPPED_QUALIFIER: Final = "dropped_qualifier"
+
+KINDS: Final = (NUMBER_OUTSIDE, NUMBER_INSIDE, ENTITY_OUTSIDE, ENTITY_INSIDE, NEGATION, ANTONYM, DROPPED_QUALIFIER)
+
+
+def perturb(
+    sentence: str, kind: str, context: Sequence[str], random: Random, pool: Sequence[str] = ()
+) -> Perturbed | None:
+    """Return the sentence with one fault of the given kind, or None where no rule of the kind applies."""
+    if kind not in KINDS:
+        raise ValueError(f"unknown kind of fault {kind!r}; known are {', '.join(KINDS)}")
+    if kind in (NUMBER_OUTSIDE, NEGATION, ANTONYM):
+        return faults.perturb(sentence, kind, context, random)
+    own, sources = read_sentence(sentence), [read_sentence(text) for text in context]
+    if kind == NUMBER_INSIDE:
+        edit = swap_number_inside(own, sources, random)
+    elif kind == ENTITY_OUTSIDE:
+        edit = swap_name_outside(own, sources, random, pool)
+    elif kind == ENTITY_INSIDE:
+        edit = swap_name_inside(own, sources, random)
+    else:
+        edits = list(find_qualifiers(sentence))
+        edit = edits[random.randrange(len(edits))] if edits else None
+    return None if edit is None else make_fault(sentence, kind, edit)
+
+
+def swap_number_inside(own: Source, sources: Sequence[Source], random: Random) -> Edit | None:
+    """Return the edit that replaces a number by one of the context that counts the same, or None."""
+    known = own.features.numbers_offered.union(*[mention.keys for mention in own.features.number_mentions])
+    others: dict[str, dict[str, str]] = {}  # by kind, then by normal form
+    for source in sources:
+        for mention, kind in source.numbers:
+            if known.isdisjoint(mention.keys) and not counts_one(mention, kind):
+                others.setdefault(kind, {}).setdefault(mention.keys[0], mention.surface)
+    for mention, kind in in_random_order(own.numbers, random):
+        if counts_one(mention, kind):
+            continue
+        candidates = list(others.get(kind, {}).items())
+        for key, surface in itertools.islice(in_random_order(candidates, random), MAXIMUM_TRIES):
+            if surface.endswith(".") != mention.surface.endswith("."):
+                continue  # the full stop of "9 a.m." may also end the sentence
+            edit = Edit(mention.start, mention.end, _as_opening(surface, is_opening(own.text, mention.start)))
+            found = number_after(own.text, edit)
+            if found is not None and found.keys[0] == key:
+                return edit
+    return None
+
+
+def _as_opening(surface: str, begins_sentence: bool) -> str:
+    """Return a number with a capital at its first letter if it is a word that opens the sentence, else without."""
+    word = LETTERS.match(surface)
+    if word is None or word.group().lower() not in (*NUMBER_WORDS, *ORDINAL_WORDS):
+        return surface
+    return (surface[0].upper() if begins_sentence else surface[0].lower()) + surface[1:]
