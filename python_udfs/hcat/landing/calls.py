@@ -25,19 +25,10 @@ CALLS = "calls"
 ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements")
 
 # what only a span of a trace has
-_SPAN_NAMES = frozenset(
-    {
-        "span_id",
-        "context_span_id",
-        "parent_span_id",
-        "parent_observation_id",
-        "parent_run_id",
-        "span_kind",
-        "resource_spans",
-        "scope_spans",
-        "spans",
-    }
-)
+_SPAN_NAME_LIST = """
+span_id context_span_id parent_span_id parent_observation_id parent_run_id span_kind resource_spans scope_spans spans
+"""
+_SPAN_NAMES = frozenset(_SPAN_NAME_LIST.split())
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 _USER_ROLES = ("user", "human")

@@ -23,6 +23,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from hcat.engine import relations
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_of_query
 from hcat.engine.retention_rules import BLANKS
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
@@ -37,13 +38,7 @@ _TEXTS: Final = (
     "conversation_id", "count_retrieved", "chunk_id", "text", "rank", "retrieval_score", "reference_answer",
     "document_id", "title", "rater", "rater_kind", "criterion", "scale_point", "rated_at", "record_hash", *_FACTS,
 )  # fmt: skip
-FOLDED: Final = pa.schema(
-    [
-        *((name, pa.string()) for name in _TEXTS),
-        ("source_row", pa.int64()),
-        ("landing_number", pa.int64()),
-    ]
-)
+FOLDED: Final = schema(f"string: {' '.join(_TEXTS)}", "int64: source_row landing_number")
 _READ: Final = (
     "record_id", "source_file", "trace_id", *_SPAN_TEXTS, "attributes", "record_hash", *_FACTS, "source_row",
     "landing_number",

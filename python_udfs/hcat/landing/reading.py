@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from hcat.engine import relations
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_file, hash_text
 from hcat.engine.retention_rules import TOMBSTONES
 from hcat.engine.saying import clean_line, say
@@ -68,29 +69,13 @@ _CHARACTERS_PER_BATCH = 1 << 24
 _SHOWN_FILES = 12
 # at least as many as tell what a file brings
 _KEPT_UNREADABLE = 1000
-_METADATA_FIELDS = (
-    ("record_id", pa.string()),
-    ("source_file", pa.string()),
-    ("source_file_hash", pa.string()),
-    ("record_hash", pa.string()),
-    ("read_error", pa.string()),
-    ("unread_record", pa.string()),
-    ("source_row", pa.int64()),
-    ("landing_number", pa.int64()),
-    ("is_file_problem", pa.bool_()),
-    ("is_cleaned", pa.bool_()),
-    ("read_note", pa.string()),
-)
-
-
 #: Landed rows: metadata, and the contract columns of all entities as text; those of other entities are null.
-RECORDS = pa.schema(
-    [
-        ("entity", pa.string()),
-        *_METADATA_FIELDS[:6],
-        *dict.fromkeys((name, pa.string()) for entity in ENTITIES.values() for name in entity.columns),
-        *_METADATA_FIELDS[6:],
-    ]
+RECORDS = schema(
+    "string: entity record_id source_file source_file_hash record_hash read_error unread_record",
+    f"string: {' '.join(dict.fromkeys(name for entity in ENTITIES.values() for name in entity.columns))}",
+    "int64: source_row landing_number",
+    "bool: is_file_problem is_cleaned",
+    "string: read_note",
 )
 
 

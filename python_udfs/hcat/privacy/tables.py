@@ -18,7 +18,6 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.engine.columns import schema
 from hcat.engine.devices import LANGUAGES, MINILM, NAMES, TAGGER, ModelError, check_package
 from hcat.engine.relations import map_batches
 from hcat.engine.sizes import BATCH_TEXTS
@@ -45,11 +44,16 @@ _TAGGER_LIBRARIES: Final = ("spacy", "presidio-analyzer", DEFAULT_MODEL)
 #: Lists of names, ordinary words, and the model of languages, which decides whether the tagger reads a text.
 _RULE_PACKAGES: Final = (NAMES, MINILM, LANGUAGES)
 
-RECOGNISERS_SCHEMA: Final = schema(
-    "string: tagger recogniser_key recogniser_name recogniser_revision",
-    "list<string>: masked_types",
-    "bool: has_tagger",
-    "string: problem",
+RECOGNISERS_SCHEMA: Final = pa.schema(
+    [
+        ("tagger", pa.string()),
+        ("recogniser_key", pa.string()),
+        ("recogniser_name", pa.string()),
+        ("recogniser_revision", pa.string()),
+        ("masked_types", pa.list_(pa.string())),
+        ("has_tagger", pa.bool_()),
+        ("problem", pa.string()),
+    ]
 )
 """One row: the recognisers and their key; `problem` says what is wrong with the settings or the installation."""
 

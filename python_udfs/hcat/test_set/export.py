@@ -15,21 +15,11 @@ from hcat.engine.files import replacing
 from hcat.engine.warehouse import Place
 from hcat.landing.raw_contract import QUERY_FILES
 
-COLUMNS: Final = (
-    "query_id",
-    "parent_query_id",
-    "source_group",
-    "variant_type",
-    "text",
-    "reference_answer",
-    "source_chunk_ids",
-    "query_type",
-    "difficulty",
-    "answer_type",
-    "expected_behaviour",
-    "language",
-    "sampling_weight",
-)
+_CARRIED: Final = (
+    "reference_answer", "source_chunk_ids", "query_type", "difficulty", "answer_type", "expected_behaviour",
+    "language", "sampling_weight",
+)  # fmt: skip
+COLUMNS: Final = ("query_id", "parent_query_id", "source_group", "variant_type", "text", *_CARRIED)
 """Columns of the file, in order: those of queries in the raw contract, and the language, which goes with the answer."""
 
 QUERIES: Final = "queries"
@@ -42,16 +32,6 @@ _HOW_TO_BUILD: Final = (
     "`dbt build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}'` makes them"
 )
 _READ: Final = ("documents", "chunks", "queries")
-_CARRIED: Final = (
-    "reference_answer",
-    "source_chunk_ids",
-    "query_type",
-    "difficulty",
-    "answer_type",
-    "expected_behaviour",
-    "language",
-    "sampling_weight",
-)
 
 
 class Written(NamedTuple):

@@ -44,31 +44,15 @@ BATCH_CHUNKS: Final = 4096
 #: Decimals of a distance that decide which centre is nearest; later ones depend on the batch.
 DISTANCE_DECIMALS: Final = 9
 
-_VECTOR: Final = pa.list_(pa.float64())
-
-FITTED_SCHEMA: Final = pa.schema(
-    [
-        ("fit_topic_id", pa.string()),
-        ("fit_id", pa.string()),
-        ("topic_id", pa.string()),
-        ("encoder_key", pa.string()),
-        ("topic_name", pa.string()),
-        ("naming", pa.string()),
-        ("words", pa.list_(pa.string())),
-        ("word_weights", _VECTOR),
-        ("settings", pa.string()),
-        ("fit_number", pa.int32()),
-        ("count_topics", pa.int32()),
-        ("count_fitted", pa.int32()),
-        ("similarity_to_previous", pa.float64()),
-        ("least_similarity", pa.float64()),
-        ("silhouette", pa.float64()),
-        ("centre", _VECTOR),
-        ("picture_origin", _VECTOR),
-        ("picture_x_axis", _VECTOR),
-        ("picture_y_axis", _VECTOR),
-        ("text_ids", pa.list_(pa.string())),
-    ]
+FITTED_SCHEMA: Final = schema(
+    "string: fit_topic_id fit_id topic_id encoder_key topic_name naming",
+    "list<string>: words",
+    "list<float64>: word_weights",
+    "string: settings",
+    "int32: fit_number count_topics count_fitted",
+    "float64: similarity_to_previous least_similarity silhouette",
+    "list<float64>: centre picture_origin picture_x_axis picture_y_axis",
+    "list<string>: text_ids",
 )
 
 ASSIGNED_SCHEMA: Final = schema(
