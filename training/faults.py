@@ -17,13 +17,14 @@ from random import Random
 from typing import Final
 
 from hcat.test_set.perturbation import faults
-from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, Perturbed, make_fault
+from hcat.test_set.perturbation.faults import Perturbed, make_fault
 from hcat.test_set.perturbation.forms import is_opening
 from hcat.test_set.perturbation.numbers import LETTERS, NUMBER_WORDS, ORDINAL_WORDS, counts_one, number_after
 from hcat.test_set.perturbation.sentences import MAXIMUM_TRIES, Edit, Source, in_random_order, read_sentence
 from training.fault_names import swap_name_inside, swap_name_outside
 from training.fault_qualifiers import find_qualifiers
 
+NUMBER_OUTSIDE, NEGATION, ANTONYM = faults.NUMBER_OUTSIDE, faults.NEGATION, faults.ANTONYM
 NUMBER_INSIDE: Final = "number_inside"
 ENTITY_OUTSIDE: Final = "entity_outside"
 ENTITY_INSIDE: Final = "entity_inside"

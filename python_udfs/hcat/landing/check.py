@@ -6,12 +6,13 @@ The rejects are those of the build, because the same models decide (:mod:`hcat.e
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -46,108 +47,13 @@ LANGUAGE_MODEL = "language_model"
 # the staging models in the order in which they read each other
 _ORDER = ("spans", "documents", "chunks", "queries", "interactions", "retrievals", "ratings", "relevance_judgements")
 
-_COUNT_RECORDS = """
-select count(*) as count_landed, count(*) filter (where record_status = 'staged') as count_staged,
-    count(*) filter (where record_status = 'repeated') as count_repeated,
-    count(*) filter (where record_status = 'rejected') as count_rejected
-from "base_{entity}"
-"""
-# a file that was rejected whole has row 0 and says its name itself
-_LIST_REJECTED = """
-with found as (
-    select 'rejected' as kind, reject_reason, source_file, source_row from "base_{entity}"
-    where record_status = 'rejected'
-    union all
-    select 'field', unnest(list_append(field_faults, read_note)), source_file, source_row from "base_{entity}"
-    where record_status = 'staged'
-),
-rejected as (
-    -- as the macro reason_without_value has it: what follows is a text of the logs
-    select kind, source_file, source_row,
-        case when source_row = 0 then reject_reason else split_part(reject_reason, ': ', 1) end as reason
-    from found where reject_reason is not null
-),
-numbered as (
-    select *, count(*) over (partition by kind, reason) as count_records,
-        row_number() over (partition by kind, reason order by source_file, source_row) as place
-    from rejected
+_QUERIES: Final[Mapping[str, str]] = dict(
+    re.findall(
+        r"^-- query: (\w+)\n(.*?)(?=^-- query: |\Z)",
+        Path(__file__).with_name("check.sql").read_text(encoding="utf-8"),
+        re.MULTILINE | re.DOTALL,
+    )
 )
-select kind, reason, any_value(count_records) as count_records, coalesce(array_agg(
-        source_file || ' row ' || source_row order by place
-    ) filter (where source_row > 0), []) as records
-from numbered where place <= {shown} group by kind, reason
-"""
-_COUNT_INPUTS = """
-with interactions as (select * from base_interactions where record_status = 'staged'),
-queries as (select * from base_queries where record_status = 'staged'),
-graded as (
-    select query_id from queries where len(source_chunk_ids) > 0
-    union select query_id from landed_records where entity = 'relevance_judgements'
-),
-found as (
-    select interaction_id, bool_or(chunk_id is not null) as has_ids from base_retrievals
-    where record_status = 'staged' group by interaction_id
-),
-sampled as (
-    select query_id, query_text, run_id from interactions group by all having count(*) > 1
-)
-select
-    count(*) as interactions,
-    count(*) filter (where coalesce(interactions.query_text, queries.query_text) is not null) as query,
-    count(*) filter (where trim(coalesce(answer, '')) <> '') as answer,
-    count(found.interaction_id) as context,
-    count(queries.reference_answer) as reference,
-    count(*) filter (
-        where graded.query_id is not null and (found.has_ids or (found.has_ids is null and count_retrieved = 0))
-    ) as relevance,
-    count(*) filter (where sampled.query_id is not null or sampled.query_text is not null) as samples,
-    count(asked_at) as asked_at,
-    count(distinct application_version) as versions,
-    count(distinct date_trunc('week', asked_at)) as weeks,
-    count(conversation_id) as conversations,
-    count(distinct lower(regexp_replace(trim(coalesce(interactions.query_text, queries.query_text)), '\\s+', ' ', 'g')))
-        as queries,
-    count(queries.parent_query_id) as variants,
-    (select count(*) from base_ratings where record_status = 'staged') as ratings,
-    (select count(*) from landed_records where entity = 'spans') as spans
-from interactions
-left join queries on interactions.query_id = queries.query_id
-left join (select distinct query_id from graded) as graded on interactions.query_id = graded.query_id
-left join found on interactions.interaction_id = found.interaction_id
-left join sampled on interactions.query_id is not distinct from sampled.query_id
-    and interactions.query_text is not distinct from sampled.query_text
-    and interactions.run_id is not distinct from sampled.run_id
-"""
-
-# as it will land; a context without text takes that of its chunk
-_READ_FIRST = """
-with first as (
-    select * from base_interactions where record_status = 'staged' order by source_file, source_row, record_id limit 1
-)
-select
-    coalesce(first.query_text, queries.query_text) as query,
-    first.answer,
-    coalesce(retrievals.text, chunks.chunk_text, retrievals.chunk_id) as context,
-    first.asked_at as time
-from first
-left join base_queries as queries on first.query_id = queries.query_id and queries.record_status = 'staged'
-left join base_retrievals as retrievals
-    on first.interaction_id = retrievals.interaction_id and retrievals.record_status = 'staged'
-left join base_chunks as chunks on retrievals.chunk_id = chunks.chunk_id and chunks.record_status = 'staged'
-order by retrievals.rank limit 1
-"""
-_COUNT_TEMPLATES = """
-with texts as (
-    select interactions.interaction_id,
-        regexp_replace(lower(trim(interactions.query_text)), '\\s+', ' ', 'g') as query,
-        regexp_replace(lower(trim(retrievals.text)), '\\s+', ' ', 'g') as context
-    from base_interactions as interactions
-    inner join base_retrievals as retrievals on interactions.interaction_id = retrievals.interaction_id
-    where interactions.record_status = 'staged' and retrievals.record_status = 'staged'
-)
-select count(distinct interaction_id) as count_queries from texts
-where length(context) between {shortest} and length(query) - 1 and contains(query, context)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +103,7 @@ def check_logs(
         staging.add_seed(_find_seed(seed, start, project))
     for entity in _ORDER:
         staging.run(f"base_{entity}")
-    (inputs,) = staging.rows(_COUNT_INPUTS)
+    (inputs,) = staging.rows(_QUERIES["count_inputs"])
     catalogue = read_catalogue(_find_seed("metric_catalog", start, project))
     scored = [metric for metric in catalogue if all(inputs.get(each) for each in metric["inputs"])]
     lines = [
@@ -268,7 +174,7 @@ def _describe_entities(
     staging: Staging, sources: Mapping[str, Sequence[str]], dropped: Mapping[tuple[str, str], int]
 ) -> Iterator[tuple[str, str]]:
     for entity in ENTITIES:
-        (counted,) = staging.rows(_COUNT_RECORDS.format(entity=entity))
+        (counted,) = staging.rows(_QUERIES["count_records"].format(entity=entity))
         for status in ("landed", "rejected"):
             counted[f"count_{status}"] += sum(count for (name, _), count in dropped.items() if name == entity)
         # interactions and what belongs to them may come from spans, without a file of their own
@@ -277,7 +183,7 @@ def _describe_entities(
         parts = [f"{counted['count_staged']:,} of {counted['count_landed']:,} records can be used"]
         parts += [f"{counted[f'count_{status}']:,} {status}" for status in ("rejected", "repeated")]
         yield entity, ", ".join(part for part in parts if not part.startswith("0 re"))
-        reasons = staging.rows(_LIST_REJECTED.format(entity=entity, shown=SHOWN_RECORDS))
+        reasons = staging.rows(_QUERIES["list_rejected"].format(entity=entity, shown=SHOWN_RECORDS))
         for reason in reasons:
             reason["count_records"] += dropped.get((entity, reason["reason"]), 0)
         reasons.sort(key=lambda reason: (-reason["count_records"], reason["reason"]))
@@ -292,13 +198,13 @@ def _describe_entities(
 
 def _describe_first(staging: Staging, inputs: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Show the first interaction as it will land: a wrong key is seen in one record and in no count."""
-    for first in staging.rows(_READ_FIRST):
+    for first in staging.rows(_QUERIES["read_first"]):
         shown = ((name, clean_label(value, _SHOWN_CHARACTERS)) for name, value in first.items() if value is not None)
         for place, (name, text) in enumerate(shown):
             yield "" if place else "first record", f"{name}: {text}"
         found = f"{inputs['queries']:,} distinct {'query' if inputs['queries'] == 1 else 'queries'}"
         yield "", f"{inputs['interactions']:,} {'record' if inputs['interactions'] == 1 else 'records'}, {found}"
-    (templates,) = staging.rows(_COUNT_TEMPLATES.format(shortest=PASSAGE_CHARACTERS))
+    (templates,) = staging.rows(_QUERIES["count_templates"].format(shortest=PASSAGE_CHARACTERS))
     if count := templates["count_queries"]:
         contain = "query contains one of its" if count == 1 else "queries contain one of their"
         yield "", f"{count:,} {contain} own contexts: log what the user asked under query, and not the filled prompt"
