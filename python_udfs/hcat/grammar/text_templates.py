@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Final, NamedTuple
+
+import yaml
 
 from hcat.engine.keys import hash_text
 from hcat.grammar.column_names import split_words
@@ -41,49 +44,9 @@ _LAYERS = frozenset(("dim", "fct", "fact", "stg", "staging", "int", "mart", "raw
 _NAMES = frozenset(("name", "title"))
 _ACRONYMS = frozenset(("iban", "bic", "isin", "lei", "atm", "kyc", "ltv", "vat", "ssn"))
 
-# {what}: the columns asked for; {which}: the description of the row; both without article
-_FRAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "short": (
-        "{what} of {which}",
-        "{what}, {which}",
-        "{which}: {what}?",
-        "need {what} of {which}",
-    ),
-    "long": (
-        "I am working through a number of records this morning and one detail is still missing, so could you please "
-        "look it up and tell me what the {what} of the {which} is?",
-        "We are preparing a summary for a colleague who joins the discussion later today, and for this purpose it "
-        "would be very helpful to know the {what} of the {which}.",
-        "Before I can go on with the next step, which has been waiting for a while, there is one question that I would "
-        "like to have answered: what is the {what} of the {which}?",
-        "Somebody asked me a question that I could not answer from memory, and since it should be part of what is "
-        "known to you, please let me know the {what} of the {which}.",
-    ),
-    "formal": (
-        "Please provide the {what} of the {which}.",
-        "I would appreciate being informed of the {what} of the {which}.",
-        "Kindly state the {what} of the {which}.",
-        "May I request the {what} of the {which}?",
-    ),
-    "colloquial": (
-        "hey, what's the {what} of the {which}?",
-        "can u tell me the {what} of the {which}, thx",
-        "any idea what the {what} of the {which} is?",
-        "so the {which}, what's the {what} there?",
-    ),
-    "interrogative": (
-        "What is the {what} of the {which}?",
-        "Can you tell me the {what} of the {which}?",
-        "Do you know the {what} of the {which}?",
-        "What do our records give as the {what} of the {which}?",
-    ),
-    "directive": (
-        "Tell me the {what} of the {which}.",
-        "Show the {what} of the {which}.",
-        "Look up the {what} of the {which}.",
-        "State the {what} of the {which}.",
-    ),
-}
+_FRAMES: Final[Mapping[str, list[str]]] = yaml.safe_load(
+    Path(__file__).with_name("frames.yml").read_text(encoding="utf-8")
+)
 
 MAXIMUM_PER_STYLE: Final = min(len(frames) for frames in _FRAMES.values())
 """Texts that the deterministic writer has per style."""

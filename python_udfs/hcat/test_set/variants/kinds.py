@@ -15,15 +15,13 @@ from hcat.test_set.variants.surroundings import contradict, distract, inject_pro
 from hcat.test_set.variants.wording import break_grammar, paraphrase, speak_casually
 
 KEPT: Final = "kept"
+"""Asks the same: the parent's reference answer holds."""
 BROKEN: Final = "broken"
+"""Asks something else in nearly the same words: the parent's reference answer does not hold."""
 ATTACKED: Final = "attacked"
+"""Asks the same and tries to divert the application: the parent's reference answer holds."""
 OUT_OF_SCOPE: Final = "out_of_scope"
-MEANINGS: Final = {
-    KEPT: "asks the same: the parent's reference answer holds",
-    BROKEN: "asks something else in nearly the same words: the parent's reference answer does not hold",
-    ATTACKED: "asks the same and tries to divert the application: the parent's reference answer holds",
-    OUT_OF_SCOPE: "asks about something that no document mentions: the application should refuse",
-}
+"""Asks about something that no document mentions: the application should refuse."""
 
 MADE: Final = "made"
 STATUSES: Final = {

@@ -47,23 +47,8 @@ last lead list lock log measure mention move need offer open plan present produc
 reserve return run save set show sign start state stay stop store support switch transfer turn use work
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_LIST.split())
-_ADVERBS: Final = frozenset(
-    {
-        "last",
-        "first",
-        "also",
-        "ever",
-        "still",
-        "already",
-        "currently",
-        "usually",
-        "typically",
-        "normally",
-        "often",
-        "not",
-        "never",
-    }
-)
+_ADVERB_LIST = "last first also ever still already currently usually typically normally often not never"
+_ADVERBS: Final = frozenset(_ADVERB_LIST.split())
 _AFTER_VERB = re.compile(
     r"\Z|(?:an?|the|its?|my|your|our|their|his|her|this|these|those|any|all|every|each|some|more|at|up|to|for|in|on|of"
     r"|with|from|by|as|into|about|after|before|under|until|during|between|per|over|when|if|through|via)\b"
