@@ -292,12 +292,13 @@ def test_version_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert len(lines) == 9
 
 
-def test_help_loads_no_heavy_library() -> None:
+@pytest.mark.parametrize("command", [[], ["collect"]])
+def test_help_loads_no_heavy_library(command: list[str]) -> None:
     program = (
-        "import sys; sys.argv = ['hcat', '--help']\n"
+        f"import sys; sys.argv = {['hcat', *command, '--help']}\n"
         "from hcat import cli\n"
         "try:\n    cli.main()\nexcept SystemExit:\n    pass\n"
-        "print(sorted({'duckdb', 'altair', 'numpy', 'jinja2', 'torch', 'pyarrow'} & set(sys.modules)))"
+        "print(sorted({'duckdb', 'altair', 'numpy', 'jinja2', 'httpx', 'torch', 'pyarrow'} & set(sys.modules)))"
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert shown.stdout.splitlines()[-1] == "[]"
