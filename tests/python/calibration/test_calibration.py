@@ -1,5 +1,6 @@
 """Stage 1: hand-worked answers, agreement with scikit-learn and statsmodels, rows that SQL applies, and the choice."""
 
+import functools
 import math
 
 import duckdb
@@ -33,12 +34,11 @@ def draw_graded(count, seed, slope=1.2):
     return scores, (latent > -1).astype(int) + (latent > 1), np.arange(count) // 3
 
 
-def fitted(family, seed=1, count=1500, sign=1, **options):
-    scores, labels, clusters = draw_graded(count, seed)
+@functools.cache
+def fitted(family, sign=1):
+    scores, labels, clusters = draw_graded(1050, 1)
     direction = "higher_is_better" if sign > 0 else "lower_is_better"
-    data = label_scores(
-        sign * scores, labels, clusters, direction=direction, count_scale_points=3, accept_from=2, **options
-    )
+    data = label_scores(sign * scores, labels, clusters, direction=direction, count_scale_points=3, accept_from=2)
     found = fit_calibrator(data, family)
     assert found.status == "fitted"
     return found.calibrator
@@ -242,7 +242,7 @@ def test_sql_applies_the_rows(family, is_probability):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_each_failure_has_its_status(family):
-    scores, labels, clusters = draw_graded(1500, 18)
+    scores, labels, clusters = draw_graded(1050, 18)
     options = {"count_scale_points": 3, "accept_from": 2}
 
     def status(scores, labels, clusters, **changes):
@@ -251,9 +251,9 @@ def test_each_failure_has_its_status(family):
         return found.status
 
     assert status(scores, labels, clusters) == "fitted"
-    assert status(scores, np.full(1500, 2), clusters) == "one_class"
+    assert status(scores, np.full(1050, 2), clusters) == "one_class"
     assert status(scores, labels % 2, clusters) == "one_class"  # two scale points, neither accepted
-    assert status(np.ones(1500), labels, clusters) == "constant_score"
+    assert status(np.ones(1050), labels, clusters) == "constant_score"
     assert status(-scores, labels, clusters) == "wrong_direction"
     assert status(scores, labels, clusters, direction="lower_is_better") == "wrong_direction"
     assert status(scores, labels, clusters % 9) == "insufficient"
@@ -278,7 +278,7 @@ def test_the_minimum_is_twenty_of_each_class_from_ten_clusters():
 
 
 def test_choice_lists_every_family_and_follows_its_rule():
-    scores, labels, clusters = draw_graded(1500, 20)
+    scores, labels, clusters = draw_graded(1260, 20)
     data = label_scores(scores, labels, clusters, count_scale_points=3, accept_from=2)
     choice = choose_calibrator(data)
     assert [row.family for row in choice] == list(FAMILIES)
@@ -287,7 +287,7 @@ def test_choice_lists_every_family_and_follows_its_rule():
         losses = cross_validated_losses(data, row.family)
         assert_allclose(row.log_loss, losses.mean(), rtol=1e-12)
         by_cluster = np.bincount(data.clusters, losses - losses.mean())
-        assert_allclose(row.log_loss_standard_error, np.sqrt(500 / 499 * (by_cluster**2).sum()) / 1500, rtol=1e-12)
+        assert_allclose(row.log_loss_standard_error, np.sqrt(420 / 419 * (by_cluster**2).sum()) / 1260, rtol=1e-12)
         assert_allclose(row.excess_log_loss, row.log_loss - best.log_loss, atol=1e-12)
     allowed = [row.family for row in choice if row.excess_log_loss <= row.excess_log_loss_standard_error]
     assert [row.family for row in choice if row.is_chosen] == allowed[:1]
