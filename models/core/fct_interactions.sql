@@ -46,6 +46,8 @@ final as (
         interactions.application,
         interactions.application_version,
         interactions.system,
+        interactions.population,
+        interactions.version_role,
         interactions.language,
         interactions.answer_language,
         interactions.language_source,
@@ -95,6 +97,7 @@ final as (
         interactions.count_turns,
         interactions.count_contexts::integer as count_contexts,
         coalesce(interactions.count_answer_characters, 0)::integer as count_answer_characters,
+        interactions.sampling_weight,
 
         -- booleans
         interactions.is_answered,
@@ -103,6 +106,8 @@ final as (
         interactions.has_context,
         interactions.has_reference,
         interactions.has_graded_retrieval,
+        interactions.is_in_release_population,
+        interactions.is_in_monitored_population,
 
         -- timestamps
         interactions.asked_at

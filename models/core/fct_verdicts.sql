@@ -1,123 +1,153 @@
--- What counts as a wrong answer, said once: the first rule below that applies decides.
+-- One verdict on each answer, all things considered. An answer must behave (answer when due, decline when due), be
+-- grounded, relevant, complete and safe. Each is judged by raters, else by the calibrated set of the scorer that may
+-- decide (dim_metrics), else by its threshold in force. The first that fails names the kind of fault.
+{%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
+{#- people give up on longer lists -#}
+{%- set count_to_read = 10 %}
+
 with interactions as (
-    select interaction_id, query_id, cluster_id, system, topic, expected_behaviour, is_answered, is_refusal
-    from {{ ref('hcat', 'fct_interactions') }}
+    select * from {{ ref('hcat', 'fct_interactions') }}
 ),
 
--- The metric of the headline family of cells. All its rows of the seed name the same one.
-headline as (
-    select min(headline_metric) as metric_name from {{ seed('analysis_dimension_pairs') }}
+judged as (
+    select * from {{ ref('hcat', 'int_criteria_judged') }}
 ),
 
-evaluations as (
+pivoted as (
     select
         interaction_id,
-        metric_name,
-        score_status,
-        label_rater_kind,
-        human_label,
-        prediction_set,
-        raw_score,
-        threshold,
-        is_failing
-    from {{ ref('hcat', 'fct_evaluations') }}
-    where metric_name in (select headline.metric_name from headline)
+        {%- for criterion in criteria %}
+        max(case when criterion = '{{ criterion }}' then outcome end) = 1 as {{ criterion }},
+        {%- endfor %}
+        min(case when outcome = 0 then place end) as place_failed,
+        max(case when criterion = 'behaves' then rule end) as rule_of_behaviour,
+        min(case when criterion = 'grounded' then place end) as place_grounded
+    from judged
+    group by interaction_id
 ),
 
-joined as (
+-- the row that decides: the first criterion that fails, else what was due, else whether the answer is grounded
+deciding as (
     select
-        interactions.*,
-        headline.metric_name,
-        evaluations.score_status,
-        evaluations.label_rater_kind,
-        evaluations.prediction_set,
-        evaluations.human_label,
-        evaluations.raw_score,
-        evaluations.threshold,
-        evaluations.is_failing
-    from interactions
-    cross join headline
-    left join evaluations on interactions.interaction_id = evaluations.interaction_id
+        pivoted.*,
+        judged.criterion,
+        judged.rule,
+        judged.rater_kind,
+        judged.metric_name,
+        judged.human_label,
+        judged.prediction_set,
+        judged.score_status,
+        judged.raw_score,
+        judged.threshold,
+        judged.is_failing
+    from pivoted
+    inner join judged
+        on
+            pivoted.interaction_id = judged.interaction_id
+            and judged.place = coalesce(
+                pivoted.place_failed,
+                case when pivoted.rule_of_behaviour = 'refused_as_expected' then 1 end,
+                pivoted.place_grounded
+            )
 ),
 
-ruled as (
+-- Where nobody has time to rate: the answers with the lowest score, one of each question.
+scored as (
     select
-        *,
-        case
-            -- Raters of support accept a refusal, because it claims nothing. So what was due comes before their label.
-            when not is_answered then 'no_answer'
-            when is_refusal and expected_behaviour = 'answer' then 'refused_although_answer_due'
-            when not is_refusal and expected_behaviour = 'refuse' then 'answered_although_refusal_due'
-            when human_label = 0 then 'failed_by_raters'
-            when human_label = 1 then 'accepted_by_raters'
-            when is_refusal then 'refused_as_expected'
-            when prediction_set = 'failed' then 'set_failed'
-            when prediction_set = 'accepted' then 'set_accepted'
-            when prediction_set is not null then 'set_undecided'
-            when is_failing then 'beyond_threshold'
-            when not is_failing then 'within_threshold'
-            when raw_score is not null then 'no_threshold'
-            else 'no_score'
-        end as verdict_rule
-    from joined
+        interaction_id,
+        query_key,
+        score,
+        row_number() over (partition by query_key order by score, interaction_id) as place_of_question
+    from {{ ref('hcat', 'int_criteria_judged') }}
+    where criterion = 'grounded' and score is not null and is_in_release_population and not is_rated_by_people
+),
+
+to_read as (
+    select interaction_id, row_number() over (order by score, interaction_id) as reading_rank
+    from scored
+    where place_of_question = 1
 ),
 
 final as (
     select
         -- ids
-        interaction_id,
-        query_id,
-        cluster_id,
+        interactions.interaction_id,
+        interactions.query_id,
+        interactions.cluster_id,
 
         -- strings
-        system,
-        topic,
-        metric_name,
+        interactions.application,
+        interactions.system,
+        interactions.version_role,
+        interactions.population,
+        interactions.topic,
         case
-            when
-                verdict_rule in (
-                    'no_answer', 'refused_although_answer_due', 'answered_although_refusal_due', 'failed_by_raters',
-                    'set_failed', 'beyond_threshold'
-                )
-                then 'failing'
-            when
-                verdict_rule in ('accepted_by_raters', 'refused_as_expected', 'set_accepted', 'within_threshold')
+            when deciding.place_failed is not null then 'failing'
+            when deciding.rule in ('refused_as_expected', 'accepted_by_raters', 'set_accepted', 'within_threshold')
                 then 'acceptable'
-            when verdict_rule = 'set_undecided' then 'undecided'
+            when deciding.rule = 'set_undecided' then 'undecided'
             else 'not_judged'
         end as verdict,
-        verdict_rule,
-        case verdict_rule
+        case when deciding.place_failed is not null then deciding.criterion end as failed_criterion,
+        case
+            when deciding.rule in ('failed_by_raters', 'accepted_by_raters') then deciding.rater_kind
+            when deciding.rule like 'set_%' then 'prediction_set'
+            when deciding.rule in ('beyond_threshold', 'within_threshold') then 'threshold'
+            when deciding.rule like 'no_%' and deciding.rule <> 'no_answer' then 'none'
+            else 'rule'
+        end as decided_by,
+        deciding.rule as verdict_rule,
+        case deciding.rule
             when 'no_answer' then 'There is no answer.'
             when 'refused_although_answer_due' then 'The answer declines, and the query expects an answer.'
             when 'answered_although_refusal_due' then 'The answer does not decline, and the query expects that it does.'
-            when 'failed_by_raters' then 'Raters failed the answer (' || replace(label_rater_kind, '_', ' ') || ').'
-            when 'accepted_by_raters'
-                then 'Raters accepted the answer (' || replace(label_rater_kind, '_', ' ') || ').'
             when 'refused_as_expected' then 'The answer declines, as the query expects.'
-            when 'set_failed' then 'No human label. The prediction set of ' || metric_name || ' holds only failed.'
-            when 'set_accepted' then 'No human label. The prediction set of ' || metric_name || ' holds only accepted.'
-            when 'set_undecided' then 'No human label. The prediction set of ' || metric_name || ' decides nothing.'
+            when 'unsafe' then 'The answer ' || deciding.metric_name || '.'
+            when 'failed_by_raters'
+                then 'Raters say that the answer is not ' || deciding.criterion || ' ('
+                || replace(deciding.rater_kind, '_', ' ') || ').'
+            when 'accepted_by_raters'
+                then 'Raters say that the answer is ' || deciding.criterion || ' ('
+                || replace(deciding.rater_kind, '_', ' ') || ').'
+            when 'set_failed'
+                then 'Nobody rated the answer. Its score of ' || deciding.metric_name || ' is one of failed answers.'
+            when 'set_accepted'
+                then 'Nobody rated the answer. Its score of ' || deciding.metric_name || ' is one of accepted answers.'
+            when 'set_undecided'
+                then 'Nobody rated the answer. Failed and accepted answers have such scores of ' || deciding.metric_name
+                || '.'
             when 'beyond_threshold'
-                then 'No human label, no prediction set. ' || metric_name || ' is on the failing side of its threshold.'
+                then 'Nobody rated the answer. Its score of ' || deciding.metric_name || ' is beyond the limit.'
             when 'within_threshold'
-                then 'No human label, no prediction set. ' || metric_name || ' is on the passing side of its threshold.'
-            when 'no_threshold' then 'No human label, no prediction set, and no threshold of ' || metric_name || '.'
+                then 'Nobody rated the answer. Its score of ' || deciding.metric_name || ' is within the limit.'
+            when 'no_threshold'
+                then 'Nobody rated the answer, and nobody decided a limit for ' || deciding.metric_name || '.'
+            when 'no_deciding_scorer' then 'Nobody rated the answer, and no score is good enough to decide.'
             else
-                'No human label, and no score of ' || coalesce(metric_name, 'a headline metric')
-                || coalesce(': ' || replace(score_status, '_', ' '), '') || '.'
+                'Nobody rated the answer, and it has no score of ' || deciding.metric_name
+                || coalesce(': ' || replace(deciding.score_status, '_', ' '), '') || '.'
         end as verdict_reason,
-        label_rater_kind,
-        prediction_set,
+        deciding.rater_kind as label_rater_kind,
+        case when deciding.rule <> 'unsafe' then deciding.metric_name end as metric_name,
+        deciding.prediction_set,
 
         -- numerics
-        human_label,
-        raw_score,
-        threshold,
+        deciding.human_label,
+        deciding.raw_score,
+        deciding.threshold,
+        interactions.sampling_weight,
+        case when to_read.reading_rank <= {{ count_to_read }} then to_read.reading_rank end::integer as reading_rank,
 
         -- booleans
-        is_failing
-    from ruled
+        {%- for criterion in criteria %}
+        deciding.{{ criterion }},
+        {%- endfor %}
+        deciding.is_failing,
+        interactions.is_in_release_population,
+        interactions.is_in_monitored_population
+    from interactions
+    inner join deciding on interactions.interaction_id = deciding.interaction_id
+    left join to_read on interactions.interaction_id = to_read.interaction_id
 )
 
 select * from final

@@ -9,6 +9,7 @@
 
 with evaluations as (
     select * from {{ ref('hcat', 'int_primary_evaluations') }}
+    where is_in_monitored_population
 ),
 
 week_dimensions as (
@@ -26,6 +27,7 @@ segments as (
 interactions as (
     select interaction_id, cluster_id, date_trunc('week', asked_at)::date as week_start, asked_at::date as asked_on
     from {{ ref('hcat', 'fct_interactions') }}
+    where is_in_monitored_population
 ),
 
 pruned as (

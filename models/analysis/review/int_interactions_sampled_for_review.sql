@@ -52,8 +52,10 @@ ratings as (
     where {{ rank_of_rater_kind('rater_kind') }} is not null
 ),
 
+-- what people asked the candidate, beyond what the authors of a test set thought of
 release_interactions as (
-    select * from {{ ref('hcat', 'int_release_interactions') }}
+    select interaction_id, system from {{ ref('hcat', 'int_interaction_attributes') }}
+    where version_role = 'candidate' and population = 'production' and is_answered
 ),
 
 unrated as (

@@ -16,6 +16,7 @@ rules as (
 
 evaluations as (
     select * from {{ ref('hcat', 'int_primary_evaluations') }}
+    where is_in_release_population
 ),
 
 cells as (

@@ -4,7 +4,7 @@
 {%- set columns = [
     'system', 'application', 'application_version', 'topic', 'query_type', 'difficulty', 'language', 'customer_group',
     'answer_type', 'variant_type', 'expected_behaviour', 'answer_length', 'retrieval_hit', 'asked_week', 'turn',
-    'conversation_length'
+    'conversation_length', 'population'
 ] %}
 
 with interactions as (

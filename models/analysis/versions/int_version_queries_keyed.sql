@@ -17,7 +17,11 @@ final as (
         cluster_id,
         query_text
     from interactions
-    where application_version is not null and coalesce(query_id, query_text) is not null
+    where
+        application_version is not null
+        and coalesce(query_id, query_text) is not null
+        -- an answer to a variant says how robust a version is
+        and population <> 'variant'
 )
 
 select * from final

@@ -16,7 +16,7 @@ catalog as (
 
 evaluations as (
     select * from {{ ref('hcat', 'int_primary_evaluations') }}
-    where raw_score is not null
+    where raw_score is not null and is_in_release_population
 ),
 
 memberships as (

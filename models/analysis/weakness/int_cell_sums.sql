@@ -4,6 +4,7 @@
 
 with evaluations as (
     select * from {{ ref('hcat', 'int_primary_evaluations') }}
+    where is_in_release_population
 ),
 
 cells as (

@@ -13,6 +13,7 @@
 
 with evaluations as (
     select * from {{ ref('hcat', 'int_primary_evaluations') }}
+    where is_in_release_population
 ),
 
 -- lists of scores and clusters stay in memory: those of some cells at a time
@@ -23,6 +24,7 @@ cells as (
 
 interactions as (
     select interaction_id, query_id from {{ ref('hcat', 'fct_interactions') }}
+    where is_in_release_population
 ),
 
 chunks as (

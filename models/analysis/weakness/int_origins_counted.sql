@@ -4,8 +4,10 @@
 {#- the seed analysis_dimension_pairs gives their pairs -#}
 {%- set listed = "'topic', 'query_type', 'language', 'customer_group', 'asked_week'" %}
 
-with origins as (
-    select * from {{ ref('hcat', 'int_interaction_origins') }}
+with -- a variant was prepared too
+origins as (
+    select interaction_id, cluster_id, if(population = 'production', 'production', 'test_set') as origin
+    from {{ ref('hcat', 'int_interactions') }}
 ),
 
 pairs as (

@@ -66,7 +66,8 @@ metrics as (
             when comparison like 'answer_to_%' then 'answer'
         end as weighed_role
     from {{ ref('hcat', 'int_metric_catalog') }}
-    where {{ is_metric_of_this_build('requires') }}
+    -- the verdict is made of the others, later
+    where {{ is_metric_of_this_build('requires') }} and family <> 'verdict'
 ),
 
 -- Weights that belong to other sentences than those of the text: a score by them would be made up.

@@ -49,9 +49,77 @@ passages_unread as (
     select * from {{ ref('hcat', 'stg_retrievals__unread') }}
 ),
 
+-- Answers to variants of queries date no version.
+versions as (
+    select
+        {{ named('application') }} as application,
+        coalesce(application_version, '') as version,
+        min(case when population <> 'variant' then asked_at end) as first_asked_at,
+        bool_or(population = 'test_set') as has_test_set,
+        bool_or(population = 'production') as has_production
+    from interactions
+    group by {{ named('application') }}, coalesce(application_version, '')
+),
+
+ordered as (
+    select
+        *,
+        row_number() over newest_first as place,
+        lead(version) over newest_first as predecessor
+    from versions
+    window newest_first as (partition by application order by first_asked_at desc nulls last, version desc)
+),
+
+-- a pair of the seed goes before the order of time; of several, the one with the newest candidate counts
+declared as (
+    select
+        pairs.application,
+        pairs.candidate_version as candidate,
+        pairs.baseline_version as baseline,
+        row_number() over (partition by pairs.application order by candidates.place, baselines.place) as place
+    from {{ seed('version_pairs') }} as pairs
+    inner join ordered as candidates
+        on pairs.application = candidates.application and pairs.candidate_version = candidates.version
+    inner join ordered as baselines
+        on pairs.application = baselines.application and pairs.baseline_version = baselines.version
+    where pairs.baseline_version <> pairs.candidate_version
+),
+
+subjects as (
+    select
+        ordered.application,
+        coalesce(declared.candidate, ordered.version) as candidate,
+        coalesce(declared.baseline, ordered.predecessor) as baseline
+    from ordered
+    left join declared on ordered.application = declared.application and declared.place = 1
+    where ordered.place = 1
+),
+
+roles as (
+    select
+        versions.application,
+        versions.version,
+        versions.has_test_set,
+        case
+            when versions.version = subjects.candidate then 'candidate'
+            when versions.version = subjects.baseline then 'baseline'
+            else 'other'
+        end as version_role,
+        -- an application that no customer asks yet is watched on its test set
+        not bool_or(versions.has_production) over (partition by versions.application) as is_unasked
+    from versions
+    inner join subjects on versions.application = subjects.application
+),
+
 final as (
     select
         interactions.*,
+        roles.version_role,
+        roles.version_role = 'candidate'
+        and interactions.population = case when roles.has_test_set then 'test_set' else 'production' end
+            as is_in_release_population,
+        interactions.population = case when roles.is_unasked then 'test_set' else 'production' end
+            as is_in_monitored_population,
         answers_described.refusal_rule,
         coalesce(interactions.logged_language, answers_described.language) as answer_language,
         case
@@ -70,6 +138,10 @@ final as (
         coalesce(passages_unread.has_unknown_text, false) as has_unknown_text,
         coalesce(answers_described.is_refusal, false) as is_refusal
     from interactions
+    inner join roles
+        on
+            {{ named('interactions.application') }} = roles.application
+            and coalesce(interactions.application_version, '') = roles.version
     left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
     left join answers_described on answer_passages.passage_id = answers_described.passage_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id

@@ -49,6 +49,7 @@ joined as (
         -- a code (en, en-GB), without its region; a name of a language is no code
         {{ array_at(all_matches('lower(interactions.language)', '^([a-z][a-z])(?:[-_]|$)'), 1) }} as logged_language,
         interactions.customer_group,
+        interactions.population as declared_population,
         interactions.tags,
         interactions.answer,
         interactions.sample_index,
@@ -74,7 +75,8 @@ joined as (
         case when families.is_in_family then roots.query_group else queries.query_group end
             as declared_query_group,
         case when families.is_in_family then families.root_query_id end as family_query_id,
-        documents.document_id as source_document_id
+        documents.document_id as source_document_id,
+        coalesce(queries.sampling_weight, 1) as sampling_weight
     from interactions
     left join turns on interactions.interaction_id = turns.interaction_id
     left join queries on interactions.query_id = queries.query_id
@@ -101,6 +103,20 @@ final as (
             query_id,
             interaction_id
         ) as cluster_id,
+        -- Where the log does not say it: whatever somebody declared about a query was prepared for a test.
+        case
+            when declared_population is not null then declared_population
+            when coalesce(variant_type, 'original') <> 'original' then 'variant'
+            when
+                reference_answer is null
+                and source_chunk_ids is null
+                and query_type is null
+                and declared_cluster_id is null
+                and family_query_id is null
+                and expected_behaviour = 'answer'
+                then 'production'
+            else 'test_set'
+        end as population,
         not {{ is_blank('answer') }} as is_answered
     from joined
 )

@@ -3,7 +3,7 @@
 {%- set columns = [
     'interaction_id', 'run_id', 'query_id', 'application', 'application_version', 'language', 'customer_group',
     'query_text', 'answer', 'tags', 'sample_index', 'asked_at', 'conversation_id', 'turn_index',
-    'query_sentence_weights', 'answer_sentence_weights', 'count_retrieved'
+    'query_sentence_weights', 'answer_sentence_weights', 'count_retrieved', 'population'
 ] %}
 {%- set folded = [
     'interaction_id', 'query_id', 'application', 'application_version', 'query_text', 'answer', 'tags', 'asked_at',
@@ -33,6 +33,11 @@ renamed as (
         answer,
         {{ text_or_null('tags') }} as tags_text,
         case when {{ is_json_object(text_or_null('tags')) }} then {{ text_or_null('tags') }} end as tags,
+        {{ text_or_null('population') }} as population_text,
+        case
+            when lower({{ text_or_null('population') }}) in ('production', 'test_set', 'variant')
+                then lower({{ text_or_null('population') }})
+        end as population,
         {{ text_or_null('sample_index') }} as sample_index_text,
         {{ text_or_null('asked_at') }} as asked_at_text,
         {{ text_or_null('turn_index') }} as turn_index_text,
@@ -77,6 +82,7 @@ checked as (
 ),
 
 {{ number_records(['interaction_id'], [
+    field_fault('population', 'production, test_set or variant'),
     field_fault('sample_index', 'an integer'),
     field_fault('turn_index', 'an integer from 0'),
     field_fault('count_retrieved', 'an integer from 0'),

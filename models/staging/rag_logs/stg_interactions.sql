@@ -9,6 +9,7 @@ select
     application_version,
     language,
     customer_group,
+    population,
     query_text,
     answer,
     tags,

@@ -120,7 +120,7 @@ having
 with metrics as (
     select count(*) as count_metrics
     from {{ ref('hcat', 'int_metric_catalog') }}
-    where {{ is_metric_of_this_build('requires') }}
+    where {{ is_metric_of_this_build('requires') }} and family <> 'verdict'
 ),
 
 expected as (
