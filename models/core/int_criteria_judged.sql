@@ -1,45 +1,53 @@
 -- One row per (interaction, criterion of the verdict), with the outcome (1 = passes, 0 = fails, null = nobody knows) and
 -- the rule that decided it: what was due, raters, the prediction set or the threshold of the scorer that may decide.
 {%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
-{%- macro criterion_of(rated) -%}
-    case {{ rated }}
-        when 'faithfulness' then 'grounded'
-        when 'truthfulness' then 'grounded'
-        when 'relevance' then 'relevant'
-        when 'completeness' then 'complete'
-    end
-{%- endmacro %}
+{#- criteria of raters, and what they are here -#}
+{%- set names = {
+    'faithfulness': 'grounded', 'truthfulness': 'grounded', 'relevance': 'relevant', 'completeness': 'complete'
+} %}
 
 with interactions as (
     select * from {{ ref('hcat', 'fct_interactions') }}
 ),
 
-labels as (
-    select
-        interaction_id,
-        {{ criterion_of('criterion') }} as criterion,
-        min(label) as label,
-        min_by(rater_kind, {{ record({'label': 'label', 'rank': rank_of_rater_kind('rater_kind'), 'kind': 'rater_kind'}) }})
-            as rater_kind
-    from {{ ref_if_on(
-        'calibration', 'int_ratings_adjudicated', 'interaction_id string, criterion string, label integer, rater_kind string'
-    ) }}
-    where label is not null and {{ criterion_of('criterion') }} is not null
-    group by interaction_id, {{ criterion_of('criterion') }}
+names as (
+    {%- for rated_as, criterion in names.items() %}
+    select '{{ rated_as }}' as rated_as, '{{ criterion }}' as criterion
+    {%- if not loop.last %} union all{% endif %}
+    {%- endfor %}
 ),
 
--- of several scorers that may decide a criterion, the one that was shown to find and to pass most
+labels as (
+    select
+        ratings.interaction_id,
+        names.criterion,
+        min(ratings.label) as label,
+        min_by(
+            ratings.rater_kind,
+            {{ record({
+                'label': 'ratings.label', 'rank': rank_of_rater_kind('ratings.rater_kind'), 'kind': 'ratings.rater_kind'
+            }) }}
+        ) as rater_kind
+    from {{ ref_if_on(
+        'calibration', 'int_ratings_adjudicated', 'interaction_id string, criterion string, label integer, rater_kind string'
+    ) }} as ratings
+    inner join names on ratings.criterion = names.rated_as
+    where ratings.label is not null
+    group by ratings.interaction_id, names.criterion
+),
+
+-- of several scorers of a criterion, one that may decide, and that was shown to find and to pass most
 scorers as (
-    select metric_name, is_deciding, {{ criterion_of('criterion') }} as criterion
-    from {{ ref('hcat', 'dim_metrics') }}
-    where {{ criterion_of('criterion') }} is not null
+    select metrics.metric_name, metrics.is_deciding, names.criterion
+    from {{ ref('hcat', 'dim_metrics') }} as metrics
+    inner join names on metrics.criterion = names.rated_as
     qualify row_number() over (
-        partition by {{ criterion_of('criterion') }}
+        partition by names.criterion
         order by
-            is_deciding desc,
-            share_failed_found_lower + share_good_passed_lower desc nulls last,
-            is_primary desc,
-            metric_name asc
+            metrics.is_deciding desc,
+            metrics.share_failed_found_lower + metrics.share_good_passed_lower desc nulls last,
+            metrics.is_primary desc,
+            metrics.metric_name asc
     ) = 1
 ),
 

@@ -5,12 +5,13 @@ from hcat.statistics.memberships import BATCH_ROWS
 
 def model(dbt, session):
     settings = dbt.config.meta_get("settings")
-    interactions = dbt.ref("hcat", "fct_interactions").filter("is_in_monitored_population")
-    interactions = interactions.select("interaction_id", "cluster_id", "asked_week")
+    logs = dbt.ref("hcat", "fct_interactions").filter("is_in_monitored_population")
+    logs = read_rows(order_by(logs.select("interaction_id", "cluster_id", "asked_week"), "interaction_id"))
     segments = dbt.ref("hcat", "int_interaction_segments").select("interaction_id", "dimension", "segment")
-    evaluations = dbt.ref("hcat", "int_primary_evaluations").filter("is_in_monitored_population")
-    evaluations = order_by(evaluations, "metric_name, interaction_id", in_groups_of="metric_name")
+    segments = read_batches(segments, BATCH_ROWS)
+    deciding = read_rows(dbt.ref("hcat", "dim_metrics").filter("is_deciding").select("metric_name"))["metric_name"]
+    scores = dbt.ref("hcat", "int_primary_evaluations").filter("is_in_monitored_population")
+    scores = read_batches(order_by(scores, "metric_name, interaction_id", in_groups_of="metric_name"))
     week_keys = "metric_name, dimension, segment, week_start, deletion_number"
     sums = read_rows(order_by(dbt.ref("hcat", "int_week_sums"), week_keys))
-    logs = read_rows(order_by(interactions, "interaction_id"))
-    return measure_weeks(sums, logs, read_batches(segments, BATCH_ROWS), read_batches(evaluations), settings)
+    return measure_weeks(sums, logs, segments, scores, settings, deciding)

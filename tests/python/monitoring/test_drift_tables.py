@@ -207,6 +207,9 @@ def test_without_segments_all_of_the_level_is_used() -> None:
     # a dimension of many segments takes nothing from another
     shares = share_level(["all", "topic", *["channel"] * 50], [3] * 52, settings)
     assert_allclose(shares[:3] / shares.sum(), [0.5, 0.25, 0.005])
+    # the verdict takes half of the headline from the other metrics
+    shares = share_level(["all", "all", "all", "topic"], [3] * 4, settings, ["verdict", "m", "n", "verdict"])
+    assert_allclose(shares / shares.sum(), [0.25, 0.125, 0.125, 0.5])
 
 
 def test_large_logs_do_not_flag_trifles() -> None:

@@ -3,17 +3,19 @@
 Two tests alarm. ``mix_share`` of the level a week goes to the mix of segments and the rest to the means, so that the
 chance of any alarm without drift is at most the level, however many series there are.
 
-Within a test all rows of a build are one family, adjusted by Benjamini and Hochberg (1995). Rows weigh (Genovese,
-Roeder and Wasserman 2006): ``headline_share`` of a family's level goes to the series over all interactions, and every
-dimension has the same part of the rest. A dimension of many segments thus takes nothing from the others. Among the
-windows, ``window_shares`` give most of the level to the one that finds the smaller changes.
+Within a test all rows of a build whose metric may decide are one family, adjusted by Benjamini and Hochberg (1995).
+Rows weigh (Genovese, Roeder and Wasserman 2006): ``headline_share`` of a family's level goes to the series over all
+interactions, half of it to the verdict, and every dimension has the same part of the rest. A dimension of many segments
+thus takes nothing from the others. Among the windows, ``window_shares`` give most of the level to the one that finds
+the smaller changes. The rows of other metrics are a second family. They are shown and never alarm.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,8 +26,11 @@ from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile
 from hcat.statistics.multiple_tests import adjust_p_values
 
+#: Series of the verdict, all things considered.
+_VERDICT: Final = "verdict"
 
-def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings) -> None:
+
+def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings, deciding: Collection[str] | None = None) -> None:
     """Add alarm_level, is_drifting and, where a row is tested, limit_value, q_value and the band, in place."""
     levels = {
         "mean_shift": settings.alarm_level * (1 - settings.mix_share),
@@ -33,27 +38,46 @@ def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings) -> None:
     }
     for row in rows:
         row |= {"alarm_level": levels[row["test"]], "is_drifting": False}
-    for test in TESTS:
-        family = [row for row in rows if row["test"] == test and row["status"] == "tested"]
+    for test, may_alarm in itertools.product(TESTS, (True, False)):
+        family = [
+            row
+            for row in rows
+            if row["test"] == test and row["status"] == "tested" and _may_alarm(row, deciding) == may_alarm
+        ]
         columns = {name: _column(family, name) for name in _READ}
-        shares = share_level([row["dimension"] for row in family], [row["window_weeks"] for row in family], settings)
+        keys = {name: [row[name] for row in family] for name in ("dimension", "window_weeks", "metric_name")}
+        shares = share_level(keys["dimension"], keys["window_weeks"], settings, keys["metric_name"])
         for name, values in decide(test, columns, shares, levels[test], settings).items():
             for row, value in zip(family, values.tolist(), strict=True):
-                row[name] = value
+                row[name] = value and may_alarm if name == "is_drifting" else value
 
 
-def share_level(dimensions: Sequence[str], windows: Sequence[int], settings: DriftSettings) -> Floats:
+def _may_alarm(row: Mapping[str, Any], deciding: Collection[str] | None) -> bool:
+    """Say whether a row's metric may decide; the mix of segments is no metric."""
+    return deciding is None or row["metric_name"] is None or row["metric_name"] in deciding
+
+
+def share_level(
+    dimensions: Sequence[str],
+    windows: Sequence[int],
+    settings: DriftSettings,
+    metrics: Sequence[str | None] | None = None,
+) -> Floats:
     """Return the share of a family's level that each of its rows has, in proportion, shape (n,)."""
     of_window = dict(zip(settings.window_weeks, settings.window_shares, strict=True))
-    count_others = max(1, len(set(dimensions) - {"all"}))
-    headline = settings.headline_share
-    members = Counter(zip(dimensions, windows, strict=True))
+    groups = [
+        _VERDICT if metric == _VERDICT and dimension == "all" else dimension
+        for dimension, metric in zip(dimensions, metrics or [None] * len(dimensions), strict=True)
+    ]
+    headlines = {"all", _VERDICT} & set(groups)
+    others = set(groups) - headlines
+    of_group = dict.fromkeys(headlines, settings.headline_share / max(1, len(headlines)))
+    of_group |= dict.fromkeys(others, (1 - settings.headline_share) / max(1, len(others)))
+    members = Counter(zip(groups, windows, strict=True))
     return np.array(
         [
-            of_window[weeks]
-            * (headline if dimension == "all" else (1 - headline) / count_others)
-            / members[dimension, weeks]
-            for dimension, weeks in zip(dimensions, windows, strict=True)
+            of_window[weeks] * of_group[group] / members[group, weeks]
+            for group, weeks in zip(groups, windows, strict=True)
         ]
     )
 

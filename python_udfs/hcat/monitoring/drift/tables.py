@@ -9,7 +9,7 @@ measured at a time (:data:`hcat.monitoring.drift.measuring.MOST_MEMBERSHIPS`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -80,6 +80,7 @@ def measure_drift(
     segments: Iterable[pa.RecordBatch],
     evaluations: Iterable[pa.RecordBatch],
     settings: DriftSettings,
+    deciding: Collection[str] | None = None,
 ) -> pa.Table:
     """Return one row per (metric, dimension, segment, test, window), and one per (dimension, window) for the mix."""
     known = read_interactions(interactions)
@@ -100,7 +101,7 @@ def measure_drift(
             row["window_weeks"],
         )
     )
-    mark_alarms(rows, settings)
+    mark_alarms(rows, settings, deciding)
     return pa.Table.from_pylist([_without_nan(row) for row in rows], schema=DRIFT_SCHEMA)
 
 
@@ -110,6 +111,7 @@ def measure_weeks(
     segments: Iterable[pa.RecordBatch],
     evaluations: Iterable[pa.RecordBatch],
     settings: Mapping[str, Any],
+    deciding: pa.Array | pa.ChunkedArray | None = None,
 ) -> pa.Table:
     """Return the parts ``weeks`` (:func:`bound_weeks`) and ``drift`` (:func:`measure_drift`).
 
@@ -120,13 +122,24 @@ def measure_weeks(
     interactions : Table
         interaction_id, cluster_id, asked_week (the Monday as text, null without a time).
     segments, evaluations : iterable of RecordBatch
-        As for :func:`measure_drift`. Dimensions without sums are left out.
+        As for :func:`measure_drift`. Dimensions without sums and interactions that are not monitored are left out.
     settings : mapping
         Fields of :class:`hcat.monitoring.drift.settings.DriftSettings`.
+    deciding : Array, optional
+        Metrics that may alarm; all without it. The others are shown.
     """
     chosen = DriftSettings(**settings)
     dimensions = pc.unique(sums["dimension"])
-    monitored = (batch.filter(pc.is_in(batch.column("dimension"), value_set=dimensions)) for batch in segments)
+    ids = interactions["interaction_id"].combine_chunks()
+    monitored = (
+        batch.filter(
+            pc.and_(
+                pc.is_in(batch.column("dimension"), value_set=dimensions),
+                pc.is_in(batch.column("interaction_id"), value_set=ids),
+            )
+        )
+        for batch in segments
+    )
     weeks = interactions["asked_week"].cast(pa.date32())
     over = pc.unique(sums.filter(pc.field("week_status") == "complete")["week_start"].cast(pa.date32()))
     status = pc.if_else(pc.is_in(weeks, value_set=over), "complete", "incomplete")
@@ -135,7 +148,9 @@ def measure_weeks(
     return stack_parts(
         {
             "weeks": bound_weeks(average_sums(sums), chosen.confidence),
-            "drift": measure_drift(logs, monitored, evaluations, chosen),
+            "drift": measure_drift(
+                logs, monitored, evaluations, chosen, None if deciding is None else set(deciding.to_pylist())
+            ),
         }
     )
 
