@@ -114,11 +114,11 @@ def test_a_refusal_does_to_rates_what_the_page_says(copy: duckdb.DuckDBPyConnect
     decided = one(f"select count(*) {evaluated} and is_failing is not null")
     ((share,),) = copy.sql(f"select share_failing_of_all {cell}").fetchall()
     assert share == pytest.approx((failing + undue + silent) / (decided + undue + silent))
-    # with its label it is left out of the rate at which raters fail answers
+    # its label counts in the rate at which raters fail answers
     labels = one(
-        "select sum(count_labels) from fct_failure_rates where metric_name = 'groundedness' and dimension = 'all'"
+        "select sum(count_labels) from fct_failure_rates where criterion = 'faithfulness' and dimension = 'all'"
     )
-    assert labels == one(f"select count(*) {evaluated} and human_label is not null and raw_score is not null")
+    assert labels == one(f"select count(*) {evaluated} and human_label is not null")
     # it is an error where an answer was due
     errors = "from fct_safety_rates where category = 'all' and rate_kind = 'refused_when_due_to_answer'"
     assert one(f"select sum(count_found) {errors}") == undue

@@ -99,7 +99,7 @@ BREAKS: Mapping[str, Break] = {
     "failure_rates_add_up_to_the_labels": insert(
         "fct_failure_rates",
         "broken system all all",
-        metric_name="'broken'",
+        criterion="'broken'",
         system="'system'",
         dimension="'all'",
         segment="'all'",

@@ -50,6 +50,7 @@ final as (
         labels.scale_point,
         labels.inclusion_probability,
         labels.is_audit,
+        labels.rater_kind,
         labels.rated_at,
         coalesce(left(labels.rated_at::date::string, 7), 'unknown') as rated_month
     from evaluations

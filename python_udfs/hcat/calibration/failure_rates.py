@@ -1,12 +1,19 @@
-"""Failure rates of systems and segments as an Arrow table: prediction-powered beside labels-only.
+"""Failure rates of systems and segments as an Arrow table: one rate per criterion.
 
-The statistics are those of :mod:`hcat.statistics.prediction_powered`; the predictor is a logistic calibrator
-(:mod:`hcat.calibration.calibrators`) of the metric's score, cross-fitted: what it says of an interaction comes from
-labels of other clusters. In memory are the rows of one metric at a time, and four bytes per (interaction, dimension).
+The statistics are those of :mod:`hcat.statistics.prediction_powered`. Its predictor is a ridge regression of the label
+on the scores of all metrics of the criterion, cross-fitted: what it says of an interaction comes from labels of other
+clusters. A linear predictor needs no link, because the correction by labels removes whatever it gets wrong.
+
+Some outcomes are known without a label: a rule decides them. With b the weighted share of answers without a known
+outcome and k the failure rate of the others, the rate is (1 - b) k + b theta, theta that of the answers without one.
+Its limits add, in squares, what theta does not know and how much b and k vary by cluster (Zou and Donner 2008).
+
+In memory are the scores of one criterion at a time, and four bytes per (interaction, dimension).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -14,100 +21,97 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, label_scores
-from hcat.calibration.targets import Target, read_targets
-from hcat.statistics.arrays import Floats, Integers
+from hcat.calibration.calibrators import COUNT_FOLDS
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clustered import mean_interval, rate_interval
 from hcat.statistics.clusters import hash_folds
 from hcat.statistics.memberships import find_places, read_memberships
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, estimate_failure_rate
 
 FAILURE_RATE_SCHEMA: Final = pa.schema(
     [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("system", pa.string()),
-        ("dimension", pa.string()),
-        ("segment", pa.string()),
-        ("status", pa.string()),
-        ("predictor_status", pa.string()),
-        ("message", pa.string()),
-        ("statement", pa.string()),
-        ("count_interactions", pa.int64()),
-        ("count_scored", pa.int64()),
-        ("count_labels", pa.int64()),
-        ("count_failures", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("effective_n", pa.float64()),
-        ("failure_rate", pa.float64()),
-        ("failure_rate_lower", pa.float64()),
-        ("failure_rate_upper", pa.float64()),
+        *((name, pa.string()) for name in ("criterion", "system", "dimension", "segment")),
+        *((name, pa.string()) for name in ("method", "message", "statement")),
         *(
-            (f"{kind}_{name}", dtype)
-            for kind in ("labels_only", "prediction_powered")
-            for name, dtype in (
-                ("method", pa.string()),
-                ("rate", pa.float64()),
-                ("lower", pa.float64()),
-                ("upper", pa.float64()),
-                ("standard_error", pa.float64()),
+            (f"count_{name}", pa.int64())
+            for name in (
+                "interactions",
+                "known_outcomes",
+                "labels",
+                "labels_by_people",
+                "labels_by_language_models",
+                "failures",
+                "clusters",
             )
         ),
-        ("power_tuning", pa.float64()),
-        ("width_ratio", pa.float64()),
+        *(
+            (name, pa.float64())
+            for name in (
+                "effective_n",
+                "failure_rate",
+                "failure_rate_lower",
+                "failure_rate_upper",
+                "labels_only_rate",
+                "labels_only_lower",
+                "labels_only_upper",
+                "power_tuning",
+                "width_ratio",
+            )
+        ),
     ]
 )
+#: Failures, and passes, below which no predictor is fitted: a fold then learns from twenty of each.
+LEAST_TO_FIT: Final = 25
+#: Penalty of the ridge in labels: that many, of each standardised score, pull its slope towards zero.
+PENALTY: Final = 1.0
 
 #: Difference from the plain share below which a rate is stated as that share.
 _SAME_RATE: Final = 0.005
-
-#: Status of the predictor -> meaning; those but the last are of :class:`hcat.calibration.calibrators.Fit`.
-PREDICTOR_STATUSES: Final = {
-    "fitted": "a logistic calibrator, cross-fitted on other clusters",
-    "one_class": "the labels of other clusters are all alike",
-    "insufficient": "too few labels of a class, or too few clusters, for a calibrator",
-    "constant_score": "the scores do not vary",
-    "wrong_direction": "people do not accept answers with better scores more often",
-    "not_converged": "the calibrator did not converge",
-    "out_of_range": "scores lie outside the range of the catalogue",
-}
+#: Standard deviations below it are those of a constant.
+_CONSTANT: Final = 1e-9
+_TEXTS: Final = ("system", "cluster_id")
+#: Columns of numbers with the value of an interaction that has none.
+_NUMBERS: Final = {"label": np.nan, "inclusion_probability": np.nan, "known_outcome": np.nan, "sampling_weight": 1.0}
+_RATER_KINDS: Final = {"person": 1, "language_model": 2}
 
 
 class Rows(NamedTuple):
-    """All interactions of one metric, each array of shape (n_rows,); NaN = no score, no label."""
+    """All interactions of one criterion, each array of shape (n_interactions,); NaN = no label, no known outcome."""
 
-    places: Integers  # of the interactions
+    is_read: Flags  # whether the criterion has the interaction
     systems: Integers  # codes of names
     system_names: list[str]
     clusters: Integers
     cluster_names: list[str]
-    scores: Floats
     labels: Floats
     inclusion_probabilities: Floats
+    rater_kinds: Integers  # values of _RATER_KINDS, 0 for others
+    known: Floats
+    sampling_weights: Floats
+    scores: Floats  # shape (n_interactions, n_metrics); NaN = no score
 
 
 def estimate_failure_rates(
     interactions: pa.Array,
     evaluations: Iterable[pa.RecordBatch],
     segments: Iterable[pa.RecordBatch],
-    targets: pa.Table,
     *,
     confidence: float,
     random_seed: int,
 ) -> pa.Table:
-    """Return one row per (metric, system, dimension, segment) that has interactions.
+    """Return one row per (criterion, system, dimension, segment) that has interactions.
 
     Parameters
     ----------
     interactions : Array
         interaction_id of all interactions, each once.
     evaluations : iterable of RecordBatch
-        metric_name, interaction_id, cluster_id, system, raw_score (null = the metric gave none), label (1 = people
-        accept, null = none), inclusion_probability (of the label); ordered by metric_name, one row per interaction.
-        Read once.
+        criterion, metric_name, interaction_id, cluster_id, system, raw_score (null = the metric gave none), label
+        (1 = raters accept, null = none), inclusion_probability (of the label), rater_kind (of the label); optional are
+        known_outcome (1 = passes, 0 = fails by a rule, which outranks the label; null = unknown) and sampling_weight.
+        Ordered by criterion and metric_name, one row per metric and interaction. Read once.
     segments : iterable of RecordBatch
         interaction_id, dimension, segment, in any order; the whole of a system is `all`, `all`. Read first, and once.
-    targets : Table
-        Of :func:`hcat.calibration.targets.describe_targets`.
     confidence : float
         Two-sided, in (0, 1).
     random_seed : int
@@ -116,172 +120,278 @@ def estimate_failure_rates(
     Returns
     -------
     Table
-        Schema :data:`FAILURE_RATE_SCHEMA`, ordered by its key. The rate is that of the interactions that the metric
-        scored (count_scored, N); Y = 1 is a failure.
+        Schema :data:`FAILURE_RATE_SCHEMA`, ordered by its key. Y = 1 is a failure.
     """
-    by_name = {target.name: target for target in read_targets(targets)}
     cells = read_memberships(segments, interactions)
     rows: list[dict[str, Any]] = []
-    for name, own in _read_metrics(evaluations):
-        found = _read_rows(own, interactions)
-        target = by_name[name]
-        status, predictions = predict_failures(found, target, random_seed)
-        row_of_place = np.full(len(interactions), -1)
-        row_of_place[found.places] = np.arange(len(found.places))
+    for criterion, found in _read_criteria(evaluations, interactions):
+        reason, predictions = predict_failures(found, random_seed)
         for cell, (dimension, segment) in enumerate(cells.names):
-            members = row_of_place[cells.of(cell)]
-            # the same numbers whatever the order of the interactions
-            members = np.sort(members[members >= 0])
+            members = cells.of(cell).astype(np.int64)
+            members = members[found.is_read[members]]
             for system in np.unique(found.systems[members]).tolist():
-                key = target.head | {"system": found.system_names[system], "dimension": dimension, "segment": segment}
+                key = {"criterion": criterion, "system": found.system_names[system]}
                 of_system = members[found.systems[members] == system]
                 rows.append(
-                    key | {"predictor_status": status} | _estimate(found, of_system, predictions, status, confidence)
+                    key
+                    | {"dimension": dimension, "segment": segment}
+                    | _estimate(found, of_system, predictions, reason, confidence)
                 )
-    rows.sort(key=lambda row: (row["metric_name"], row["system"], row["dimension"], row["segment"]))
+    rows.sort(key=lambda row: (row["criterion"], row["system"], row["dimension"], row["segment"]))
     return pa.Table.from_pylist(rows, schema=FAILURE_RATE_SCHEMA)
 
 
-def _read_metrics(evaluations: Iterable[pa.RecordBatch]) -> Iterator[tuple[str, pa.Table]]:
-    """Yield the rows of each metric when its last batch has come."""
-    current: str | None = None
-    parts: list[pa.RecordBatch] = []
+def _read_criteria(evaluations: Iterable[pa.RecordBatch], interactions: pa.Array) -> Iterator[tuple[str, Rows]]:
+    """Yield the rows of each criterion when its last batch has come."""
+    current, reader = None, None
     for batch in evaluations:
-        for name in pc.unique(batch["metric_name"]).to_pylist():
-            if name != current and current is not None:
-                yield current, pa.Table.from_batches(parts)
-                parts = []
-            current = name
-            parts.append(batch.filter(pc.field("metric_name") == name))
-    if current is not None:
-        yield current, pa.Table.from_batches(parts)
+        for criterion in pc.unique(batch["criterion"]).to_pylist():
+            if criterion != current or reader is None:
+                if current is not None and reader is not None:
+                    yield current, reader.finish()
+                current, reader = criterion, _Reader(interactions)
+            reader.add(batch.filter(pc.field("criterion") == criterion))
+    if current is not None and reader is not None:
+        yield current, reader.finish()
 
 
-def _read_rows(own: pa.Table, interactions: pa.Array) -> Rows:
-    systems, clusters = (own[name].combine_chunks().dictionary_encode() for name in ("system", "cluster_id"))
-    numbers = (
-        own[name].cast(pa.float64()).to_numpy(zero_copy_only=False)
-        for name in ("raw_score", "label", "inclusion_probability")
-    )
-    return Rows(
-        find_places(own["interaction_id"], interactions, "interaction_id of evaluations"),
-        systems.indices.to_numpy(),
-        systems.dictionary.to_pylist(),
-        clusters.indices.to_numpy().astype(np.int64),
-        clusters.dictionary.to_pylist(),
-        *numbers,
-    )
+class _Reader:
+    """Columns of one criterion by interaction, filled batch by batch."""
+
+    def __init__(self, interactions: pa.Array) -> None:
+        self.interactions = interactions
+        count = len(interactions)
+        self.texts = {name: np.full(count, -1, dtype=np.int64) for name in _TEXTS}
+        self.codes: dict[str, dict[str, int]] = {name: {} for name in _TEXTS}
+        self.numbers = {name: np.full(count, value) for name, value in _NUMBERS.items()}
+        self.rater_kinds = np.zeros(count, dtype=np.int64)
+        self.scores: dict[str, Floats] = {}
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Take the rows of a batch; what a criterion says of an interaction is the same for all its metrics."""
+        places = find_places(batch["interaction_id"], self.interactions, "interaction_id of evaluations")
+        for name in _TEXTS:
+            encoded, codes = batch[name].dictionary_encode(), self.codes[name]
+            own = [codes.setdefault(text, len(codes)) for text in encoded.dictionary.to_pylist()]
+            self.texts[name][places] = np.array(own, dtype=np.int64)[encoded.indices.to_numpy(zero_copy_only=False)]
+        for name in set(self.numbers) & set(batch.schema.names):
+            self.numbers[name][places] = np.nan_to_num(_to_floats(batch[name]), nan=_NUMBERS[name])
+        self.rater_kinds[places] = [_RATER_KINDS.get(kind, 0) for kind in batch["rater_kind"].to_pylist()]
+        metrics = batch["metric_name"].dictionary_encode()
+        indices, scores = metrics.indices.to_numpy(zero_copy_only=False), _to_floats(batch["raw_score"])
+        for code, metric in enumerate(metrics.dictionary.to_pylist()):
+            own_rows = indices == code
+            column = self.scores.setdefault(metric, np.full(len(self.interactions), np.nan))
+            column[places[own_rows]] = scores[own_rows]
+
+    def finish(self) -> Rows:
+        """Return what was read, its metrics by name."""
+        return Rows(
+            self.texts["system"] >= 0,
+            self.texts["system"],
+            list(self.codes["system"]),
+            self.texts["cluster_id"],
+            list(self.codes["cluster_id"]),
+            self.numbers["label"],
+            self.numbers["inclusion_probability"],
+            self.rater_kinds,
+            self.numbers["known_outcome"],
+            self.numbers["sampling_weight"],
+            np.stack([self.scores[name] for name in sorted(self.scores)], axis=1),
+        )
 
 
-def predict_failures(found: Rows, target: Target, random_seed: int) -> tuple[str, Floats]:
-    """Return a status and the predicted probability of failure of each interaction, from labels of other clusters."""
-    is_scored = ~np.isnan(found.scores)
-    is_labelled = is_scored & ~np.isnan(found.labels)
-    nothing = np.where(is_scored, 0.0, np.nan)
-    if target.count_outside(found.scores[is_scored]):
-        return "out_of_range", nothing
-    if not is_labelled.any():
-        return "insufficient", nothing
-    scores = found.scores if target.low is target.high is None else np.clip(found.scores, target.low, target.high)
+def _to_floats(column: pa.Array) -> Floats:
+    values: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return values
+
+
+def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats]:
+    """Return why there is no predictor, or None, and what it says of each interaction from labels of other clusters."""
+    is_labelled = found.is_read & ~np.isnan(found.labels) & np.isnan(found.known)
+    nothing = np.zeros(len(found.labels))
+    for kind, label in (("failures", 0), ("passes", 1)):
+        count = int((found.labels[is_labelled] == label).sum())
+        if count < LEAST_TO_FIT:
+            return f"{count} labelled {kind}; {LEAST_TO_FIT} are needed for predictions", nothing
     with_labels = np.unique(found.clusters[is_labelled])
     own_fold = np.full(len(found.cluster_names), -1)
     names = [found.cluster_names[code] for code in with_labels]
     own_fold[with_labels] = hash_folds(names, COUNT_FOLDS, f"hcat cross-fit|{random_seed}")
-    fold_of_row, folds = own_fold[found.clusters], np.unique(own_fold[with_labels])
-    is_new = is_scored & (fold_of_row < 0)
-    predictions = np.zeros(len(scores))
+    fold_of_row = np.where(found.is_read, own_fold[found.clusters], -1)
+    folds = np.unique(own_fold[with_labels])
+    if len(folds) < 2:
+        return f"labels of {len(names)} clusters; more are needed for predictions", nothing
+    is_new = found.is_read & (fold_of_row < 0)
+    predictions = nothing
     for fold in folds:
         others = is_labelled & (fold_of_row != fold)
-        known = label_scores(
-            scores[others],
-            found.labels[others].astype(np.int64),
-            found.clusters[others],
-            1 / found.inclusion_probabilities[others],
-            direction=target.direction,
-            is_probability=target.unit == "probability",
-        )
-        fit = fit_calibrator(known, "logistic")
-        if fit.calibrator is None:
-            return fit.status, nothing
-        is_own = is_scored & (fold_of_row == fold)
-        predictions[is_own] = 1 - fit.calibrator.apply(scores[is_own])
-        predictions[is_new] += (1 - fit.calibrator.apply(scores[is_new])) / len(folds)
-    return "fitted", np.where(is_scored, np.clip(predictions, 0.0, 1.0), np.nan)
+        weights = found.sampling_weights[others] / found.inclusion_probabilities[others]
+        ridge = fit_ridge(found.scores[others], found.labels[others] == 0, weights)
+        is_own = found.is_read & (fold_of_row == fold)
+        predictions[is_own] = ridge.predict(found.scores[is_own])
+        predictions[is_new] += ridge.predict(found.scores[is_new]) / len(folds)
+    return None, predictions
+
+
+class Ridge(NamedTuple):
+    """A linear predictor of a failure from scores, a missing score being a fact of its own."""
+
+    means: Floats
+    deviations: Floats
+    slopes: Floats  # of the scores, then of their absence
+    shares_missing: Floats
+    intercept: float
+
+    def predict(self, scores: Floats) -> Floats:
+        """Return predictions in [0, 1], shape (n,)."""
+        inputs = _standardise(scores, self.means, self.deviations, self.shares_missing)
+        result: Floats = np.clip(self.intercept + inputs @ self.slopes, 0.0, 1.0)
+        return result
+
+
+def fit_ridge(scores: Floats, is_failure: Flags, weights: Floats) -> Ridge:
+    """Return the ridge regression of failures on standardised scores, shape (n, n_metrics), NaN where missing.
+
+    A missing score takes the mean of the others, and an indicator of its own.
+    """
+    weights = weights / weights.sum()
+    is_missing = np.isnan(scores)
+    present = np.where(is_missing, 0.0, weights[:, None])
+    totals = np.maximum(present.sum(axis=0), _CONSTANT)
+    values = np.where(is_missing, 0.0, scores)
+    means = (present * values).sum(axis=0) / totals
+    deviations = np.sqrt((present * (values - means) ** 2).sum(axis=0) / totals)
+    shares_missing = (weights[:, None] * is_missing).sum(axis=0)
+    inputs = _standardise(scores, means, deviations, shares_missing)
+    outcome = is_failure.astype(np.float64)
+    intercept = float(weights @ outcome)
+    curvature = (inputs * weights[:, None]).T @ inputs + PENALTY / len(scores) * np.eye(inputs.shape[1])
+    slopes: Floats = np.linalg.solve(curvature, inputs.T @ (weights * (outcome - intercept))).astype(np.float64)
+    return Ridge(means, deviations, slopes, shares_missing, intercept)
+
+
+def _standardise(scores: Floats, means: Floats, deviations: Floats, shares_missing: Floats) -> Floats:
+    """Return centred scores and centred indicators of their absence, shape (n, 2 n_metrics); constants are 0."""
+    is_missing = np.isnan(scores)
+    spread = np.where(deviations > _CONSTANT, deviations, np.inf)
+    values = np.where(is_missing, 0.0, (np.where(is_missing, 0.0, scores) - means) / spread)
+    spread = np.sqrt(shares_missing * (1 - shares_missing).clip(0))
+    absent = (is_missing - shares_missing) / np.where(spread > _CONSTANT, spread, np.inf)
+    return np.concatenate([values, absent], axis=1)
 
 
 def _estimate(
-    found: Rows, members: Integers, predictions: Floats, predictor_status: str, confidence: float
+    found: Rows, members: Integers, predictions: Floats, reason: str | None, confidence: float
 ) -> dict[str, Any]:
     """Return the columns of one cell but for its key."""
-    scored = members[~np.isnan(found.scores[members])]
-    labelled = scored[~np.isnan(found.labels[scored])]
+    is_known = ~np.isnan(found.known[members])
+    others, by_rule = members[~is_known], members[is_known]
+    labelled = others[~np.isnan(found.labels[others])]
     rate = FailureRate("insufficient", 0, 0, 0)
-    if len(scored):
+    if len(others):
         rate = estimate_failure_rate(
             found.labels[labelled] == 0,
             predictions[labelled],
             found.clusters[labelled],
-            predictions[scored],
-            found.clusters[scored],
+            predictions[others],
+            found.clusters[others],
             found.inclusion_probabilities[labelled],
             confidence,
+            found.sampling_weights[labelled],
+            found.sampling_weights[others],
         )
-    # without a predictor there is nothing to put beside the labels
-    powered = rate.prediction_powered if predictor_status == "fitted" else None
+    method, chosen, labels_only = str(rate.status), rate.chosen, rate.labels_only
+    if len(by_rule) and not len(others):
+        method, chosen = "known_outcomes", _rate_known(found, members, confidence)
+    elif len(by_rule):
+        chosen = _join_known(found, members, chosen, confidence)
+        labels_only = _join_known(found, members, labels_only, confidence)
     return {
-        "status": rate.status,
-        "message": _explain(rate, predictor_status),
-        "statement": state_rate(rate),
+        "method": method,
+        "message": _explain(rate, reason, method),
+        "statement": _state(rate, chosen, len(by_rule)),
         "count_interactions": len(members),
-        "count_scored": len(scored),
+        "count_known_outcomes": len(by_rule),
         "count_labels": rate.count_labels,
+        "count_labels_by_people": int((found.rater_kinds[labelled] == _RATER_KINDS["person"]).sum()),
+        "count_labels_by_language_models": int((found.rater_kinds[labelled] == _RATER_KINDS["language_model"]).sum()),
         "count_failures": rate.count_failures,
         "count_clusters": rate.count_clusters,
         "effective_n": rate.effective_n,
-        "failure_rate": None if rate.chosen is None else rate.chosen.estimate,
-        "failure_rate_lower": None if rate.chosen is None else rate.chosen.low,
-        "failure_rate_upper": None if rate.chosen is None else rate.chosen.high,
-        **_to_columns("labels_only", rate.labels_only),
-        **_to_columns("prediction_powered", powered),
-        "power_tuning": None if powered is None else rate.power_tuning,
-        "width_ratio": None if powered is None else rate.width_ratio,
+        **_to_columns(("failure_rate", "failure_rate_lower", "failure_rate_upper"), chosen),
+        **_to_columns(("labels_only_rate", "labels_only_lower", "labels_only_upper"), labels_only),
+        # without a predictor there is nothing to put beside the labels
+        "power_tuning": rate.power_tuning if reason is None else None,
+        "width_ratio": rate.width_ratio if reason is None else None,
     }
 
 
-def _to_columns(kind: str, interval: RateInterval | None) -> dict[str, Any]:
-    if interval is None:
-        return {}
-    return {
-        f"{kind}_method": interval.method,
-        f"{kind}_rate": interval.estimate,
-        f"{kind}_lower": interval.low,
-        f"{kind}_upper": interval.high,
-        f"{kind}_standard_error": interval.standard_error,
-    }
+def _rate_known(found: Rows, members: Integers, confidence: float) -> RateInterval:
+    """Return the failure rate of answers whose outcomes are all known: as much as there are clusters is learnt."""
+    interval = rate_interval(
+        found.known[members] == 0, found.clusters[members], found.sampling_weights[members], confidence
+    )
+    return RateInterval(interval.estimate, interval.low, interval.high, interval.standard_error, "score")
 
 
-def _explain(rate: FailureRate, predictor_status: str) -> str:
+def _join_known(found: Rows, members: Integers, theta: RateInterval | None, confidence: float) -> RateInterval | None:
+    """Return the rate of all answers, those with a known outcome and the others, whose rate is theta."""
+    if theta is None:
+        return None
+    outcomes, weights = 1 - found.known[members], found.sampling_weights[members]
+    open_share = float(weights[np.isnan(outcomes)].sum() / weights.sum())
+    # what the shares of both kinds vary by cluster, each open answer failing as often as theta says
+    expected = np.where(np.isnan(outcomes), theta.estimate, outcomes)
+    of_shares = mean_interval(expected, found.clusters[members], weights, confidence)
+    estimate = min(1.0, max(0.0, of_shares.estimate))
+    down, up = (
+        math.hypot(open_share * side, margin)
+        for side, margin in (
+            (theta.estimate - theta.low, of_shares.estimate - of_shares.low),
+            (theta.high - theta.estimate, of_shares.high - of_shares.estimate),
+        )
+    )
+    error = math.hypot(open_share * theta.standard_error, of_shares.standard_error)
+    return RateInterval(estimate, max(0.0, estimate - down), min(1.0, estimate + up), error, theta.method)
+
+
+def _to_columns(names: tuple[str, str, str], interval: RateInterval | None) -> dict[str, float]:
+    found = () if interval is None else (interval.estimate, interval.low, interval.high)
+    return dict(zip(names, found, strict=False))
+
+
+def _explain(rate: FailureRate, reason: str | None, method: str) -> str:
     """Return one sentence on where the rate comes from, or why there is none."""
+    if method == "known_outcomes":
+        return "a rule knows every outcome"
     if rate.status == "insufficient":
         return f"{rate.count_labels} labels of {rate.count_clusters} clusters; labels of at least 2 clusters are needed"
     if rate.status == "prediction_powered":
         return f"lambda = {rate.power_tuning:.2f}: the interval is {rate.width_ratio:.2f} as wide as that of the labels"
-    if predictor_status != "fitted":
-        return f"no predictor: {PREDICTOR_STATUSES[predictor_status]}"
+    if reason is not None:
+        return f"labels alone: {reason}"
     if rate.power_tuning is None:
-        return f"fewer than {LEAST_EXPECTED:g} failures, passes or wrong predictions among the labels: they stand alone"
+        effective = (rate.effective_n or 0) / max(rate.count_labels, 1)
+        rarer = min(rate.count_failures, rate.count_labels - rate.count_failures) * effective
+        if rarer < LEAST_EXPECTED:
+            return f"labels alone: {rarer:.0f} effective failures or passes; {LEAST_EXPECTED:.0f} are needed"
+        return "labels alone: too few predictions are wrong to tell how wrong they are"
     if rate.power_tuning == 0:
         return "the predictions add nothing to the labels"
     return f"with predictions the interval would be {rate.width_ratio:.2f} as wide: not worth it"
 
 
-def state_rate(rate: FailureRate) -> str | None:
+def _state(rate: FailureRate, chosen: RateInterval | None, count_known: int) -> str | None:
     """Return the rate in one line, or None without one."""
-    if rate.chosen is None:
+    if chosen is None:
         return None
+    bounds = f"{100 * chosen.low:.0f} % to {100 * chosen.high:.0f} %"
+    of_all = f"{100 * chosen.estimate:.0f} % ({bounds})"
     counted = f"{rate.count_failures} of {rate.count_labels}"
-    bounds = f"{100 * rate.chosen.low:.0f} % to {100 * rate.chosen.high:.0f} %"
+    if count_known:
+        return f"{counted} labelled answers failed, a rule decides {count_known} more; of all, {of_all}"
     # weights of unequal sampling, and predictions, move the rate away from the plain share
-    if abs(rate.chosen.estimate - rate.count_failures / rate.count_labels) < _SAME_RATE:
+    if abs(chosen.estimate - rate.count_failures / rate.count_labels) < _SAME_RATE:
         return f"{counted} failed, {bounds}"
-    return f"{counted} labelled answers failed; of all, {100 * rate.chosen.estimate:.0f} % ({bounds})"
+    return f"{counted} labelled answers failed; of all, {of_all}"

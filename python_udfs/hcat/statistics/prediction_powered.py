@@ -6,16 +6,18 @@ corrects it by the labelled ones (Angelopoulos, Bates, Fannjiang, Jordan and Zrn
 with weights for unequal sampling (the difference estimator of Särndal, Swensson and Wretman 1992, section 6.3, in
 Hájek form):
 
-    theta = lambda mean_N(f) + sum w (Y - lambda f) / sum w,    w = 1 / pi.
+    theta = lambda mean_N(f) + sum w (Y - lambda f) / sum w,    w = s / pi,
+
+s the sampling weight of an interaction (1 where it stands for itself alone), with which mean_N is weighted too.
 
 It is valid for any predictor; a better one only makes it narrower. lambda = 0 is the labels-only (Hájek 1971) rate,
 lambda = 1 the untuned estimate. Here Y = 1 is a failure: the complement of the calibrators' y = 1, accepted.
 
 The rate is that of the process that made these interactions: clusters are independent draws. Variance, by the jackknife
-over whole clusters. With W = sum w, and e = Y - lambda f with weighted mean e_bar, the part of cluster g in the error
-of theta is to first order
+over whole clusters. With S = sum s over all N, W = sum w, and e = Y - lambda f with weighted mean e_bar, the part of
+cluster g in the error of theta is to first order
 
-    psi_g = lambda sum_(i in g, all N) (f_i - mean_N(f)) / N + sum_(i in g, labelled) w_i (e_i - e_bar) / W.
+    psi_g = lambda sum_(i in g, all N) s_i (f_i - mean_N(f)) / S + sum_(i in g, labelled) w_i (e_i - e_bar) / W.
 
 When g leaves, theta moves by about psi_g / (1 - h_g), h_g the share of W in g, and the variance is (m - 1) / m times
 the sum of the squares, m labelled clusters. Adding the two parts before squaring keeps their covariance when a cluster
@@ -90,6 +92,8 @@ def estimate_failure_rate(
     clusters: Keys,
     inclusion_probabilities: Floats | None = None,
     confidence: float = 0.95,
+    label_sampling_weights: Floats | None = None,
+    sampling_weights: Floats | None = None,
 ) -> FailureRate:
     """Return the failure rate of what made N interactions, of which n have a label.
 
@@ -103,6 +107,8 @@ def estimate_failure_rate(
         With which each labelled interaction was drawn, in (0, 1].
     confidence : float
         Two-sided, in (0, 1).
+    label_sampling_weights, sampling_weights : ndarray, shapes (n,) and (N,), optional
+        How many interactions each of the labelled, and each of all, stands for.
     """
     count_labels, distinct = len(is_failure), np.unique(np.concatenate([clusters, label_clusters]))
     codes, label_codes = (np.searchsorted(distinct, keys) for keys in (clusters, label_clusters))
@@ -112,6 +118,9 @@ def estimate_failure_rate(
     if count_clusters < 2:
         return found
     weights = np.ones(count_labels) if inclusion_probabilities is None else 1.0 / inclusion_probabilities
+    weights = weights if label_sampling_weights is None else weights * label_sampling_weights
+    parts = np.full(len(predictions), 1.0) if sampling_weights is None else sampling_weights
+    parts = parts / max(parts.sum(), _NEGLIGIBLE)
     interval = rate_interval(is_failure, label_codes, weights, confidence)
     rate, shares = interval.estimate, weights / weights.sum()
     labels_only = RateInterval(rate, interval.low, interval.high, interval.standard_error, "score")
@@ -122,11 +131,11 @@ def estimate_failure_rate(
     if interval.effective_n * min(rate, 1 - rate) < LEAST_EXPECTED or is_degenerate:
         return found
 
-    mean_prediction, mean_labelled = float(predictions.mean()), float(shares @ label_predictions)
+    mean_prediction, mean_labelled = float(parts @ predictions), float(shares @ label_predictions)
     of_labels = shares * (is_failure - rate)
     of_predictions = shares * (label_predictions - mean_labelled)
     by_cluster = sum_by_cluster(of_labels, label_codes, len(distinct))
-    by_prediction = sum_by_cluster(predictions - mean_prediction, codes, len(distinct)) / len(predictions)
+    by_prediction = sum_by_cluster(parts * (predictions - mean_prediction), codes, len(distinct))
     by_prediction -= sum_by_cluster(of_predictions, label_codes, len(distinct))
     tuning = _tune(by_cluster, by_prediction) if interval.effective_clusters > _LEAST_TO_TUNE else 0.0
     if tuning == 0:

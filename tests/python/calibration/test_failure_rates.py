@@ -10,49 +10,36 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import Ridge
 
-from hcat.calibration.calibrators import COUNT_FOLDS, fit_calibrator, label_scores
+from hcat.calibration.calibrators import COUNT_FOLDS
 from hcat.calibration.failure_rates import (
     FAILURE_RATE_SCHEMA,
-    PREDICTOR_STATUSES,
+    PENALTY,
     Rows,
     estimate_failure_rates,
+    fit_ridge,
     predict_failures,
 )
-from hcat.calibration.targets import Target
 from hcat.statistics.clusters import hash_folds
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
 SEED = 7
-METRIC = Target("m", "faithfulness", "higher_is_better", "share", 0.0, 1.0, 1, 2)
-TARGETS = pa.Table.from_pylist(
-    [
-        {
-            "metric_name": name,
-            "criterion": "faithfulness",
-            "direction": "higher_is_better",
-            "unit": "share",
-            "range_low": 0.0,
-            "range_high": 1.0,
-            "accept_from": 1,
-            "count_scale_points": 2,
-        }
-        for name in ("m", "n")
-    ]
-)
 EVALUATIONS = pa.schema(
     [
-        *((name, pa.string()) for name in ("metric_name", "interaction_id", "cluster_id", "system")),
+        *((name, pa.string()) for name in ("criterion", "metric_name", "interaction_id", "cluster_id", "system")),
         ("raw_score", pa.float64()),
         ("label", pa.int32()),
         ("inclusion_probability", pa.float64()),
+        ("rater_kind", pa.string()),
     ]
 )
+OPTIONAL = [("known_outcome", pa.int32()), ("sampling_weight", pa.float64())]
 
 Row = dict[str, Any]
 
 
-def make_rows(count: int, share_labelled: float, seed: int, metric: str = "m") -> list[Row]:
+def make_rows(count: int, share_labelled: float, seed: int, criterion: str = "faithfulness") -> list[Row]:
     """Two interactions a cluster; better scores are accepted more often; two systems, two topics."""
     random = np.random.default_rng(seed)
     rows = []
@@ -61,31 +48,35 @@ def make_rows(count: int, share_labelled: float, seed: int, metric: str = "m") -
         is_labelled = random.random() < share_labelled
         rows.append(
             {
-                "metric_name": metric,
+                "criterion": criterion,
+                "metric_name": "m",
                 "interaction_id": f"i{number:05}",
                 "cluster_id": f"s{number // 2:05}",
                 "system": "new" if number % 3 else "old",
                 "raw_score": score,
                 "label": int(random.random() < 0.1 + 0.8 * score) if is_labelled else None,
                 "inclusion_probability": float(0.25 + score / 2) if is_labelled else None,
+                "rater_kind": ("person" if number % 2 else "language_model") if is_labelled else None,
             }
         )
     return rows
 
 
+def add_metric(rows: list[Row], name: str, scores: list[float | None]) -> list[Row]:
+    return rows + [row | {"metric_name": name, "raw_score": score} for row, score in zip(rows, scores, strict=True)]
+
+
+def topic_of(row: Row) -> str:
+    return "cards" if int(row["interaction_id"][1:]) % 4 else "loans"
+
+
 def make_segments(rows: list[Row]) -> pa.Table:
     segments = []
-    for identifier in sorted({row["interaction_id"] for row in rows}):
-        segments.append({"interaction_id": identifier, "dimension": "all", "segment": "all"})
-        topic = "cards" if int(identifier[1:]) % 4 else "loans"
-        segments.append({"interaction_id": identifier, "dimension": "topic", "segment": topic})
+    for row in {row["interaction_id"]: row for row in rows}.values():
+        for dimension, segment in (("all", "all"), ("topic", topic_of(row))):
+            segments.append({"interaction_id": row["interaction_id"], "dimension": dimension, "segment": segment})
     names = ("interaction_id", "dimension", "segment")
     return pa.Table.from_pylist(segments, schema=pa.schema([(name, pa.string()) for name in names]))
-
-
-def name_interactions(rows: list[Row]) -> pa.Array:
-    """Ids in no order: it must not matter."""
-    return pa.array(sorted({row["interaction_id"] for row in rows}, key=lambda name: name[::-1]), pa.string())
 
 
 def cut(table: pa.Table, batch_rows: int) -> Iterator[pa.RecordBatch]:
@@ -93,15 +84,16 @@ def cut(table: pa.Table, batch_rows: int) -> Iterator[pa.RecordBatch]:
 
 
 def estimate(rows: list[Row], batch_rows: int = 1000) -> list[Row]:
-    rows = sorted(rows, key=lambda row: (row["metric_name"], row["interaction_id"]))
-    # segments come in whatever order the engine has them
+    rows = sorted(rows, key=lambda row: (row["criterion"], row["metric_name"], row["interaction_id"]))
+    # ids and segments come in whatever order the engine has them
     segments = make_segments(rows)
     order = np.random.default_rng(batch_rows).permutation(segments.num_rows)
+    ids = sorted({row["interaction_id"] for row in rows}, key=lambda name: name[::-1])
+    optional = [pa.field(name, kind) for name, kind in OPTIONAL if name in rows[0]]
     table = estimate_failure_rates(
-        name_interactions(rows),
-        cut(pa.Table.from_pylist(rows, schema=EVALUATIONS), batch_rows),
+        pa.array(ids, pa.string()),
+        cut(pa.Table.from_pylist(rows, schema=pa.schema([*EVALUATIONS, *optional])), batch_rows),
         cut(segments.take(order), batch_rows),
-        TARGETS,
         confidence=0.95,
         random_seed=SEED,
     )
@@ -111,30 +103,34 @@ def estimate(rows: list[Row], batch_rows: int = 1000) -> list[Row]:
 
 
 def by_cell(rows: list[Row]) -> dict[tuple[str, str, str], Row]:
-    return {(row["metric_name"], row["system"], row["segment"]): row for row in rows}
+    return {(row["criterion"], row["system"], row["segment"]): row for row in rows}
 
 
 def cross_fit_by_hand(rows: list[Row]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """One calibrator per fold of clusters with labels, fitted on the other folds; others take the mean."""
+    """One ridge of scikit-learn per fold of clusters with labels, fitted on the others; new clusters take the mean."""
     labelled = [row for row in rows if row["label"] is not None]
     names = np.unique([row["cluster_id"] for row in labelled])
     folds = dict(zip(names.tolist(), hash_folds(names, COUNT_FOLDS, f"hcat cross-fit|{SEED}").tolist(), strict=True))
-    calibrators = {}
+    ridges: dict[int, Any] = {}
     for fold in sorted(set(folds.values())):
         others = [row for row in labelled if folds[row["cluster_id"]] != fold]
-        data = label_scores(
-            [row["raw_score"] for row in others],
-            [row["label"] for row in others],
-            [row["cluster_id"] for row in others],
-            [1 / row["inclusion_probability"] for row in others],
+        scores = np.array([row["raw_score"] for row in others])
+        weights = np.array([1 / row["inclusion_probability"] for row in others])
+        mean = np.average(scores, weights=weights)
+        spread = np.sqrt(np.average((scores - mean) ** 2, weights=weights))
+        ridge = Ridge(alpha=PENALTY).fit(
+            ((scores - mean) / spread)[:, None],
+            np.array([1 - row["label"] for row in others], dtype=np.float64),
+            weights / weights.mean(),
         )
-        calibrators[fold] = fit_calibrator(data, "logistic").calibrator
+        ridges[fold] = lambda score, ridge=ridge, mean=mean, spread=spread: np.clip(
+            ridge.predict([[(score - mean) / spread]])[0], 0, 1
+        )
     predictions = []
     for row in rows:
         own = folds.get(row["cluster_id"])
-        used = [calibrators[own]] if own is not None else list(calibrators.values())
-        score = np.array([row["raw_score"]])
-        predictions.append(np.mean([1 - found.apply(score)[0] for found in used if found is not None]))
+        used = [ridges[own]] if own is not None else list(ridges.values())
+        predictions.append(np.mean([ridge(row["raw_score"]) for ridge in used]))
     return np.array(predictions)
 
 
@@ -142,16 +138,49 @@ def test_rates_of_labels_by_hand() -> None:
     """Four labels of four clusters, two failures drawn with 1 in 2 and two passes drawn for certain: 4 / 6 fail."""
     rows = make_rows(8, 0.0, 1)
     for number, (label, probability) in enumerate(((0, 0.5), (0, 0.5), (1, 1.0), (1, 1.0))):
-        rows[2 * number] |= {"label": label, "inclusion_probability": probability}
+        rows[2 * number] |= {"label": label, "inclusion_probability": probability, "rater_kind": "person"}
     for row in rows:
         row["system"] = "old"
-    found = by_cell(estimate(rows))["m", "old", "all"]
+    found = by_cell(estimate(rows))["faithfulness", "old", "all"]
     assert found["labels_only_rate"] == found["failure_rate"] == pytest.approx(2 / 3)
-    assert (found["count_interactions"], found["count_scored"], found["count_labels"]) == (8, 8, 4)
-    assert (found["status"], found["predictor_status"]) == ("labels_only", "insufficient")
-    assert (found["labels_only_method"], found["prediction_powered_rate"]) == ("score", None)
-    assert found["message"] == "no predictor: " + PREDICTOR_STATUSES["insufficient"]
+    assert (found["count_interactions"], found["count_labels"], found["count_labels_by_people"]) == (8, 4, 4)
+    assert (found["method"], found["width_ratio"]) == ("labels_only", None)
+    assert found["message"] == "labels alone: 2 labelled failures; 25 are needed for predictions"
     assert found["statement"].startswith("2 of 4 labelled answers failed; of all, 67 % (")
+
+
+def test_sampling_weights_enter_the_rate_its_error_and_the_effective_number() -> None:
+    """The failure stands for three interactions: 3 / 6 fail, and weights of 3, 1, 1 and 1 tell as much as 3 labels."""
+    rows = make_rows(8, 0.0, 1)
+    for row in rows:
+        row |= {"system": "old", "sampling_weight": None}
+    for number, (label, weight) in enumerate(((0, 3.0), (1, 1.0), (1, 1.0), (1, None))):
+        rows[2 * number] |= {"label": label, "inclusion_probability": 1.0, "sampling_weight": weight}
+    found = by_cell(estimate(rows))["faithfulness", "old", "all"]
+    assert found["failure_rate"] == pytest.approx(0.5)
+    assert found["effective_n"] <= 3 + 1e-9
+
+
+def test_known_outcomes_need_no_label() -> None:
+    rows = make_rows(1200, 0.3, 2)
+    plain = by_cell(estimate(rows))["faithfulness", "new", "all"]
+    # a rule passes every answer of the topic loans, whatever its label says
+    known = [row | {"known_outcome": 1 if topic_of(row) == "loans" else None} for row in rows]
+    found = by_cell(estimate(known))
+    loans, whole, cards = (found["faithfulness", "new", name] for name in ("loans", "all", "cards"))
+    assert (loans["method"], loans["failure_rate"], loans["count_labels"]) == ("known_outcomes", 0.0, 0)
+    assert loans["message"] == "a rule knows every outcome"
+    assert 0 < loans["failure_rate_upper"] < 0.05
+    assert whole["count_known_outcomes"] == loans["count_interactions"] > 0
+    assert whole["count_labels"] == cards["count_labels"] < plain["count_labels"]
+    share_open = cards["count_interactions"] / whole["count_interactions"]
+    assert whole["failure_rate"] == pytest.approx(share_open * cards["failure_rate"])
+    for limit in ("lower", "upper"):
+        own = abs(whole[f"failure_rate_{limit}"] - whole["failure_rate"])
+        of_cards = share_open * abs(cards[f"failure_rate_{limit}"] - cards["failure_rate"])
+        # the share of open answers is not certain either
+        assert of_cards < own < 1.2 * of_cards
+    assert "a rule decides" in whole["statement"]
 
 
 def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> None:
@@ -159,12 +188,7 @@ def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> No
     predictions = cross_fit_by_hand(rows)
     found = by_cell(estimate(rows))
     for system, segment in (("new", "all"), ("new", "cards"), ("old", "loans")):
-        own = [
-            place
-            for place, row in enumerate(rows)
-            if row["system"] == system
-            and (segment == "all" or ("cards" if int(row["interaction_id"][1:]) % 4 else "loans") == segment)
-        ]
+        own = [place for place, row in enumerate(rows) if row["system"] == system and segment in ("all", topic_of(row))]
         labelled = [place for place in own if rows[place]["label"] is not None]
         expected = estimate_failure_rate(
             np.array([rows[place]["label"] == 0 for place in labelled]),
@@ -174,36 +198,58 @@ def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> No
             np.array([rows[place]["cluster_id"] for place in own]),
             np.array([rows[place]["inclusion_probability"] for place in labelled]),
         )
-        row = found["m", system, segment]
-        assert row["status"] == expected.status
+        row = found["faithfulness", system, segment]
+        assert row["method"] == expected.status
         assert expected.chosen is not None
         assert expected.labels_only is not None
         assert row["failure_rate"] == pytest.approx(expected.chosen.estimate)
         assert row["failure_rate_upper"] == pytest.approx(expected.chosen.high)
         assert row["labels_only_lower"] == pytest.approx(expected.labels_only.low)
-        if expected.prediction_powered is not None:
-            assert row["prediction_powered_standard_error"] == pytest.approx(expected.prediction_powered.standard_error)
-            assert row["power_tuning"] == pytest.approx(expected.power_tuning)
-    whole = found["m", "new", "all"]
-    assert whole["status"] == "prediction_powered"
+        assert row["power_tuning"] == pytest.approx(expected.power_tuning)
+        people = sum(rows[place]["rater_kind"] == "person" for place in labelled)
+        assert row["count_labels_by_people"] == people
+        assert row["count_labels_by_language_models"] == len(labelled) - people
+    whole = found["faithfulness", "new", "all"]
+    assert whole["method"] == "prediction_powered"
     # the score tells much of the label: a narrower interval
     assert whole["width_ratio"] < 0.95
     assert whole["message"].startswith("lambda = ")
+
+
+def test_a_second_metric_narrows_the_interval_of_the_one_rate() -> None:
+    rows = make_rows(1200, 0.3, 3)
+    random = np.random.default_rng(3)
+    clues = [None if row["label"] is None else row["label"] + random.normal(0, 0.3) for row in rows]
+    told = [random.random() < 0.5 if clue is None else clue for clue in clues]
+    both = estimate(add_metric(rows, "n", [float(clue) for clue in told]))
+    alone = by_cell(estimate(rows))["faithfulness", "new", "all"]
+    assert len(both) == 6
+    assert by_cell(both)["faithfulness", "new", "all"]["width_ratio"] < alone["width_ratio"] - 0.1
+
+
+def test_a_missing_score_is_a_fact_of_its_own() -> None:
+    """Whoever has no score fails: the indicator of absence tells it, and the score itself says nothing."""
+    random = np.random.default_rng(4)
+    is_failure = random.random(400) < 0.3
+    scores = np.where(is_failure, np.nan, random.random(400))[:, None]
+    ridge = fit_ridge(scores, is_failure, np.ones(400))
+    predicted = ridge.predict(scores)
+    assert predicted[is_failure].min() > 0.95
+    assert predicted[~is_failure].max() < 0.05
 
 
 def test_no_label_moves_the_prediction_of_its_own_cluster() -> None:
     rows = make_rows(400, 0.5, 3)
     clusters = np.array([int(row["cluster_id"][1:]) for row in rows])
     names = [f"s{number:05}" for number in range(200)]
-    scores = np.array([row["raw_score"] for row in rows])
+    scores = np.array([[row["raw_score"]] for row in rows])
     labels = np.array([np.nan if row["label"] is None else row["label"] for row in rows])
-    nothing = np.zeros(400, dtype=np.int64)
-    found = Rows(nothing, nothing, [], clusters, names, scores, labels, np.ones(400))
-    status, before = predict_failures(found, METRIC, SEED)
+    nothing, ones, unknown = np.zeros(400, dtype=np.int64), np.ones(400), np.full(400, np.nan)
+    found = Rows(ones == 1, nothing, [], clusters, names, labels, ones, nothing, unknown, ones, scores)
+    reason, before = predict_failures(found, SEED)
     own = clusters == clusters[np.flatnonzero(~np.isnan(labels))[0]]
-    turned = np.where(own, 1 - labels, labels)
-    _, after = predict_failures(found._replace(labels=turned), METRIC, SEED)
-    assert status == "fitted"
+    _, after = predict_failures(found._replace(labels=np.where(own, 1 - labels, labels)), SEED)
+    assert reason is None
     assert (before[own] == after[own]).all()
     assert not np.array_equal(before, after)
     assert ((before >= 0) & (before <= 1)).all()
@@ -212,59 +258,48 @@ def test_no_label_moves_the_prediction_of_its_own_cluster() -> None:
 @given(batch_rows=st.integers(1, 500), seed=st.integers(0, 1000))
 @settings(max_examples=10, deadline=None)
 def test_batch_borders_do_not_matter(batch_rows: int, seed: int) -> None:
-    rows = make_rows(160, 0.5, 4) + make_rows(160, 0.5, 5, "n")
+    rows = add_metric(make_rows(160, 0.5, 4), "n", [None] * 160) + make_rows(160, 0.5, 5, "relevance")
     np.random.default_rng(seed).shuffle(rows)  # type: ignore[arg-type]
     assert estimate(rows, batch_rows) == estimate(rows, 10_000)
 
 
 def test_the_parts_of_a_system_add_up() -> None:
-    rows = make_rows(600, 0.4, 6)
-    for row in rows[::7]:
-        row |= {"raw_score": None, "label": None, "inclusion_probability": None}
-    found = estimate(rows)
+    found = estimate(make_rows(600, 0.4, 6))
     assert [(row["system"], row["dimension"], row["segment"]) for row in found] == [
         (system, *cell)
         for system in ("new", "old")
         for cell in (("all", "all"), ("topic", "cards"), ("topic", "loans"))
     ]
-    for column in ("count_interactions", "count_scored", "count_labels"):
+    for column in ("count_interactions", "count_labels"):
         for system in ("new", "old"):
             whole, *parts = [row[column] for row in found if row["system"] == system]
             assert whole == sum(parts) > 0
 
 
-def test_every_cell_has_its_row_with_a_status() -> None:
+def test_every_cell_has_its_row_with_a_reason() -> None:
     rows = make_rows(300, 0.5, 7)
     for row in rows:
-        is_unscored = row["system"] == "old"
-        if is_unscored:
-            row |= {"raw_score": None, "label": None, "inclusion_probability": None}
-    rows += [row | {"metric_name": "n", "label": None, "inclusion_probability": None} for row in rows]
+        if row["system"] == "old":
+            row |= {"label": None, "inclusion_probability": None}
     found = by_cell(estimate(rows))
-    assert len(found) == 12
-    unscored = found["m", "old", "all"]
-    assert (unscored["status"], unscored["count_interactions"], unscored["count_scored"]) == ("insufficient", 100, 0)
-    assert unscored["failure_rate"] is None
-    assert unscored["message"] == "0 labels of 0 clusters; labels of at least 2 clusters are needed"
-    unlabelled = found["n", "new", "all"]
-    assert (unlabelled["status"], unlabelled["predictor_status"]) == ("insufficient", "insufficient")
+    assert len(found) == 6
+    unlabelled = found["faithfulness", "old", "all"]
+    assert (unlabelled["method"], unlabelled["count_interactions"]) == ("insufficient", 100)
+    assert (unlabelled["failure_rate"], unlabelled["statement"]) == (None, None)
+    assert unlabelled["message"] == "0 labels of 0 clusters; labels of at least 2 clusters are needed"
 
 
 @pytest.mark.parametrize(
-    ("change", "status"),
+    ("change", "message"),
     [
-        ({"raw_score": 0.5}, "constant_score"),
-        ({"label": 1}, "one_class"),
-        ({"raw_score": 1.5}, "out_of_range"),
+        ({"raw_score": 0.5}, "the predictions add nothing to the labels"),
+        ({"label": 1}, "labels alone: 0 labelled failures; 25 are needed for predictions"),
     ],
 )
-def test_without_a_predictor_the_labels_stand_alone(change: Row, status: str) -> None:
+def test_without_a_clue_the_labels_stand_alone(change: Row, message: str) -> None:
     rows = make_rows(400, 0.5, 8)
     for row in rows:
-        known = {name: value for name, value in change.items() if name != "label" or row["label"] is not None}
-        row |= known
-    row = by_cell(estimate(rows))["m", "new", "all"]
-    assert (row["predictor_status"], row["status"]) == (status, "labels_only")
+        row |= {name: value for name, value in change.items() if name != "label" or row["label"] is not None}
+    row = by_cell(estimate(rows))["faithfulness", "new", "all"]
+    assert (row["method"], row["message"]) == ("labels_only", message)
     assert row["failure_rate"] == row["labels_only_rate"]
-    assert (row["prediction_powered_rate"], row["power_tuning"], row["width_ratio"]) == (None, None, None)
-    assert status in PREDICTOR_STATUSES

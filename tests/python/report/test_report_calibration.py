@@ -256,16 +256,11 @@ def add_thresholds(connection: Any, text: str) -> None:
 
 def add_rates_and_labels(connection: Any, text: str) -> None:
     powered = {
-        "status": "prediction_powered",
+        "method": "prediction_powered",
         "statement": "8 of 30 labelled answers failed; of all, 25 % (20 % to 30 %)",
         "failure_rate": 0.25,
         "failure_rate_lower": 0.2,
         "failure_rate_upper": 0.3,
-        "prediction_powered_method": "score",
-        "prediction_powered_rate": 0.25,
-        "prediction_powered_lower": 0.2,
-        "prediction_powered_upper": 0.3,
-        "labels_only_method": "score",
         "labels_only_rate": 0.28,
         "labels_only_lower": 0.18,
         "labels_only_upper": 0.38,
@@ -277,20 +272,18 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
         [
             {
                 "failure_rate_id": f"f{number}",
-                "metric_name": METRIC,
                 "criterion": "faithfulness",
                 "system": f"system {number}{text}",
                 "dimension": "all",
                 "segment": "all",
-                "target": "process",
-                "predictor_status": "fitted",
                 "message": f"why{text}",
                 "count_interactions": 30,
-                "count_scored": 30,
                 "count_labels": 30 if number == 0 else 1,
+                "count_labels_by_people": 0,
+                "count_labels_by_language_models": 30 if number == 0 else 1,
                 "count_clusters": 25 if number == 0 else 1,
                 "is_small": number == 1,
-                **(powered if number == 0 else {"status": "insufficient"}),
+                **(powered if number == 0 else {"method": "insufficient"}),
             }
             for number in range(2)
         ],

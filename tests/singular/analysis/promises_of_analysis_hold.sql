@@ -92,46 +92,36 @@ where coalesce(counted.count_regressions, 0) <> coalesce(listed.count_listed, 0)
 {% call promise('failure_rates_add_up_to_the_labels', ['fct_failure_rates']) %}
 -- Every system has a row, and so has each of its segments that somebody can decide by, with all of its labels.
 with evaluations as (
-    select * from {{ ref('hcat', 'int_target_evaluations') }}
+    -- A label says the same of an interaction in the rows of all metrics of its criterion.
+    select distinct criterion, interaction_id, system, cluster_id, label
+    from {{ ref('hcat', 'int_target_evaluations') }}
 ),
 
 segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),
 
-decided as (
-    select distinct metric_name from {{ ref('hcat', 'int_threshold_decisions') }}
-    where threshold is not null
-),
-
 by_segment as (
     select
-        evaluations.metric_name,
+        evaluations.criterion,
         evaluations.system,
         segments.dimension,
         segments.segment,
         count(*) as count_interactions,
-        count(evaluations.raw_score) as count_scored,
-        count(case when evaluations.raw_score is not null then evaluations.label end) as count_labels,
-        count(distinct case
-            when evaluations.raw_score is not null and evaluations.label is not null then evaluations.cluster_id
-        end) as count_clusters
+        count(evaluations.label) as count_labels,
+        count(distinct case when evaluations.label is not null then evaluations.cluster_id end) as count_clusters
     from evaluations
     inner join segments on evaluations.interaction_id = segments.interaction_id
-    group by evaluations.metric_name, evaluations.system, segments.dimension, segments.segment
+    group by evaluations.criterion, evaluations.system, segments.dimension, segments.segment
 ),
 
 expected as (
-    select by_segment.*
-    from by_segment
-    left join decided on by_segment.metric_name = decided.metric_name
-    where
-        by_segment.dimension = 'all'
-        or (decided.metric_name is not null and by_segment.count_clusters >= {{ var('hcat_minimum_segment_clusters') }})
+    select * from by_segment
+    where dimension = 'all' or count_clusters >= {{ var('hcat_minimum_segment_clusters') }}
 ),
 
 found as (
-    select metric_name, system, dimension, segment, count_interactions, count_scored, count_labels, count_clusters
+    select criterion, system, dimension, segment, count_interactions, count_labels, count_clusters
     from {{ ref('hcat', 'fct_failure_rates') }}
 ),
 
@@ -147,9 +137,9 @@ unexpected as (
     select * from expected
 )
 
-select concat_ws(' ', metric_name, system, dimension, segment) as id, 'missing' as problem from missing
+select concat_ws(' ', criterion, system, dimension, segment) as id, 'missing' as problem from missing
 union all
-select concat_ws(' ', metric_name, system, dimension, segment) as id, 'not expected' as problem from unexpected
+select concat_ws(' ', criterion, system, dimension, segment) as id, 'not expected' as problem from unexpected
 {% endcall %}
 
 {% call promise('effective_labels_are_at_most_labels', ['fct_failure_rates']) %}

@@ -90,8 +90,8 @@ LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = 
 LIST_RATES: Final = """
 select *
 from fct_failure_rates
-where dimension = 'all' and list_contains($metric_names::varchar[], metric_name)
-order by metric_name <> $first, metric_name, count_interactions desc, system
+where dimension = 'all'
+order by criterion <> 'verdict', criterion <> $first, criterion, count_interactions desc, system
 """
 LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
 LIST_AGREEMENT: Final = """
@@ -138,9 +138,10 @@ COVERAGE_WORDS: Final[dict[str, dict[Any, str]]] = {
     },
     "status": {"measured": "measured", "no_labels": "not measured: no audit labels"},
 }
-RATE_STATUSES: Final = {
+RATE_METHODS: Final = {
     "prediction_powered": "prediction-powered",
     "labels_only": "labels only",
+    "known_outcomes": "known by rule",
     "insufficient": "no rate: too few labelled clusters",
 }
 
@@ -176,7 +177,7 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
         *_describe_chosen(source, build, chosen),
         *describe_thresholds(source, choose_threshold_metric(chosen, labelled, names), metrics),
         blocks.heading("Failure rates by the labels"),
-        *_describe_rates(source, build, chosen["metric_name"] if chosen else PREFERRED_METRIC, names),
+        *_describe_rates(source, chosen["criterion"] if chosen else ""),
         blocks.heading("Labels still needed"),
         _describe_needed(needed),
         blocks.heading("Agreement between raters"),
@@ -393,36 +394,29 @@ def _judge_system(row: Row) -> str:
     return "no significant difference"
 
 
-def _describe_rates(source: Warehouse, build: Build, first: str, names: Sequence[str]) -> list[Block | None]:
-    """Return failure rates by system, those of the metric that is shown in full with their picture."""
-    rows = source.rows(LIST_RATES, ["fct_failure_rates"], metric_names=names, first=first)
+def _describe_rates(source: Warehouse, first: str) -> list[Block | None]:
+    """Return failure rates by criterion and system, the verdict first."""
+    rows = source.rows(LIST_RATES, ["fct_failure_rates"], first=first)
     if not rows:
-        told = "No failure rate from labels: no metric that is calibrated with labels has scored interactions."
-        return [blocks.absent(told)]
+        return [blocks.absent("No failure rate from labels: no criterion has a metric that is calibrated with labels.")]
     caption = (
-        "Estimated share of all scored answers that raters would fail. Each interval holds for its row alone; with many"
-        " systems, some intervals miss the true rate. Scores of unlabelled answers count only where they narrow the"
-        " interval."
+        "Estimated share of all answers that raters would fail on a criterion. Each interval holds for its row alone;"
+        " with many systems, some intervals miss the true rate. Scores of unlabelled answers count only where they"
+        " narrow the interval."
     )
     columns = (
-        "metric_name",
+        "criterion",
         "system",
         "statement=Labels",
+        "count_labels_by_people=By people",
+        "count_labels_by_language_models=By language models",
         "count_clusters",
-        "count_scored",
-        "status",
+        "count_interactions",
+        "method",
         "message",
         "is_small=Few clusters",
     )
-    words = {"status": RATE_STATUSES}
-    own = [row for row in rows if row["metric_name"] == first]
-    others = blocks.table(
-        "", columns, [row for row in rows if row["metric_name"] != first], MAXIMUM_RATES, "failure rates", words
-    )
-    return [
-        blocks.table(caption, columns, own, MAXIMUM_RATES, "failure rates", words),
-        blocks.fold("Other metrics", others) if own else others,
-    ]
+    return [blocks.table(caption, columns, rows, MAXIMUM_RATES, "failure rates", {"method": RATE_METHODS})]
 
 
 def say_purpose(row: Row) -> str:
