@@ -17,8 +17,7 @@
             'measurements': ['system_overconfidence'],
             'marts': [
                 'fct_audit_tests', 'fct_calibration_bins', 'fct_calibration_quality', 'fct_calibration_validity',
-                'fct_calibrators', 'fct_conformal_coverage', 'fct_failure_rates',
-                'fct_labels_needed', 'fct_metric_thresholds', 'fct_rater_agreement', 'fct_rater_reports', 'fct_ratings',
+                'fct_calibrators', 'fct_conformal_coverage', 'fct_labels_needed', 'fct_metric_thresholds', 'fct_rater_agreement', 'fct_rater_reports', 'fct_ratings',
                 'fct_score_bands', 'fct_system_calibration'
             ]
         },

@@ -21,7 +21,14 @@ pivoted as (
         {%- endfor %}
         min(case when outcome = 0 then place end) as place_failed,
         max(case when criterion = 'behaves' then rule end) as rule_of_behaviour,
-        min(case when criterion = 'grounded' then place end) as place_grounded
+        min(case when criterion = 'grounded' then place end) as place_grounded,
+        -- one criterion is enough to fail an answer; to accept it, raters must have seen that it is grounded
+        case
+            when min(human_label) = 0 then 0
+            when max(case when criterion = 'grounded' then human_label end) = 1 then 1
+        end as human_label,
+        min_by(rater_kind, {{ record({'label': 'human_label', 'place': 'place'}) }})
+            filter (where human_label is not null) as label_rater_kind
     from judged
     group by interaction_id
 ),
@@ -34,7 +41,6 @@ deciding as (
         judged.rule,
         judged.rater_kind,
         judged.metric_name,
-        judged.human_label,
         judged.prediction_set,
         judged.score_status,
         judged.raw_score,
@@ -127,7 +133,7 @@ final as (
                 'Nobody rated the answer, and it has no score of ' || deciding.metric_name
                 || coalesce(': ' || replace(deciding.score_status, '_', ' '), '') || '.'
         end as verdict_reason,
-        deciding.rater_kind as label_rater_kind,
+        case when deciding.human_label is not null then deciding.label_rater_kind end as label_rater_kind,
         case when deciding.rule <> 'unsafe' then deciding.metric_name end as metric_name,
         deciding.prediction_set,
 

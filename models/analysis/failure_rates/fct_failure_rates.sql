@@ -1,14 +1,154 @@
--- What somebody decides by: whole systems, and the segments with labelled clusters enough.
+-- What somebody decides by: whole systems, and the segments with labelled clusters enough. Labels and scores together
+-- give the rate where raters labelled answers. Elsewhere it is the share of verdicts that fail, of those that decide.
 with estimated as (
-    select * from {{ ref('hcat', 'int_failure_rates_estimated') }}
+    select * from {{ ref_if_on(
+        'calibration', 'int_failure_rates_estimated',
+        'criterion string, system string, population string, dimension string, segment string, method string,'
+        ~ ' message string, statement string, count_interactions bigint, count_known_outcomes bigint, count_labels bigint,'
+        ~ ' count_labels_by_people bigint, count_labels_by_language_models bigint, count_failures bigint,'
+        ~ ' count_clusters bigint, effective_n double, failure_rate double, failure_rate_lower double,'
+        ~ ' failure_rate_upper double, labels_only_rate double, labels_only_lower double, labels_only_upper double,'
+        ~ ' power_tuning double, width_ratio double'
+    ) }}
+),
+
+verdicts as (
+    select * from {{ ref('hcat', 'fct_verdicts') }}
+),
+
+-- the first day of the weeks in which more answers fail than before
+change as (
+    select min(window_start) as changed_on
+    from {{ ref_if_on(
+        'drift', 'fct_metric_drift',
+        'metric_name string, dimension string, test string, is_drifting boolean, window_start date'
+    ) }}
+    where is_drifting and metric_name = 'verdict' and dimension = 'all' and test = 'mean_shift'
+),
+
+periods as (
+    select
+        interactions.interaction_id,
+        'period' as dimension,
+        if(interactions.asked_at >= change.changed_on, 'since ', 'before ') || change.changed_on::string as segment
+    from {{ ref('hcat', 'fct_interactions') }} as interactions
+    inner join change on interactions.asked_at is not null and change.changed_on is not null
+    where interactions.is_in_monitored_population
+),
+
+cells as (
+    select interaction_id, dimension, segment from {{ ref('hcat', 'int_interaction_segments') }}
+    union all
+    select interaction_id, dimension, segment from periods
+),
+
+summed_by_cluster as (
+    select
+        verdicts.system,
+        verdicts.population,
+        cells.dimension,
+        cells.segment,
+        verdicts.cluster_id,
+        count(*) as count_interactions,
+        count(case when verdicts.decided_by = 'rule' then 1 end) as count_known_outcomes,
+        count(case when verdicts.verdict in ('failing', 'acceptable') then 1 end) as count_judged,
+        count(case when verdicts.verdict = 'failing' then 1 end) as count_failing,
+        count(case when verdicts.decided_by <> 'rule' then verdicts.human_label end) as count_labels,
+        count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'person' then 1 end) as count_labels_by_people,
+        count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'language_model' then 1 end)
+            as count_labels_by_language_models,
+        count(case when verdicts.decided_by <> 'rule' and verdicts.human_label = 0 then 1 end) as count_failures,
+        {{ exact_sum("case when verdicts.verdict in ('failing', 'acceptable') then verdicts.sampling_weight end") }}
+            as weight_judged,
+        {{ exact_sum("case when verdicts.verdict = 'failing' then verdicts.sampling_weight end") }} as weight_failing
+    from cells
+    inner join verdicts on cells.interaction_id = verdicts.interaction_id
+    group by verdicts.system, verdicts.population, cells.dimension, cells.segment, verdicts.cluster_id
+),
+
+summed as (
+    select
+        system,
+        population,
+        dimension,
+        segment,
+        sum(count_interactions)::bigint as count_interactions,
+        sum(count_known_outcomes)::bigint as count_known_outcomes,
+        sum(count_judged)::bigint as count_judged,
+        sum(count_failing)::bigint as count_failing,
+        sum(count_labels)::bigint as count_labels,
+        sum(count_labels_by_people)::bigint as count_labels_by_people,
+        sum(count_labels_by_language_models)::bigint as count_labels_by_language_models,
+        sum(count_failures)::bigint as count_failures,
+        count(case when count_judged > 0 then 1 end) as count_clusters,
+        {{ exact_sum('weight_failing') }} / nullif({{ exact_sum('weight_judged') }}, 0) as failure_rate,
+        -- siblings, and unequal weights, say less than their number (Kish)
+        {{ exact_sum('weight_judged') }} * {{ exact_sum('weight_judged') }}
+        / nullif({{ exact_sum('weight_judged * weight_judged') }}, 0) as effective_n
+    from summed_by_cluster
+    group by system, population, dimension, segment
+),
+
+bounded as (
+    select
+        *,
+        {{ wilson_bound('failure_rate', 'effective_n', 'lower') }} as failure_rate_lower,
+        {{ wilson_bound('failure_rate', 'effective_n', 'upper') }} as failure_rate_upper
+    from summed
+),
+
+united as (
+    select * from estimated
+    where method <> 'insufficient' or criterion <> 'verdict'
+    union all
+    select
+        'verdict' as criterion,
+        bounded.system,
+        bounded.population,
+        bounded.dimension,
+        bounded.segment,
+        if(bounded.count_judged > 0, 'verdicts', 'insufficient') as method,
+        'rules decide ' || bounded.count_known_outcomes || ', raters ' || bounded.count_labels || ' and scores the rest of '
+        || bounded.count_judged || ' verdicts; ' || (bounded.count_interactions - bounded.count_judged)
+        || ' answers are not decided' as message,
+        bounded.count_failing || ' of ' || bounded.count_judged || ' judged answers fail; of all, '
+        || round(100 * bounded.failure_rate)::integer || ' % (' || round(100 * bounded.failure_rate_lower)::integer
+        || ' % to ' || round(100 * bounded.failure_rate_upper)::integer || ' %)' as statement,
+        bounded.count_interactions,
+        bounded.count_known_outcomes,
+        bounded.count_labels,
+        bounded.count_labels_by_people,
+        bounded.count_labels_by_language_models,
+        bounded.count_failures,
+        bounded.count_clusters,
+        bounded.effective_n,
+        bounded.failure_rate,
+        bounded.failure_rate_lower,
+        bounded.failure_rate_upper,
+        null as labels_only_rate,
+        null as labels_only_lower,
+        null as labels_only_upper,
+        null as power_tuning,
+        null as width_ratio
+    from bounded
+    left join estimated
+        on
+            estimated.criterion = 'verdict'
+            and estimated.method <> 'insufficient'
+            and bounded.system = estimated.system
+            and bounded.population = estimated.population
+            and bounded.dimension = estimated.dimension
+            and bounded.segment = estimated.segment
+    where estimated.criterion is null
 ),
 
 final as (
     select
         -- ids
-        md5(concat_ws('|', criterion, system, dimension, segment)) as failure_rate_id,
+        md5(concat_ws('|', criterion, system, population, dimension, segment)) as failure_rate_id,
         criterion,
         system,
+        population,
         dimension,
         segment,
 
@@ -37,8 +177,8 @@ final as (
 
         -- booleans
         count_clusters < {{ var('hcat_minimum_segment_clusters') }} as is_small
-    from estimated
-    where dimension = 'all' or count_clusters >= {{ var('hcat_minimum_segment_clusters') }}
+    from united
+    where dimension in ('all', 'period') or count_clusters >= {{ var('hcat_minimum_segment_clusters') }}
 )
 
 select * from final

@@ -8,7 +8,6 @@ def model(dbt, session):
     seed = dbt.config.meta_get("random_seed")
     order = "criterion,metric_name,interaction_id"
     rows = order_by(dbt.ref("hcat", "int_target_evaluations"), order, in_groups_of="criterion")
-    interactions = dbt.ref("hcat", "fct_interactions")
-    ids = read_rows(interactions.select("interaction_id"))["interaction_id"].combine_chunks()
+    verdicts = read_rows(order_by(dbt.ref("hcat", "fct_verdicts"), "interaction_id"))
     segments = read_batches(dbt.ref("hcat", "int_interaction_segments"), BATCH_ROWS)
-    return estimate_failure_rates(ids, read_batches(rows), segments, confidence=confidence, random_seed=seed)
+    return estimate_failure_rates(verdicts, read_batches(rows), segments, confidence=confidence, random_seed=seed)

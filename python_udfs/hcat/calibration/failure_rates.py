@@ -1,4 +1,4 @@
-"""Failure rates of systems and segments as an Arrow table: one rate per criterion.
+"""Failure rates of systems and segments as an Arrow table: one rate per criterion, and one of the verdict.
 
 The statistics are those of :mod:`hcat.statistics.prediction_powered`. Its predictor is a ridge regression of the label
 on the scores of all metrics of the criterion, cross-fitted: what it says of an interaction comes from labels of other
@@ -8,7 +8,7 @@ Some outcomes are known without a label: a rule decides them. With b the weighte
 outcome and k the failure rate of the others, the rate is (1 - b) k + b theta, theta that of the answers without one.
 Its limits add, in squares, what theta does not know and how much b and k vary by cluster (Zou and Donner 2008).
 
-In memory are the scores of one criterion at a time, and four bytes per (interaction, dimension).
+In memory are the scores of all metrics that people calibrate, and four bytes per (interaction, dimension).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, Rate
 
 FAILURE_RATE_SCHEMA: Final = pa.schema(
     [
-        *((name, pa.string()) for name in ("criterion", "system", "dimension", "segment")),
+        *((name, pa.string()) for name in ("criterion", "system", "population", "dimension", "segment")),
         *((name, pa.string()) for name in ("method", "message", "statement")),
         *(
             (f"count_{name}", pa.int64())
@@ -69,9 +69,9 @@ PENALTY: Final = 1.0
 _SAME_RATE: Final = 0.005
 #: Standard deviations below it are those of a constant.
 _CONSTANT: Final = 1e-9
-_TEXTS: Final = ("system", "cluster_id")
-#: Columns of numbers with the value of an interaction that has none.
-_NUMBERS: Final = {"label": np.nan, "inclusion_probability": np.nan, "known_outcome": np.nan, "sampling_weight": 1.0}
+#: All things considered: every metric predicts it.
+VERDICT: Final = "verdict"
+_LABEL_COLUMNS: Final = ("label", "inclusion_probability")
 _RATER_KINDS: Final = {"person": 1, "language_model": 2}
 
 
@@ -79,8 +79,8 @@ class Rows(NamedTuple):
     """All interactions of one criterion, each array of shape (n_interactions,); NaN = no label, no known outcome."""
 
     is_read: Flags  # whether the criterion has the interaction
-    systems: Integers  # codes of names
-    system_names: list[str]
+    systems: Integers  # codes of (system, population)
+    system_names: list[tuple[str, str]]
     clusters: Integers
     cluster_names: list[str]
     labels: Floats
@@ -92,24 +92,24 @@ class Rows(NamedTuple):
 
 
 def estimate_failure_rates(
-    interactions: pa.Array,
+    interactions: pa.Table,
     evaluations: Iterable[pa.RecordBatch],
     segments: Iterable[pa.RecordBatch],
     *,
     confidence: float,
     random_seed: int,
 ) -> pa.Table:
-    """Return one row per (criterion, system, dimension, segment) that has interactions.
+    """Return one row per (criterion or verdict, system, population, dimension, segment) that has interactions.
 
     Parameters
     ----------
-    interactions : Array
-        interaction_id of all interactions, each once.
+    interactions : Table
+        fct_verdicts, each interaction once: interaction_id, cluster_id, system, population, sampling_weight,
+        verdict, verdict_rule, decided_by, human_label (what raters say, all things considered), label_rater_kind.
     evaluations : iterable of RecordBatch
-        criterion, metric_name, interaction_id, cluster_id, system, raw_score (null = the metric gave none), label
-        (1 = raters accept, null = none), inclusion_probability (of the label), rater_kind (of the label); optional are
-        known_outcome (1 = passes, 0 = fails by a rule, which outranks the label; null = unknown) and sampling_weight.
-        Ordered by criterion and metric_name, one row per metric and interaction. Read once.
+        criterion, metric_name, interaction_id, raw_score (null = the metric gave none), label (1 = raters accept,
+        null = none), inclusion_probability (of the label), rater_kind (of the label). Ordered by criterion and
+        metric_name, one row per metric and interaction. Read once.
     segments : iterable of RecordBatch
         interaction_id, dimension, segment, in any order; the whole of a system is `all`, `all`. Read first, and once.
     confidence : float
@@ -122,81 +122,131 @@ def estimate_failure_rates(
     Table
         Schema :data:`FAILURE_RATE_SCHEMA`, ordered by its key. Y = 1 is a failure.
     """
-    cells = read_memberships(segments, interactions)
+    known = _read_interactions(interactions)
+    cells = read_memberships(segments, known.ids)
     rows: list[dict[str, Any]] = []
-    for criterion, found in _read_criteria(evaluations, interactions):
+    for criterion, found in _read_criteria(evaluations, known):
         reason, predictions = predict_failures(found, random_seed)
         for cell, (dimension, segment) in enumerate(cells.names):
             members = cells.of(cell).astype(np.int64)
             members = members[found.is_read[members]]
             for system in np.unique(found.systems[members]).tolist():
-                key = {"criterion": criterion, "system": found.system_names[system]}
+                name, population = found.system_names[system]
+                key = {"criterion": criterion, "system": name, "population": population}
                 of_system = members[found.systems[members] == system]
                 rows.append(
                     key
                     | {"dimension": dimension, "segment": segment}
                     | _estimate(found, of_system, predictions, reason, confidence)
                 )
-    rows.sort(key=lambda row: (row["criterion"], row["system"], row["dimension"], row["segment"]))
+    rows.sort(key=lambda row: [row[name] for name in FAILURE_RATE_SCHEMA.names[:5]])
     return pa.Table.from_pylist(rows, schema=FAILURE_RATE_SCHEMA)
 
 
-def _read_criteria(evaluations: Iterable[pa.RecordBatch], interactions: pa.Array) -> Iterator[tuple[str, Rows]]:
-    """Yield the rows of each criterion when its last batch has come."""
-    current, reader = None, None
+class _Interactions(NamedTuple):
+    """What fct_verdicts says of all interactions, each array of shape (n_interactions,)."""
+
+    ids: pa.Array
+    systems: Integers
+    system_names: list[tuple[str, str]]
+    clusters: Integers
+    cluster_names: list[str]
+    sampling_weights: Floats
+    is_answered: Flags
+    known: Floats  # of any criterion: an expected refusal passes
+    known_verdicts: Floats  # by a rule
+    labels: Floats  # of all criteria together
+    rater_kinds: Integers
+
+
+def _read_interactions(table: pa.Table) -> _Interactions:
+    table = table.combine_chunks()
+    column = {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names}
+    system_names = sorted(set(zip(column["system"].tolist(), column["population"].tolist(), strict=True)))
+    codes = {name: code for code, name in enumerate(system_names)}
+    cluster_names, clusters = np.unique(column["cluster_id"].astype(str), return_inverse=True)
+    passes = (column["verdict"] == "acceptable").astype(np.float64)
+    return _Interactions(
+        table["interaction_id"].combine_chunks(),
+        np.array([codes[pair] for pair in zip(column["system"], column["population"], strict=True)], dtype=np.int64),
+        system_names,
+        clusters.astype(np.int64),
+        cluster_names.tolist(),
+        _to_floats(table["sampling_weight"].combine_chunks()),
+        column["verdict_rule"] != "no_answer",
+        np.where(column["verdict_rule"] == "refused_as_expected", 1.0, np.nan),
+        np.where(column["decided_by"] == "rule", passes, np.nan),
+        _to_floats(table["human_label"].combine_chunks()),
+        np.array([_RATER_KINDS.get(kind, 0) for kind in column["label_rater_kind"].tolist()], dtype=np.int64),
+    )
+
+
+def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: _Interactions) -> Iterator[tuple[str, Rows]]:
+    """Yield the rows of each criterion when its last batch has come, then those of the verdict."""
+    current, everything = None, _Reader(known)
+    reader = everything
     for batch in evaluations:
         for criterion in pc.unique(batch["criterion"]).to_pylist():
-            if criterion != current or reader is None:
-                if current is not None and reader is not None:
+            if criterion != current:
+                if current is not None:
                     yield current, reader.finish()
-                current, reader = criterion, _Reader(interactions)
-            reader.add(batch.filter(pc.field("criterion") == criterion))
-    if current is not None and reader is not None:
+                current, reader = criterion, _Reader(known)
+            of_criterion = batch.filter(pc.field("criterion") == criterion)
+            reader.add(of_criterion)
+            everything.add(of_criterion)
+    if current is not None:
         yield current, reader.finish()
+        yield VERDICT, everything.finish_verdict()
 
 
 class _Reader:
-    """Columns of one criterion by interaction, filled batch by batch."""
+    """Scores and labels by interaction, filled batch by batch."""
 
-    def __init__(self, interactions: pa.Array) -> None:
-        self.interactions = interactions
-        count = len(interactions)
-        self.texts = {name: np.full(count, -1, dtype=np.int64) for name in _TEXTS}
-        self.codes: dict[str, dict[str, int]] = {name: {} for name in _TEXTS}
-        self.numbers = {name: np.full(count, value) for name, value in _NUMBERS.items()}
+    def __init__(self, known: _Interactions) -> None:
+        self.interactions = known
+        count = len(known.ids)
+        self.is_read = np.zeros(count, dtype=np.bool_)
+        self.numbers = {name: np.full(count, np.nan) for name in _LABEL_COLUMNS}
         self.rater_kinds = np.zeros(count, dtype=np.int64)
         self.scores: dict[str, Floats] = {}
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Take the rows of a batch; what a criterion says of an interaction is the same for all its metrics."""
-        places = find_places(batch["interaction_id"], self.interactions, "interaction_id of evaluations")
-        for name in _TEXTS:
-            encoded, codes = batch[name].dictionary_encode(), self.codes[name]
-            own = [codes.setdefault(text, len(codes)) for text in encoded.dictionary.to_pylist()]
-            self.texts[name][places] = np.array(own, dtype=np.int64)[encoded.indices.to_numpy(zero_copy_only=False)]
-        for name in set(self.numbers) & set(batch.schema.names):
-            self.numbers[name][places] = np.nan_to_num(_to_floats(batch[name]), nan=_NUMBERS[name])
+        places = find_places(batch["interaction_id"], self.interactions.ids, "interaction_id of evaluations")
+        self.is_read[places] = True
+        for name, column in self.numbers.items():
+            column[places] = np.fmin(column[places], _to_floats(batch[name]))
         self.rater_kinds[places] = [_RATER_KINDS.get(kind, 0) for kind in batch["rater_kind"].to_pylist()]
         metrics = batch["metric_name"].dictionary_encode()
         indices, scores = metrics.indices.to_numpy(zero_copy_only=False), _to_floats(batch["raw_score"])
         for code, metric in enumerate(metrics.dictionary.to_pylist()):
             own_rows = indices == code
-            column = self.scores.setdefault(metric, np.full(len(self.interactions), np.nan))
+            column = self.scores.setdefault(metric, np.full(len(self.is_read), np.nan))
             column[places[own_rows]] = scores[own_rows]
 
     def finish(self) -> Rows:
-        """Return what was read, its metrics by name."""
+        """Return what was read of a criterion; where there is no answer, none can be judged."""
+        known = self.interactions
+        return self._rows(self.is_read & known.is_answered, self.numbers["label"], self.rater_kinds, known.known)
+
+    def finish_verdict(self) -> Rows:
+        """Return what was read of all criteria."""
+        known = self.interactions
+        return self._rows(np.ones_like(self.is_read), known.labels, known.rater_kinds, known.known_verdicts)
+
+    def _rows(self, is_read: Flags, labels: Floats, rater_kinds: Integers, outcomes: Floats) -> Rows:
+        known = self.interactions
         return Rows(
-            self.texts["system"] >= 0,
-            self.texts["system"],
-            list(self.codes["system"]),
-            self.texts["cluster_id"],
-            list(self.codes["cluster_id"]),
-            self.numbers["label"],
-            self.numbers["inclusion_probability"],
-            self.rater_kinds,
-            self.numbers["known_outcome"],
-            self.numbers["sampling_weight"],
+            is_read,
+            known.systems,
+            known.system_names,
+            known.clusters,
+            known.cluster_names,
+            labels,
+            np.where(np.isnan(labels), np.nan, self.numbers["inclusion_probability"]),
+            rater_kinds,
+            outcomes,
+            known.sampling_weights,
             np.stack([self.scores[name] for name in sorted(self.scores)], axis=1),
         )
 
