@@ -49,6 +49,7 @@ MODELS_WITH_LOGIC = {
     "int_metric_verdicts",
     "fct_robustness_groups",
     "fct_calibration_validity",
+    "dim_metrics",
     "int_interactions_sampled_for_review",
     "int_gate_measurements",
     "int_texts_recognisable",

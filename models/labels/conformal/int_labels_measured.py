@@ -9,4 +9,6 @@ def model(dbt, session):
     fitted = read_rows(dbt.ref("hcat", "int_labels_fitted"))
     appetites = read_rows(dbt.ref("risk_appetites"))
     wanted = read_rows(order_by(dbt.ref("review_targets"), "metric_name, purpose, target"))
-    return measure_labels(labels, fitted, appetites, wanted, **settings)
+    decisions = read_rows(dbt.ref("hcat", "int_threshold_decisions").filter("threshold is not null"))
+    applications = read_rows(dbt.ref("applications"))
+    return measure_labels(labels, fitted, appetites, wanted, decisions, applications, **settings)

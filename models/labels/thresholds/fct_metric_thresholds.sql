@@ -1,6 +1,7 @@
 {#- decimals to which people round a fitted threshold when they decide on it -#}
 {%- set decision_decimals = 2 -%}
--- The three methods that somebody decides by (is_shown), and methods of the literature beside them, to compare.
+-- The threshold in force, the three methods that somebody decides by (is_shown), and methods of the literature beside
+-- them, to compare.
 with fitted as (
     select * from {{ ref('hcat', 'int_labels_measured') }}
     where part = 'thresholds'
@@ -75,6 +76,7 @@ final as (
         false_accept_count_labels,
         false_accept_count_clusters,
         false_accept_effective_n,
+        false_accept_count_needed,
         false_reject_tolerated_share,
         false_reject_rate,
         false_reject_rate_lower,
@@ -82,9 +84,11 @@ final as (
         false_reject_count_labels,
         false_reject_count_clusters,
         false_reject_effective_n,
+        false_reject_count_needed,
 
         -- booleans
         is_shown,
+        is_appetite_of_application,
         coalesce(is_decided, false) as is_decided,
         is_provisional,
         coalesce(valid_until < current_date, false) as is_decision_expired,

@@ -9,6 +9,8 @@ from itertools import pairwise
 
 import pyarrow as pa
 
+#: The appetite of a project whose applications state none.
+DEFAULT = "moderate"
 _ROUNDING = 1e-12
 
 
@@ -46,6 +48,17 @@ def read_risk_appetites(appetites: pa.Table) -> list[RiskAppetite]:
     return [
         RiskAppetite(row["risk_appetite"], *(float(row[name]) for name in columns)) for row in appetites.to_pylist()
     ]
+
+
+def find_appetite_in_force(applications: pa.Table, appetites: Sequence[RiskAppetite]) -> str:
+    """Return the appetite that decides for a build: the strictest of its applications, or `moderate` without any."""
+    stated = {name for name in applications["risk_appetite"].to_pylist() if name is not None} or {DEFAULT}
+    ordered = order_appetites(appetites)
+    unknown = sorted(stated - {appetite.name for appetite in ordered})
+    if unknown:
+        known = [appetite.name for appetite in ordered]
+        raise ValueError(f"applications: risk_appetite must be one of {known}, got {unknown[0]!r}")
+    return [appetite.name for appetite in ordered if appetite.name in stated][-1]
 
 
 def order_appetites(appetites: Sequence[RiskAppetite]) -> list[RiskAppetite]:

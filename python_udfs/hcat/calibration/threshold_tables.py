@@ -4,6 +4,9 @@ A threshold is fitted on all labels. Its quote comes from nested cross-validatio
 the method is fitted without one fold, its own inner folds included, and what that threshold does to the fold left out
 is noted. Every label is used once, and none is spent on a fold that only tests. Every metric that people calibrate has
 all its rows, with a status and a message where there is no number.
+
+A threshold in force has rows of the method `decided`, quoted on all labels. Where it is the rounded threshold of a
+shown method, these labels chose it, and the quote is that of the method on other folds.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from hcat.calibration.risk_appetites import RiskAppetite, read_risk_appetites
+from hcat.calibration.risk_appetites import RiskAppetite, find_appetite_in_force, read_risk_appetites
 from hcat.calibration.targets import Labels, Target, read_labels
 from hcat.calibration.thresholds import (
     METHODS,
@@ -29,13 +32,18 @@ from hcat.calibration.thresholds import (
     fit_all,
 )
 from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.clustered import rate_interval
+from hcat.statistics.clustered import rate_bounds, rate_interval
 from hcat.statistics.clusters import deal_folds
 
 #: Folds of whole clusters: with ten, a fold's threshold is close to that of all labels.
 COUNT_FOLDS: Final = 10
 #: Folds of the methods that only compare: some of them take seconds.
 COUNT_FOLDS_COMPARED: Final = 5
+#: The method of a threshold in force, and the decimals to which people round a fitted number when they decide.
+DECIDED: Final = "decided"
+DECISION_DECIMALS: Final = 2
+#: No build asks for more labels than this.
+_MOST_NEEDED: Final = 20_000
 
 FITTED_SCHEMA: Final = pa.schema(
     [
@@ -55,6 +63,7 @@ FITTED_SCHEMA: Final = pa.schema(
         ("count_fit_failed", pa.int64()),
         ("count_fit_clusters", pa.int64()),
         ("is_shown", pa.bool_()),
+        ("is_appetite_of_application", pa.bool_()),
         ("expected_cost", pa.float64()),
         ("interval_level", pa.float64()),
         *(
@@ -70,6 +79,7 @@ FITTED_SCHEMA: Final = pa.schema(
                 ("count_labels", pa.int64()),
                 ("count_clusters", pa.int64()),
                 ("effective_n", pa.float64()),
+                ("count_needed", pa.int64()),
             )
         ),
     ]
@@ -104,20 +114,41 @@ class Quote(NamedTuple):
 
 
 def fit_thresholds(
-    labels: pa.Table, targets: pa.Table, appetites: pa.Table, confidence: float, random_seed: int
+    labels: pa.Table,
+    targets: pa.Table,
+    appetites: pa.Table,
+    confidence: float,
+    random_seed: int,
+    decisions: pa.Table,
+    applications: pa.Table,
 ) -> pa.Table:
-    """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold."""
+    """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold.
+
+    `decisions` (metric_name, threshold) are the thresholds in force, and `applications` the seed of that name.
+    """
     levels = read_risk_appetites(appetites)
-    rows = [
-        row
-        for target, own in read_labels(labels, targets)
-        for row in _fit_metric(target, own, levels, confidence, random_seed)
-    ]
+    in_force = find_appetite_in_force(applications, levels)
+    decided = dict(zip(decisions["metric_name"].to_pylist(), decisions["threshold"].to_pylist(), strict=True))
+    needed: dict[float | None, int | None] = {None: None}
+    rows = []
+    for target, own in read_labels(labels, targets):
+        for row in _fit_metric(target, own, levels, confidence, random_seed, decided.get(target.name)):
+            for error in ("false_accept", "false_reject"):
+                share = row[f"{error}_tolerated_share"]
+                if share not in needed:
+                    needed[share] = count_needed(share, confidence)
+                row[f"{error}_count_needed"] = needed[share]
+            rows.append(row | {"is_appetite_of_application": row["risk_appetite"] == in_force})
     return pa.Table.from_pylist(rows, schema=FITTED_SCHEMA)
 
 
 def _fit_metric(
-    target: Target, labels: Labels, appetites: Sequence[RiskAppetite], confidence: float, random_seed: int
+    target: Target,
+    labels: Labels,
+    appetites: Sequence[RiskAppetite],
+    confidence: float,
+    random_seed: int,
+    decided: float | None,
 ) -> list[dict[str, Any]]:
     count_outside = target.count_outside(labels.scores)
     # scores outside their range are a fault of the metric: nothing is fitted on the others
@@ -136,6 +167,18 @@ def _fit_metric(
     passing: dict[tuple[str, str], Flags] = {}
     for methods, count_folds in ((numbered & set(SHOWN), COUNT_FOLDS), (numbered - set(SHOWN), COUNT_FOLDS_COMPARED)):
         passing |= accept_out_of_fold(*read, appetites, methods=sorted(methods), count_folds=count_folds, **settings)
+    if decided is not None:
+        in_force = [_decide(row.appetite, decided, row, count_outside) for row in fitted if row.method == SHOWN[0]]
+        shown = [row for method in SHOWN for row in fitted if row.method == method and row.kind == "acceptance"]
+        chosen_by_labels = [
+            passing[row.method, row.appetite.name]
+            for row in shown
+            if row.threshold is not None
+            if round(row.threshold, DECISION_DECIMALS) == round(decided, DECISION_DECIMALS)
+        ]
+        flags = [*chosen_by_labels, accepts(own.scores, decided, target.direction)][0]
+        passing |= {(DECIDED, row.appetite.name): flags for row in in_force}
+        fitted = (*fitted, *in_force)
     rows = []
     for row in fitted:
         is_passing = None if row.threshold is None else passing[row.method, row.appetite.name]
@@ -145,6 +188,21 @@ def _fit_metric(
         if count_outside:
             rows[-1]["status"] = "out_of_range"
     return rows
+
+
+def _decide(appetite: RiskAppetite, threshold: float, like: Threshold, count_outside: int) -> Threshold:
+    """Return the threshold in force as a row of one appetite, with the counts of a fitted one."""
+    counts = (like.count_accepted, like.count_failed, like.count_clusters)
+    number, status = (None, "out_of_range") if count_outside else (threshold, "ok")
+    return Threshold("acceptance", DECIDED, appetite, number, status, None, *counts)
+
+
+def count_needed(tolerated_share: float, confidence: float) -> int | None:
+    """Return how many independent labels without one error show that the error is tolerated; None if none do."""
+    counts = np.arange(2, _MOST_NEEDED, dtype=np.float64)
+    upper = rate_bounds(np.zeros(len(counts)), counts, counts - 1, 2 * confidence - 1)[1]
+    enough = np.flatnonzero(upper <= tolerated_share)
+    return int(counts[enough[0]]) if len(enough) else None
 
 
 def accept_out_of_fold(
@@ -236,7 +294,7 @@ def _to_row(fitted: Threshold, quoted: Quote, confidence: float) -> dict[str, An
         "count_fit_accepted": fitted.count_accepted,
         "count_fit_failed": fitted.count_failed,
         "count_fit_clusters": fitted.count_clusters,
-        "is_shown": fitted.method in SHOWN,
+        "is_shown": fitted.method in (*SHOWN, DECIDED),
         "expected_cost": quoted.expected_cost(appetite),
         "interval_level": round(2 * confidence - 1, 12),
     }
@@ -255,6 +313,8 @@ def _explain(target: Target, fitted: Threshold, count_outside: int) -> str:
     read = (
         f"{fitted.count_accepted} accepted and {fitted.count_failed} failed answers of {fitted.count_clusters} clusters"
     )
+    if fitted.method == DECIDED:
+        return f"in force, measured on {read}"
     if fitted.status == "ok":
         return f"fitted on {read}"
     text = f"{STATUSES[fitted.status]}: {read}"

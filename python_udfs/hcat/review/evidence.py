@@ -18,6 +18,8 @@ def measure_labels(
     fitted: pa.Table,
     appetites: pa.Table,
     wanted: pa.Table,
+    decisions: pa.Table,
+    applications: pa.Table,
     *,
     confidence: float,
     alpha: float,
@@ -33,6 +35,8 @@ def measure_labels(
         Of :func:`hcat.calibration.fits.fit_labels`.
     appetites, wanted : Table
         The seeds risk_appetites and review_targets; the latter ordered by its key.
+    decisions, applications : Table
+        Thresholds in force (metric_name, threshold), and the seed applications.
     confidence : float
         Two-sided confidence of intervals, in (0, 1).
     alpha : float
@@ -52,7 +56,9 @@ def measure_labels(
             "coverage": cover_labels(labels, targets, predictions, alpha),
             "audits": check_audits(labels, targets, predictions, alpha),
             "bands": measure_score_bands(labels, targets, confidence),
-            "thresholds": fit_thresholds(labels, targets, appetites, confidence, random_seed),
+            "thresholds": fit_thresholds(
+                labels, targets, appetites, confidence, random_seed, decisions, applications
+            ),
             "labels_needed": measure_labels_needed(labels, wanted, targets),
         }
     )

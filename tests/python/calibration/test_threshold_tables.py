@@ -11,8 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.calibration.risk_appetites import read_risk_appetites
-from hcat.calibration.threshold_tables import FITTED_SCHEMA, accept_out_of_fold, fit_thresholds, judge, quote
+from hcat.calibration.risk_appetites import find_appetite_in_force, read_risk_appetites
+from hcat.calibration.threshold_tables import (
+    FITTED_SCHEMA,
+    accept_out_of_fold,
+    count_needed,
+    fit_thresholds,
+    judge,
+    quote,
+)
 from hcat.calibration.thresholds import METHODS, SHOWN, STATUSES, fit_all
 
 APPETITES = pa.Table.from_pylist(
@@ -80,8 +87,20 @@ def draw(count: int, seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np
     return scores, labels
 
 
-def fit(labels: pa.Table, targets: pa.Table | None = None) -> list[dict[str, Any]]:
-    table = fit_thresholds(labels, make_targets("m") if targets is None else targets, APPETITES, 0.95, SEED)
+def state(*appetites: str | None) -> pa.Table:
+    """Return applications with these appetites."""
+    return pa.table({"risk_appetite": pa.array(appetites, pa.string())})
+
+
+def fit(labels: pa.Table, targets: pa.Table | None = None, decided: float | None = None) -> list[dict[str, Any]]:
+    targets = make_targets("m") if targets is None else targets
+    decisions = pa.table(
+        {
+            "metric_name": pa.array([] if decided is None else ["m"], pa.string()),
+            "threshold": pa.array([] if decided is None else [decided], pa.float64()),
+        }
+    )
+    table = fit_thresholds(labels, targets, APPETITES, 0.95, SEED, decisions, state("high"))
     assert table.schema == FITTED_SCHEMA
     rows: list[dict[str, Any]] = table.to_pylist()
     return rows
@@ -139,6 +158,55 @@ def test_rows_are_those_of_the_statistics() -> None:
         assert row["interval_level"] == 0.9
         if row["kind"] == "acceptance":
             assert row["false_accept_verdict"] == judge(found.false_accept, tolerated[row["risk_appetite"]])
+
+
+def test_the_threshold_in_force_is_quoted_on_all_labels() -> None:
+    """Of 40 failed answers 10 lie at .6 or above, of 60 good ones 6 below: whatever the appetite."""
+    scores = [0.2] * 30 + [0.7] * 10 + [0.5] * 6 + [0.9] * 54
+    rows = by_key(fit(make_labels(scores, [0] * 40 + [1] * 60), decided=0.6))
+    for appetite in ("low", "moderate", "high"):
+        row = rows["decided", appetite]
+        assert (row["kind"], row["status"], row["threshold"], row["is_shown"]) == ("acceptance", "ok", 0.6, True)
+        assert (row["false_accept_rate"], row["false_reject_rate"]) == (0.25, 0.1)
+        assert row["message"] == "in force, measured on 60 accepted and 40 failed answers of 100 clusters"
+        assert row["is_appetite_of_application"] == (appetite == "high")
+    assert rows["decided", "high"]["false_accept_verdict"] == "beyond"
+    assert rows["decided", "high"]["false_accept_count_needed"] == count_needed(0.1, 0.95)
+
+
+def test_a_threshold_that_these_labels_chose_is_quoted_on_other_folds() -> None:
+    labels = make_labels(*draw(400, 5))
+    fitted = by_key(fit(labels))["conformal", "high"]
+    found = by_key(fit(labels, decided=round(fitted["threshold"], 2)))["decided", "high"]
+    assert found["false_accept_rate"] == fitted["false_accept_rate"]
+    assert found["false_reject_rate_upper"] == fitted["false_reject_rate_upper"]
+
+
+def test_a_threshold_in_force_has_no_row_where_scores_leave_their_range() -> None:
+    row = by_key(fit(make_labels([1.5] * 40, [0, 1] * 20), decided=0.6))["decided", "high"]
+    assert (row["status"], row["threshold"], row["false_accept_rate"]) == ("out_of_range", None, None)
+
+
+def test_labels_needed_by_hand() -> None:
+    """27 failed answers that are all found show at most 10 % false accepts: t^2 / (n + t^2) with t of 26 degrees."""
+    assert count_needed(0.1, 0.95) == 27
+    assert count_needed(0.5, 0.95) == 5
+    assert count_needed(0.0, 0.95) is None
+    found = quote(np.zeros(27, dtype=np.bool_), np.zeros(27), np.arange(27)).false_accept
+    assert found.rate_upper is not None
+    assert found.rate_upper <= 0.1
+    less = quote(np.zeros(26, dtype=np.bool_), np.zeros(26), np.arange(26)).false_accept
+    assert less.rate_upper is not None
+    assert less.rate_upper > 0.1
+
+
+def test_the_strictest_application_decides() -> None:
+    appetites = read_risk_appetites(APPETITES)
+    assert find_appetite_in_force(state(), appetites) == "moderate"
+    assert find_appetite_in_force(state("high", None), appetites) == "high"
+    assert find_appetite_in_force(state("high", "low", "moderate"), appetites) == "low"
+    with pytest.raises(ValueError, match=r"applications: risk_appetite must be one of .*, got 'brave'"):
+        find_appetite_in_force(state("brave"), appetites)
 
 
 def test_a_floor_is_held_against_its_own_promise_and_never_against_false_accepts() -> None:

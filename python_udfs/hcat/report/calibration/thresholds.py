@@ -29,6 +29,7 @@ THRESHOLD_VERDICTS: Final = {
 }
 
 METHOD_NAMES: Final = {
+    "decided": "in force",
     "roc_youden": "ROC, Youden",
     "roc_cost": "ROC, cost weighted",
     "logistic": "logistic",
@@ -42,8 +43,9 @@ METHOD_NAMES: Final = {
     "pass_quantile": "quantile of accepted answers",
 }
 
-#: What the three methods that somebody decides by are for.
+#: What the methods that somebody decides by are for, and the decision itself.
 SHOWN_NAMES: Final = {
+    "decided": "the threshold in force",
     "conformal": "conformal: the promise",
     "roc_cost": "cost weighted: the trade",
     "pass_quantile": "quantile of accepted answers: the floor",
