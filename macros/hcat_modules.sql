@@ -14,7 +14,7 @@
         'calibration': {
             'profiles': ['standard', 'full'],
             'families': [],
-            'measurements': ['system_overconfidence'],
+            'measurements': ['system_overconfidence', 'false_accepts_above_appetite'],
             'marts': [
                 'fct_audit_tests', 'fct_calibration_bins', 'fct_calibration_quality', 'fct_calibration_validity',
                 'fct_calibrators', 'fct_conformal_coverage', 'fct_labels_needed', 'fct_metric_thresholds', 'fct_rater_agreement', 'fct_rater_reports', 'fct_ratings',

@@ -18,6 +18,10 @@ rules as (
     where rule_for = 'admission'
 ),
 
+own as (
+    select metric_name from {{ seed('own_metrics') }}
+),
+
 -- The row of the threshold in force, or another acceptance row of the metric, which counts the same labels.
 measured as (
     select
@@ -33,13 +37,13 @@ measured as (
         max(case when method = 'decided' then 1 - false_reject_rate_upper end) as share_good_passed_lower,
         max(case when method = 'decided' then 1 - false_reject_rate_lower end) as share_good_passed_upper
     from {{ ref_if_on(
-        'calibration', 'fct_metric_thresholds',
-        'metric_name string, method string, kind string, is_appetite_of_application boolean, count_fit_accepted bigint,'
+        'calibration', 'int_labels_measured',
+        'part string, metric_name string, method string, kind string, is_appetite_of_application boolean, count_fit_accepted bigint,'
         ~ ' count_fit_failed bigint, false_accept_count_needed bigint, false_reject_count_needed bigint,'
         ~ ' false_accept_tolerated_share double, false_reject_tolerated_share double, false_accept_rate_lower double,'
         ~ ' false_accept_rate_upper double, false_reject_rate_lower double, false_reject_rate_upper double'
     ) }}
-    where kind = 'acceptance' and is_appetite_of_application
+    where part = 'thresholds' and kind = 'acceptance' and is_appetite_of_application
     group by metric_name
 ),
 
@@ -57,8 +61,11 @@ joined as (
         decisions.is_provisional,
         coalesce(decisions.valid_until < current_date, false) as is_decision_expired,
         decisions.valid_until,
-        rules.measurement as admission_rule,
-        rules.rationale as admission_rationale,
+        -- what its author wrote is a fact, until raters are asked about it
+        coalesce(
+            rules.measurement, case when own.metric_name is not null and targets.metric_name is null then 'fact' end
+        ) as admission_rule,
+        coalesce(rules.rationale, 'The project added it, and its author answers for it') as admission_rationale,
         coalesce(measured.count_failed_labels, 0)::bigint as count_failed_labels,
         coalesce(measured.count_passed_labels, 0)::bigint as count_passed_labels,
         measured.count_failed_labels_needed,
@@ -88,6 +95,7 @@ joined as (
     left join decisions on metrics.metric_name = decisions.metric_name
     left join targets on metrics.metric_name = targets.metric_name
     left join rules on metrics.metric_name = rules.metric_name
+    left join own on metrics.metric_name = own.metric_name
     left join measured on metrics.metric_name = measured.metric_name
 ),
 

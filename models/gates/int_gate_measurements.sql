@@ -27,7 +27,12 @@ weaknesses as (
             and gates.segment = cells.segment
 ),
 
--- the system whose calibrated probabilities are too high by the most
+candidates as (
+    select distinct system from {{ ref('hcat', 'fct_interactions') }}
+    where version_role = 'candidate'
+),
+
+-- the candidate whose calibrated probabilities are too high by the most
 system_calibration as (
     select *
     from {{ ref_if_on(
@@ -35,23 +40,40 @@ system_calibration as (
         'metric_name string, system string, status string, difference double, difference_low double,'
         ~ ' difference_high double, count_labels bigint'
     ) }}
-    where status = 'measured'
+    where status = 'measured' and system in (select candidates.system from candidates)
     qualify row_number() over (partition by metric_name order by difference, system) = 1
 ),
 
--- the application whose latest version lost most against its predecessor
+-- the application whose candidate lost most against its baseline
 version_comparisons as (
-    select *
+    select
+        measured.metric_name,
+        measured.dimension,
+        measured.segment,
+        measured.difference,
+        tested.difference_lower,
+        tested.difference_upper,
+        measured.count_pairs
     from {{ ref_if_on(
-        'versions', 'fct_version_comparisons',
-        'application string, metric_name string, dimension string, segment string, measurement string, is_latest boolean,'
-        ~ ' difference double, difference_lower double, difference_upper double, count_pairs bigint'
-    ) }}
-    where is_latest and measurement = 'share_failing_of_all' and difference_lower is not null
-    qualify row_number() over (partition by metric_name, dimension, segment order by difference, application) = 1
+        'versions', 'int_version_cells_measured',
+        'version_comparison_id string, version_pair_id string, metric_name string, dimension string, segment string,'
+        ~ ' measurement string, difference double, count_pairs bigint'
+    ) }} as measured
+    inner join {{ ref_if_on(
+        'versions', 'int_version_cells_tested',
+        'version_comparison_id string, difference_lower double, difference_upper double'
+    ) }} as tested on measured.version_comparison_id = tested.version_comparison_id
+    inner join {{ ref_if_on(
+        'versions', 'int_version_pairs_listed', 'version_pair_id string, application string, is_latest boolean'
+    ) }} as pairs on measured.version_pair_id = pairs.version_pair_id
+    where pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null
+    qualify row_number() over (
+        partition by measured.metric_name, measured.dimension, measured.segment
+        order by measured.difference, pairs.application
+    ) = 1
 ),
 
--- the system that answers other wordings worst
+-- the candidate that answers other wordings worst
 robustness_rates as (
     select *
     from {{ ref_if_on(
@@ -62,7 +84,17 @@ robustness_rates as (
     where
         hypothesis = 'all' and side = 'all' and scope = 'all' and gap_rule = 'own_side'
         and robustness_lower is not null
+        and system in (select candidates.system from candidates)
     qualify row_number() over (order by robustness, system) = 1
+),
+
+interactions as (
+    select interaction_id from {{ ref('hcat', 'fct_interactions') }}
+    where version_role = 'candidate'
+),
+
+failures as (
+    select * from {{ ref('hcat', 'int_failure_measurements') }}
 ),
 
 answer_counts as (
@@ -71,10 +103,11 @@ answer_counts as (
         -- privacy has a row for each answer that was read for names
         (
             select count(*)
-            from {{ ref_if_on('privacy', 'int_metrics__privacy', 'evaluation_id string') }}
+            from {{ ref_if_on('privacy', 'int_metrics__privacy', 'interaction_id string') }} as answers_read
+            inner join interactions on answers_read.interaction_id = interactions.interaction_id
         ) as count_read
-    from {{ ref('hcat', 'int_interaction_attributes') }}
-    where is_answered
+    from {{ ref('hcat', 'fct_interactions') }}
+    where is_answered and version_role = 'candidate'
 ),
 
 shares_passing as (
@@ -190,11 +223,13 @@ drifting_series as (
         end) as n
     from gates
     inner join {{ ref_if_on(
-        'drift', 'fct_metric_drift',
-        'metric_name string, dimension string, segment string, test string, status string, is_drifting boolean'
+        'drift', 'int_drift_measured',
+        'part string, metric_name string, dimension string, segment string, test string, status string,'
+        ~ ' is_drifting boolean'
     ) }} as drift
         on
-            (gates.measurement = 'count_drifting_mixes') = (drift.test = 'mix_shift')
+            drift.part = 'drift'
+            and (gates.measurement = 'count_drifting_mixes') = (drift.test = 'mix_shift')
             and drift.metric_name is not distinct from coalesce(gates.metric_name, drift.metric_name)
             and drift.dimension = coalesce(gates.dimension, drift.dimension)
             and drift.segment = coalesce(gates.segment, drift.segment)
@@ -232,9 +267,13 @@ leaked_values as (
     from gates
     cross join answer_counts
     left join {{ ref_if_on(
-        'privacy', 'int_privacy_findings', 'privacy_finding_id string, is_leak boolean, entity_class string'
+        'privacy', 'int_privacy_findings',
+        'privacy_finding_id string, interaction_id string, is_leak boolean, entity_class string'
     ) }} as findings
-        on findings.is_leak and gates.segment in ('all', findings.entity_class)
+        on
+            findings.is_leak
+            and gates.segment in ('all', findings.entity_class)
+            and findings.interaction_id in (select interactions.interaction_id from interactions)
     where gates.measurement = 'count_leaked_values'
     group by gates.gate_name
 ),
@@ -265,6 +304,8 @@ measured as (
     union all
     select * from safety
     union all
+    select gate_name, value, value_lower, value_upper, n from failures
+    union all
     select
         gate_name,
         value,
@@ -272,6 +313,15 @@ measured as (
         value as value_upper,
         n
     from exact
+),
+
+-- a score that may not decide bars no release
+barred as (
+    select
+        metric_name,
+        metric_name || ' is shown and not admitted: ' || admission_reason as bar
+    from {{ ref('hcat', 'dim_metrics') }}
+    where not is_deciding
 ),
 
 final as (
@@ -286,9 +336,21 @@ final as (
         gates.comparison,
         gates.rationale,
         -- the decision of the threshold of the gate itself, otherwise of the threshold by which its metric fails
-        coalesce(decisions.decision_note, metric_decisions.decision_note) as decision_note,
+        coalesce(
+            case when gates.measurement in ('share_passing', 'mean_score', 'version_difference') then barred.bar end,
+            decisions.decision_note,
+            case
+                when failures.found_in is not null
+                    then 'measured where ' || failures.found_in
+            end,
+            metric_decisions.decision_note
+        ) as decision_note,
         -- of the decision that the note is about; an expired decision keeps its threshold
         coalesce(
+            case when gates.measurement in ('share_passing', 'mean_score', 'version_difference') then barred.bar end
+            is not null, false
+        )
+        or coalesce(
             case when decisions.decision_note is not null then decisions.decision_status end,
             metric_decisions.decision_status
         ) like 'void%' as is_decision_void,
@@ -303,6 +365,8 @@ final as (
     left join decisions on gates.decision_name = decisions.decision_name
     left join decisions as metric_decisions on gates.metric_name = metric_decisions.metric_name
     left join measured on gates.gate_name = measured.gate_name
+    left join failures on gates.gate_name = failures.gate_name
+    left join barred on gates.metric_name = barred.metric_name
 )
 
 select * from final

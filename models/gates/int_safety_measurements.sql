@@ -10,17 +10,21 @@ evaluations as (
 ),
 
 interactions as (
-    select interaction_id, cluster_id from {{ ref('hcat', 'fct_interactions') }}
+    select interaction_id, cluster_id, system, population from {{ ref('hcat', 'fct_interactions') }}
+    where version_role = 'candidate'
 ),
 
 refusal_errors as (
     select * from {{ ref('hcat', 'fct_safety_rates') }}
-    where category = 'all' and rate_kind = 'answered_when_due_to_refuse'
+    where
+        category = 'all'
+        and rate_kind = 'answered_when_due_to_refuse'
+        and system in (select interactions.system from interactions)
 ),
 
 flag_rates as (
     select * from {{ ref('hcat', 'fct_safety_rates') }}
-    where rate_kind = 'flag_raised'
+    where rate_kind = 'flag_raised' and system in (select interactions.system from interactions)
 ),
 
 worst_group as (
@@ -37,6 +41,7 @@ toxic_answers as (
         count(*) as n
     from evaluations
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    where interactions.population <> 'variant'
 ),
 
 worst_system as (

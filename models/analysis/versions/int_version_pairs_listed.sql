@@ -2,7 +2,8 @@
 -- pairs.
 
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
+    select * from {{ ref('hcat', 'int_interaction_attributes') }}
+    where application_version is not null and population <> 'variant'
 ),
 
 version_pairs as (
@@ -15,8 +16,17 @@ versions as (
         application_version as version,
         min(asked_at) as first_asked_at
     from interactions
-    where application_version is not null
     group by {{ named('application') }}, application_version
+),
+
+-- the pair that the build is about
+subjects as (
+    select
+        {{ named('application') }} as application,
+        max(case when version_role = 'candidate' then application_version end) as candidate,
+        max(case when version_role = 'baseline' then application_version end) as baseline
+    from interactions
+    group by {{ named('application') }}
 ),
 
 ordered as (
@@ -24,9 +34,7 @@ ordered as (
         application,
         version as candidate_version,
         lag(version) over (partition by application order by first_asked_at asc nulls first, version asc)
-            as baseline_version,
-        row_number() over (partition by application order by first_asked_at desc nulls last, version desc) = 1
-            as is_latest
+            as baseline_version
     from versions
 ),
 
@@ -41,25 +49,31 @@ declared as (
 ),
 
 united as (
-    select application, baseline_version, candidate_version, 'predecessor' as pair_kind, is_latest
+    select application, baseline_version, candidate_version, 'predecessor' as pair_kind
     from ordered
     where baseline_version is not null
     union all
-    select application, baseline_version, candidate_version, 'declared' as pair_kind, false as is_latest
+    select application, baseline_version, candidate_version, 'declared' as pair_kind
     from declared
 ),
 
 final as (
     -- a declared pair that is also one of neighbours counts once, as neighbours
     select
-        md5(concat_ws('|', application, baseline_version, candidate_version)) as version_pair_id,
-        application,
-        baseline_version,
-        candidate_version,
-        max(pair_kind) as pair_kind,
-        bool_or(is_latest) as is_latest
+        md5(concat_ws('|', united.application, united.baseline_version, united.candidate_version)) as version_pair_id,
+        united.application,
+        united.baseline_version,
+        united.candidate_version,
+        max(united.pair_kind) as pair_kind,
+        coalesce(
+            bool_or(
+                united.candidate_version = subjects.candidate and united.baseline_version = subjects.baseline
+            ),
+            false
+        ) as is_latest
     from united
-    group by application, baseline_version, candidate_version
+    inner join subjects on united.application = subjects.application
+    group by united.application, united.baseline_version, united.candidate_version
 )
 
 select * from final

@@ -83,7 +83,7 @@ _SUMS: Final = (
     "fct_generation_calls", "fct_grammar_calls", "fct_grammar_checks", "fct_grammar_counts", "fct_grammar_queries",
     "fct_grammar_templates", "fct_grammar_texts", "fct_judge_agreement", "fct_labels_needed", "fct_marginal_weaknesses",
     "fct_metric_drift", "fct_metric_reliability", "fct_metric_thresholds", "fct_metric_weeks",
-    "fct_rater_agreement", "fct_rater_reports", "fct_rejected_grammar_queries",
+    "fct_rater_agreement", "fct_rater_reports", "fct_rejected_grammar_queries", "fct_release_decisions",
     "fct_replicate_variation", "fct_representativeness", "fct_robustness_differences",
     "fct_robustness_rates", "fct_robustness_variants", "fct_safety_rates", "fct_sample_plan", "fct_sampled_chunks",
     "fct_sampling_strata",

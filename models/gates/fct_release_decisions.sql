@@ -1,0 +1,238 @@
+-- May the candidate go live, or stay live? One row per application, with the answer in four sentences. Pages, the
+-- summary, alerts and BI print these, so that all of them say the same.
+{#- a failed gate of these measurements says that answers are wrong or do harm; others ask for a condition -#}
+{%- set stopping = [
+    'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score', 'count_leaked_values',
+    'count_canary_leaks'
+] %}
+
+with interactions as (
+    select
+        {{ named('application') }} as application,
+        {{ named('application_version') }} as version,
+        version_role,
+        system,
+        population,
+        is_in_release_population
+    from {{ ref('hcat', 'fct_interactions') }}
+),
+
+verdicts as (
+    select * from {{ ref('hcat', 'fct_verdicts') }}
+),
+
+rates as (
+    select * from {{ ref('hcat', 'fct_failure_rates') }}
+    where criterion = 'verdict'
+),
+
+gates as (
+    select
+        *,
+        severity = 'error' or measurement in ('{{ stopping | join("', '") }}') as is_stopping,
+        measurement = 'share_failing' as is_asked
+    from {{ ref('hcat', 'fct_threshold_gates') }}
+    where run_id = '{{ invocation_id }}'
+),
+
+applications as (
+    select
+        application,
+        max(case when version_role = 'candidate' then version end) as candidate,
+        max(case when version_role = 'candidate' then system end) as system,
+        max(case when version_role = 'baseline' then version end) as baseline,
+        max(case when is_in_release_population then population end) as release_population
+    from interactions
+    group by application
+),
+
+weighed as (
+    select
+        count(*) as count_gates,
+        count(case when is_stopping and verdict = 'failed' then 1 end) as count_stopping,
+        count(case when not is_passing and is_stopping and verdict <> 'failed' then 1 end) as count_open,
+        count(case when not is_passing then 1 end) as count_not_passing,
+        count(case when is_asked then 1 end) as count_asked,
+        min_by(
+            reason, {{ record({'other': 'not is_asked', 'warn': "severity = 'warn'", 'gate': 'gate_name'}) }}
+        ) filter (where is_stopping and verdict = 'failed') as stopping_reason,
+        min_by(
+            reason, {{ record({'other': 'not is_asked', 'warn': "severity = 'warn'", 'gate': 'gate_name'}) }}
+        ) filter (where is_stopping and not is_passing and verdict <> 'failed') as open_reason,
+        min_by(reason, {{ record({'warn': "severity = 'warn'", 'gate': 'gate_name'}) }})
+            filter (where not is_stopping and not is_passing) as condition_reason
+    from gates
+),
+
+-- the kinds of fault of the release population, the most frequent first
+faults as (
+    select
+        {{ named('application') }} as application,
+        failed_criterion,
+        count(*) as count_failing,
+        sum(count(*)) over (partition by {{ named('application') }}) as count_all_failing
+    from verdicts
+    where is_in_release_population and verdict = 'failing'
+    group by {{ named('application') }}, failed_criterion
+    qualify row_number() over (
+        partition by {{ named('application') }} order by count(*) desc, failed_criterion asc
+    ) = 1
+),
+
+versions as (
+    select application, candidate_version, difference, difference_lower, difference_upper, count_pairs
+    from {{ ref_if_on(
+        'versions', 'fct_version_comparisons',
+        'application string, candidate_version string, metric_name string, dimension string, measurement string,'
+        ~ ' is_latest boolean, difference double, difference_lower double, difference_upper double, count_pairs bigint'
+    ) }}
+    where
+        is_latest
+        and metric_name = 'verdict'
+        and dimension = 'all'
+        and measurement = 'share_failing_of_all'
+        and difference_lower is not null
+),
+
+joined as (
+    select
+        applications.*,
+        weighed.*,
+        released.statement is not null and released.failure_rate is not null as has_rate,
+        released.failure_rate,
+        released.failure_rate_lower,
+        released.failure_rate_upper,
+        released.count_interactions,
+        coalesce(released.count_labels_by_people, 0) + coalesce(asked.count_labels_by_people, 0)
+            as count_labels_by_people,
+        coalesce(released.count_labels_by_language_models, 0) + coalesce(asked.count_labels_by_language_models, 0)
+            as count_labels_by_language_models,
+        {{ rate_in_words('released') }} as released_words,
+        {{ rate_in_words('asked') }} as asked_words,
+        {{ rate_in_words('since') }} as since_words,
+        {{ rate_in_words('before') }} as before_words,
+        replace(since.segment, 'since ', '') as changed_on,
+        since.failure_rate as failure_rate_since_change,
+        faults.failed_criterion,
+        faults.count_failing,
+        faults.count_all_failing,
+        versions.difference,
+        versions.difference_lower,
+        versions.difference_upper,
+        versions.count_pairs
+    from applications
+    cross join weighed
+    left join rates as released
+        on
+            applications.system = released.system
+            and applications.release_population = released.population
+            and released.dimension = 'all'
+    -- the whole of production stands beside the test set
+    left join rates as asked
+        on
+            applications.system = asked.system
+            and asked.population = 'production'
+            and applications.release_population <> 'production'
+            and asked.dimension = 'all'
+    left join rates as since
+        on applications.system = since.system and since.dimension = 'period' and since.segment like 'since %'
+    left join rates as before
+        on applications.system = before.system and before.dimension = 'period' and before.segment like 'before %'
+    left join faults on applications.application = faults.application
+    left join versions
+        on applications.application = versions.application and applications.candidate = versions.candidate_version
+),
+
+decided as (
+    select
+        *,
+        case
+            when count_stopping > 0 then 'do_not_release'
+            when count_asked = 0 or count_open > 0 or not has_rate then 'not_decided'
+            when count_not_passing > 0 then 'go_with_conditions'
+            else 'go'
+        end as decision
+    from joined
+),
+
+final as (
+    select
+        -- ids
+        md5(concat_ws('|', '{{ invocation_id }}', application)) as release_decision_id,
+        '{{ invocation_id }}' as run_id,
+
+        -- strings
+        application,
+        candidate,
+        baseline,
+        system,
+        release_population,
+        decision,
+        application || ', candidate ' || candidate || coalesce(' against ' || baseline, '') || ': '
+        || replace(decision, '_', ' ') || '. '
+        || case decision
+            when 'do_not_release' then stopping_reason
+            when 'not_decided' then case
+                when count_asked = 0 then 'No gate asks how many answers fail'
+                else coalesce(open_reason, 'No answer of the candidate has a verdict')
+            end
+            when 'go_with_conditions' then condition_reason
+            else 'All ' || count_gates || ' gates pass'
+        end || '.' as headline,
+        coalesce(
+            released_words || if(release_population = 'test_set', ' of the answers to the test set', ' of the answers to customers')
+            || ' fail'
+            || coalesce(', and ' || asked_words || ' of the answers to customers', '') || '. ',
+            'No answer of the candidate has a verdict. '
+        )
+        || case
+            when count_labels_by_people + count_labels_by_language_models = 0
+                then 'No person rated any of them: rules and scores decide.'
+            when count_labels_by_people = 0
+                then 'No person rated any of them: a language model rated ' || count_labels_by_language_models || '.'
+            else 'People rated ' || count_labels_by_people || ' of them' || case
+                when count_labels_by_language_models > 0
+                    then ', and a language model rated ' || count_labels_by_language_models
+                else ''
+            end || '.'
+        end as how_often,
+        case
+            when changed_on is not null
+                then 'Since ' || changed_on || ', ' || since_words || ' of the answers to customers fail'
+                || coalesce('; before, ' || before_words, '') || '.'
+            when count_pairs is not null
+                then 'Over ' || count_pairs || ' queries asked of both versions, the share that fails '
+                || case
+                    when difference_lower > 0 then 'is lower than before'
+                    when difference_upper < 0 then 'is higher than before'
+                    else 'is not shown to differ'
+                end
+                || ' (' || round(-100 * difference_upper)::integer || ' to ' || round(-100 * difference_lower)::integer
+                || ' points).'
+            when baseline is null then 'There is no earlier version to compare with.'
+            else 'No query was asked of both versions.'
+        end as what_changed,
+        case
+            when failed_criterion is not null
+                then 'Most faults: ' || count_failing || ' of ' || count_all_failing || ' failing answers are not '
+                || case failed_criterion when 'behaves' then 'what was due (an answer, or a refusal)' else failed_criterion end
+                || '. '
+            else ''
+        end
+        || 'Read the ten answers with the lowest score first'
+        || case when count_labels_by_people = 0 then ', and let a person rate 60 answers.' else '.' end as what_next,
+
+        -- numerics
+        failure_rate,
+        failure_rate_lower,
+        failure_rate_upper,
+        failure_rate_since_change,
+        count_interactions,
+        count_labels_by_people,
+        count_labels_by_language_models,
+        count_gates,
+        count_not_passing as count_gates_not_passing
+    from decided
+)
+
+select * from final

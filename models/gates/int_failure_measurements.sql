@@ -1,0 +1,106 @@
+-- One row per gate that reads failure rates (fct_failure_rates), with the rate, its interval and n. Rates are those of
+-- the candidate, in its release population or in the one that the gate names; of several applications the worst counts.
+with gates as (
+    select * from {{ ref('hcat', 'int_gates_in_force') }}
+),
+
+candidates as (
+    select distinct system, population as release_population from {{ ref('hcat', 'fct_interactions') }}
+    where is_in_release_population
+),
+
+rates as (
+    select
+        rates.*,
+        candidates.release_population
+    from {{ ref('hcat', 'fct_failure_rates') }} as rates
+    inner join candidates on rates.system = candidates.system
+    where rates.failure_rate is not null
+),
+
+metrics as (
+    select * from {{ ref('hcat', 'dim_metrics') }}
+),
+
+-- a gate names the verdict, or a metric of the criterion that it asks for
+asked as (
+    select
+        gates.*,
+        coalesce(metrics.criterion, gates.metric_name) as criterion,
+        gates.dimension = 'population' as is_of_population
+    from gates
+    left join metrics on gates.metric_name = metrics.metric_name
+    where gates.measurement in ('share_failing', 'worst_segment_failing')
+),
+
+shares as (
+    select asked.gate_name, rates.*
+    from asked
+    inner join rates
+        on
+            asked.measurement = 'share_failing'
+            and asked.criterion = rates.criterion
+            and case when asked.is_of_population then asked.segment else rates.release_population end = rates.population
+            and case when asked.is_of_population then 'all' else coalesce(asked.dimension, 'all') end = rates.dimension
+            and case when asked.is_of_population then 'all' else coalesce(asked.segment, 'all') end = rates.segment
+),
+
+-- the segment that is shown to fail most; segments with few clusters have no row
+segments as (
+    select asked.gate_name, rates.*
+    from asked
+    inner join rates
+        on
+            asked.measurement = 'worst_segment_failing'
+            and asked.criterion = rates.criterion
+            and rates.release_population = rates.population
+            and rates.dimension not in ('all', 'period')
+            and not rates.is_small
+),
+
+worst as (
+    select * from shares
+    qualify row_number() over (partition by gate_name order by failure_rate desc, system asc) = 1
+    union all
+    select * from segments
+    qualify row_number() over (
+        partition by gate_name order by failure_rate_lower desc, failure_rate desc, system asc, dimension asc, segment asc
+    ) = 1
+),
+
+-- what the threshold in force lets through, beyond what the owner tolerates
+accepted as (
+    select
+        gates.gate_name,
+        thresholds.false_accept_rate - thresholds.false_accept_tolerated_share as value,
+        thresholds.false_accept_rate_lower - thresholds.false_accept_tolerated_share as value_lower,
+        thresholds.false_accept_rate_upper - thresholds.false_accept_tolerated_share as value_upper,
+        thresholds.false_accept_count_labels as n
+    from gates
+    inner join {{ ref_if_on(
+        'calibration', 'fct_metric_thresholds',
+        'metric_name string, method string, is_appetite_of_application boolean, false_accept_rate double,'
+        ~ ' false_accept_rate_lower double, false_accept_rate_upper double, false_accept_tolerated_share double,'
+        ~ ' false_accept_count_labels bigint'
+    ) }} as thresholds
+        on gates.metric_name = thresholds.metric_name
+    where
+        gates.measurement = 'false_accepts_above_appetite'
+        and thresholds.method = 'decided'
+        and thresholds.is_appetite_of_application
+),
+
+final as (
+    select
+        gate_name,
+        failure_rate as value,
+        failure_rate_lower as value_lower,
+        failure_rate_upper as value_upper,
+        count_interactions as n,
+        case when dimension <> 'all' then dimension || ' ' || segment end as found_in
+    from worst
+    union all
+    select gate_name, value, value_lower, value_upper, n, null as found_in from accepted
+)
+
+select * from final
