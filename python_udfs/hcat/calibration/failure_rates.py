@@ -345,9 +345,9 @@ def _explain(rate: FailureRate, reason: str | None, method: str) -> str:
         return f"labels alone: {reason}"
     if rate.power_tuning is None:
         effective = (rate.effective_n or 0) / max(rate.count_labels, 1)
-        rarer = min(rate.count_failures, rate.count_labels - rate.count_failures) * effective
-        if rarer < LEAST_EXPECTED:
-            return f"labels alone: {rarer:.0f} effective failures or passes; {LEAST_EXPECTED:.0f} are needed"
+        rarer, kind = min((rate.count_failures, "failures"), (rate.count_labels - rate.count_failures, "passes"))
+        if rarer * effective < LEAST_EXPECTED:
+            return f"labels alone: {rarer * effective:.1f} effective {kind}; {LEAST_EXPECTED:.0f} are needed"
         return "labels alone: too few predictions are wrong to tell how wrong they are"
     if rate.power_tuning == 0:
         return "the predictions add nothing to the labels"
