@@ -1,5 +1,5 @@
--- A metric decides if labels admit it at its threshold in force: the lower limits of both true rates reach what the risk
--- appetite asks. Facts need no labels, and published figures stand in for labels that are too few.
+-- A metric decides if labels admit it at its threshold in force: the lower limits of both true rates reach what the
+-- risk appetite asks. Facts need no labels, and published figures stand in for labels that are too few.
 with metrics as (
     select * from {{ ref('hcat', 'int_metric_catalog') }}
     where {{ is_metric_of_this_build('requires') }}
@@ -84,7 +84,8 @@ joined as (
             '; ',
             coalesce(measured.count_failed_labels, 0) || ' failed labels and '
             || coalesce(measured.count_passed_labels, 0) || ' passed ones',
-            measured.count_failed_labels_needed || ' and ' || measured.count_passed_labels_needed || ' are needed at least'
+            measured.count_failed_labels_needed || ' and ' || measured.count_passed_labels_needed
+            || ' are needed at least'
         ) as have_and_need,
         coalesce(
             measured.share_failed_found_upper < measured.share_failed_found_asked
@@ -136,12 +137,13 @@ final as (
             when criterion is null then 'no label judges it: it is in no row of calibration_targets'
             when threshold is null then 'no threshold is in force'
             when admission = 'not_admitted' and not has_labels_enough then have_and_need
-            else concat_ws(
-                ' ', 'it finds at least', round(100 * share_failed_found_lower)::integer, '% of failed answers and passes',
-                round(100 * share_good_passed_lower)::integer, '% of good ones;',
-                round(100 * share_failed_found_asked)::integer, '% and', round(100 * share_good_passed_asked)::integer,
-                '% are asked'
-            )
+            else
+                concat_ws(
+                    ' ', 'it finds at least', round(100 * share_failed_found_lower)::integer,
+                    '% of failed answers and passes', round(100 * share_good_passed_lower)::integer, '% of good ones;',
+                    round(100 * share_failed_found_asked)::integer, '% and',
+                    round(100 * share_good_passed_asked)::integer, '% are asked'
+                )
         end as admission_reason,
         decision_name,
         decided_by,

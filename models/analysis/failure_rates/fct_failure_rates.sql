@@ -170,8 +170,6 @@ final as (
         failure_rate_lower,
         failure_rate_upper,
         labels_only_rate,
-        labels_only_lower,
-        labels_only_upper,
         power_tuning,
         width_ratio,
 

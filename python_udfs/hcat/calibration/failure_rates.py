@@ -30,34 +30,14 @@ from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, Rate
 
 FAILURE_RATE_SCHEMA: Final = pa.schema(
     [
-        *((name, pa.string()) for name in ("criterion", "system", "population", "dimension", "segment")),
-        *((name, pa.string()) for name in ("method", "message", "statement")),
         *(
-            (f"count_{name}", pa.int64())
-            for name in (
-                "interactions",
-                "known_outcomes",
-                "labels",
-                "labels_by_people",
-                "labels_by_language_models",
-                "failures",
-                "clusters",
-            )
+            (name, pa.string())
+            for name in ("criterion", "system", "population", "dimension", "segment", "method", "message", "statement")
         ),
-        *(
-            (name, pa.float64())
-            for name in (
-                "effective_n",
-                "failure_rate",
-                "failure_rate_lower",
-                "failure_rate_upper",
-                "labels_only_rate",
-                "labels_only_lower",
-                "labels_only_upper",
-                "power_tuning",
-                "width_ratio",
-            )
-        ),
+        *((f"count_{name}", pa.int64()) for name in ("interactions", "known_outcomes", "labels", "labels_by_people")),
+        *((f"count_{name}", pa.int64()) for name in ("labels_by_language_models", "failures", "clusters")),
+        *((name, pa.float64()) for name in ("effective_n", "failure_rate", "failure_rate_lower", "failure_rate_upper")),
+        *((name, pa.float64()) for name in ("labels_only_rate", "power_tuning", "width_ratio")),
     ]
 )
 #: Failures, and passes, below which no predictor is fitted: a fold then learns from twenty of each.
@@ -369,8 +349,10 @@ def _estimate(
         "count_failures": rate.count_failures,
         "count_clusters": rate.count_clusters,
         "effective_n": rate.effective_n,
-        **_to_columns(("failure_rate", "failure_rate_lower", "failure_rate_upper"), chosen),
-        **_to_columns(("labels_only_rate", "labels_only_lower", "labels_only_upper"), labels_only),
+        "failure_rate": None if chosen is None else chosen.estimate,
+        "failure_rate_lower": None if chosen is None else chosen.low,
+        "failure_rate_upper": None if chosen is None else chosen.high,
+        "labels_only_rate": None if labels_only is None else labels_only.estimate,
         # without a predictor there is nothing to put beside the labels
         "power_tuning": rate.power_tuning if reason is None else None,
         "width_ratio": rate.width_ratio if reason is None else None,
@@ -395,20 +377,10 @@ def _join_known(found: Rows, members: Integers, theta: RateInterval | None, conf
     expected = np.where(np.isnan(outcomes), theta.estimate, outcomes)
     of_shares = mean_interval(expected, found.clusters[members], weights, confidence)
     estimate = min(1.0, max(0.0, of_shares.estimate))
-    down, up = (
-        math.hypot(open_share * side, margin)
-        for side, margin in (
-            (theta.estimate - theta.low, of_shares.estimate - of_shares.low),
-            (theta.high - theta.estimate, of_shares.high - of_shares.estimate),
-        )
-    )
+    down = math.hypot(open_share * (theta.estimate - theta.low), of_shares.estimate - of_shares.low)
+    up = math.hypot(open_share * (theta.high - theta.estimate), of_shares.high - of_shares.estimate)
     error = math.hypot(open_share * theta.standard_error, of_shares.standard_error)
     return RateInterval(estimate, max(0.0, estimate - down), min(1.0, estimate + up), error, theta.method)
-
-
-def _to_columns(names: tuple[str, str, str], interval: RateInterval | None) -> dict[str, float]:
-    found = () if interval is None else (interval.estimate, interval.low, interval.high)
-    return dict(zip(names, found, strict=False))
 
 
 def _explain(rate: FailureRate, reason: str | None, method: str) -> str:
@@ -423,9 +395,9 @@ def _explain(rate: FailureRate, reason: str | None, method: str) -> str:
         return f"labels alone: {reason}"
     if rate.power_tuning is None:
         effective = (rate.effective_n or 0) / max(rate.count_labels, 1)
-        rarer = min(rate.count_failures, rate.count_labels - rate.count_failures) * effective
-        if rarer < LEAST_EXPECTED:
-            return f"labels alone: {rarer:.0f} effective failures or passes; {LEAST_EXPECTED:.0f} are needed"
+        rarer, kind = min((rate.count_failures, "failures"), (rate.count_labels - rate.count_failures, "passes"))
+        if rarer * effective < LEAST_EXPECTED:
+            return f"labels alone: {rarer * effective:.1f} effective {kind}; {LEAST_EXPECTED:.0f} are needed"
         return "labels alone: too few predictions are wrong to tell how wrong they are"
     if rate.power_tuning == 0:
         return "the predictions add nothing to the labels"
@@ -439,6 +411,8 @@ def _state(rate: FailureRate, chosen: RateInterval | None, count_known: int) -> 
     bounds = f"{100 * chosen.low:.0f} % to {100 * chosen.high:.0f} %"
     of_all = f"{100 * chosen.estimate:.0f} % ({bounds})"
     counted = f"{rate.count_failures} of {rate.count_labels}"
+    if count_known and not rate.count_labels:
+        return f"a rule decides all {count_known}: {of_all} failed"
     if count_known:
         return f"{counted} labelled answers failed, a rule decides {count_known} more; of all, {of_all}"
     # weights of unequal sampling, and predictions, move the rate away from the plain share

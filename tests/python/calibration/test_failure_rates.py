@@ -204,7 +204,7 @@ def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> No
         assert expected.labels_only is not None
         assert row["failure_rate"] == pytest.approx(expected.chosen.estimate)
         assert row["failure_rate_upper"] == pytest.approx(expected.chosen.high)
-        assert row["labels_only_lower"] == pytest.approx(expected.labels_only.low)
+        assert row["labels_only_rate"] == pytest.approx(expected.labels_only.estimate)
         assert row["power_tuning"] == pytest.approx(expected.power_tuning)
         people = sum(rows[place]["rater_kind"] == "person" for place in labelled)
         assert row["count_labels_by_people"] == people

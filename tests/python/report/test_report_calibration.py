@@ -262,8 +262,6 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
         "failure_rate_lower": 0.2,
         "failure_rate_upper": 0.3,
         "labels_only_rate": 0.28,
-        "labels_only_lower": 0.18,
-        "labels_only_upper": 0.38,
         "width_ratio": 0.5,
     }
     insert(
