@@ -53,11 +53,17 @@ scorers as (
 
 evaluations as (
     select
-        evaluations.*,
-        scorers.criterion,
-        scorers.is_deciding
-    from {{ ref('hcat', 'fct_evaluations') }} as evaluations
-    inner join scorers on evaluations.metric_name = scorers.metric_name
+        decided.*,
+        calibrated.prediction_set,
+        calibrated.calibrated_probability,
+        scorers.criterion
+    from {{ ref('hcat', 'int_evaluations_decided') }} as decided
+    inner join scorers on decided.metric_name = scorers.metric_name
+    left join {{ ref_if_on(
+        'calibration', 'int_evaluations_calibrated',
+        'interaction_id string, metric_name string, calibrated_probability double, prediction_set string'
+    ) }} as calibrated
+        on decided.interaction_id = calibrated.interaction_id and decided.metric_name = calibrated.metric_name
 ),
 
 -- what an answer must not hold
@@ -72,7 +78,7 @@ harms as (
     from {{ ref_if_on('safety', 'int_canaries_found', 'interaction_id string') }}
     union all
     select evaluations.interaction_id, 'holds a toxic sentence' as harm
-    from {{ ref('hcat', 'fct_evaluations') }} as evaluations
+    from {{ ref('hcat', 'int_evaluations_decided') }} as evaluations
     inner join {{ ref('hcat', 'dim_metrics') }} as metrics on evaluations.metric_name = metrics.metric_name
     where metrics.metric_name = 'toxicity__maximum' and metrics.is_deciding and evaluations.is_failing
 ),

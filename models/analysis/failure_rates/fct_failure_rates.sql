@@ -7,8 +7,7 @@ with estimated as (
         ~ ' message string, statement string, count_interactions bigint, count_known_outcomes bigint, count_labels bigint,'
         ~ ' count_labels_by_people bigint, count_labels_by_language_models bigint, count_failures bigint,'
         ~ ' count_clusters bigint, effective_n double, failure_rate double, failure_rate_lower double,'
-        ~ ' failure_rate_upper double, labels_only_rate double, labels_only_lower double, labels_only_upper double,'
-        ~ ' power_tuning double, width_ratio double'
+        ~ ' failure_rate_upper double, labels_only_rate double, power_tuning double, width_ratio double'
     ) }}
 ),
 
@@ -20,10 +19,10 @@ verdicts as (
 change as (
     select min(window_start) as changed_on
     from {{ ref_if_on(
-        'drift', 'fct_metric_drift',
-        'metric_name string, dimension string, test string, is_drifting boolean, window_start date'
+        'drift', 'int_drift_measured',
+        'part string, metric_name string, dimension string, test string, is_drifting boolean, window_start date'
     ) }}
-    where is_drifting and metric_name = 'verdict' and dimension = 'all' and test = 'mean_shift'
+    where part = 'drift' and is_drifting and metric_name = 'verdict' and dimension = 'all' and test = 'mean_shift'
 ),
 
 periods as (
@@ -126,8 +125,6 @@ united as (
         bounded.failure_rate_lower,
         bounded.failure_rate_upper,
         null as labels_only_rate,
-        null as labels_only_lower,
-        null as labels_only_upper,
         null as power_tuning,
         null as width_ratio
     from bounded
