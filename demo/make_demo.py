@@ -11,7 +11,6 @@ Usage: ``python demo/make_demo.py`` (writes demo/logs/), with ``--rating-sheet P
 from __future__ import annotations
 
 import argparse
-import csv
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -55,8 +54,8 @@ FAITHFUL = frozenset({"none", "beside_the_point", "weak_retrieval_refusal"})
 
 def read_beside_the_point(path: Path) -> frozenset[tuple[str, str]]:
     """Return query_id and first sentence of the answers that a reader found not to answer what was asked."""
-    with path.open(encoding="utf-8", newline="") as lines:
-        return frozenset((row["query_id"], row["says"]) for row in csv.DictReader(lines))
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return frozenset((row["query_id"], row["says"]) for row in rows)
 
 
 def make_answer(
@@ -123,7 +122,7 @@ def make_interactions(
     empty_answers = {(entry[0], entry[1]): entry[2] for entry in rules["empty_answers"]}
     drawn = [call for call in calls if call.set_answer is None]
     planned, leaks = plan_faults(drawn, rules), choose_leaks(drawn, rules)
-    beside_the_point = read_beside_the_point(DEMO_FOLDER / "beside_the_point.csv")
+    beside_the_point = read_beside_the_point(DEMO_FOLDER / "beside_the_point.jsonl")
     interactions: list[Row] = []
     retrievals_by_interaction: dict[str, list[Row]] = {}
     for call in calls:
