@@ -28,7 +28,7 @@ pivoted as (
             when max(case when criterion = 'grounded' then human_label end) = 1 then 1
         end as human_label,
         min_by(rater_kind, {{ record({'label': 'human_label', 'place': 'place'}) }})
-            filter (where human_label is not null) as label_rater_kind
+        filter (where human_label is not null) as label_rater_kind
     from judged
     group by interaction_id
 ),
@@ -102,7 +102,9 @@ final as (
             when deciding.rule in ('failed_by_raters', 'accepted_by_raters') then deciding.rater_kind
             when deciding.rule like 'set_%' then 'prediction_set'
             when deciding.rule in ('beyond_threshold', 'within_threshold') then 'threshold'
-            when deciding.rule = 'refused_unasked' or (deciding.rule like 'no_%' and deciding.rule <> 'no_answer') then 'none'
+            when
+                deciding.rule = 'refused_unasked' or (deciding.rule like 'no_%' and deciding.rule <> 'no_answer')
+                then 'none'
             else 'rule'
         end as decided_by,
         deciding.rule as verdict_rule,

@@ -68,9 +68,9 @@ version_comparisons as (
     ) }} as pairs on measured.version_pair_id = pairs.version_pair_id
     where pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null
     qualify row_number() over (
-        partition by measured.metric_name, measured.dimension, measured.segment
-        order by measured.difference, pairs.application
-    ) = 1
+            partition by measured.metric_name, measured.dimension, measured.segment
+            order by measured.difference, pairs.application
+        ) = 1
 ),
 
 -- the candidate that answers other wordings worst

@@ -53,7 +53,8 @@ summed_by_cluster as (
         count(case when verdicts.verdict in ('failing', 'acceptable') then 1 end) as count_judged,
         count(case when verdicts.verdict = 'failing' then 1 end) as count_failing,
         count(case when verdicts.decided_by <> 'rule' then verdicts.human_label end) as count_labels,
-        count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'person' then 1 end) as count_labels_by_people,
+        count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'person' then 1 end)
+            as count_labels_by_people,
         count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'language_model' then 1 end)
             as count_labels_by_language_models,
         count(case when verdicts.decided_by <> 'rule' and verdicts.human_label = 0 then 1 end) as count_failures,
@@ -107,7 +108,11 @@ united as (
         bounded.dimension,
         bounded.segment,
         if(bounded.count_judged > 0, 'verdicts', 'insufficient') as method,
-        'rules decide ' || bounded.count_known_outcomes || ', raters ' || bounded.count_labels || ' and scores the rest of '
+        'rules decide '
+        || bounded.count_known_outcomes
+        || ', raters '
+        || bounded.count_labels
+        || ' and scores the rest of '
         || bounded.count_judged || ' verdicts; ' || (bounded.count_interactions - bounded.count_judged)
         || ' answers are not decided' as message,
         bounded.count_failing || ' of ' || bounded.count_judged || ' judged answers fail; of all, '
