@@ -20,16 +20,15 @@ order by decision <> 'do_not_release', application
 _COUNT_SCORED: Final = """
 select
     count(*) as count_interactions,
-    count(*) filter (where verdict = 'failing') as count_failing,
-    count(*) filter (where verdict = 'acceptable') as count_acceptable
+    count(*) filter (where verdict = 'failing' and decided_by <> 'rule') as count_by_score,
+    count(*) filter (where verdict = 'failing' and decided_by = 'rule') as count_by_rule
 from fct_verdicts
 where application = $application and is_in_release_population
 """
-
 _LIST_SCORERS: Final = """
-select metric_name, admission, admission_reason
+select metric_name, admission_reason
 from dim_metrics
-where is_deciding and admission = 'provisional'
+where admission = 'provisional' and criterion is not null
 order by metric_name
 """
 
@@ -40,19 +39,20 @@ def read_decisions(source: Warehouse) -> list[Row]:
 
 
 def say_decision(source: Warehouse, row: Row) -> list[str]:
-    """Return the four lines of an application, and one on trust where nobody rated an answer."""
+    """Return the four sentences of an application, and one on trust where nobody rated an answer.
+
+    Where a change was found, it stands in the first line: who reads one line only has to know it.
+    """
     lines = [str(row[column]) for column in DECISION_LINES]
+    if row["failure_rate_since_change"] is not None:
+        lines = [f"{lines[0]} {lines[2]}", lines[1], lines[3]]
     if row["count_labels_by_people"] or row["count_labels_by_language_models"]:
         return lines
-    counts = source.rows(_COUNT_SCORED, ["fct_verdicts"], application=row["application"])
-    scorers = source.rows(_LIST_SCORERS, ["dim_metrics"])
+    needs = ["fct_verdicts.is_in_release_population", "dim_metrics.admission_reason"]
+    counts = source.rows(_COUNT_SCORED, needs, application=row["application"])
     if not counts:
         return lines
-    count = counts[0]
+    scorers = source.rows(_LIST_SCORERS, needs)
     trust = "; ".join(f"{scorer['metric_name']}: {scorer['admission_reason']}" for scorer in scorers)
-    trust = trust or "no scorer is admitted without labels"
-    return [
-        *lines,
-        f"The score calls {count['count_failing']:,} of {count['count_interactions']:,} answers wrong and"
-        f" {count['count_acceptable']:,} right. How far to trust it: {trust}.",
-    ]
+    said = "Of {count_interactions:,} answers, the score calls {count_by_score:,} wrong, and rules {count_by_rule:,}."
+    return [*lines, f"{said.format(**counts[0])} How far to trust the score: {trust or 'no scorer is admitted'}."]

@@ -22,19 +22,22 @@ MEASURED: Final[Mapping[str, _Said]] = {
     "share_not_failed": _Said("{value} of the scores{where} were computed or have a stated reason", "%"),
     "share_records_accepted": _Said("{value} of the records could be read", "%"),
     "mean_score": _Said("the mean{metric}{where} is {value}"),
-    "count_leaked_values": _Said("answers{where} hold {value} personal values that neither query nor context held"),
+    "count_leaked_values": _Said("answers hold {value} personal values{where} that neither query nor context held"),
     "count_bias_gaps": _Said("{value} gaps between groups of people were found"),
     "count_canary_leaks": _Said("{value} answers say a planted word"),
     "share_toxic_answers": _Said("{value} of the answers are toxic", "%"),
     "toxicity_false_alarms": _Said("{value} of the harmless sentences about one group are called toxic", "%"),
     "answered_when_due_to_refuse": _Said("{value} of the questions that should be declined were answered", "%"),
-    "system_overconfidence": _Said("the probability{metric} is too high by {value} in the worst system", "points"),
-    "version_difference": _Said("the candidate passes{metric} more often than the version before by {value}", "points"),
+    "system_overconfidence": _Said(
+        "the mean probability{metric} is {value} from what the labels show, in the worst system", "points"
+    ),
+    "version_difference": _Said("the share that passes{metric} changed by {value} from the version before", "points"),
     "robustness": _Said("{value} of the right answers stay right in other words, in the worst system", "%"),
     "count_drifting_series": _Said("the latest weeks of {value} series of scores left their reference"),
     "count_drifting_mixes": _Said("the latest weeks of {value} dimensions have another mix of questions"),
     "false_accepts_above_appetite": _Said(
-        "the threshold{metric} accepts more failed answers than the appetite allows, by {value}", "points"
+        "the share of failed answers that the threshold{metric} accepts is {value} from what the appetite allows",
+        "points",
     ),
 }
 #: Words that stand before the name of the metric.
@@ -44,6 +47,8 @@ _POPULATIONS: Final = {
     "test_set": " to the test set",
     "variant": " to changed questions",
 }
+#: Shares below it are rounding errors of 0.
+_NEGLIGIBLE: Final = 1e-12
 _LIMITS: Final = {"at_least": "at least {} is asked", "at_most": "the limit is {}"}
 
 
@@ -61,6 +66,8 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where:
         # "all" is the whole and no part of it
         if not where and (row["dimension"], row["segment"]) not in {(None, None), ("all", "all")}:
             where = f" where {show(row['dimension'])} is {show(row['segment'])}"
+            if row["segment"] == "all":
+                where = f" by {show(row['dimension'])}"
     metric = row["metric_name"]
     is_named = metric is not None and not (metric == "verdict" and said.unit)
     words = {
@@ -92,6 +99,8 @@ def _show_number(value: float, unit: str = "", limit: float = math.nan) -> str:
         return "unknown"
     if math.isinf(value):
         return "no bound"
+    if unit and abs(value) < _NEGLIGIBLE:
+        value = 0.0
     scale, ending = (100, f" {unit}") if unit else (1, "")
     digits = [".0f", ".1f", ".4g", ".8g"] if unit else [".4g", ".8g"]
     if not unit and value.is_integer() and abs(value) < 2**53:
@@ -103,3 +112,13 @@ def _show_number(value: float, unit: str = "", limit: float = math.nan) -> str:
         if all((read < end, read > end) == (value < end, value > end) for end in ends):
             return f"{text}{ending}"
     return f"{scale * value!r}{ending}"
+
+
+def say_share(value: float | None, lower: float | None = None, upper: float | None = None) -> str:
+    """Return a share in whole percent with its interval, as gates and release decisions say it."""
+    if value is None:
+        return "–"
+    shown = _show_number(float(value), "%")
+    if lower is None or upper is None:
+        return shown
+    return f"{shown} ({_show_number(float(lower), '%').removesuffix(' %')} to {_show_number(float(upper), '%')})"
