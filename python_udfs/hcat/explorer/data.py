@@ -401,6 +401,15 @@ order by weakness_id, rank, interaction_id
 """
 
 # interactions without a time belong to no week
+# The one rate of each criterion, which every page reads.
+LIST_RATES: Final = """
+select criterion, system, population, dimension, segment, count_interactions, failure_rate, failure_rate_lower,
+    failure_rate_upper
+from fct_failure_rates
+where dimension in ('all', 'period') and failure_rate is not null
+order by criterion, system, population, dimension, segment
+"""
+
 LIST_WEEKS: Final = """
 select metric_name, dimension, segment, strftime(week_start, '%Y-%m-%d') as week, week_status as status, count_scored,
     mean_score, mean_lower, mean_upper, share_failing, share_failing_lower, share_failing_upper

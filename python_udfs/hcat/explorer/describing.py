@@ -14,7 +14,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.explorer import data, tables
 from hcat.explorer.reading import Read
 from hcat.report.data import COUNT_RECORDS_EVALUATED, SCORE_STATUSES
-from hcat.report.decision import MAXIMUM_FINDINGS, list_findings, say_what_was_tested
+from hcat.report.decision import describe_decisions
 from hcat.report.outcomes import describe_gates
 from hcat.report.robustness import describe_headlines
 from hcat.report.showing import format_period, format_time, group_by
@@ -23,6 +23,8 @@ from hcat.report.weaknesses import describe_claims
 
 #: Worst examples of a finding.
 MAXIMUM_EXAMPLES: Final = 10
+#: What the page has of a pair of versions.
+_PAIR: Final = ("baseline", "candidate", "headline")
 #: Where the ledger does not tell.
 _CONFIDENCE: Final = 0.95
 
@@ -31,10 +33,9 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
     """Return the blocks that do not depend on how many interactions the page holds."""
     build, names = read.build, read.metric_names
     gates = describe_gates(source, build.run)
-    claims = {"weaknesses": describe_claims(source), "robustness": {"pairs": describe_headlines(source)}}
-    findings = claims["weaknesses"]["findings"]
+    findings = describe_claims(source)["findings"]
     rows = findings["rows"] if findings else []
-    lines = list_findings(claims)[:MAXIMUM_FINDINGS]
+    decisions = describe_decisions(source)
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])[0]
     segments = {dimension: coded.code_of for dimension, coded in read.dimensions.items()}
     kept = source.rows(data.LIST_FINDING_CELLS, ["fct_findings"])
@@ -53,11 +54,21 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
         "countClusters": counts["count_clusters"],
         "confidence": build.confidence or _CONFIDENCE,
         "isUnmasked": is_unmasked,
-        "verdict": describe_verdict(run, gates),
+        # the first application that may not go live; a build without one has the verdict of its gates
+        "verdict": (
+            {"word": decisions[0]["word"], "state": decisions[0]["state"], "text": decisions[0]["lines"][0]}
+            if decisions
+            else describe_verdict(run, gates)
+        ),
         "gates": gates["rows"],
-        "lines": [{"text": line.text, "finding": line.anchor} for line in lines],
-        "withoutFindings": say_what_was_tested(claims),
-        "headlines": claims["robustness"]["pairs"],
+        "lines": [
+            {"text": line, "finding": ""}
+            for number, decision in enumerate(decisions)
+            for line in decision["lines"][number == 0 :]
+        ],
+        "withoutFindings": "No release was decided: no application has a candidate.",
+        "rates": source.rows(data.LIST_RATES, ["fct_failure_rates"]),
+        "headlines": [{name: pair[name] for name in _PAIR} for pair in describe_headlines(source)],
         "metrics": [_describe_metric(metric) for metric in build.metrics],
         "mainMetric": names.index(read.main["metric_name"]),
         "dimensions": [{"name": dimension, "segments": coded.labels} for dimension, coded in read.dimensions.items()],

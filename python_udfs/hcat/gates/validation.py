@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from hcat.engine.ledger import describe_environment
 from hcat.engine.stacking import stack_parts
+from hcat.gates.words import describe_measured
 
 SEVERITIES: Final = ("error", "warn")
 BURDENS: Final = ("prove_safe", "prove_harm")
@@ -300,7 +301,8 @@ def _decide(row: dict[str, Any], checks: Mapping[str, _Result], error: str | Non
         "gate_name": row["gate_name"],
         "verdict": verdict,
         "is_passing": is_passing,
-        "reason": f"{_sentence(row)}: {verdict}" + (f", {explanation}" if explanation else ""),
+        "reason": f"{describe_measured(row, _name)}{',' if explanation else ':'} {verdict.replace('_', ' ')}"
+        + (f": {explanation}" if explanation else ""),
         "tested_value": None if math.isnan(tested_value) else tested_value,
         "expectation_results": json.dumps(
             [result.evidence(name, row) for name, result in shown.items()], allow_nan=False
@@ -317,9 +319,9 @@ def _verdict(row: dict[str, Any], bound_meets: bool, measured_meets: bool) -> tu
         # prove_safe: even the measured value misses; prove_harm: the whole interval misses.
         return "failed", False, ""
     if row["burden"] == "prove_safe" and measured_meets:
-        return "undecided", False, f"safety is not proven because {row['tested_bound']} misses the threshold"
+        return "undecided", False, "the interval reaches the limit"
     if row["burden"] == "prove_harm" and bound_meets:
-        return "undecided", True, f"harm is not proven because {row['tested_bound']} meets the threshold"
+        return "undecided", True, "the interval reaches the limit, and harm has to be shown"
     return "not_evaluated", False, f"{row['tested_bound']} contradicts the measured value"
 
 
@@ -338,7 +340,7 @@ def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
         "minimum_n_is_present": "minimum_n is missing",
         "n_is_present": "nothing was measured",
         "n_is_positive": "nothing was measured",
-        "n_reaches_minimum_n": f"n = {n} is below minimum_n = {minimum_n}",
+        "n_reaches_minimum_n": f"n = {n}, and {minimum_n} are needed",
         "measured_value_is_present": "there is no measured value",
         "tested_value_is_present": f"{row['tested_bound']} is missing",
         "interval_is_ordered": "lower_bound is above upper_bound",
@@ -354,33 +356,6 @@ def _causes(row: dict[str, Any], holds: dict[str, bool]) -> str:
     return "; ".join(dict.fromkeys(causes.values())) or "no expectation was evaluated"
 
 
-def _sentence(row: dict[str, Any]) -> str:
-    """Return what was measured and what it must be, as one line without verdict."""
-    subject = _name(row["measurement"])
-    if row["metric_name"] is not None:
-        subject += f" of {_name(row['metric_name'])}"
-    # "all" is the whole and no part of it
-    if (row["dimension"], row["segment"]) not in {(None, None), ("all", "all")}:
-        subject += f" where {_name(row['dimension'])} is {_name(row['segment'])}"
-    comparison = _name(row["comparison"]).replace("_", " ") or "compared with"
-    return (
-        f"{subject} {_finding(row)}; "
-        f"must be {comparison} {_number_text(row['threshold'])} ({_name(row['burden']) or 'no burden'})"
-    )
-
-
-def _finding(row: dict[str, Any]) -> str:
-    """Return what was found: value, interval where it is more than the value, and n where it is known."""
-    value, lower, upper, n = (row[name] for name in ("measured_value", "lower_bound", "upper_bound", "n"))
-    known = [not math.isnan(number) for number in (value, lower, upper)]
-    texts = [_number_text(number, row["threshold"]) for number in (value, lower, upper)]
-    found = f"is {texts[0]}" if any(known) else "was not measured"
-    # the three numbers of an exact count are equal
-    if any(known) and not lower == value == upper:
-        found += f" [{texts[1]}, {texts[2]}]"
-    return found if math.isnan(n) else f"{found}, n = {_number_text(n)}"
-
-
 def _name(value: Any) -> str:
     """Return a name on one line: control and direction characters as spaces, long names cut."""
     text = "null" if value is None else str(value)
@@ -388,21 +363,14 @@ def _name(value: Any) -> str:
     return text if len(text) <= _LONGEST_NAME else text[: _LONGEST_NAME - 1] + "…"
 
 
-def _number_text(value: float, threshold: float | None = None) -> str:
-    """Return a short decimal that lies on the same side of the threshold as the value itself."""
+def _number_text(value: float) -> str:
+    """Return a number as text; JSON knows neither NaN nor infinity."""
     if math.isnan(value):
         return "null"
     if math.isinf(value):
         return "infinity" if value > 0 else "-infinity"
     if value.is_integer() and abs(value) < 2**53:
         return str(int(value))
-    if threshold is None:
-        return repr(value)
-    for digits in (4, 8):
-        text = f"{value:.{digits}g}"
-        rounded = float(text)
-        if (rounded < threshold, rounded > threshold) == (value < threshold, value > threshold):
-            return text
     return repr(value)
 
 

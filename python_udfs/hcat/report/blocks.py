@@ -45,12 +45,14 @@ _SHARES: Final = (
 _TEXTS: Final = {
     "adds": ANSWER_CHARACTERS,
     "description": EXCERPT_CHARACTERS,
+    "admission_reason": EXCERPT_CHARACTERS,
     "message": EXCERPT_CHARACTERS,
     "mitigation": ANSWER_CHARACTERS,
     "rationale": SENTENCE_CHARACTERS,
     "reason": EXCERPT_CHARACTERS,
     "statement": SENTENCE_CHARACTERS,
     "supply": ANSWER_CHARACTERS,
+    "verdict_reason": EXCERPT_CHARACTERS,
     "what": ANSWER_CHARACTERS,
 }
 

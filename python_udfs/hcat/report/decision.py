@@ -1,174 +1,127 @@
-"""What a reader must know to decide: gates that do not pass, findings that matter, what is missing, what to do next."""
+"""The first page: may each application go live, why, and which answers to read first."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final
 
-from hcat.language.display import clean_label
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.gates.decisions import DECISION_CHARACTERS, read_decisions, say_decision
+from hcat.language.display import clean_label, clean_text
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Section
+from hcat.report.showing import (
+    ANSWER_CHARACTERS,
+    EXCERPT_CHARACTERS,
+    QUERY_CHARACTERS,
+    SENTENCE_CHARACTERS,
+    format_number,
+    to_anchor,
+)
+from hcat.report.worst import show_cards
 
-#: Lines of each list on the first page; the sections hold the rest.
-MAXIMUM_LINES = 5
-MAXIMUM_FINDINGS = 3
+#: Release decision -> class of the style sheet, and the words of the explorer.
+STATES: Final = {
+    "do_not_release": ("failed", "Do not release"),
+    "not_decided": ("not_evaluated", "Not decided"),
+    "go_with_conditions": ("warned", "Go with conditions"),
+    "go": ("passed", "Go"),
+}
+
+# One answer of each question; answers whose rating is a rule's have no score of their own.
+LIST_TO_READ: Final = """
+with scored as (
+    select evaluations.interaction_id, any_value(evaluations.raw_score order by evaluations.metric_name) as raw_score
+    from fct_evaluations as evaluations
+    inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+    where metrics.is_deciding and metrics.criterion = 'faithfulness'
+    group by evaluations.interaction_id
+),
+
+equal as (
+    select system, query_text, count(*) as count_equal from fct_interactions group by system, query_text
+)
+
+select
+    verdicts.reading_rank,
+    verdicts.verdict,
+    verdicts.verdict_reason,
+    scored.raw_score,
+    equal.count_equal,
+    interactions.interaction_id,
+    interactions.system,
+    interactions.topic,
+    interactions.query_type,
+    left(interactions.query_text, $query_characters) as query_text,
+    left(interactions.answer, $answer_characters) as answer,
+    left(interactions.reference_answer, $sentence_characters) as reference_answer
+from fct_verdicts as verdicts
+inner join fct_interactions as interactions on verdicts.interaction_id = interactions.interaction_id
+inner join equal
+    on interactions.system = equal.system and interactions.query_text is not distinct from equal.query_text
+left join scored on verdicts.interaction_id = scored.interaction_id
+where verdicts.reading_rank is not null
+order by verdicts.reading_rank, verdicts.interaction_id
+"""
 
 
-class Line(NamedTuple):
-    """A line of the first page: what is said, and the id of what proves it (a section, a gate, a finding)."""
-
-    text: str
-    anchor: str
-
-
-def describe_decision(
-    sections: Mapping[str, Any], limitations: Mapping[str, Any], labels: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return the lists of the first page; each line leads to its evidence."""
-    gates = sections["outcomes"]["gates"]
-    failing = [row for row in gates["rows"] if not row["is_passing"]]
-    findings, missing = list_findings(sections), _list_missing(limitations, labels)
-    return {
-        "gates": [_describe_gate(row) for row in failing[:MAXIMUM_LINES]],
-        "count_gates_left_out": max(0, gates["count_all"] - gates["count_passing"] - MAXIMUM_LINES),
-        "without_gates": "All gates pass." if gates["count_all"] else "No gate was evaluated.",
-        "findings": findings[:MAXIMUM_FINDINGS],
-        "without_findings": say_what_was_tested(sections),
-        "missing": missing[:MAXIMUM_LINES],
-        "count_missing_left_out": max(0, len(missing) - MAXIMUM_LINES),
-        "next": _list_next(failing, findings, limitations, labels),
-        "signers": _list_signers(sections["scope"]["applications"]),
-    }
+def describe_decisions(source: Warehouse) -> list[dict[str, Any]]:
+    """Return the first lines of each application, cleaned, with the state of its decision."""
+    return [
+        {
+            "state": STATES[row["decision"]][0],
+            "word": STATES[row["decision"]][1],
+            "is_rated_by_people": bool(row["count_labels_by_people"]),
+            "lines": [clean_label(line, DECISION_CHARACTERS) for line in say_decision(source, row)],
+        }
+        for row in read_decisions(source)
+    ]
 
 
-def _describe_gate(row: Mapping[str, Any]) -> Line:
-    if row["verdict"] == "not_evaluated":
-        return Line(f"{row['gate_name']} was not evaluated: {row['cause'] or 'no reason is given'}.", row["anchor"])
-    subject = f" of {row['subject']}" if row["subject"] else ""
-    verdict = "fails" if row["verdict"] == "failed" else "is undecided"
-    measured = " ".join(part for part in (row["value"], row["interval"]) if part)
-    return Line(
-        f"{row['gate_name']} {verdict}: {str(row['measurement']).replace('_', ' ')}{subject} is {measured},"
-        f" n = {row['n']:,}, and must be {row['limit']}.",
-        row["anchor"],
+def list_signers(applications: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return who signs: the owners that the seed names, and a validator."""
+    owners = dict.fromkeys(clean_label(row["owner_role"]) for row in applications if row["owner_role"])
+    return [*owners, "an independent validator"]
+
+
+def list_to_read(source: Warehouse) -> list[Row]:
+    """Return the answers to read first, one of each question."""
+    return source.rows(
+        LIST_TO_READ,
+        ["fct_verdicts.reading_rank", "fct_interactions", "fct_evaluations", "dim_metrics.is_deciding"],
+        # one character more than is shown, so that a cut text is recognised
+        query_characters=QUERY_CHARACTERS + 1,
+        answer_characters=ANSWER_CHARACTERS + 1,
+        sentence_characters=SENTENCE_CHARACTERS + 1,
     )
 
 
-def list_findings(sections: Mapping[str, Any]) -> list[Line]:
-    """Return open findings first, then worse versions, then what only a list without a claim names."""
-    weaknesses, lines, named = sections["weaknesses"], [], set()
-    if weaknesses["findings"] is not None:
-        for row in _choose_distinct(weaknesses["findings"]["rows"]):
-            proof = (
-                "confirmed on other questions" if row["kind"] == "confirmed" else f"suspected; {row['confirmation']}"
-            )
-            cost = f"{row['cost']}; " if row["cost"] else ""
-            named.add(row["segment"])
-            lines.append(
-                Line(
-                    f"{row['segment']} is worse than the rest in {row['measurement']} of {row['metric_name']}:"
-                    f" {row['difference']} {row['interval']}{row['unit']} ({cost}{proof}).",
-                    row["anchor"],
-                )
-            )
-    for pair in sections["robustness"]["pairs"]:
-        headline = pair["headline"]
-        if headline is not None and headline["words"] == "worse":
-            lines.append(
-                Line(
-                    f"Version {pair['candidate']} is worse than {pair['baseline']} in {headline['measurement']} of"
-                    f" {headline['metric_name']}: {headline['difference']} {headline['interval']}{headline['unit']}.",
-                    "robustness",
-                )
-            )
-    if not lines and weaknesses["to_read"]:
-        lines.append(Line(say_what_was_tested(sections), "weaknesses"))
-    lines += [
-        Line(
-            f"To read, without a claim: {row['segment']} ({row['metric_name']}: {row['outcome']}, {row['rest']} of the"
-            " rest).",
-            "weaknesses",
-        )
-        for row in weaknesses["to_read"]
-        if row["segment"] not in named
-    ]
-    return lines
+def describe_reading(source: Warehouse, rows: Sequence[Row], explorer: str) -> Section:
+    """Return the answers to read first as a list, with the evidence of each behind it."""
+    listed = blocks.table(
+        "The candidate's answers with the lowest score, one of each question. A low score is a reason to read an"
+        " answer, not a proof that it is wrong.",
+        (
+            "reading_rank=No.",
+            Column("Question and answer", _show_exchange, "wide"),
+            Column("Verdict", lambda row: str(row["verdict"]).replace("_", " "), ""),
+            "verdict_reason=Why",
+            Column("Score", lambda row: format_number(row["raw_score"])),
+        ),
+        rows,
+    )
+    shown: list[Block | None] = [listed or blocks.absent("No answer of the candidate has a score to order it by.")]
+    if rows:
+        shown.append(blocks.fold("The same answers with their evidence", *show_cards(source, rows, explorer)))
+    return blocks.section(*shown)
 
 
-def _choose_distinct(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return open findings without those that share a segment with an earlier one and contradict none of its
-    segments."""
-    chosen: list[Mapping[str, Any]] = []
-    taken: list[dict[str, str]] = []
-    for row in rows:
-        segments = _to_segments(row["segments"])
-        if row["status"] in ("open", "in progress") and not any(_crosses(segments, each) for each in taken):
-            chosen.append(row)
-            taken.append(segments)
-    return chosen
-
-
-def _to_segments(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return segment by dimension; a joint dimension `topic x query_type` is taken apart where its segment allows."""
-    segments: dict[str, str] = {}
-    for dimension, segment in pairs:
-        names, values = dimension.split(" x "), segment.split(" x ")
-        segments |= dict(zip(names, values, strict=True)) if len(names) == len(values) else {dimension: segment}
-    return segments
-
-
-def _crosses(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
-    shared = first.keys() & second.keys()
-    return bool(shared) and all(first[name] == second[name] for name in shared)
-
-
-def say_what_was_tested(sections: Mapping[str, Any]) -> str:
-    """Return what no finding means: nothing weak among what was tested, or nothing tested."""
-    has_tests = any(row["count_tested"] for row in sections["weaknesses"]["tests"])
-    has_versions = any(pair["headline"] is not None for pair in sections["robustness"]["pairs"])
-    cells = "No tested cell is weak" if has_tests else "No cell could be tested"
-    return f"{cells}, and {'no new version is worse' if has_versions else 'no two versions could be compared'}."
-
-
-def _list_missing(limitations: Mapping[str, Any], labels: Mapping[str, Any]) -> list[Line]:
-    lines = []
-    if limitations["provisional"]:
-        count = len(limitations["provisional"])
-        lines.append(Line(f"Approval of the thresholds of {count} metric{'' if count == 1 else 's'}.", "outcomes"))
-    if "person" not in labels["counts"]:
-        lines.append(Line("Labels by people.", "never_given" if limitations["lacks_ratings"] else "calibration"))
-    if limitations["never_given"]:
-        names = ", ".join(row["name"] for row in limitations["never_given"])
-        lines.append(Line(f"Inputs that were never given: {names}.", "never_given"))
-    # the section has the details that follow the colon
-    lines += [
-        Line(f"{str(gap['what']).partition(':')[0].rstrip('.')}.", str(gap["section"])) for gap in limitations["gaps"]
-    ]
-    return lines
-
-
-def _list_next(
-    failing: Sequence[Mapping[str, Any]],
-    findings: Sequence[Line],
-    limitations: Mapping[str, Any],
-    labels: Mapping[str, Any],
-) -> list[Line]:
-    lines = []
-    if any(row["severity"] == "error" for row in failing):
-        lines.append(Line("Do not release: a gate of severity error does not pass.", "outcomes"))
-    if findings:
-        lines.append(Line("Read the worst answers of these cells, with their evidence.", "weaknesses"))
-    if limitations["provisional"]:
-        lines.append(Line("Decide the thresholds in the seed threshold_decisions, with a name and a date.", "outcomes"))
-    if "person" not in labels["counts"]:
-        lines.append(
-            Line(
-                "Have people rate a review round: hcat labels export, then hcat labels import.",
-                "never_given" if limitations["lacks_ratings"] else "calibration",
-            )
-        )
-    lines.append(Line("Sign, or state what must change first.", "sign_off"))
-    return lines[:MAXIMUM_LINES]
-
-
-def _list_signers(applications: Sequence[Mapping[str, Any]]) -> list[str]:
-    owners = dict.fromkeys(clean_label(row["owner_role"]) for row in applications if row["owner_role"])
-    return [*owners, "an independent validator"]
+def _show_exchange(row: Row) -> Any:
+    query = clean_text(row["query_text"], EXCERPT_CHARACTERS) or "(not logged)"
+    equal = f"asked {row['count_equal']:,} times" if row["count_equal"] > 1 else ""
+    return blocks.lines(
+        blocks.rich("<b>{}</b>", query),
+        clean_text(row["answer"], EXCERPT_CHARACTERS) or "(empty)",
+        blocks.small(blocks.link(to_anchor("answer", row["interaction_id"]), clean_label(row["interaction_id"]))),
+        blocks.small(equal),
+    )

@@ -9,44 +9,53 @@ from typing import Any, Final
 from hcat.engine.files import replacing
 from hcat.engine.warehouse import Place, Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
-from hcat.report.blocks import Section
+from hcat.report.blocks import Section, keep
 from hcat.report.calibration.section import describe_calibration
 from hcat.report.changes import describe_changes, show_changes
-from hcat.report.data import describe_data, label_systems, read_counts
-from hcat.report.decision import describe_decision
+from hcat.report.data import describe_data, read_counts
+from hcat.report.decision import describe_decisions, describe_reading, list_signers, list_to_read
 from hcat.report.inputs import keep_unmet, leave_out_switched_off
 from hcat.report.ledger import Build, describe_ledger, read_build
 from hcat.report.limitations import describe_limitations
 from hcat.report.metrics import describe_metrics
-from hcat.report.monitoring import count_alarms, describe_monitoring
+from hcat.report.monitoring import describe_monitoring
 from hcat.report.outcomes import describe_gates, describe_outcomes
 from hcat.report.privacy_and_bias import describe_bias, describe_privacy
+from hcat.report.questions import describe_better, describe_changing, describe_how_often, describe_sure, describe_where
 from hcat.report.ratings import describe_labels
-from hcat.report.robustness import count_worse, describe_headlines, describe_robustness
+from hcat.report.robustness import describe_headlines, describe_robustness
 from hcat.report.safety import describe_safety
 from hcat.report.scope import describe_scope, list_applications
 from hcat.report.showing import format_number, format_period, format_time
 from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import describe_claims, describe_weaknesses
 
-#: Sections in their order: id, title.
-SECTIONS: Final = (
+#: Questions in their order, which everybody reads: id, title. Then the appendix, section by section.
+QUESTIONS: Final = (
+    ("reading", "Read these answers first"),
+    ("how_often", "How often is it wrong?"),
+    ("where", "Where is it wrong?"),
+    ("better", "Is it better than before?"),
+    ("changes", "Is it changing?"),
+    ("sure", "How sure is this?"),
+    ("limitations", "What are the limits?"),
+    ("sign_off", "Sign-off"),
+)
+APPENDIX: Final = (
     ("scope", "Purpose and scope"),
-    ("changes", "Changes since the signed report"),
     ("data", "Data and sampling"),
     ("metrics", "Conceptual soundness of the metrics"),
-    ("outcomes", "Outcomes analysis"),
+    ("outcomes", "Scores"),
     ("calibration", "Calibration evidence"),
-    ("weaknesses", "Weaknesses"),
+    ("weaknesses", "Segments"),
     ("privacy", "Personal data"),
     ("bias", "Equal treatment"),
     ("robustness", "Robustness"),
     ("safety", "Risk and safety"),
-    ("limitations", "Limitations"),
     ("monitoring", "Monitoring plan"),
-    ("sign_off", "Sign-off"),
     ("ledger", "Run ledger"),
 )
+SECTIONS: Final = (*QUESTIONS, *APPENDIX)
 
 #: The explorer of the same build: where it lies beside the report, findings and answers lead to it.
 EXPLORER_FILE: Final = "explorer.html"
@@ -101,55 +110,48 @@ def build_context(source: Warehouse, build: Build, metric_name: str | None, expl
     claims = describe_claims(source)
     changes = describe_changes(source, build)
     calibration = describe_calibration(source, build)
-    described = {
+    labels = describe_labels(source)
+    changed = show_changes(changes, build.level)
+    appendix = {
         "scope": describe_scope(source, gates["rows"]),
-        "changes": show_changes(changes, build.level),
         "data": describe_data(source, counts),
         "metrics": describe_metrics(source, build, not calibration.is_empty),
-        "outcomes": describe_outcomes(source, build, gates),
+        "outcomes": describe_outcomes(source, build),
         "calibration": calibration,
-        "weaknesses": describe_weaknesses(source, build, claims, metric_name, explorer),
+        "weaknesses": describe_weaknesses(source, build, claims, metric_name),
         "privacy": describe_privacy(source),
         "bias": describe_bias(source, build),
         "robustness": describe_robustness(source, build),
         "safety": describe_safety(source, build),
         "monitoring": describe_monitoring(source, build, gates["count_all"]),
     }
-    sections = {name: leave_out_switched_off(source, section) for name, section in described.items()}
+    sections = {name: leave_out_switched_off(source, section) for name, section in appendix.items()}
     limitations = describe_limitations(source, build, sections, dict(SECTIONS), gates["rows"])
     shown = {
-        **{name: section for name, section in sections.items() if not section.is_empty or keep_unmet(section.gaps)},
+        "reading": describe_reading(source, list_to_read(source), explorer),
+        "how_often": describe_how_often(source, gates),
+        "where": describe_where(source, claims, explorer),
+        "better": describe_better(source, describe_headlines(source)),
+        "changes": changed._replace(blocks=[*keep(describe_changing(source)), *changed.blocks]),
+        "sure": describe_sure(source, labels),
         "limitations": limitations["section"],
         "sign_off": Section(()),
+        **{name: section for name, section in sections.items() if not section.is_empty or keep_unmet(section.gaps)},
         "ledger": describe_ledger(build),
     }
-    evidence = {
-        "scope": {"applications": list_applications(source)},
-        "outcomes": {"gates": gates},
-        "weaknesses": claims,
-        "robustness": {"pairs": describe_headlines(source)},
-    }
-    labels = describe_labels(source)
-    findings = claims["findings"]
     return {
-        "sections": [(name, title, shown[name]) for name, title in SECTIONS if name in shown],
-        "left_out": [title for name, title in SECTIONS if name not in shown],
-        "decision": describe_decision(evidence, limitations, labels),
+        "questions": [(name, title, shown[name]) for name, title in QUESTIONS],
+        "appendix": [(name, title, shown[name]) for name, title in APPENDIX if name in shown],
+        "left_out": [title for name, title in APPENDIX if name not in shown],
+        "decisions": describe_decisions(source),
+        "signers": list_signers(list_applications(source)),
         "changes": changes,
         "limitations": limitations,
-        "warning_of_labels": labels["warning"],
         "header": {
             "run": build.run,
             "started_at": format_time(build.run["started_at"]) if build.run else "unknown",
-            "systems": list(label_systems(source).values()),
             "counts": counts,
             "period": format_period(counts) if counts else "",
-            "gates": gates,
             "verdict": describe_verdict(build.run, gates),
-            "count_open_findings": None if findings is None else findings["count_open"],
-            "count_open_confirmed": None if findings is None else findings["count_open_confirmed"],
-            "count_drifting": count_alarms(source),
-            "count_worse": count_worse(source),
-            "count_gaps": len(limitations["gaps"]),
         },
     }

@@ -27,6 +27,13 @@ class Family(NamedTuple):
 
 #: By metric family; docs/metrics.md has the details.
 FAMILIES = {
+    "verdict": Family(
+        "Whether the answer is acceptable, all things considered.",
+        "1 where the answer behaves as it should and is grounded, relevant, complete and safe, 0 where it misses one of"
+        " these, none where it is undecided. Labels decide first, then admitted scores.",
+        "A criterion that nobody rated and that no admitted score judges counts for nothing.",
+        "docs/metrics.md",
+    ),
     "similarity": Family(
         "How close the sentences of query, context and answer are in meaning.",
         "S(x) is the largest cosine of the embedding of sentence x with the sentences of the other side;"

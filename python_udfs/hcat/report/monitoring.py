@@ -125,12 +125,6 @@ order by metric_name, test
 """
 
 
-def count_alarms(source: Warehouse) -> int | None:
-    """Return the number of drift alarms; None where nothing was tested."""
-    counts = source.rows(COUNT_DRIFT, ["fct_metric_drift"])
-    return counts[0]["count_drifting"] if counts and counts[0]["count_tested"] else None
-
-
 def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Section:
     """Return what every build checks, weeks and drift, and dates on which calibrations end."""
     gaps = blocks.lacks_mart(source, "fct_metric_drift", "Tests of drift")

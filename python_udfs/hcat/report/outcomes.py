@@ -1,4 +1,4 @@
-"""Outcomes analysis: gates, scores and failure rates by system, distributions, and retrieval quality."""
+"""Gates, and in the appendix scores by system, distributions, and retrieval quality."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ POINT_METRICS = (
 )
 
 MEASURE_SYSTEMS = """
-select weaknesses.*, metrics.direction, metrics.range_low, metrics.range_high, metrics.family, metrics.is_provisional
+select weaknesses.*, metrics.direction, metrics.range_low, metrics.range_high, metrics.family, metrics.admission
 from fct_marginal_weaknesses as weaknesses
 inner join dim_metrics as metrics on weaknesses.metric_name = metrics.metric_name
 where weaknesses.dimension in ('all', 'system') and metrics.is_primary
@@ -114,6 +114,14 @@ qualify row_number() over (partition by topic order by md5('points' || query_key
 order by topic, score, query_key
 """
 
+#: Admission of a metric -> its words wherever its scores stand.
+ADMITTED: Final = {
+    "fact": "a fact",
+    "admitted": "admitted",
+    "provisional": "admitted for now",
+    "not_admitted": "shown, not admitted",
+}
+
 VERDICTS: Final = {
     "passed": "✓ passed",
     "failed": "✗ failed",
@@ -122,8 +130,8 @@ VERDICTS: Final = {
 }
 
 
-def describe_outcomes(source: Warehouse, build: Build, gates: Mapping[str, Any]) -> Section:
-    """Return gates, scores and failure rates, distributions and retrieval quality of the last build."""
+def describe_outcomes(source: Warehouse, build: Build) -> Section:
+    """Return scores, distributions and retrieval quality of the last build."""
     points, absent_points = _describe_points(source, build)
     gaps = []
     if absent_points:
@@ -136,9 +144,7 @@ def describe_outcomes(source: Warehouse, build: Build, gates: Mapping[str, Any])
             )
         )
     return blocks.section(
-        blocks.heading("Gates"),
-        *_show_gates(gates),
-        blocks.heading("Scores and failure rates by system"),
+        blocks.heading("Scores by system"),
         *_describe_overview(source, build),
         blocks.fold(
             "Distributions of scores",
@@ -234,7 +240,8 @@ def show_verdict(verdict: str) -> Any:
     return blocks.pill(verdict, VERDICTS[verdict])
 
 
-def _show_gates(gates: Mapping[str, Any]) -> list[Block | None]:
+def show_gates(gates: Mapping[str, Any]) -> list[Block | None]:
+    """Return the gates that do not pass, and those that pass behind them."""
     if not gates["rows"]:
         return [
             blocks.absent(
@@ -245,16 +252,7 @@ def _show_gates(gates: Mapping[str, Any]) -> list[Block | None]:
     failing = [row for row in gates["rows"] if not row["is_passing"]]
     passing = [row for row in gates["rows"] if row["is_passing"]]
     return [
-        blocks.paragraph(
-            blocks.rich(
-                "Each measurement leads to the formula of its metric. A gate that must <em>prove safe</em> passes only"
-                " when the bound of its interval passes. One that must <em>prove harm</em> fails only when the whole"
-                " interval is on the wrong side. If the interval contains the limit, the gate is undecided; with too"
-                " few observations it is not evaluated; neither passes. A gate of severity error stops the publication"
-                " of the build; a gate of severity warn does not."
-            )
-        ),
-        _list_gates("Gates that do not pass.", failing),
+        _list_gates("Gates that do not pass. A gate of severity error stops the publication of the build.", failing),
         blocks.fold(f"Gates that pass ({len(passing)})", _list_gates("", passing))
         if failing
         else _list_gates("Gates that pass.", passing),
@@ -268,27 +266,16 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
     return blocks.table(
         caption,
         (
-            Column("Gate", _name_gate, ""),
+            Column("Gate", lambda row: blocks.link(row["formula"], blocks.break_name(row["gate_name"])), ""),
             Column("Verdict", lambda row: show_verdict(row["verdict"]), ""),
+            Column(
+                "What was measured", lambda row: blocks.lines(row["reason"], blocks.small(row["rationale"])), "wide"
+            ),
             "severity",
-            Column("Measured", lambda row: blocks.with_interval(row["value"], row["interval"])),
-            Column("Must be", lambda row: row["limit"]),
-            "n",
-            "minimum_n=n needed",
-            Column("Reason", lambda row: blocks.lines(row["cause"], blocks.small(row["rationale"])), "wide"),
         ),
         rows,
         len(rows),
         anchor=lambda row: row["anchor"],
-    )
-
-
-def _name_gate(row: Row) -> Any:
-    subject = f" of {row['subject']}" if row["subject"] else ""
-    segment = f", {row['segment']}" if row["segment"] else ""
-    measured = blocks.link(row["formula"], blocks.break_name(f"{row['measurement']}{subject}"))
-    return blocks.lines(
-        blocks.break_name(row["gate_name"]), blocks.small(blocks.rich("{}{}; {}", measured, segment, row["burden"]))
     )
 
 
@@ -304,9 +291,8 @@ def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
     if not measured:
         return [blocks.absent("No primary metric has been measured (fct_marginal_weaknesses is empty or missing).")]
     behind = blocks.table(
-        f"Mean score and share failing with {build.level} intervals. “Failing, refusals counted” also counts refusals"
-        " and empty answers to queries that should have been answered, so that refusing cannot look perfect. A dash"
-        " means that no threshold has been decided or that there is no score.",
+        f"Scores with {build.level} intervals. They are no failure rates: those weigh all criteria and labels, and"
+        " stand in the first section. A dash means that no threshold has been decided or that there is no score.",
         (
             "metric_name",
             Column("System", lambda row: "all systems" if row["dimension"] == "all" else labels[row["segment"]], ""),
@@ -314,8 +300,9 @@ def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
             "count_clusters",
             Column("Mean score", show_mean),
             "threshold",
-            "share_failing=Failing",
-            "share_failing_of_all=Failing, refusals counted",
+            "share_failing=Beyond the threshold",
+            "share_failing_of_all=The same, refusals counted",
+            Column("May decide", lambda row: ADMITTED.get(row["admission"], "–"), ""),
             "is_small=Few clusters",
         ),
         measured,
@@ -327,7 +314,7 @@ def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
     count = len(charts.SERIES_COLOURS)
     drawn = f" The {count} systems with most interactions are drawn." if len(systems) > count else ""
     caption = (
-        "Share of the scored interactions on the wrong side of the threshold, by metric and system, with"
+        "Share of the scores beyond the threshold, by metric and system, with"
         f" {build.level} intervals on the effective number of clusters. Metrics without a decided threshold are in the"
         f" table only, as is every n.{drawn}"
     )
@@ -358,8 +345,8 @@ def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> 
     if not estimates:
         return None
     rows = list(dict.fromkeys(estimate.position for estimate in estimates))
-    words = "Share failing with interval, by metric and system; see the table below"
-    return charts.draw_estimates(estimates, rows, series, "share of scored interactions that fail", words)
+    words = "Share of scores beyond the threshold, by metric and system; see the table below"
+    return charts.draw_estimates(estimates, rows, series, "share of scores beyond the threshold", words)
 
 
 def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:

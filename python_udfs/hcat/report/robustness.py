@@ -174,11 +174,13 @@ def describe_headlines(source: Warehouse) -> list[Row]:
     for pair in source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]:
         key = {name: pair[name] for name in ("application", "baseline_version", "candidate_version")}
         rows = source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)
+        headline = next((_show_headline(row) for row in rows if row["family"] == "headline"), None)
         headlines.append(
             {
                 "baseline": clean_label(pair["baseline_version"]),
                 "candidate": clean_label(pair["candidate_version"]),
-                "headline": next((_show_headline(row) for row in rows if row["family"] == "headline"), None),
+                "headline": headline,
+                "said": _tell_headline(headline) if headline else "",
             }
         )
     return headlines
@@ -320,11 +322,3 @@ def _show_comparison(row: Row) -> Row:
         "words": VERDICTS[row["verdict"]][1],
         "reason": COMPARISON_STATUSES.get(row["status"], row["status"]),
     }
-
-
-def count_worse(source: Warehouse) -> int | None:
-    """Return how many metrics are worse in a newer version; None without two versions."""
-    pairs = source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]
-    keys = [{each: pair[each] for each in ("application", "baseline_version", "candidate_version")} for pair in pairs]
-    rows = [row for key in keys for row in source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)]
-    return sum(row["verdict"] == "worse" for row in rows) if pairs else None

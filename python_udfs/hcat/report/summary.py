@@ -1,4 +1,4 @@
-"""The summary: the results of the last build in about ten lines for a terminal."""
+"""The summary: the lines of the first page of the report, for a terminal."""
 
 from __future__ import annotations
 
@@ -6,102 +6,64 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hcat.engine.warehouse import Place, Row, Warehouse, check_finished, find_database, find_folder, open_warehouse
+from hcat.engine.warehouse import Place, Row, check_finished, find_database, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.report.changes import describe_changes
-from hcat.report.data import DESCRIBE_SYSTEMS, LIST_RECORD_COUNTS, read_counts, say_what_was_deleted
-from hcat.report.decision import MAXIMUM_FINDINGS, list_findings, say_what_was_tested
+from hcat.report.data import LIST_RECORD_COUNTS, read_counts, say_what_was_deleted
+from hcat.report.decision import describe_decisions, list_to_read
 from hcat.report.ledger import read_build
-from hcat.report.outcomes import MEASURE_SYSTEMS, VIOLIN_METRICS, describe_gates
-from hcat.report.ratings import KINDS, describe_labels
-from hcat.report.robustness import describe_headlines
-from hcat.report.showing import format_number, format_percent, format_period, format_time
+from hcat.report.outcomes import describe_gates
+from hcat.report.showing import format_number, format_period, format_time
 from hcat.report.verdict import describe_verdict
-from hcat.report.weaknesses import describe_claims
+
+#: Characters of a question that are shown.
+QUESTION_CHARACTERS = 90
 
 
 def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
-    """Return about ten lines (name, text) on the last build, without control characters."""
+    """Return the lines (name, text) on the last build, without control characters."""
     path = find_database(warehouse)
     with open_warehouse(warehouse) as source:
         check_finished(source)
         build = read_build(source)
         run = build.run
-        overview = _describe_overview_counts(source)
+        counts = read_counts(source)
+        decisions = describe_decisions(source)
         gates = describe_gates(source, run)
         changes = describe_changes(source, build)
-        sections = {"weaknesses": describe_claims(source), "robustness": {"pairs": describe_headlines(source)}}
-        measured = {
-            row["metric_name"]: row
-            for row in source.rows(MEASURE_SYSTEMS, ["fct_marginal_weaknesses", "dim_metrics"])
-            if row["dimension"] == "all"
-        }
         records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
-        labels = describe_labels(source)
         deleted = say_what_was_deleted(source)
+        to_read = list_to_read(source) if any(not each["is_rated_by_people"] for each in decisions) else []
     verdict = describe_verdict(run, gates)
     switched_off = build.settings.get("modules_off") or []
-    lines = [
-        (
-            "build",
-            f"{verdict['word']}: {verdict['text']} ({format_time(run['started_at']) if run else 'time not recorded'})",
+    size = "none: load logs and run `dbt build`"
+    if counts is not None:
+        size = f"{counts['count_interactions']:,} from {counts['count_clusters']:,} clusters, {format_period(counts)}"
+    folder = find_folder(warehouse)
+    published, report = folder / "published" / "hcat.duckdb", folder / "report.html"
+    return [
+        *(
+            ("" if number else "release", line)
+            for decision in decisions
+            for number, line in enumerate(decision["lines"])
         ),
-        *overview,
-        *_summarise_metrics(measured),
-        ("gates", _summarise_gates(gates)),
+        *(("read", _name_answer(row)) for row in to_read),
+        ("build", f"{verdict['word']}: {verdict['text']} ({format_time(run['started_at'] if run else None)})"),
+        ("interactions", size),
         ("rejected records", _summarise_records(records, run)),
         *([("deleted", deleted)] if deleted else []),
-        *([] if "calibration" in switched_off else [("labels", _summarise_labels(labels["counts"]))]),
-        *_summarise_findings(sections),
         ("signed", _summarise_signatures(changes)),
         *([("switched off", ", ".join(switched_off))] if switched_off else []),
         ("warehouse", str(path)),
-    ]
-    folder = find_folder(warehouse)
-    published = folder / "published" / "hcat.duckdb"
-    report = folder / "report.html"
-    lines.append(("published copy", str(published) if published.is_file() else "none yet: run `dbt build`"))
-    lines.append(("report", str(report) if report.is_file() else "none yet: run `hcat report`"))
-    return lines
-
-
-def _describe_overview_counts(source: Warehouse) -> list[tuple[str, str]]:
-    count = read_counts(source)
-    if count is None:
-        return [("interactions", "none: load logs and run `dbt build`")]
-    systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
-    named = ", ".join(f"{clean_label(row['system'])} ({row['count_interactions']:,})" for row in systems[:3])
-    more = f", and {len(systems) - 3} more" if len(systems) > 3 else ""
-    total = count["count_interactions"]
-    return [
-        ("systems", named + more),
-        ("interactions", f"{total:,} from {count['count_clusters']:,} clusters, {format_period(count)}"),
-        (
-            "answered",
-            f"{format_percent(count['count_answered'] / total)} of interactions;"
-            f" refusals {format_percent(count['count_refusals'] / total)}",
-        ),
+        ("published copy", str(published) if published.is_file() else "none yet: run `dbt build`"),
+        ("report", str(report) if report.is_file() else "none yet: run `hcat report`"),
     ]
 
 
-def _summarise_metrics(measured: Mapping[str, Row]) -> list[tuple[str, str]]:
-    names = [name for name in VIOLIN_METRICS if measured.get(name, {}).get("count_scored")]
-    parts = []
-    for name in names:
-        row = measured[name]
-        failing = "" if row["share_failing"] is None else f", {format_percent(row['share_failing'])} failing"
-        parts.append(f"{name} {format_number(row['mean_score'])} (n {row['count_scored']:,}{failing})")
-    return [("metric", part) for part in parts] or [("metrics", "no main metric has a score")]
-
-
-def _summarise_gates(gates: Mapping[str, Any]) -> str:
-    if not gates["count_all"]:
-        return "none evaluated"
-    named = ", ".join(
-        f"{row['gate_name']} {row['verdict']} ({row['severity']})" for row in gates["rows"] if not row["is_passing"]
-    )
-    failing = gates["count_all"] - gates["count_passing"]
-    return f"{gates['count_passing']} pass, {failing} do not pass" + (f": {named}" if named else "")
+def _name_answer(row: Row) -> str:
+    asked = clean_label(row["query_text"], QUESTION_CHARACTERS)
+    score = format_number(row["raw_score"])
+    return f"{row['reading_rank']}. {asked} ({clean_label(row['interaction_id'])}, score {score})"
 
 
 def _summarise_records(records: Sequence[Row], run: Row | None) -> str:
@@ -109,17 +71,6 @@ def _summarise_records(records: Sequence[Row], run: Row | None) -> str:
         rejected = sum(row["count_rejected"] for row in records)
         return f"{rejected:,} of {sum(row['count_landed'] for row in records):,} landed records"
     return f"{run['count_rejected']:,} of {run['count_landed']:,} landed records" if run else "unknown"
-
-
-def _summarise_labels(counts: Mapping[str, int]) -> str:
-    given = [f"{count:,} answers by {KINDS[kind][2]}" for kind, count in counts.items()]
-    return ", ".join(given) or "none: `hcat labels export` writes a sheet for raters"
-
-
-def _summarise_findings(sections: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the findings of the first page of the report, in its words."""
-    lines = list_findings(sections)[:MAXIMUM_FINDINGS]
-    return [("finding", line.text) for line in lines] or [("findings", say_what_was_tested(sections))]
 
 
 def _summarise_signatures(changes: Mapping[str, Any]) -> str:

@@ -37,7 +37,7 @@ def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str
     count, passing = gates["count_all"], gates["count_passing"]
     if passing == count and run["is_passing"]:
         return {"word": "Passed", "state": "passed", "text": f"All {count} gates pass."}
-    share = f"{passing} of {count} gates {'passes' if passing == 1 else 'pass'}"
+    share = f"{count - passing} of {count} gates {'does' if count - passing == 1 else 'do'} not pass"
     by_verdict = gates["count_by_verdict"]
     others = ", ".join(
         f"{by_verdict[verdict]} {words[by_verdict[verdict] != 1]}"
@@ -45,7 +45,11 @@ def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str
         if verdict in by_verdict
     )
     if run["is_passing"]:
-        return {"word": share, "state": "warned", "text": f"{others}. No gate of severity error is among these."}
+        return {
+            "word": "Published",
+            "state": "warned",
+            "text": f"{share}: {others}. No gate of severity error is among them.",
+        }
     if passes_gates(run):
         return {
             "word": "Not published",

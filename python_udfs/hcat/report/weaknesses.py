@@ -1,8 +1,8 @@
-"""Weaknesses: the register of findings, the weakest segments with their worst interactions, and causes of failures."""
+"""Weaknesses: findings with what labels say of them, the weakest segments, and causes of failures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote as quote_url
 
@@ -24,7 +24,8 @@ from hcat.report.showing import (
     group_by,
     to_anchor,
 )
-from hcat.report.worst import describe_conversations, describe_worst, list_worst
+from hcat.report.worst import describe_conversations
+from hcat.statistics.intervals import wilson_interval
 
 #: Cells in the figure of the weakest segments: at most, and at least where fewer are weak.
 MAXIMUM_DIFFERENCES: Final = 20
@@ -36,11 +37,10 @@ MAXIMUM_FINDINGS: Final = 40
 COUNT_UNFOLDED_FINDINGS: Final = 3
 COUNT_FINDING_EXAMPLES: Final = 3
 EXAMPLE_CHARACTERS: Final = 140
-#: Cells to which an answer leads back.
-MAXIMUM_CELLS_OF_AN_ANSWER: Final = 5
-MAXIMUM_CELLS_TO_READ: Final = 10
-#: Effective clusters that a cell to read first has.
-MINIMUM_CLUSTERS_TO_READ: Final = 4
+#: Findings of the report, one of each hole.
+MAXIMUM_HOLES: Final = 10
+#: Normal quantile of the intervals of labels of a cell (95 %).
+LABEL_QUANTILE: Final = 1.96
 
 #: Columns that the tests of weakness add to both marts.
 TESTED: Final = tuple(
@@ -230,30 +230,36 @@ left join (select started_at, build_number from dim_runs order by build_number d
 where is_weak
 """
 
-# Shrunken differences of cells of the headline metric with some scored clusters: a cell of two rows must not come first
-# by luck.
-LIST_CELLS_TO_READ: Final = f"""
-with cells as (
-    select *, (shrunken_value - rest_value) * case when value > rest_value then 1 else -1 end as shrunken
-    from ({CELLS})
-    where
-        metric_name in (select metric_name from fct_verdicts)
-        and difference > 0
-        and count_clusters_effective >= {MINIMUM_CLUSTERS_TO_READ}
+LIST_DECIDING: Final = "select metric_name from dim_metrics where is_deciding"
+
+# Labelled answers of the candidate inside and outside of a cell; the verdict counts where raters decided it.
+COUNT_LABELS_OF: Final = """
+with labelled as (
+    select interaction_id, verdict = 'failing' as is_failed
+    from fct_verdicts
+    where $metric_name = 'verdict' and decided_by in ('person', 'language_model')
+    union all
+    select interaction_id, human_label = 0
+    from fct_evaluations
+    where metric_name = $metric_name and human_label is not null
 ),
 
-ranked as (
-    select * from cells
-    order by shrunken desc, difference desc, weakness_id
-    limit {MAXIMUM_CELLS_TO_READ}
+inside as (
+    select interaction_id
+    from int_interaction_segments
+    where list_contains($cells::varchar[], dimension || '=' || segment)
+    group by interaction_id
+    having count(distinct dimension) = $count_cells
 )
 
-select *
-from ranked
-where
-    first_dimension not in ({LIST_CONSTANT_DIMENSIONS})
-    and coalesce(second_dimension, '') not in ({LIST_CONSTANT_DIMENSIONS})
-order by shrunken desc, difference desc, weakness_id
+select
+    labelled.interaction_id in (from inside) as is_inside,
+    count(*) filter (where labelled.is_failed) as count_failed,
+    count(*) as count_labels
+from labelled
+inner join fct_verdicts as verdicts on labelled.interaction_id = verdicts.interaction_id
+where verdicts.is_in_release_population
+group by is_inside
 """
 
 LIST_EXAMPLES: Final = """
@@ -264,10 +270,8 @@ order by weakness_id, rank, interaction_id
 """
 
 
-def describe_weaknesses(
-    source: Warehouse, build: Build, claims: Mapping[str, Any], metric_name: str | None, explorer: str
-) -> Section:
-    """Return findings, weakest segments, maps, causes of failures and worst interactions."""
+def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, Any], metric_name: str | None) -> Section:
+    """Return the weakest segments, the tests, maps, causes of failures and conversations."""
     ranked = source.rows(LIST_TESTED, TESTED, weakness_ids=None, maximum=MAXIMUM_DIFFERENCES)
     cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
     findings = claims["findings"]
@@ -275,19 +279,15 @@ def describe_weaknesses(
     drawn = {cell["weakness_id"] for cell in cells}
     known = [row["key"] for row in findings["rows"] if row["key"] not in drawn] if findings else []
     others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
-    worst = list_worst(source)
     keys = [cell["weakness_id"] for cell in (*cells, *others)]
     examples = group_by(source.rows(LIST_EXAMPLES, ["fct_weakness_examples"], weakness_ids=keys), "weakness_id")
     causes, has_causes = describe_causes(source)
     return blocks.section(
-        *_show_register(findings, explorer),
         blocks.heading("Weakest segments"),
-        *_describe_differences(build, cells, others, examples, {row["interaction_id"] for row in worst}),
+        *_describe_differences(build, cells, others, examples),
         _count_tests(claims["tests"]),
         *describe_maps(source, build, metric_name),
         *causes,
-        blocks.heading("Worst interactions in full"),
-        *describe_worst(source, worst, _find_cells([*cells, *others], examples), explorer),
         *describe_conversations(source),
         gaps=[
             *blocks.lacks_mart(source, MARGINAL, "Tests of weakness"),
@@ -305,7 +305,6 @@ def describe_claims(source: Warehouse) -> dict[str, Any]:
     """Return what the first page says of weaknesses: findings, cells to read, and counts of tests."""
     return {
         "findings": describe_findings(source),
-        "to_read": _describe_cells_to_read(source),
         "tests": source.rows(COUNT_TESTS, TESTED),
     }
 
@@ -393,98 +392,118 @@ def _describe_confirmation(row: Row) -> str:
     return f"{words} on {row['count_new_interactions']:,} new interactions: {difference}"
 
 
-def _show_register(findings: Mapping[str, Any] | None, explorer: str) -> list[Block | None]:
-    if findings is None:
-        return []
-    if not findings["rows"]:
-        empty = (
-            "The register is empty: no cell was weak in any build. An empty register does not prove that there is no"
-            " weakness. The table of tests below shows which differences could have been detected."
-        )
-        return [blocks.heading("Register of findings"), blocks.paragraph(empty)]
-    caption = (
-        "Cells that were weak in some build, ranked by the share of failures that they explain at least. Cells overlap,"
-        " so these shares do not add up. Confirmed: shown again on clusters of later builds. A positive difference"
-        " means worse than the rest. A finding closes by itself when a build no longer shows it."
+def list_findings(source: Warehouse, findings: Mapping[str, Any] | None) -> list[Row]:
+    """Return open findings on metrics that may decide, one of each hole, with what the labels say of it.
+
+    Cells that overlap are one hole: the first of them stands for the others, and names them.
+    """
+    may_decide = {row["metric_name"] for row in source.rows(LIST_DECIDING, ["dim_metrics.is_deciding"])}
+    chosen: list[Row] = []
+    for row in findings["rows"] if findings else ():
+        if row["status"] not in ("open", "in progress") or row["metric_name"] not in may_decide:
+            continue
+        segments = _to_segments(row["segments"])
+        hole = next((each for each in chosen if _crosses(segments, each["parts"])), None)
+        if hole is None:
+            chosen.append({**row, "parts": segments, "others": []})
+        else:
+            hole["others"].append(f"{row['segment']} ({row['metric_name']})")
+    return [row | _ask_labels(source, row) for row in chosen]
+
+
+def _to_segments(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """Return segment by dimension; a joint dimension `topic x query_type` is taken apart where its segment allows."""
+    segments: dict[str, str] = {}
+    for dimension, segment in pairs:
+        names, values = dimension.split(" x "), segment.split(" x ")
+        segments |= dict(zip(names, values, strict=True)) if len(names) == len(values) else {dimension: segment}
+    return segments
+
+
+def _crosses(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
+    shared = first.keys() & second.keys()
+    return bool(shared) and all(first[name] == second[name] for name in shared)
+
+
+def _ask_labels(source: Warehouse, row: Row) -> Row:
+    """Return whether labels support a finding: its labelled answers fail more often than others, beyond chance."""
+    cells = [f"{dimension}={segment}" for dimension, segment in row["parts"].items()]
+    found = source.rows(
+        COUNT_LABELS_OF,
+        ["int_interaction_segments", "fct_verdicts.is_in_release_population", "fct_evaluations"],
+        cells=cells,
+        count_cells=len(cells),
+        metric_name=row["metric_name"],
     )
-    rows = findings["rows"]
-    left_out = findings["count_left_out"]
+    counts = {each["is_inside"]: (each["count_failed"], each["count_labels"]) for each in found}
+    inside, outside = counts.get(True, (0, 0)), counts.get(False, (0, 0))
+    said = f"{inside[0]} of {inside[1]} labelled answers fail, elsewhere {outside[0]} of {outside[1]}"
+    if not inside[1] or not outside[1]:
+        return {"state": "not_evaluated", "labels": "silent", "counts": said}
+    rest = outside[0] / outside[1]
+    low, high = wilson_interval(inside[0] / inside[1], inside[1], LABEL_QUANTILE)
+    if low > rest:
+        return {"state": "passed", "labels": "supported", "counts": said}
+    if high < rest:
+        return {"state": "failed", "labels": "contradicted", "counts": said}
+    return {"state": "undecided", "labels": "silent", "counts": said}
+
+
+def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str) -> list[Block | None]:
+    """Return the findings with three answers each, or what no finding means."""
+    findings = claims["findings"]
+    count_open = findings["count_open"] if findings else 0
+    count_told = len(rows) + sum(len(row["others"]) for row in rows)
+    count_silent = max(0, count_open - count_told)
+    more = f"{count_silent} more weak cells rest on scores that are shown, not admitted." if count_silent else ""
+    if not rows:
+        has_tests = any(row["count_tested"] for row in claims["tests"])
+        told = "No tested segment is shown to be weak" if has_tests else "No segment could be tested"
+        return [
+            blocks.paragraph(
+                f"{told} by a score that may decide. That proves no strength: read the answers above. {more}".strip()
+            )
+        ]
     return [
-        blocks.heading("Register of findings"),
-        _list_findings(caption, rows[:COUNT_UNFOLDED_FINDINGS], explorer),
-        blocks.fold(
-            f"{len(rows) - COUNT_UNFOLDED_FINDINGS} more findings",
-            _list_findings("", rows[COUNT_UNFOLDED_FINDINGS:], explorer),
+        blocks.table(
+            "Segments whose answers fail more often than the others, one row for each hole. Labels support a finding"
+            " where its labelled answers fail more often than others, beyond chance.",
+            (
+                Column("Where", lambda row: _name_hole(row, explorer), "wide"),
+                Column(
+                    "Worse by", lambda row: blocks.with_interval(f"{row['difference']}{row['unit']}", row["interval"])
+                ),
+                Column(
+                    "Labels", lambda row: blocks.lines(blocks.pill(row["state"], row["labels"]), row["counts"]), "wide"
+                ),
+                Column("Three answers", lambda row: blocks.lines(*map(_show_example, row["examples"])), "wide"),
+            ),
+            rows,
+            MAXIMUM_HOLES,
+            "findings",
+            anchor=lambda row: row["anchor"],
         ),
-        blocks.paragraph(f"{left_out} more findings are in the warehouse and not shown here.", "note")
-        if left_out
-        else None,
+        blocks.paragraph(more, "note") if more else None,
     ]
 
 
-def _list_findings(caption: str, rows: Sequence[Row], explorer: str) -> Block | None:
-    return blocks.table(
-        caption,
-        (
-            Column("Finding", lambda row: _name_finding(row, explorer), ""),
-            Column("Segment, with answers that fail", _show_segment, "wide"),
-            "metric_name",
-            "measurement",
-            Column("Status", lambda row: blocks.pill(row["state"], row["status"]), ""),
-            "severity",
-            "owner",
-            Column("Difference", lambda row: blocks.with_interval(row["difference"], row["interval"])),
-            "retest=Result in this build",
-            "first_seen",
-            "last_seen",
-        ),
-        rows,
-        len(rows),
-        anchor=lambda row: row["anchor"],
+def _name_hole(row: Row, explorer: str) -> Any:
+    owner = "" if row["owner"] == "no owner" else f"owner {row['owner']}"
+    others = f"The same answers: {'; '.join(row['others'])}" if row["others"] else ""
+    small = (row["metric_name"], row["kind"], row["confirmation"], row["cost"], owner, row["note"], others)
+    return blocks.lines(
+        blocks.rich("<b>{}</b>", row["segment"]), _name_finding(row, explorer), *(blocks.small(one) for one in small)
     )
-
-
-def _show_segment(row: Row) -> Any:
-    small = (blocks.small(row["cost"]), blocks.small(row["note"]))
-    return blocks.lines(row["segment"], *small, *map(_show_example, row["examples"]))
 
 
 def _name_finding(row: Row, explorer: str) -> Any:
     inside = blocks.link(f"{explorer}#/findings/{quote_url(row['finding_id'])}", "in the explorer") if explorer else ""
-    return blocks.lines(
-        blocks.code(blocks.link(row["cell"], row["finding_id"])),
-        blocks.small(row["kind"]),
-        blocks.small(inside),
-        blocks.small(row["confirmation"]),
-    )
+    return blocks.spaced([blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside)], " ")
 
 
 def _show_example(example: Row) -> Any:
     asked = blocks.code(blocks.link(example["answer_anchor"], example["interaction_id"]))
     return blocks.rich("{} {} <b>→</b> {}", asked, example["query"], example["answer"])
-
-
-def _describe_cells_to_read(source: Warehouse) -> list[Row]:
-    """Return the cells to read first, without any claim about them."""
-    return [
-        {
-            "segment": describe_segment(row),
-            "metric_name": row["metric_name"],
-            "size": describe_size(row),
-            "outcome": _describe_outcome(row),
-            "rest": format_value(row["rest_value"], row["measurement"]),
-            "is_weak": row["is_weak"],
-        }
-        for row in source.rows(LIST_CELLS_TO_READ, [*TESTED, "fct_verdicts"])
-    ]
-
-
-def _describe_outcome(row: Row) -> str:
-    if row["measurement"] == "mean_score":
-        return f"mean {format_value(row['value'], row['measurement'])}"
-    if row["count_failing"] is None:
-        return "no scores"
-    return f"{row['count_failing']:,} of {row['count_scored']:,} failed"
 
 
 def describe_size(row: Row) -> str:
@@ -498,7 +517,6 @@ def _describe_differences(
     cells: Sequence[Row],
     others: Sequence[Row],
     examples: Mapping[str, Sequence[Row]],
-    linked: Set[str],
 ) -> list[Block | None]:
     """Return the picture of the differences in shares to the rest, and a table with those in scores as well."""
     if not cells:
@@ -511,7 +529,7 @@ def _describe_differences(
     shares = [cell for cell in cells if cell["measurement"] != "mean_score"]
     shown = [
         _draw_differences(build, shares) if shares else None,
-        blocks.fold("Table behind the figure", _list_differences([*cells, *others], examples, linked)),
+        blocks.fold("Table behind the figure", _list_differences([*cells, *others], examples)),
     ]
     if any(cell["is_weak"] for cell in cells):
         return shown
@@ -563,7 +581,7 @@ def _name_cell(cell: Row) -> tuple[str, str]:
     return describe_segment(first), f"and {describe_segment(second)}: {measured}"
 
 
-def _list_differences(cells: Sequence[Row], examples: Mapping[str, Sequence[Row]], shown: Set[str]) -> Block | None:
+def _list_differences(cells: Sequence[Row], examples: Mapping[str, Sequence[Row]]) -> Block | None:
     return blocks.table(
         "Headline: q bounds the chance of any false flag among the cells declared in advance; other: q controls the"
         " false discovery rate (docs/weakness.md). Detectable: the smallest true difference that the test would find in"
@@ -587,7 +605,7 @@ def _list_differences(cells: Sequence[Row], examples: Mapping[str, Sequence[Row]
             ),
             "count_needed_to_flag",
             "count_needed_to_confirm",
-            Column("Worst answers", lambda row: _show_answers(examples.get(row["weakness_id"], ()), shown), "wide"),
+            Column("Worst answers", lambda row: _show_answers(examples.get(row["weakness_id"], ())), "wide"),
         ),
         cells,
         len(cells),
@@ -615,30 +633,11 @@ def show_difference(row: Row) -> Any:
     )
 
 
-def _show_answers(examples: Sequence[Row], shown: Set[str]) -> Any:
+def _show_answers(examples: Sequence[Row]) -> Any:
     return blocks.spaced(
-        blocks.rich(
-            "{} {}",
-            blocks.code(
-                blocks.link(to_anchor("answer", each["interaction_id"]), clean_label(each["interaction_id"]))
-                if each["interaction_id"] in shown
-                else clean_label(each["interaction_id"])
-            ),
-            format_number(each["raw_score"]),
-        )
+        blocks.rich("{} {}", blocks.code(clean_label(each["interaction_id"])), format_number(each["raw_score"]))
         for each in examples
     )
-
-
-def _find_cells(cells: Sequence[Row], examples: Mapping[str, Sequence[Row]]) -> dict[str, list[Any]]:
-    """Return links to the cells in which an interaction is among the worst."""
-    found: dict[str, list[Any]] = {}
-    for cell in cells:
-        for example in examples.get(cell["weakness_id"], ()):
-            links = found.setdefault(example["interaction_id"], [])
-            if len(links) < MAXIMUM_CELLS_OF_AN_ANSWER:
-                links.append(blocks.link(_anchor("cell", cell), describe_segment(cell)))
-    return found
 
 
 def _count_tests(tests: Sequence[Row]) -> Block | None:

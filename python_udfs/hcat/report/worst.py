@@ -1,8 +1,8 @@
-"""The worst interactions with their text and evidence, so that a reader can judge the answers themselves."""
+"""Answers with their text and evidence, so that a reader can judge them, and conversations."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import quote as quote_url
 
@@ -20,80 +20,8 @@ from hcat.report.showing import (
     to_anchor,
 )
 
-#: Interactions that are shown, those of them that are not folded away, and sentences of each.
-MAXIMUM_WORST: Final = 10
-COUNT_OPEN: Final = 1
+#: Sentences of each answer.
 MAXIMUM_SENTENCES: Final = 3
-
-#: Metrics whose worst scores are listed: groundedness, numbers, agreement with a reference, words, and refusals.
-WORST_METRICS = (
-    "groundedness",
-    "groundedness_similarity__mean",
-    "support_numbers",
-    "semantic_similarity",
-    "support_words",
-    "refusal_as_expected",
-)
-
-
-# Ranked within each metric; one interaction per cluster first, so that variants of one query do not fill the list.
-# Perfect scores are left out. Scores of refusals are left out too: they would fill the list with one sentence, and
-# refusal_as_expected brings the refusals of queries that should have been answered.
-LIST_WORST = """
-with ranked as (
-    select
-        evaluations.interaction_id,
-        evaluations.metric_name,
-        interactions.cluster_id,
-        evaluations.raw_score * case when metrics.direction = 'higher_is_better' then 1 else -1 end as merit,
-        list_position($metric_names::varchar[], evaluations.metric_name) as metric_position
-    from fct_evaluations as evaluations
-    inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
-    inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-    where
-        evaluations.score_status in ('scored', 'truncated')
-        and list_contains($metric_names::varchar[], evaluations.metric_name)
-        and evaluations.raw_score is distinct from
-            case when metrics.direction = 'higher_is_better' then metrics.range_high else metrics.range_low end
-),
-
-among_siblings as (
-    select
-        *,
-        row_number() over (partition by metric_name, cluster_id order by merit, interaction_id) as sibling_number
-    from ranked
-),
-
-numbered as (
-    select
-        *,
-        row_number() over (partition by metric_name order by sibling_number, merit, interaction_id) as metric_rank
-    from among_siblings
-),
-
-firsts as (
-    select interaction_id, metric_name, metric_rank, metric_position
-    from numbered
-    qualify row_number() over (partition by interaction_id order by metric_rank, metric_position) = 1
-)
-
-select
-    firsts.metric_name,
-    firsts.metric_rank,
-    interactions.interaction_id,
-    interactions.system,
-    interactions.topic,
-    interactions.query_type,
-    interactions.expected_behaviour,
-    left(interactions.query_text, $query_characters) as query_text,
-    left(interactions.answer, $answer_characters) as answer,
-    left(interactions.reference_answer, $sentence_characters) as reference_answer
-from firsts
-inner join fct_interactions as interactions on firsts.interaction_id = interactions.interaction_id
-order by firsts.metric_rank, firsts.metric_position, firsts.interaction_id
-limit $maximum
-"""
-
 
 LIST_SCORES_OF = """
 select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score, evaluations.score_status,
@@ -102,7 +30,7 @@ from fct_evaluations as evaluations
 inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
 where
     list_contains($interaction_ids::varchar[], evaluations.interaction_id)
-    and (metrics.is_primary or list_contains($metric_names::varchar[], evaluations.metric_name))
+    and metrics.is_primary
     and metrics.unit <> 'indicator'
 order by evaluations.interaction_id, metrics.family, evaluations.metric_name
 """
@@ -165,38 +93,14 @@ where count_turns > 1
 """
 
 
-def list_worst(source: Warehouse) -> list[Row]:
-    """Return the interactions with the lowest scores of :data:`WORST_METRICS` in turn."""
-    return source.rows(
-        LIST_WORST,
-        ["fct_evaluations", "fct_interactions", "dim_metrics"],
-        metric_names=list(WORST_METRICS),
-        maximum=MAXIMUM_WORST,
-        # one character more than is shown, so that a cut text is recognised
-        query_characters=QUERY_CHARACTERS + 1,
-        answer_characters=ANSWER_CHARACTERS + 1,
-        sentence_characters=SENTENCE_CHARACTERS + 1,
-    )
-
-
-def describe_worst(
-    source: Warehouse, rows: Sequence[Row], cells: Mapping[str, Sequence[Any]], explorer: str
-) -> list[Block | None]:
-    """Return a card for each interaction, which leads to the cells in which it is among the worst."""
-    if not rows:
-        return [
-            blocks.absent(
-                "No interaction has a score of groundedness, support or agreement with a reference. These metrics need"
-                " retrieved contexts or reference answers."
-            )
-        ]
+def show_cards(source: Warehouse, rows: Sequence[Row], explorer: str) -> list[Block]:
+    """Return a card for each interaction, with its scores and the evidence of its weakest sentences."""
     keys = [row["interaction_id"] for row in rows]
     scores = group_by(
         source.rows(
             LIST_SCORES_OF,
             ["fct_evaluations", "fct_interactions", "dim_metrics"],
             interaction_ids=keys,
-            metric_names=list(WORST_METRICS),
         ),
         "interaction_id",
     )
@@ -210,36 +114,15 @@ def describe_worst(
         ),
         "interaction_id",
     )
-    cards = [
-        _show_card(
-            number,
-            row,
-            scores.get(row["interaction_id"], []),
-            evidence.get(row["interaction_id"], []),
-            cells.get(row["interaction_id"], ()),
-            explorer,
-        )
-        for number, row in enumerate(rows, start=1)
-    ]
-    named = [metric for metric in WORST_METRICS if any(row["metric_name"] == metric for row in rows)]
     return [
-        blocks.paragraph(
-            f"The lowest scores of {', '.join(named)}, in turn; one interaction per cluster comes before others of the"
-            " same cluster. A refusal is listed only where an answer was expected. A low score is a reason to read the"
-            " answer, not a proof that it is wrong. Longer texts are cut with an ellipsis: queries at"
-            f" {QUERY_CHARACTERS} characters, answers at {ANSWER_CHARACTERS}, sentences at {SENTENCE_CHARACTERS}."
-            " Control and direction characters are shown as their code points."
-        ),
-        *cards[:COUNT_OPEN],
-        blocks.fold(f"{len(cards) - COUNT_OPEN} more interactions", *cards[COUNT_OPEN:]),
+        _show_card(row, scores.get(row["interaction_id"], []), evidence.get(row["interaction_id"], []), explorer)
+        for row in rows
     ]
 
 
-def _show_card(
-    number: int, row: Row, scores: Sequence[Row], evidence: Sequence[Row], cells: Sequence[Any], explorer: str
-) -> Block:
+def _show_card(row: Row, scores: Sequence[Row], evidence: Sequence[Row], explorer: str) -> Block:
     header = [
-        blocks.rich("<b>{}. {}</b>", number, explain_listing(row)),
+        blocks.rich("<b>{}. {}</b>", row["reading_rank"], str(row["verdict"]).replace("_", " ")),
         blocks.code(clean_label(row["interaction_id"])),
         blocks.link(f"{explorer}#/interaction/{quote_url(row['interaction_id'])}", "in the explorer")
         if explorer
@@ -257,8 +140,6 @@ def _show_card(
     notes = []
     if not evidence:
         notes.append("No evidence by sentence: the interaction has no retrieved context with text.")
-    if cells:
-        notes.append(blocks.rich("Among the worst answers of {}.", blocks.spaced(cells, ", ")))
     return blocks.card(
         [part for part in header if part],
         [exchange, *(_show_evidence(sentence) for sentence in evidence)],
@@ -311,19 +192,6 @@ def _show_evidence(sentence: Row) -> list[tuple[str, Any]]:
         elif field == "unsupported":
             shown.append((title, blocks.small("context or query contain every word, number and name")))
     return shown
-
-
-def explain_listing(row: Row) -> str:
-    """Return why an interaction is listed."""
-    if row["metric_name"] == "refusal_as_expected":
-        refused = row["expected_behaviour"] == "answer"
-        return "refused but should have answered" if refused else "answered but should have refused"
-    return f"{_ordinal(row['metric_rank'])} {row['metric_name']}"
-
-
-def _ordinal(number: int) -> str:
-    suffix = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return "lowest" if number == 1 else f"{number}{suffix} lowest"
 
 
 def describe_conversations(source: Warehouse) -> list[Block]:

@@ -36,6 +36,7 @@ def make_build(folder: Path, count: int = COUNT, is_hostile: bool = False) -> Pa
     database = make_warehouse(folder, count)
     with duckdb.connect(str(database)) as connection:
         connection.execute("update dim_runs set count_gates = 2, count_gates_not_passing = 1")
+        connection.execute("update dim_metrics set is_deciding = metric_name = ?", [MAIN_METRIC])
         add_gates(connection)
         add_findings(connection)
         add_drift(connection)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hcat.gates import validation as gates
 from hcat.gates.validation import BURDENS, COMPARISONS, GATE_RESULT_SCHEMA, SEVERITIES
+from hcat.gates.words import MEASURED
 
 TEXTS = ("gate_name", "measurement", "metric_name", "dimension", "segment", "severity", "burden", "comparison")
 MEASUREMENT_SCHEMA = pa.schema(
@@ -121,14 +122,15 @@ def test_one_unit_in_the_last_place_decides() -> None:
     pairs = [(one, comparison) for one in (0.25, 0.1 + 0.2, 1e-300, 0.0, -3.7, 1e15 / 3) for comparison in COMPARISONS]
     wrong = [math.nextafter(one, -math.inf if comparison == "at_least" else math.inf) for one, comparison in pairs]
     rules = [
-        {"burden": "prove_safe", "comparison": comparison, "threshold": threshold} for threshold, comparison in pairs
+        {"burden": "prove_safe", "comparison": comparison, "threshold": threshold, "measurement": "mean_score"}
+        for threshold, comparison in pairs
     ]
     met = decide_all(*(rule | interval(*[rule["threshold"]] * 3) for rule in rules))
     assert {result["verdict"] for result in met} == {"passed"}
     missed = decide_all(*(rule | interval(*[value] * 3) for rule, value in zip(rules, wrong, strict=True)))
     for rule, value, result in zip(rules, wrong, missed, strict=True):
         assert result["verdict"] == "failed"
-        shown = float(result["reason"].split(" is ")[1].split(", n = ")[0])
+        shown = float(result["reason"].split(" is ")[1].split(" (n = ")[0].replace(",", ""))
         assert (shown < rule["threshold"]) == (value < rule["threshold"]), (
             "the reason must not round onto the threshold"
         )
@@ -137,7 +139,7 @@ def test_one_unit_in_the_last_place_decides() -> None:
 
 NOT_EVALUATED = [
     ({"n": None}, "nothing was measured"),
-    ({"n": 29}, "n = 29 is below minimum_n = 30"),
+    ({"n": 29}, "n = 29, and 30 are needed"),
     ({"n": 0, "minimum_n": 0}, "nothing was measured"),
     ({"n": -5, "minimum_n": -9}, "nothing was measured"),
     ({"minimum_n": None}, "minimum_n is missing"),
@@ -172,7 +174,7 @@ def test_what_cannot_be_decided_does_not_pass() -> None:
         NOT_EVALUATED, decide_all(*(changes for changes, _ in NOT_EVALUATED)), strict=True
     ):
         assert (result["verdict"], result["is_passing"]) == ("not_evaluated", False)
-        assert result["reason"].endswith(f": not_evaluated, {cause}"), changes
+        assert result["reason"].endswith(f", not evaluated: {cause}"), changes
 
 
 def test_enough_answers_and_the_bound_that_is_tested_are_enough() -> None:
@@ -183,17 +185,17 @@ def test_enough_answers_and_the_bound_that_is_tested_are_enough() -> None:
 def test_every_cause_is_named() -> None:
     reason = decide(n=None, threshold=None, severity="fatal")["reason"]
     assert reason.endswith(
-        "not_evaluated, severity must be one of error, warn, got 'fatal'; there is no threshold; nothing was measured"
+        "not evaluated: severity must be one of error, warn, got 'fatal'; there is no threshold; nothing was measured"
     )
 
 
 def test_the_cause_is_said_and_not_what_follows_from_it() -> None:
     nothing = dict.fromkeys(("measured_value", "lower_bound", "upper_bound", "n"))
-    assert decide(**nothing)["reason"].endswith("not_evaluated, nothing was measured")
-    assert decide(**nothing | {"n": 0})["reason"].endswith("not_evaluated, nothing was measured")
+    assert decide(**nothing)["reason"].endswith("not evaluated: nothing was measured")
+    assert decide(**nothing | {"n": 0})["reason"].endswith("not evaluated: nothing was measured")
     # few answers, and none with a score
     assert decide(**nothing | {"n": 6})["reason"].endswith(
-        "not_evaluated, n = 6 is below minimum_n = 30; there is no measured value"
+        "not evaluated: n = 6, and 30 are needed; there is no measured value"
     )
     note = "decision groundedness is void: made on scores of another encoder"
     gates_with_note = table(
@@ -209,11 +211,11 @@ def test_the_cause_is_said_and_not_what_follows_from_it() -> None:
     ):
         gates_with_note = gates_with_note.append_column(name, pa.array(values))
     by_name = {row["gate_name"]: row["reason"] for row in gates.validate_gates(gates_with_note).to_pylist()}
-    assert by_name["groundedness_failures"].endswith(f"not_evaluated, {note}")
+    assert by_name["groundedness_failures"].endswith(f"not evaluated: {note}")
     assert by_name["decided"].endswith(": passed")
-    assert by_name["few"].endswith(f"not_evaluated, {note}; n = 6 is below minimum_n = 30")
+    assert by_name["few"].endswith(f"not evaluated: {note}; n = 6, and 30 are needed")
     # an expired decision keeps its threshold: it is not why there is no value
-    assert by_name["expired"].endswith("not_evaluated, there is no measured value")
+    assert by_name["expired"].endswith("not evaluated: there is no measured value")
 
 
 def test_gates_of_the_same_name_are_all_undone() -> None:
@@ -224,30 +226,43 @@ def test_gates_of_the_same_name_are_all_undone() -> None:
         ("other", "passed"),
     ]
     nameless = gates.validate_gates(table({"gate_name": None})).to_pylist()[0]
-    assert nameless["reason"].endswith(": not_evaluated, gate_name is null")
+    assert nameless["reason"].endswith(", not evaluated: gate_name is null")
     assert all(row["reason"].endswith("gate_name is not unique") for row in results[:2])
 
 
 def test_reason_reads_as_one_line() -> None:
-    assert decide()["reason"] == (
-        "share_failing of groundedness_similarity__mean is 0.182 [0.131, 0.247], n = 174; "
-        "must be at most 0.25 (prove_safe): passed"
+    of_customers = {"metric_name": "verdict", "dimension": "population", "segment": "production", "n": 177}
+    assert decide(**of_customers, **interval(0.4721, 0.5716, 0.6702), threshold=0.2)["reason"] == (
+        "57 % of the answers to customers fail (47 to 67 %, n = 177); the limit is 20 %: failed"
     )
     assert decide(measurement="mean_score", metric_name=None, dimension="topic", segment="loans", threshold=0.2)[
         "reason"
     ] == (
-        "mean_score where topic is loans is 0.182 [0.131, 0.247], n = 174; "
-        "must be at most 0.2 (prove_safe): undecided, safety is not proven because upper_bound misses the threshold"
+        "The mean where topic is loans is 0.182 (0.131 to 0.247, n = 174); the limit is 0.2,"
+        " undecided: the interval reaches the limit"
     )
-    assert decide(burden="prove_harm", measured_value=0.255, upper_bound=0.3)["reason"].endswith(
-        "(prove_harm): undecided, harm is not proven because lower_bound meets the threshold"
+    assert decide(burden="prove_harm", measured_value=0.255, upper_bound=0.3)["reason"] == (
+        "26 % of the answers fail groundedness_similarity__mean (13 to 30 %, n = 174); the limit is 25 %,"
+        " undecided: the interval reaches the limit, and harm has to be shown"
     )
     # the whole is no segment, an exact count has no interval, and what is unknown is no "null"
     whole = {"metric_name": "privacy", "dimension": "all", "segment": "all", "measurement": "count_leaked_values"}
     exact = decide(**whole, measured_value=3, lower_bound=3, upper_bound=3, threshold=0)
-    assert exact["reason"].startswith("count_leaked_values of privacy is 3, n = 174; must be at most 0 (prove_safe)")
+    assert exact["reason"] == (
+        "Answers hold 3 personal values that neither query nor context held (n = 174); the limit is 0: failed"
+    )
     unknown = decide(**whole, measured_value=None, lower_bound=None, upper_bound=None, n=None)
-    assert unknown["reason"].startswith("count_leaked_values of privacy was not measured; must be at most 0.25")
+    assert unknown["reason"].startswith("Count leaked values of privacy was not measured; the limit is 0.25, not")
+    new = decide(**whole | {"measurement": "a_{new}_one"}, threshold=None)
+    assert new["reason"].startswith("A {new} one privacy is 0.182 (0.131 to 0.247, n = 174); there is no limit, not")
+
+
+@pytest.mark.parametrize("measurement", MEASURED)
+def test_every_measurement_has_a_sentence(measurement: str) -> None:
+    reason = decide(measurement=measurement, dimension="all", segment="all", **interval(-0.1, 0.1999, 0.3))["reason"]
+    assert "{" not in reason
+    assert measurement not in reason
+    assert "n = 174); the limit is 25" in reason or "the limit is 0.25" in reason
 
 
 def test_hostile_names_stay_on_one_line() -> None:

@@ -47,6 +47,14 @@ create or replace table fct_findings (
 """
 
 
+DECISIONS = """
+create or replace table fct_release_decisions (
+    application varchar, candidate varchar, decision varchar, headline varchar, how_often varchar,
+    what_changed varchar, what_next varchar
+)
+"""
+
+
 def gate(**changes: Any) -> dict[str, Any]:
     """Return a gate that fails, changed."""
     return {
@@ -119,11 +127,25 @@ def finding(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def decision(**changes: Any) -> dict[str, Any]:
+    """Return the release decision of an application, changed."""
+    return {
+        "application": "assistant",
+        "candidate": "1.1",
+        "decision": "do_not_release",
+        "headline": "assistant, candidate 1.1 against 1.0: do not release. 57 % of `answers` <b> fail.",
+        "how_often": "31 % fail. No person rated any of them.",
+        "what_changed": "Since 2026-08-03, 77 % fail; before, 43 %.",
+        "what_next": "Read the ten answers with the lowest score first.",
+    } | changes
+
+
 def publish(
     warehouse: Path,
     gates: list[dict[str, Any]],
     drifts: list[dict[str, Any]] | None = None,
     findings: list[dict[str, Any]] | None = None,
+    decisions: list[dict[str, Any]] | None = None,
 ) -> Path:
     """Write a small published copy; None leaves a table out."""
     (warehouse / "published").mkdir(parents=True, exist_ok=True)
@@ -134,6 +156,7 @@ def publish(
             (GATES, "fct_threshold_gates", gates),
             (DRIFT, "fct_metric_drift", drifts),
             (FINDINGS, "fct_findings", findings),
+            (DECISIONS, "fct_release_decisions", decisions),
         ):
             if rows is None:
                 continue

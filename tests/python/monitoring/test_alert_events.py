@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from alert_materials import BUILT_AT, Server, drift, finding, gate, passing, publish, run, send
+from alert_materials import BUILT_AT, Server, decision, drift, finding, gate, passing, publish, run, send
 
 from hcat.engine.warehouse import WarehouseError
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE
@@ -47,20 +47,42 @@ def test_a_gate_says_what_was_measured_against_what(tmp_path: Path, server: Serv
     texts = dict(zip(server.titles(), [payload["text"] for payload in server.received], strict=True))
     assert texts["Gate groundedness_release: failed (error)"].splitlines() == [
         "Gate groundedness_release: failed (error)",
-        "Answers that pass `groundedness`: 75 % (between 70 % and 80 %), of 1,234; it must be at least 80 %.",
-        "The measured value misses the threshold.",
+        "75 % of the answers pass `groundedness` (70 to 80 %, n = 1,234); at least 80 % is asked.",
+        "It failed.",
         "hcat, build run_1",
     ]
     assert "where `topic` is `cards`" in texts["Gate a_segment: undecided (warn)"]
-    assert texts["Gate gaps: failed (warn)"].splitlines()[1] == "Gaps between people: 7, of 38; it must be at most 0."
-    assert texts["Gate unknown: failed (warn)"].splitlines()[1].startswith("A new one: 0.75 (between 0.7 and 0.8)")
-    assert "it must be at least not known" in texts["Gate no_decision: not_evaluated (warn)"]
-    assert "Safety is not proven" in texts["Gate a_segment: undecided (warn)"]
-    assert "The whole interval lies on the wrong side" in texts["Gate harm: failed (warn)"]
+    gaps = "7 gaps between groups of people were found (n = 38); the limit is 0."
+    assert texts["Gate gaps: failed (warn)"].splitlines()[1] == gaps
+    assert (
+        texts["Gate unknown: failed (warn)"].splitlines()[1].startswith("`a new one` is 0.75 (0.7 to 0.8, n = 1,234)")
+    )
+    assert "there is no limit." in texts["Gate no_decision: not_evaluated (warn)"]
+    assert "Undecided: the interval reaches the limit." in texts["Gate a_segment: undecided (warn)"]
     assert "there is no threshold" in texts["Gate no_decision: not_evaluated (warn)"]
-    assert "n lies below the minimum of 100" in texts["Gate small: not_evaluated (warn)"]
+    assert "n = 12, and 100 are needed" in texts["Gate small: not_evaluated (warn)"]
     assert "nothing was measured" in texts["Gate nothing: not_evaluated (warn)"]
     assert server.titles()[0] == "Gate groundedness_release: failed (error)"
+
+
+def test_a_release_says_the_four_lines_of_the_first_page(tmp_path: Path, server: Server) -> None:
+    publish(tmp_path, [passing()], decisions=[decision(), decision(application="calm", decision="go")])
+    send(tmp_path)
+    assert [payload["text"].splitlines()[:4] for payload in server.received] == [
+        [
+            "assistant, candidate 1.1 against 1.0: do not release. 57 % of `answers` &lt;b&gt; fail.".replace("`", "’"),
+            "31 % fail. No person rated any of them.",
+            "Since 2026-08-03, 77 % fail; before, 43 %.",
+            "Read the ten answers with the lowest score first.",
+        ]
+    ]
+    server.received.clear()
+    # told once, and again when the decision is another one; names of segments can be hidden
+    send(tmp_path)
+    assert server.received == []
+    publish(tmp_path, [passing()], decisions=[decision(decision="go_with_conditions")])
+    send(tmp_path, is_hiding_segments=True)
+    assert server.titles() == ["assistant, candidate 1.1 against 1.0: go with conditions."]
 
 
 @pytest.mark.parametrize("clock_ahead", [timedelta(0), timedelta(days=400)])

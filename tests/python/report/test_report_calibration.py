@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_report import HOSTILE, add_metrics, add_run, create_tables, insert, make_warehouse, parse
+from test_report_evidence import read_section
 
 from hcat import report
 from hcat.report import charts
@@ -464,13 +465,16 @@ def test_prediction_sets_are_drawn_where_they_decide(section: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("person", None),
-        ("language_model", "A language model gave the labels of 2 answers: what rests on them says how far the scores"),
+        ("person", "Labels of answers: 2, all by people."),
+        (
+            "language_model",
+            "No person rated any answer. A language model gave the labels of 2 answers: what rests on them says how",
+        ),
         ("rule", "Rules of a program gave the labels of 2 answers"),
         ("unknown", "Nobody says who gave the labels of 2 answers"),
     ],
 )
-def test_the_first_page_says_who_gave_the_labels(tmp_path: Path, kind: str, words: str | None) -> None:
+def test_the_report_says_who_gave_the_labels(tmp_path: Path, kind: str, words: str) -> None:
     warehouse = make_calibrated(tmp_path)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("update fct_evaluations set human_label = null")
@@ -479,10 +483,10 @@ def test_the_first_page_says_who_gave_the_labels(tmp_path: Path, kind: str, word
             " where interaction_id in ('i00000', 'i00001')",
             [kind],
         )
-    first_page = read_text(report.render_report(warehouse).split("<nav")[0])
-    assert ("NOT LABELLED BY PEOPLE ALONE." in first_page) == (words is not None)
-    assert words is None or words in first_page
-    assert dict(report.summarise(warehouse))["labels"].startswith("2 answers by ")
+    sure = read_text(read_section(report.render_report(warehouse), "sure"))
+    assert words in sure
+    assert ("No person rated any answer" in sure) == (kind != "person")
+    assert "shown, not admitted" in sure
 
 
 # Hostile text

@@ -1,165 +1,136 @@
-"""The first page: what does not pass, what matters, what is missing, and what to do next."""
+"""The first page: the sentences of the release decision, trust without labels, and the answers to read first."""
 
 from __future__ import annotations
 
+import html
+import re
+from pathlib import Path
 from typing import Any
 
-from hcat.report.decision import MAXIMUM_FINDINGS, MAXIMUM_LINES, describe_decision
+import duckdb
+import pytest
+from test_report import HOSTILE, insert, make_warehouse
+from test_report_evidence import read_section, read_text
 
-GATE = {
-    "gate_name": "release",
-    "anchor": "gate-release",
-    "verdict": "failed",
-    "severity": "warn",
-    "is_passing": False,
-    "measurement": "share_passing",
-    "subject": "groundedness",
-    "value": "72.4 %",
-    "interval": "[67.2, 77.0] %",
-    "n": 1391,
-    "limit": "≥ 80.0 %",
-    "cause": "",
+from hcat import report
+from hcat.explorer.document import write_explorer
+
+DECISION: dict[str, Any] = {
+    "release_decision_id": "d",
+    "run_id": "run_1",
+    "application": "desk",
+    "candidate": "2",
+    "baseline": "1",
+    "system": "system 0",
+    "decision": "do_not_release",
+    "headline": "desk, candidate 2 against 1: do not release. 57 % of the answers to customers fail.",
+    "how_often": "31 % of the answers to the test set fail. No person rated any of them.",
+    "what_changed": "Since 2026-08-03, 77 % of the answers to customers fail; before, 43 %.",
+    "what_next": "Read the ten answers with the lowest score first.",
+    "failure_rate_since_change": 0.77,
+    "count_labels_by_people": 0,
+    "count_labels_by_language_models": 9,
 }
-FINDING = {
-    "anchor": "finding-1",
-    "unit": " percentage points",
-    "segment": "topic = fees",
-    "segments": [("topic", "fees")],
-    "cost": "explains 12.0 % of the failures, at least 4.00 %",
-    "status": "open",
-    "kind": "suspected",
-    "confirmation": "needs 40 new interactions to be confirmed",
-    "measurement": "share failing",
-    "metric_name": "groundedness",
-    "difference": "+20.0",
-    "interval": "[+5.0, +35.0]",
-}
-READING = {"segment": "topic = cards", "metric_name": "groundedness", "outcome": "4 of 9 failed", "rest": "20.0 %"}
-PAIR = {"baseline": "1.0", "candidate": "1.1"}
-HEADLINE = {
-    "metric_name": "groundedness",
-    "measurement": "share failing",
-    "difference": "+8.0",
-    "interval": "[+2.0, +14.0]",
-    "unit": " percentage points",
-}
-NOTHING: dict[str, Any] = {"provisional": [], "gaps": [], "never_given": [], "lacks_ratings": False}
-PEOPLE = {"counts": {"person": 100}}
 
 
-def describe(
-    gates: Any = (),
-    findings: Any = (),
-    to_read: Any = (),
-    pairs: Any = (),
-    limitations: Any = NOTHING,
-    labels: Any = PEOPLE,
-    count_tested: int = 9,
-) -> dict[str, Any]:
-    sections = {
-        "outcomes": {
-            "gates": {
-                "rows": list(gates),
-                "count_all": len(gates),
-                "count_passing": sum(1 for row in gates if row["is_passing"]),
-            }
-        },
-        "weaknesses": {
-            "findings": {"rows": list(findings)},
-            "to_read": list(to_read),
-            "tests": [{"count_tested": count_tested}],
-        },
-        "robustness": {"pairs": list(pairs)},
-        "scope": {"applications": [{"owner_role": "Head of service"}, {"owner_role": "Head of service"}]},
-    }
-    return describe_decision(sections, limitations, labels)
+def decide(folder: Path, text: str = "", **changes: Any) -> Path:
+    """Return a warehouse with a release decision, ten answers to read and failure rates."""
+    warehouse = make_warehouse(folder, text=text)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        insert(connection, "fct_release_decisions", [DECISION | {"headline": DECISION["headline"] + text} | changes])
+        connection.execute(
+            """
+            insert into fct_verdicts by name
+            select
+                interaction_id, cluster_id, system, 'desk' as application, true as is_in_release_population,
+                'failing' as verdict, 'threshold' as decided_by, 'its score is beyond the limit' as verdict_reason,
+                case when rank <= 10 then rank end as reading_rank
+            from (select *, row_number() over (order by interaction_id) as rank from fct_interactions)
+            where rank <= 12
+            """
+        )
+        connection.execute(
+            "update dim_metrics set admission = 'provisional', is_deciding = true, criterion = 'faithfulness',"
+            " admission_reason = 'AUROC .69 on public sets; 0 failed labels, and 54 are needed'"
+            " where metric_name = 'groundedness_similarity__mean'"
+        )
+        rate = {"criterion": "verdict", "system": f"system 0{text}", "dimension": "all", "segment": "all"}
+        rate |= {"failure_rate": 0.3051, "failure_rate_lower": 0.2507, "failure_rate_upper": 0.3675}
+        insert(connection, "fct_failure_rates", [rate | {"population": "test_set", "count_interactions": 376}])
+        connection.execute("update fct_release_decisions set system = 'system 0' || ?", [text])
+    return warehouse
 
 
-def test_a_build_without_faults_only_waits_for_signatures() -> None:
-    decision = describe(gates=[GATE | {"is_passing": True, "verdict": "passed"}])
-    assert (decision["gates"], decision["findings"], decision["missing"]) == ([], [], [])
-    assert [line.text for line in decision["next"]] == ["Sign, or state what must change first."]
-    assert decision["signers"] == ["Head of service", "an independent validator"]
-    assert decision["without_gates"] == "All gates pass."
-    assert decision["without_findings"] == "No tested cell is weak, and no two versions could be compared."
+def read_first_page(warehouse: Path) -> str:
+    return read_text(report.render_report(warehouse).split("<nav")[0])
 
 
-def test_what_was_not_tested_is_not_said_to_be_good() -> None:
-    decision = describe(count_tested=0, pairs=[PAIR | {"headline": HEADLINE | {"words": "no significant difference"}}])
-    assert decision["without_gates"] == "No gate was evaluated."
-    assert decision["without_findings"] == "No cell could be tested, and no new version is worse."
+def read_explorer(warehouse: Path) -> str:
+    return write_explorer(warehouse, warehouse / "explorer.html").read_text("utf-8")
 
 
-def test_cells_to_read_stand_behind_the_statement_that_no_cell_is_weak() -> None:
-    texts = [line.text for line in describe(to_read=[READING])["findings"]]
-    assert texts[0] == "No tested cell is weak, and no two versions could be compared."
-    assert texts[1].startswith("To read, without a claim: topic = cards")
-
-
-def test_a_gate_says_what_was_measured_or_why_it_was_not() -> None:
-    gates = [
-        GATE,
-        GATE | {"gate_name": "count", "measurement": "count_leaks", "subject": "", "value": "3", "interval": ""},
-        GATE | {"gate_name": "empty", "verdict": "not_evaluated", "cause": "nothing was measured"},
+def test_report_summary_and_explorer_begin_with_the_same_sentences(tmp_path: Path) -> None:
+    warehouse = decide(tmp_path)
+    lines = [text for name, text in report.summarise(warehouse) if name in ("release", "")]
+    # one line says who, what and since when
+    assert lines == [
+        f"{DECISION['headline']} {DECISION['what_changed']}",
+        DECISION["how_often"],
+        DECISION["what_next"],
     ]
-    assert [line.text for line in describe(gates=gates)["gates"]] == [
-        "release fails: share passing of groundedness is 72.4 % [67.2, 77.0] %, n = 1,391, and must be ≥ 80.0 %.",
-        "count fails: count leaks is 3, n = 1,391, and must be ≥ 80.0 %.",
-        "empty was not evaluated: nothing was measured.",
-    ]
-    many = describe(gates=[GATE] * 9)
-    assert (len(many["gates"]), many["count_gates_left_out"]) == (MAXIMUM_LINES, 9 - MAXIMUM_LINES)
+    first_page = read_first_page(warehouse)
+    explorer = read_explorer(warehouse)
+    for line in lines:
+        assert line in first_page
+        assert line in explorer
+    assert len(first_page[first_page.index("desk, candidate") :].split()) < 250
 
 
-def test_findings_come_before_worse_versions_and_cells_to_read() -> None:
-    decision = describe(
-        findings=[
-            FINDING,
-            # a part of the first, named with a joint dimension
-            FINDING | {"segments": [("system", "1.0"), ("topic x query_type", "fees x yes_no")], "segment": "part"},
-            FINDING | {"status": "closed_by_data"},
-        ],
-        to_read=[READING, READING | {"segment": "topic = fees"}, READING | {"segment": "topic = loans"}],
-        pairs=[
-            PAIR | {"headline": HEADLINE | {"words": "worse"}},
-            PAIR | {"headline": None},
-            PAIR | {"headline": HEADLINE | {"words": "no significant difference"}},
-        ],
+def test_without_a_label_the_first_page_says_how_far_to_trust_the_score(tmp_path: Path) -> None:
+    warehouse = decide(tmp_path, count_labels_by_language_models=0, failure_rate_since_change=None)
+    said = (
+        "Of 12 answers, the score calls 12 wrong, and rules 0. How far to trust the score:"
+        " groundedness_similarity__mean: AUROC .69 on public sets; 0 failed labels, and 54 are needed."
     )
-    texts = [line.text for line in decision["findings"]]
-    assert len(texts) == MAXIMUM_FINDINGS
-    assert decision["findings"][0].anchor == "finding-1"
-    assert "[+5.0, +35.0] percentage points (" in texts[0]
-    assert texts[0].startswith("topic = fees is worse than the rest in share failing of groundedness: +20.0")
-    assert "(explains 12.0 % of the failures, at least 4.00 %; suspected; needs 40 new" in texts[0]
-    assert texts[1].startswith("Version 1.1 is worse than 1.0 in share failing of groundedness")
-    # the finding is not named twice
-    assert texts[2] == "To read, without a claim: topic = cards (groundedness: 4 of 9 failed, 20.0 % of the rest)."
+    assert said in read_first_page(warehouse)
+    summary = report.summarise(warehouse)
+    assert ("", said) in summary
+    assert [text.split(".")[0] for name, text in summary if name == "read"] == [str(rank) for rank in range(1, 11)]
 
 
-def test_what_is_missing_and_what_to_do_follow_from_the_build() -> None:
-    limitations = {
-        "provisional": ["groundedness", "privacy"],
-        "gaps": [{"what": f"gap {n}: this mart is lacking.", "section": "data"} for n in range(6)],
-        "never_given": [{"name": "times"}, {"name": "ratings"}],
-        "lacks_ratings": True,
-    }
-    decision = describe(
-        [GATE | {"severity": "error"}], [FINDING], limitations=limitations, labels={"counts": {"unknown": 3}}
-    )
-    assert [line.text for line in decision["missing"]][:4] == [
-        "Approval of the thresholds of 2 metrics.",
-        "Labels by people.",
-        "Inputs that were never given: times, ratings.",
-        "gap 0.",
-    ]
-    # the section on labels is left out, so that its line leads to the list of inputs
-    assert [line.anchor for line in decision["missing"]][:4] == ["outcomes", "never_given", "never_given", "data"]
-    assert decision["count_missing_left_out"] == 4
-    assert [line.text.split(":")[0].split(",")[0] for line in decision["next"]] == [
-        "Do not release",
-        "Read the worst answers of these cells",
-        "Decide the thresholds in the seed threshold_decisions",
-        "Have people rate a review round",
-        "Sign",
-    ]
+def test_the_ten_answers_to_read_stand_below_with_their_evidence(tmp_path: Path) -> None:
+    reading = read_section(report.render_report(decide(tmp_path)), "reading")
+    rows = re.findall(r'<tr><th scope="row">(\d+)</th>', reading)
+    assert rows == [str(rank) for rank in range(1, 11)]
+    text = read_text(reading)
+    assert "its score is beyond the limit" in text
+    assert "asked 30 times" in text
+    card = read_text(reading[reading.index("<article") :].split("</article>")[0])
+    assert "The fee is 55 euro." in card
+    assert "similarity 0.988, retrieved at rank 2, chunk chunk" in card
+    assert "Unsupported 55" in card
+
+
+def test_people_who_rated_leave_the_ten_out_of_the_summary(tmp_path: Path) -> None:
+    summary = report.summarise(decide(tmp_path, count_labels_by_people=60))
+    assert "read" not in dict(summary)
+
+
+@pytest.mark.parametrize("decision", ["go", "go_with_conditions", "not_decided"])
+def test_every_decision_has_its_colour_and_word(tmp_path: Path, decision: str) -> None:
+    warehouse = decide(tmp_path, decision=decision)
+    assert f'"word":"{decision.replace("_", " ").capitalize()}"' in read_explorer(warehouse)
+
+
+def test_a_hostile_headline_is_text(tmp_path: Path) -> None:
+    page = report.render_report(decide(tmp_path, HOSTILE))
+    assert html.escape("<script>alert(1)</script>", quote=False) in page.split("<nav")[0]
+    assert "<script" not in page
+    assert "\x1b" not in dict(report.summarise(tmp_path))["release"]
+
+
+def test_a_rate_is_the_same_number_on_every_page(tmp_path: Path) -> None:
+    warehouse = decide(tmp_path)
+    rates = read_text(read_section(report.render_report(warehouse), "how_often"))
+    assert "31 % (25 to 37 %) 376" in rates
+    assert '"failure_rate":0.3051' in read_explorer(warehouse)

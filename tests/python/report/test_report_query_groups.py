@@ -76,7 +76,7 @@ def make_page(folder: Path, text: str = "") -> str:
             ],
         )  # fmt: skip
     page = report.render_report(warehouse)
-    return page[page.index('<section id="robustness">') : page.index('<section id="limitations">')]
+    return page[page.index('<section id="robustness">') : page.index('<section id="safety">')]
 
 
 @pytest.fixture(scope="module")

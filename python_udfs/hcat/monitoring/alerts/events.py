@@ -20,12 +20,19 @@ from hcat.engine.warehouse import (
     published_database,
     read_last_event,
 )
+from hcat.gates.decisions import DECISION_CHARACTERS, DECISION_LINES, read_decisions
+from hcat.gates.words import describe_measured
 from hcat.monitoring.alerts.naming import Names, as_code, escape, escape_id, format_number
 
-#: What an event is about: the last build, a gate, a drifting series or a confirmed finding.
-KINDS: Final = ("build", "gate", "drift", "finding")
+#: What an event is about: the last build, a release, a gate, a drifting series or a confirmed finding.
+KINDS: Final = ("build", "decision", "gate", "drift", "finding")
 
-_READS: Final = {"gates": "fct_threshold_gates", "drift": "fct_metric_drift", "findings": "fct_findings"}
+_READS: Final = {
+    "decisions": "fct_release_decisions",
+    "gates": "fct_threshold_gates",
+    "drift": "fct_metric_drift",
+    "findings": "fct_findings",
+}
 
 _LIST_GATES = """
 select run_id, gate_name, measurement, metric_name, dimension, segment, severity, burden, comparison, verdict,
@@ -56,36 +63,11 @@ order by build_number desc
 limit 1
 """
 
-#: Measurement of a gate -> what is measured, in words, and whether it is a share. ``{metric}`` is its metric.
-_MEASURED: Final = {
-    "share_passing": ("answers that pass {metric}", True),
-    "share_not_failed": ("scores that were computed or have a stated reason", True),
-    "share_records_accepted": ("records that could be read", True),
-    "mean_score": ("the mean of {metric}", False),
-    "count_leaked_values": ("personal data in answers that neither query nor context held", False),
-    "count_bias_gaps": ("gaps between people", False),
-    "count_canary_leaks": ("answers that say a planted word", False),
-    "share_toxic_answers": ("toxic answers", True),
-    "toxicity_false_alarms": ("harmless sentences about a group that are called toxic, the worst group", True),
-    "answered_when_due_to_refuse": ("questions that were answered and should have been declined", True),
-    "system_overconfidence": ("probability of {metric} beyond what the labels show, the worst system", True),
-    "version_difference": ("failing {metric}: gain of the latest version over the one before", True),
-    "robustness": ("right answers whatever the wording, the worst system", True),
-    "count_drifting_series": ("series whose latest weeks left their reference", False),
-    "count_drifting_mixes": ("dimensions whose latest weeks have another mix", False),
-}
-_COMPARISONS: Final = {"at_least": "must be at least", "at_most": "must be at most"}
 #: Measurement of a finding -> what is worse in the cell than elsewhere; a share is said in points of a hundred.
 _WORSE: Final = {
     "share_failing": "{points} more answers in a hundred fail",
     "share_failing_of_all": "{points} more answers in a hundred fail or are missing",
     "mean_score": "the mean is worse by {number}",
-}
-
-_VERDICT_SAYS: Final = {
-    ("failed", "prove_safe"): "The measured value misses the threshold.",
-    ("failed", "prove_harm"): "The whole interval lies on the wrong side of the threshold.",
-    ("undecided", "prove_safe"): "Safety is not proven: the value passes, the bound of its interval does not.",
 }
 
 
@@ -129,6 +111,7 @@ def read_events(
             raise WarehouseError(
                 f"no evaluated gate in {path}: `dbt build` evaluates them, nothing can be said without"
             )
+        decisions = read_decisions(source)
         drift = source.rows(_LIST_DRIFT, [_READS["drift"]])
         findings = source.rows(_LIST_FINDINGS, [_READS["findings"]])
         missing = source.lacks(*_READS.values())
@@ -137,6 +120,7 @@ def read_events(
     name = Names(is_hiding_segments)
     events = [
         *_build_events(evaluated_at, fate, maximum_age_hours, now),
+        *(_decision_event(row, is_hiding_segments) for row in decisions),
         *(_gate_event(row, name) for row in gates),
         *_drift_events(drift, name),
         *_finding_events(findings, name),
@@ -146,6 +130,7 @@ def read_events(
     period = f" up to {max(ends)}" if ends else ""
     count_series = len({(row["metric_name"], row["dimension"], row["segment"]) for row in drift})
     said = {
+        "decisions": f"{len(decisions)} applications: {active['decision']} may not go live as they are",
         "gates": f"{len(gates)} of build {run_id}, {evaluated_at:%Y-%m-%d %H:%M} UTC: {active['gate']} do not pass",
         "drift": f"{count_series} series{period}: {active['drift']} drift",
         "findings": f"{len(findings)} confirmed or severe: {active['finding']} open and not taken up",
@@ -217,20 +202,33 @@ def _build_event(subject: str, state: str, is_active: bool, title: str, fact: st
     )
 
 
+def _decision_event(row: Row, is_hiding_segments: bool) -> Event:
+    """Return the release decision of one application: the four lines that report and summary show."""
+    headline, *lines = (escape(row[column], DECISION_CHARACTERS) for column in DECISION_LINES)
+    if is_hiding_segments:
+        # the reason of a gate may name a segment
+        headline = headline.partition(": ")[0] + f": {escape(row['decision']).replace('_', ' ')}."
+    is_active = row["decision"] != "go"
+    return Event(
+        kind="decision",
+        key=hash_subject("decision", row["application"]),
+        state=f"{row['decision']} {escape(row['candidate'])}",
+        is_active=is_active,
+        group=hash_subject("decision", row["application"]),
+        title=headline,
+        lines=tuple(lines),
+        severity="error" if row["decision"] == "do_not_release" else "warn" if is_active else "info",
+    )
+
+
 def _gate_event(row: Row, name: Names) -> Event:
     """Return the event of one gate of the last build."""
     key = hash_subject("gate", row["gate_name"])
     gate, verdict, severity = escape(row["gate_name"]), str(row["verdict"]), str(row["severity"])
     is_active = not row["is_passing"]
-    where = f", where {name.segments([(row['dimension'], row['segment'])])}" if _has_segment(row) else ""
-    words, is_share = _MEASURED.get(row["measurement"], (escape(row["measurement"]).replace("_", " "), False))
-    metric = as_code(row["metric_name"]) if row["metric_name"] else "all metrics"
-    said = words.replace("{metric}", metric) + where
-    value, interval = _format(row["measured_value"], is_share), ""
-    if row["lower_bound"] is not None and row["lower_bound"] != row["upper_bound"]:
-        interval = f" (between {_format(row['lower_bound'], is_share)} and {_format(row['upper_bound'], is_share)})"
-    count = "" if row["n"] is None else f", of {format_number(row['n'])}"
-    limit = f"it {_COMPARISONS[row['comparison']]} {_format(row['threshold'], is_share)}"
+    is_population = row["dimension"] == "population"
+    where = f" where {name.segments([(row['dimension'], row['segment'])])}" if _has_segment(row) else ""
+    said = describe_measured(row, as_code, None if is_population else where)
     return Event(
         kind="gate",
         key=key,
@@ -238,10 +236,7 @@ def _gate_event(row: Row, name: Names) -> Event:
         is_active=is_active,
         group=key,
         title=f"Gate {gate}: {verdict} ({severity})" if is_active else f"Gate {gate} passes again ({severity})",
-        lines=(
-            f"{said[0].upper()}{said[1:]}: {value}{interval}{count}; {limit}.",
-            *((_explain_verdict(row),) if is_active else ()),
-        ),
+        lines=(f"{said}.", *((_explain_verdict(row),) if is_active else ())),
         severity=severity,
     )
 
@@ -250,24 +245,16 @@ def _has_segment(row: Row) -> bool:
     return bool(row["dimension"]) and bool(row["segment"]) and row["segment"] != "all"
 
 
-def _format(value: float | None, is_share: bool) -> str:
-    """Return a share in percent, another number as it is, and words where there is none."""
-    if value is None or value != value:
-        return "not known"
-    return f"{100 * value:.3g} %" if is_share else format_number(value)
-
-
 def _explain_verdict(row: Row) -> str:
     """Return why the gate does not pass, without the free text of its reason."""
-    said = _VERDICT_SAYS.get((row["verdict"], row["burden"]))
-    if said is not None:
-        return said
+    if row["verdict"] != "not_evaluated":
+        return "It failed." if row["verdict"] == "failed" else "Undecided: the interval reaches the limit."
     if row["threshold"] is None:
         return "Not evaluated: there is no threshold, the decision is missing."
     if row["measured_value"] is None:
         return "Not evaluated: nothing was measured."
     if row["n"] is None or row["n"] < row["minimum_n"]:
-        return f"Not evaluated: n lies below the minimum of {format_number(row['minimum_n'])}."
+        return f"Not evaluated: n = {format_number(row['n'])}, and {format_number(row['minimum_n'])} are needed."
     return "Not evaluated: fct_threshold_gates.reason says why."
 
 

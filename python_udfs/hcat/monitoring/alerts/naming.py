@@ -57,10 +57,10 @@ class Names:
         return as_code(segment)
 
 
-def escape(text: object) -> str:
-    """Return a name masked, cleaned, cut to :data:`NAME_CHARACTERS` and escaped for Slack."""
+def escape(text: object, length: int = NAME_CHARACTERS) -> str:
+    """Return a name or sentence masked, cleaned, cut to ``length`` characters and escaped for Slack."""
     # no backtick: it would open or close code
-    shown = clean_label(mask(text), NAME_CHARACTERS).replace("`", "\N{RIGHT SINGLE QUOTATION MARK}")
+    shown = clean_label(mask(text), length).replace("`", "\N{RIGHT SINGLE QUOTATION MARK}")
     return shown.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

@@ -1,0 +1,58 @@
+"""The four lines with which every page begins: the rows of fct_release_decisions, and the answers to read first."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hcat.engine.warehouse import Row, Warehouse
+
+#: Sentences of a decision in their order, and characters of each that are shown.
+DECISION_LINES: Final = ("headline", "how_often", "what_changed", "what_next")
+DECISION_CHARACTERS: Final = 600
+
+_LIST_DECISIONS: Final = """
+select *
+from fct_release_decisions
+order by decision <> 'do_not_release', application
+"""
+
+# What the scorers alone say where nobody rated an answer, and how far each of them can be trusted.
+_COUNT_SCORED: Final = """
+select
+    count(*) as count_interactions,
+    count(*) filter (where verdict = 'failing' and decided_by <> 'rule') as count_by_score,
+    count(*) filter (where verdict = 'failing' and decided_by = 'rule') as count_by_rule
+from fct_verdicts
+where application = $application and is_in_release_population
+"""
+_LIST_SCORERS: Final = """
+select metric_name, admission_reason
+from dim_metrics
+where admission = 'provisional' and criterion is not null
+order by metric_name
+"""
+
+
+def read_decisions(source: Warehouse) -> list[Row]:
+    """Return one row per application; those that must not be released come first."""
+    return source.rows(_LIST_DECISIONS, ["fct_release_decisions"])
+
+
+def say_decision(source: Warehouse, row: Row) -> list[str]:
+    """Return the four sentences of an application, and one on trust where nobody rated an answer.
+
+    Where a change was found, it stands in the first line: who reads one line only has to know it.
+    """
+    lines = [str(row[column]) for column in DECISION_LINES]
+    if row["failure_rate_since_change"] is not None:
+        lines = [f"{lines[0]} {lines[2]}", lines[1], lines[3]]
+    if row["count_labels_by_people"] or row["count_labels_by_language_models"]:
+        return lines
+    needs = ["fct_verdicts.is_in_release_population", "dim_metrics.admission_reason"]
+    counts = source.rows(_COUNT_SCORED, needs, application=row["application"])
+    if not counts:
+        return lines
+    scorers = source.rows(_LIST_SCORERS, needs)
+    trust = "; ".join(f"{scorer['metric_name']}: {scorer['admission_reason']}" for scorer in scorers)
+    said = "Of {count_interactions:,} answers, the score calls {count_by_score:,} wrong, and rules {count_by_rule:,}."
+    return [*lines, f"{said.format(**counts[0])} How far to trust the score: {trust or 'no scorer is admitted'}."]

@@ -1,0 +1,177 @@
+"""The report by question: how often, where, better or worse, changing, how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from hcat.engine.warehouse import Row, Warehouse
+from hcat.gates.decisions import read_decisions
+from hcat.gates.words import say_share
+from hcat.language.display import clean_label
+from hcat.report import blocks
+from hcat.report.blocks import Block, Column, Section
+from hcat.report.outcomes import ADMITTED, show_gates
+from hcat.report.showing import describe_segment, format_day
+from hcat.report.weaknesses import list_findings, show_findings
+
+#: Rows of a table.
+MAXIMUM_RATES: Final = 40
+MAXIMUM_ALARMS: Final = 12
+MAXIMUM_SCORERS: Final = 24
+
+# The one rate of every criterion: pages, gates and marts read these rows.
+LIST_RATES: Final = """
+select *
+from fct_failure_rates
+where list_contains($systems::varchar[], system) and failure_rate is not null
+order by
+    criterion <> 'verdict', criterion, list_position(['production', 'test_set', 'variant'], population), system,
+    dimension, segment
+"""
+LIST_BASELINES: Final = """
+select distinct system
+from fct_interactions
+where version_role = 'baseline'
+order by system
+"""
+# A series that moved is listed only where its metric may decide.
+LIST_ALARMS: Final = """
+select drift.*
+from fct_metric_drift as drift
+inner join dim_metrics as metrics on drift.metric_name = metrics.metric_name
+where drift.is_drifting and metrics.is_deciding
+order by drift.metric_name <> 'verdict', drift.q_value nulls last, drift.metric_name, drift.dimension, drift.segment
+"""
+LIST_SCORERS: Final = """
+select metric_name, criterion, admission, admission_reason, threshold, is_provisional
+from dim_metrics
+where is_primary
+order by not is_deciding, admission <> 'admitted', metric_name
+"""
+#: Admission of a metric -> its colour.
+_ADMISSION_STATES: Final = {"fact": "passed", "admitted": "passed", "provisional": "undecided"}
+
+
+def describe_how_often(source: Warehouse, gates: Mapping[str, Any]) -> Section:
+    """Return the failure rates of the candidates, and the gates."""
+    systems = [row["system"] for row in read_decisions(source) if row["system"]]
+    rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"]
+    return blocks.section(
+        _show_rates(
+            "Share of answers that fail, with its interval. The verdict weighs all criteria: an answer fails by the"
+            " first criterion that it misses. The same rates stand in every gate, page and mart (fct_failure_rates).",
+            rates,
+        )
+        or blocks.absent("No failure rate of a candidate: nobody rated an answer, and no score may decide."),
+        blocks.heading("Gates"),
+        *show_gates(gates),
+    )
+
+
+def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str) -> Section:
+    """Return the findings on metrics that may decide, one of each hole."""
+    rows = list_findings(source, claims["findings"])
+    return blocks.section(*show_findings(rows, claims, explorer))
+
+
+def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
+    """Return the comparison of versions on the same questions, and the rates of candidate and baseline."""
+    decisions = [row for row in read_decisions(source) if row["baseline"]]
+    baselines = [row["system"] for row in source.rows(LIST_BASELINES, ["fct_interactions.version_role"])]
+    systems = [*(row["system"] for row in decisions), *baselines]
+    rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"] if decisions else []
+    compared = [
+        blocks.paragraph(f"{clean_label(pair['candidate'])} against {clean_label(pair['baseline'])}: {pair['said']}")
+        for pair in pairs
+        if pair["said"]
+    ]
+    return blocks.section(
+        *compared,
+        _show_rates("Verdicts of both versions.", [row for row in rates if row["criterion"] == "verdict"]),
+        blocks.absent("There are no two versions to compare.") if not (compared or rates) else None,
+    )
+
+
+def describe_changing(source: Warehouse) -> list[Block | None]:
+    """Return the rates before and since a change, and the drift alarms of metrics that may decide."""
+    systems = [row["system"] for row in read_decisions(source) if row["system"]]
+    periods = [row for row in _list_rates(source, systems) if row["dimension"] == "period"]
+    alarms = source.rows(LIST_ALARMS, ["fct_metric_drift", "dim_metrics.is_deciding"])
+    return [
+        _show_rates("Answers to customers before and since the change that was found.", periods)
+        or blocks.paragraph("No change over the weeks was found in the answers to customers."),
+        blocks.table(
+            "Series that left their reference. A series is a metric in a segment.",
+            (
+                "metric_name",
+                Column("Segment", describe_segment, ""),
+                Column("Latest weeks", lambda row: format_day(row["window_start"]), ""),
+                "difference=Change of the mean",
+                "count_reference=n before",
+                "count_window=n since",
+            ),
+            alarms,
+            MAXIMUM_ALARMS,
+            "series",
+        ),
+    ]
+
+
+def describe_sure(source: Warehouse, labels: Mapping[str, Any]) -> Section:
+    """Return who rated, and which scores may decide, with what labels have and need."""
+    scorers = source.rows(LIST_SCORERS, ["dim_metrics.admission"])
+    given = labels["warning"] or f"Labels of answers: {sum(labels['counts'].values()):,}, all by people."
+    return blocks.section(
+        blocks.paragraph(
+            f"{'' if 'person' in labels['counts'] else 'No person rated any answer. '}"
+            f"{given if labels['counts'] else 'Nobody rated any answer.'}"
+        ),
+        blocks.table(
+            "Which scores decide verdicts, gates and findings. Others are shown and decide nothing.",
+            (
+                "metric_name",
+                "criterion",
+                Column("May it decide?", _show_admission, ""),
+                "admission_reason=Why: what labels show, and what is asked",
+                "threshold",
+            ),
+            scorers,
+            MAXIMUM_SCORERS,
+            "metrics",
+        ),
+    )
+
+
+def _show_admission(row: Row) -> Any:
+    admission = row["admission"]
+    return blocks.pill(_ADMISSION_STATES.get(admission, "not_evaluated"), ADMITTED.get(admission, "–"))
+
+
+def _list_rates(source: Warehouse, systems: Sequence[str]) -> list[Row]:
+    return source.rows(LIST_RATES, ["fct_failure_rates"], systems=list(systems))
+
+
+def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:
+    return blocks.table(
+        caption,
+        (
+            "criterion",
+            "system",
+            Column("Answers", _name_answers, ""),
+            Column("Fail", lambda row: say_share(*(row[f"failure_rate{end}"] for end in ("", "_lower", "_upper")))),
+            "count_interactions=n",
+            "count_labels_by_people=Labels by people",
+            "count_labels_by_language_models=By language models",
+            "statement=What it rests on",
+        ),
+        rows,
+        MAXIMUM_RATES,
+        "rates",
+    )
+
+
+def _name_answers(row: Row) -> str:
+    of = {"production": "to customers", "test_set": "to the test set", "variant": "to changed questions"}
+    named = of.get(row["population"], clean_label(row["population"]))
+    return named if row["dimension"] == "all" else f"{named}, {clean_label(row['segment'])}"
