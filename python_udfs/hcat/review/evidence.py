@@ -56,9 +56,7 @@ def measure_labels(
             "coverage": cover_labels(labels, targets, predictions, alpha),
             "audits": check_audits(labels, targets, predictions, alpha),
             "bands": measure_score_bands(labels, targets, confidence),
-            "thresholds": fit_thresholds(
-                labels, targets, appetites, confidence, random_seed, decisions, applications
-            ),
+            "thresholds": fit_thresholds(labels, targets, appetites, confidence, random_seed, decisions, applications),
             "labels_needed": measure_labels_needed(labels, wanted, targets),
         }
     )
