@@ -32,7 +32,8 @@ pivoted as (
 
 joined as (
     select
-        measured.*,
+        -- other parts have an auroc of their own
+        measured.{{ columns_except(['auroc']) }},
         pivoted.*,
         measured.calibration_error <= measured.calibration_error_limit as is_within_chance
     from measured
