@@ -142,43 +142,11 @@ united as (
             and bounded.dimension = estimated.dimension
             and bounded.segment = estimated.segment
     where estimated.criterion is null
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', criterion, system, population, dimension, segment)) as failure_rate_id,
-        criterion,
-        system,
-        population,
-        dimension,
-        segment,
-
-        -- strings
-        method,
-        message,
-        statement,
-
-        -- numerics
-        count_interactions,
-        count_known_outcomes,
-        count_labels,
-        count_labels_by_people,
-        count_labels_by_language_models,
-        count_failures,
-        count_clusters,
-        effective_n,
-        failure_rate,
-        failure_rate_lower,
-        failure_rate_upper,
-        labels_only_rate,
-        power_tuning,
-        width_ratio,
-
-        -- booleans
-        count_clusters < {{ var('hcat_minimum_segment_clusters') }} as is_small
-    from united
-    where dimension in ('all', 'period') or count_clusters >= {{ var('hcat_minimum_segment_clusters') }}
 )
 
-select * from final
+select {{ columns_of_contract({
+    'failure_rate_id': "md5(concat_ws('|', criterion, system, population, dimension, segment))",
+    'is_small': 'count_clusters < ' ~ var('hcat_minimum_segment_clusters'),
+}) }}
+from united
+where dimension in ('all', 'period') or count_clusters >= {{ var('hcat_minimum_segment_clusters') }}
