@@ -67,9 +67,7 @@ _LIST_SCORED: Final = "select metric_name from fct_marginal_weaknesses where dim
 
 def choose_metric(source: Warehouse, build: Build) -> Row | None:
     """Return the metric that the page shows first; None in a warehouse without a scored primary metric."""
-    scored = {
-        row["metric_name"] for row in source.rows(_COUNT_SCORES, ["fct_marginal_weaknesses"]) if row["count_scored"]
-    }
+    scored = {row["metric_name"] for row in source.rows(_LIST_SCORED, ["fct_marginal_weaknesses"])}
     ordered = dict.fromkeys((*MAIN_METRICS, *build.primary))
     with_scores = [build.primary[name] for name in ordered if name in build.primary and name in scored]
     decided = [metric for metric in with_scores if metric["threshold"] is not None]
