@@ -3,7 +3,7 @@
 ``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
 of a tool to them. ``hcat build`` is ``dbt build`` of hcat. ``hcat upgrade`` makes the warehouse of an earlier version
 fit for this one. ``hcat forget`` and ``hcat prune`` delete interactions for good. ``hcat report`` writes the
-report of the last build, ``hcat explore`` a page to read its interactions, and ``hcat summary`` prints about ten lines.
+report of the last build, ``hcat explore`` a page to read its interactions, and ``hcat summary`` prints its first lines.
 ``hcat sign`` records a signature. ``hcat labels`` writes the rating desk, and exports and imports review sheets.
 ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends
 such queries to an application.
@@ -276,16 +276,13 @@ def report(
         Path | None,
         typer.Option("--output", help="HTML file to write; by default report.html in the warehouse folder."),
     ] = None,
-    metric: Annotated[
-        str | None, typer.Option("--metric", help="Primary metric of the maps of pairs, for instance support_words.")
-    ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="Print it as a PDF beside the HTML file; needs Chromium.")] = False,
 ) -> None:
     """Write the report of the last build as one HTML file that needs no network."""
     from hcat.report import write_report
     from hcat.report.pdf import print_pdf
 
-    path = write_report(place, output or find_folder(place) / "report.html", metric)
+    path = write_report(place, output or find_folder(place) / "report.html")
     say(path)
     if pdf:
         say(print_pdf(path, path.with_suffix(".pdf")))
@@ -346,7 +343,7 @@ def sign(
 @app.command()
 @reads_a_build
 def summary(place: Place) -> None:
-    """Print the results of the last build in about ten lines."""
+    """Print the first lines of the report: may it go live, how often it is wrong, what changed, what to do next."""
     from hcat.report import summarise
 
     say_in_columns(summarise(place))

@@ -9,7 +9,6 @@ from typing import Any, Final
 from hcat.engine.warehouse import Row, Warehouse, WarehouseError
 from hcat.explorer import data, tables
 from hcat.report.ledger import Build, read_build
-from hcat.report.maps import choose_metric
 from hcat.statistics.arrays import Integers
 
 #: Values of a tag that is a facet.
@@ -55,10 +54,30 @@ class Read:
         return tables.show(segment, tables.SHORT_CHARACTERS) if coded is None or code is None else coded.labels[code]
 
 
+#: Metric that the page shows first, in order of preference; the first that is primary, decided and scored.
+MAIN_METRICS: Final = (
+    "groundedness",
+    "groundedness_similarity__mean",
+    "support_words",
+    "semantic_similarity",
+    "answer_relevancy__mean",
+)
+_LIST_SCORED: Final = "select metric_name from fct_marginal_weaknesses where dimension = 'all' and count_scored > 0"
+
+
+def choose_metric(source: Warehouse, build: Build) -> Row | None:
+    """Return the metric that the page shows first; None in a warehouse without a scored primary metric."""
+    scored = {row["metric_name"] for row in source.rows(_LIST_SCORED, ["fct_marginal_weaknesses"])}
+    ordered = dict.fromkeys((*MAIN_METRICS, *build.primary))
+    with_scores = [build.primary[name] for name in ordered if name in build.primary and name in scored]
+    decided = [metric for metric in with_scores if metric["threshold"] is not None]
+    return next(iter(decided or with_scores), None)
+
+
 def read_everything(source: Warehouse) -> Read:
     """Return what the page needs of every interaction."""
     build = read_build(source)
-    main = choose_metric(source, build.metrics, None)
+    main = choose_metric(source, build)
     if main is None:
         raise WarehouseError("the warehouse holds no scored interaction: load logs and run `dbt build`")
     dimensions = data.list_dimensions(source)

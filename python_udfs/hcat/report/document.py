@@ -61,16 +61,16 @@ SECTIONS: Final = (*QUESTIONS, *APPENDIX)
 EXPLORER_FILE: Final = "explorer.html"
 
 
-def write_report(warehouse: Path | Place, output: Path, metric_name: str | None = None) -> Path:
+def write_report(warehouse: Path | Place, output: Path) -> Path:
     """Write the report of the last build as one HTML file and return its path."""
-    page = render_report(warehouse, metric_name, output.with_name(EXPLORER_FILE))
+    page = render_report(warehouse, output.with_name(EXPLORER_FILE))
     output.parent.mkdir(parents=True, exist_ok=True)
     with replacing(output) as unfinished:
         unfinished.write_text(page, encoding="utf-8", newline="\n")
     return output
 
 
-def render_report(warehouse: Path | Place, metric_name: str | None = None, explorer: Path | None = None) -> str:
+def render_report(warehouse: Path | Place, explorer: Path | None = None) -> str:
     """Return the report as HTML text; links lead to `explorer` if it is of this build."""
     import jinja2
 
@@ -78,7 +78,7 @@ def render_report(warehouse: Path | Place, metric_name: str | None = None, explo
         check_finished(source)
         build = read_build(source)
         beside = explorer.name if explorer is not None and _is_page_of(explorer, build) else ""
-        context = build_context(source, build, metric_name, beside)
+        context = build_context(source, build, beside)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -103,7 +103,7 @@ def drop_dead_links(page: str) -> str:
     return re.sub(r'<a href="#([^"]+)">(.*?)</a>', lambda link: link[0] if link[1] in known else link[2], page)
 
 
-def build_context(source: Warehouse, build: Build, metric_name: str | None, explorer: str) -> dict[str, Any]:
+def build_context(source: Warehouse, build: Build, explorer: str) -> dict[str, Any]:
     """Return everything that the templates show."""
     counts = read_counts(source)
     gates = describe_gates(source, build.run)
@@ -118,7 +118,7 @@ def build_context(source: Warehouse, build: Build, metric_name: str | None, expl
         "metrics": describe_metrics(source, build, not calibration.is_empty),
         "outcomes": describe_outcomes(source, build),
         "calibration": calibration,
-        "weaknesses": describe_weaknesses(source, build, claims, metric_name),
+        "weaknesses": describe_weaknesses(source, build, claims),
         "privacy": describe_privacy(source),
         "bias": describe_bias(source, build),
         "robustness": describe_robustness(source, build),

@@ -12,7 +12,6 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.causes import describe_causes
 from hcat.report.ledger import Build
-from hcat.report.maps import BIVARIATE, LIST_CONSTANT_DIMENSIONS, MARGINAL, describe_maps
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     describe_segment,
@@ -27,6 +26,16 @@ from hcat.report.showing import (
 from hcat.report.worst import describe_conversations
 from hcat.statistics.intervals import wilson_interval
 
+MARGINAL: Final = "fct_marginal_weaknesses"
+BIVARIATE: Final = "fct_bivariate_weaknesses"
+#: Dimensions with a segment that holds every interaction: such a segment is the whole, and its pairs repeat others.
+LIST_CONSTANT_DIMENSIONS: Final = """
+select distinct segments.dimension
+from fct_marginal_weaknesses as segments
+inner join fct_marginal_weaknesses as whole
+    on segments.metric_name = whole.metric_name and whole.dimension = 'all'
+where segments.dimension <> 'all' and segments.count_interactions = whole.count_interactions
+"""
 #: Cells in the figure of the weakest segments: at most, and at least where fewer are weak.
 MAXIMUM_DIFFERENCES: Final = 20
 MINIMUM_DIFFERENCES: Final = 8
@@ -270,8 +279,8 @@ order by weakness_id, rank, interaction_id
 """
 
 
-def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, Any], metric_name: str | None) -> Section:
-    """Return the weakest segments, the tests, maps, causes of failures and conversations."""
+def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, Any]) -> Section:
+    """Return the weakest segments, the tests, causes of failures and conversations."""
     ranked = source.rows(LIST_TESTED, TESTED, weakness_ids=None, maximum=MAXIMUM_DIFFERENCES)
     cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
     findings = claims["findings"]
@@ -286,7 +295,6 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
         blocks.heading("Weakest segments"),
         *_describe_differences(build, cells, others, examples),
         _count_tests(claims["tests"]),
-        *describe_maps(source, build, metric_name),
         *causes,
         *describe_conversations(source),
         gaps=[

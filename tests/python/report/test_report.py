@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcat import report
-from hcat.report.maps import HEATMAP_PAIRS
 from hcat.report.showing import (
     as_markup,
     distinct_labels,
@@ -27,6 +26,8 @@ from hcat.report.showing import (
     format_percent,
 )
 
+#: Pairs of dimensions of the bivariate mart.
+PAIRS = (("topic", "query_type"), ("topic", "system"))
 MODELS = Path(__file__).resolve().parents[3] / "models"
 
 HOSTILE = (
@@ -239,7 +240,7 @@ def add_marts(connection: Any) -> None:
                 source=source,
             )
         )
-    for first, second in HEATMAP_PAIRS:
+    for first, second in PAIRS:
         source = (
             f"select *, '{first}' as first_dimension, {first} as first_segment,"
             f" '{second}' as second_dimension, {second} as second_segment from ({SCORED})"
@@ -527,27 +528,6 @@ def test_header_gates_and_ledger_say_what_was_decided(page: str) -> None:
     assert "0123abcd" in page
     assert "✓ passed" in page
     assert "? undecided" in page
-
-
-def test_heatmap_shows_rate_interval_and_count(page: str) -> None:
-    # 60 interactions, groundedness 0 to 1 in 60 steps, threshold .6: numbers 0 to 35 of 59 lie below it
-    assert "Topic by query type" in page
-    assert "share failing, 0 % to 100 %" in page
-    assert re.search(r">60\.0 %</text>", page)
-    assert re.search(r">\[55\.0, 65\.0\] %</text>", page)
-    assert re.search(r">n 20</text>", page)
-
-
-def test_heatmap_without_decision_shows_the_mean(tmp_path: Path) -> None:
-    text = report.render_report(make_warehouse(tmp_path), metric_name="support_words")
-    assert "mean score, best cell to worst cell" in text
-    assert "Metric: <code>support_words</code>" in text
-
-
-def test_unknown_metric_is_refused(tmp_path: Path) -> None:
-    warehouse = make_warehouse(tmp_path)
-    with pytest.raises(ValueError, match=r"metric must be one of .*support_words, got nonsense"):
-        report.render_report(warehouse, metric_name="nonsense")
 
 
 def test_rejects_ratings_and_statuses_are_shown(page: str) -> None:

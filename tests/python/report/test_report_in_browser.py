@@ -90,7 +90,7 @@ def large_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("large")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(test_report, "METRICS", list_metrics())
-        patch.setattr(test_report, "HEATMAP_PAIRS", PAIRS)
+        patch.setattr(test_report, "PAIRS", PAIRS)
         warehouse = make_calibrated(
             folder, text=HOSTILE, count=5000, count_topics=400, count_systems=40, answer="a long answer " * 150
         )

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import html
 import io
-import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
-#: Ramps from best (left) to worst (right); lightness falls monotonically, so that grey print keeps the order.
-FAILURE_RAMP = ("#fff7ec", "#fdd9a5", "#fc9a63", "#d7301f", "#7f0000")
-SCORE_RAMP = ("#f7fbff", "#c6dbef", "#7fb3d8", "#2a72b5", "#08306b")
 #: Okabe and Ito (2008), the five that stand out on white; shapes repeat what the colours say.
 SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#8a3b78", "#333333")
 SERIES_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
@@ -20,46 +16,10 @@ MUTED_INK = "#56616d"
 GRID = "#dfe4ea"
 #: Line of a decided threshold; dashed wherever it is drawn, so that it needs no colour.
 DECISION_INK = "#b3261e"
-#: Share of white mixed into the colour of a cell that cannot be told from the whole.
-FADE = 0.62
 #: Decimals of a coordinate in pixels; a tenth is below what a screen or printer shows.
 COORDINATE_DECIMALS = 1
 
 _FONT = "Helvetica, Arial, sans-serif"
-
-
-def shade_colour(shade: float, ramp: Sequence[str], is_unsure: bool = False) -> str:
-    """Return the hex colour of ``shade`` (0 best, 1 worst) on ``ramp``, mixed with white when ``is_unsure``."""
-    if not 0 <= shade <= 1:
-        raise ValueError(f"shade must lie in [0, 1], got {shade}")
-    position = shade * (len(ramp) - 1)
-    start = min(int(position), len(ramp) - 2)
-    share = position - start
-    low, high = _channels(ramp[start]), _channels(ramp[start + 1])
-    mixed = [first + (second - first) * share for first, second in zip(low, high, strict=True)]
-    if is_unsure:
-        mixed = [channel + (255 - channel) * FADE for channel in mixed]
-    return "#" + "".join(f"{round(channel):02x}" for channel in mixed)
-
-
-def contrast_ratio(first: str, second: str) -> float:
-    """Return the contrast of two hex colours, 1 to 21 (WCAG 2.2; text needs 4.5)."""
-    lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def luminance(colour: str) -> float:
-    """Return the relative luminance of a hex colour, 0 (black) to 1 (white), as WCAG 2.2 defines it."""
-    linear = [
-        share / 12.92 if share <= 0.04045 else math.pow((share + 0.055) / 1.055, 2.4)
-        for share in (channel / 255 for channel in _channels(colour))
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def text_colour(background: str) -> str:
-    """Return black or white, whichever has the higher contrast with ``background``."""
-    return max(("#000000", "#ffffff"), key=lambda colour: contrast_ratio(colour, background))
 
 
 def encode_series(series: Sequence[str]) -> tuple[Any, Any]:
@@ -208,7 +168,3 @@ def _shorten_tag(tag: re.Match[str]) -> str:
 
 def _round_coordinate(number: re.Match[str]) -> str:
     return f"{round(float(number[0]), COORDINATE_DECIMALS) + 0.0:g}"
-
-
-def _channels(colour: str) -> list[int]:
-    return [int(colour[start : start + 2], 16) for start in (1, 3, 5)]
