@@ -69,7 +69,7 @@
             'int_metrics__judged', 'int_metrics__privacy', 'int_metrics__reference', 'int_metrics__retrieval',
             'int_metrics__safety', 'int_metrics__selfcheck', 'int_metrics__similarity', 'int_metrics__support',
             'int_metrics__transport', 'int_metrics_numbered', 'int_metrics_unioned', 'int_new_clusters_tested',
-            'int_pairs_keyed', 'int_partition_sums', 'int_passage_windows', 'int_passages', 'int_prediction_sets',
+            'int_pairs_keyed', 'int_queries', 'int_partition_sums', 'int_passage_windows', 'int_passages', 'int_prediction_sets',
             'int_privacy_findings', 'int_privacy_recognisers', 'int_public_values', 'int_queries_grouped',
             'int_queries_masked', 'int_queries_rooted', 'int_query_examples', 'int_query_relevance',
             'int_rater_agreement', 'int_rater_reports', 'int_ratings_adjudicated', 'int_ratings_labelled',

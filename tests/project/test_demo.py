@@ -55,7 +55,7 @@ def test_no_shipped_decision_is_about_the_demo(name: str) -> None:
     demo = REPOSITORY / "demo" / "seeds" / f"{name}.csv"
     assert path.read_text(encoding="utf-8").splitlines()[0] == demo.read_text(encoding="utf-8").splitlines()[0]
     # gates that hold for anybody hold for the demo too; other decisions nobody can take for everybody
-    shared = [row for row in read_rows(path) if row in read_rows(demo)] if name == "threshold_gates" else []
+    shared = [row for row in read_rows(path) if row in read_rows(demo)] if name in ("threshold_gates", "threshold_decisions") else []
     assert read_rows(path) == shared
 
 
@@ -103,6 +103,7 @@ def test_metrics_of_listed_risks_are_seen_by_segment_and_over_time(warehouse: Pa
         scored = named & metrics("fct_evaluations where raw_score is not null")
         assert {"support_numbers", "groundedness"} <= scored
         assert scored <= metrics("fct_marginal_weaknesses where dimension = 'topic' and count_scored > 0")
+        scored &= metrics("int_primary_evaluations where is_in_monitored_population and raw_score is not null")
         assert scored <= metrics("fct_metric_drift where test = 'mean_shift' and dimension = 'topic'")
         # the catalogue itself marks what the risks of nearly every application name
         assert {"support_numbers", "toxicity__maximum"} <= metrics("metric_catalog where is_primary")
