@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.gates.decisions import read_decisions
-from hcat.gates.words import say_share
 from hcat.language.display import clean_label
+from hcat.monitoring.decisions import read_decisions
+from hcat.monitoring.words import say_share
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.outcomes import ADMITTED, show_gates
