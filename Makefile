@@ -3,6 +3,7 @@
 # make test-set  from documents to queries.jsonl: topics, stratified sample, queries, variants (docs/test-generation.md)
 # make grammar  from tables of the warehouse to queries with true answers (docs/grammar.md)
 # make web     the bundles of the explorer and the rating desk, byte for byte (needs Node)
+# make demo-experts  a second demo on real answers that experts judged (docs/experts.md), in warehouse/experts
 # make sbom    a bill of materials of what hcat runs on, dist/sbom.json (docs/dependencies.md)
 # make bench   accuracy, speed and behaviour; results go to docs/benchmarks.md (needs HCAT_BENCHMARK_DATA)
 SHELL := /bin/bash
@@ -21,7 +22,7 @@ export PYTHONHASHSEED := 0
 TEST_SET ?= $(HCAT_WAREHOUSE)/test_set
 GRAMMAR ?= $(HCAT_WAREHOUSE)/grammar
 
-.PHONY: build test-set grammar test lint sbom bench report demo web clean
+.PHONY: build demo-experts test-set grammar test lint sbom bench report demo web clean
 
 # what the locks name, file by file of known digest, by uv or else by pip (supply_chain/install.py): run-time packages to
 # build, those of developers to test
@@ -63,6 +64,18 @@ build: .venv/installed
 
 report: .venv/installed
 	$(BIN)/hcat report
+
+# a project of its own with hcat as its package; where HCAT_WAREHOUSE is named, its warehouse is there. The figures and tables of the
+# page are written anew: `git diff` shows whether this build gives the same
+EXPERTS := $(abspath $(if $(filter file,$(origin HCAT_WAREHOUSE)),warehouse/experts,$(HCAT_WAREHOUSE)))
+demo-experts: export HCAT_DEMO := 0
+demo-experts: export HCAT_WAREHOUSE := $(EXPERTS)
+demo-experts: export DBT_PROFILES_DIR := $(CURDIR)/demo/experts
+demo-experts: .venv/installed
+	$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
+	$(PRIVATE) cd demo/experts && bin="$(CURDIR)/$(BIN)" && "$$bin/dbt" --quiet deps && "$$bin/hcat" build --progress && \
+	"$$bin/hcat" explore && "$$bin/hcat" report && "$$bin/hcat" summary
+	$(BIN)/python demo/experts/figures.py "$$HCAT_WAREHOUSE/hcat.duckdb"
 
 # tests of logs that are not built here are left out: a test set needs documents alone. Vars on the command line make dbt
 # parse the project again, unless they have a folder of their own

@@ -1,7 +1,7 @@
 """What is planted in the demo, held against the marts of its build: found or not, by which mart, and what is false.
 
 The generator writes the fault of each answer into `recorded_fault`, which no score reads. `demo/planted.yml` lists the
-rest. The comparison stands outside the product: it reads the published names of marts alone.
+rest. A finding is judged by the labels of the same warehouse, and where they are too few by the verdicts.
 """
 
 from __future__ import annotations
@@ -18,18 +18,24 @@ import numpy as np
 import yaml
 
 from benchmarks.harness import ROOT, BenchmarkError, Outcome, Table, argument_parser, build, finish, working_folder
+from benchmarks.planted_findings import (
+    FIRST_FINDINGS,
+    LEAST_LABELS,
+    QUANTILE,
+    UNSUPPORTED_ALLOWED,
+    VERDICTS,
+    Judged,
+    cell_name,
+    judge_findings,
+    read_rows,
+    segments_of,
+)
 from hcat.statistics.intervals import wilson_interval
 
 DEMO: Final = ROOT / "demo"
-#: Findings that a reader looks at first, and how many of them may be false.
-MOST_SEVERE: Final = 30
-FALSE_ALLOWED: Final = 2
 #: Least share of answers whose prediction set has one label.
 LEAST_DECIDED: Final = 0.60
-QUANTILE: Final = 1.96
 
-#: Severities of findings, worst first.
-_SEVERITIES: Final = ("severe", "moderate", "minor")
 
 _FAILING = """
 select interaction_id, bool_or(is_failing) as is_failing
@@ -53,12 +59,6 @@ union all
 select metric_name, first_dimension, first_segment, second_dimension, second_segment, count_scored, difference,
     difference_lower, is_weak, count_needed_to_flag, 'fct_bivariate_weaknesses' as mart
 from fct_bivariate_weaknesses
-"""
-
-_FINDINGS = """
-select metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, kind, difference
-from fct_findings
-where status <> 'closed_by_data'
 """
 
 _GAPS = """
@@ -87,6 +87,30 @@ select interaction_id, string_agg(distinct entity_type, ', ' order by entity_typ
 from fct_privacy_findings
 where is_leak
 group by interaction_id
+"""
+
+_EXTREMES = """
+select interaction_id, raw_score, scored_count
+from fct_evaluations
+where metric_name = $metric_name and raw_score is not null
+order by raw_score * case when $by_count then scored_count else 1 end desc, interaction_id
+limit 1
+"""
+
+_REPEATED = """
+select conversations.conversation_id, conversations.count_repeating
+from fct_conversations as conversations
+inner join fct_interactions as interactions on conversations.conversation_id = interactions.conversation_id
+where conversations.is_error_repeated and list_contains($interactions, interactions.interaction_id)
+group by all
+"""
+
+_HYPOTHESES = """
+select system, first_side, second_side, difference, difference_lower, difference_upper, count_groups_in_both
+from fct_robustness_differences
+where hypothesis = $hypothesis and scope = 'all' and gap_rule = 'own_side' and measure = 'accuracy'
+    and status = 'compared'
+order by system
 """
 
 _GAP_GROUPS = """
@@ -176,6 +200,30 @@ def hold_faults(
     return found
 
 
+def hold_verdicts(
+    connection: duckdb.DuckDBPyConnection, limits: Mapping[str, Any], faults: Mapping[str, str]
+) -> list[Found]:
+    """Return for each kind of fault the share of its answers whose verdict is failing, and the false alarms.
+
+    False alarms are counted among the answers that say something, and so have a score; the others are named beside.
+    """
+    failing = {key for key, is_failing, _ in connection.execute(VERDICTS).fetchall() if is_failing}
+    found = []
+    for kind, least in limits["at_least"].items():
+        own = [key for key, fault in faults.items() if fault == kind]
+        share = sum(key in failing for key in own) / len(own) if own else 0.0
+        effect = f"{sum(key in failing for key in own)} of {len(own)} fail"
+        missing = "" if own and share >= least else f"{share:.1%}, wanted at least {least:.0%}"
+        found.append(Found(f"verdict on {kind}", not missing, "fct_verdicts", effect, missing))
+    scored = {key for key, _ in connection.execute(_SCORES, {"metric": "groundedness"}).fetchall()}
+    good = {key for key, fault in faults.items() if fault == "none"}
+    share = len(good & scored & failing) / len(good & scored) if good & scored else 1.0
+    effect = f"{len(good & scored & failing)} of {len(good & scored)} with a score fail"
+    effect += f"; {len((good - scored) & failing)} of {len(good - scored)} without one"
+    missing = "" if share <= limits["false_alarms"] else f"{share:.1%}, wanted at most {limits['false_alarms']:.1%}"
+    return [*found, Found("verdict on answers without a fault", not missing, "fct_verdicts", effect, missing)]
+
+
 def _hold_ranking(
     connection: duckdb.DuckDBPyConnection, kind: str, rule: Mapping[str, Any], faults: Mapping[str, str]
 ) -> Found:
@@ -212,7 +260,7 @@ def _rank(connection: duckdb.DuckDBPyConnection, kind: str, metric: str, faults:
 
 def hold_cells(connection: duckdb.DuckDBPyConnection, cells: Sequence[Mapping[str, Any]]) -> list[Found]:
     """Return for each planted cell whether that very cell is weak, at what difference, and what it would take."""
-    rows = _rows(connection, _CELLS)
+    rows = read_rows(connection, _CELLS)
     application = _application(connection)
     found = []
     for cell in cells:
@@ -240,7 +288,7 @@ def hold_gaps(connection: duckdb.DuckDBPyConnection, gaps: Sequence[Mapping[str,
     found = []
     for gap in gaps:
         system = f"{application} {gap['application_version']}"
-        rows = _rows(connection, _GAPS, system=system, design=gap["design"], attribute=gap["attribute"])
+        rows = read_rows(connection, _GAPS, system=system, design=gap["design"], attribute=gap["attribute"])
         gaps_found = [row for row in rows if row["verdict"] == "gap_found"]
         effect = "; ".join(
             f"{row['metric_name']} {row['difference']:+.3g} (p {row['adjusted_p_value']:.3f}, "
@@ -258,7 +306,7 @@ def hold_behaviours(connection: duckdb.DuckDBPyConnection, behaviours: Sequence[
     found = []
     for behaviour in behaviours:
         system = f"{application} {behaviour['application_version']}"
-        rows = _rows(connection, _BEHAVIOURS, system=system, variant_type=behaviour["variant_type"])
+        rows = read_rows(connection, _BEHAVIOURS, system=system, variant_type=behaviour["variant_type"])
         turned = sum(row["count_turned_wrong"] for row in rows)
         judged = sum(row["count_judged"] for row in rows)
         effect = f"{turned} of {judged} judged answers turned wrong"
@@ -272,7 +320,7 @@ def hold_drifts(connection: duckdb.DuckDBPyConnection, drifts: Sequence[Mapping[
     found = []
     for drift in drifts:
         wanted = {"metric_name": drift["metric_name"], "first_day": drift["first_day"]}
-        rows = _rows(connection, _DRIFTS, **wanted)
+        rows = read_rows(connection, _DRIFTS, **wanted)
         effect = "–"
         if rows:
             best = rows[0]
@@ -292,7 +340,7 @@ def hold_regressions(connection: duckdb.DuckDBPyConnection, regressions: Sequenc
     for regression in regressions:
         ((dimension, segment),) = regression["where"].items()
         wanted = {"metric_name": regression["metric_name"], "dimension": dimension, "segment": segment}
-        rows = _rows(connection, _REGRESSIONS, **wanted)
+        rows = read_rows(connection, _REGRESSIONS, **wanted)
         effect = "–"
         if rows:
             effect = (
@@ -309,7 +357,7 @@ def hold_leaks(
     connection: duckdb.DuckDBPyConnection, leaks: Sequence[Mapping[str, Any]], faults: Mapping[str, str]
 ) -> list[Found]:
     """Return for each planted leak whether its answer has a finding of privacy, beside the other answers that have."""
-    rows = {row["interaction_id"]: row["entity_types"] for row in _rows(connection, _LEAKS)}
+    rows = {row["interaction_id"]: row["entity_types"] for row in read_rows(connection, _LEAKS)}
     found = []
     for leak in leaks:
         own = [key for key, fault in faults.items() if fault == leak["recorded_fault"]]
@@ -320,13 +368,59 @@ def hold_leaks(
     return found
 
 
+def hold_extremes(
+    connection: duckdb.DuckDBPyConnection, extremes: Sequence[Mapping[str, Any]], faults: Mapping[str, str]
+) -> list[Found]:
+    """Return for each planted extreme whether its answer has the highest score, or the most of what is counted."""
+    found = []
+    for extreme in extremes:
+        wanted = {"metric_name": extreme["metric_name"], "by_count": bool(extreme.get("by_count"))}
+        rows = read_rows(connection, _EXTREMES, **wanted)
+        is_found = bool(rows) and faults.get(rows[0]["interaction_id"]) == extreme["recorded_fault"]
+        effect = f"{rows[0]['raw_score']:.2f} of {rows[0]['scored_count']:,}" if rows else "–"
+        mart = f"fct_evaluations: {extreme['metric_name']}"
+        found.append(Found(extreme["name"], is_found, mart, effect, "" if is_found else "another answer has more"))
+    return found
+
+
+def hold_conversations(
+    connection: duckdb.DuckDBPyConnection, conversations: Sequence[Mapping[str, Any]], faults: Mapping[str, str]
+) -> list[Found]:
+    """Return for each planted conversation whether its error is said to be repeated."""
+    found = []
+    for conversation in conversations:
+        own = [key for key, fault in faults.items() if fault == conversation["recorded_fault"]]
+        rows = read_rows(connection, _REPEATED, interactions=own)
+        effect = "; ".join(f"repeated in {row['count_repeating']} of {len(own)} turns" for row in rows) or "–"
+        missing = "" if rows else "no repeated error"
+        found.append(Found(conversation["name"], bool(rows), "fct_conversations", effect, missing))
+    return found
+
+
+def hold_hypotheses(connection: duckdb.DuckDBPyConnection, hypotheses: Sequence[Mapping[str, Any]]) -> list[Found]:
+    """Return for each planted hypothesis whether both wordings of enough questions are compared."""
+    found = []
+    for hypothesis in hypotheses:
+        rows = read_rows(connection, _HYPOTHESES, hypothesis=hypothesis["hypothesis"])
+        enough = [row for row in rows if row["count_groups_in_both"] >= hypothesis["at_least"]]
+        effect = "; ".join(
+            f"{row['first_side']} {row['difference']:+.2f} [{row['difference_lower']:+.2f}, "
+            f"{row['difference_upper']:+.2f}] against {row['second_side']}, {row['count_groups_in_both']} groups"
+            for row in rows
+        )
+        missing = "" if enough else f"not compared in {hypothesis['at_least']} groups"
+        mart = "fct_robustness_differences: accuracy"
+        found.append(Found(hypothesis["name"], bool(enough), mart, effect or "–", missing))
+    return found
+
+
 def hold_gap_groups(connection: duckdb.DuckDBPyConnection, gap_groups: Sequence[Mapping[str, Any]]) -> list[Found]:
     """Return for each planted gap whether no wording of its question has a right answer."""
     application = _application(connection)
     found = []
     for gap in gap_groups:
         system = f"{application} {gap['application_version']}"
-        rows = _rows(connection, _GAP_GROUPS, system=system, query_group=gap["query_group"])
+        rows = read_rows(connection, _GAP_GROUPS, system=system, query_group=gap["query_group"])
         effect = "; ".join(f"{row['count_correct']} of {row['count_answers']} answers right" for row in rows) or "–"
         missing = "" if rows else "no gap group"
         found.append(Found(gap["name"], bool(rows), "fct_robustness_groups", effect, missing))
@@ -337,7 +431,7 @@ def hold_unreliable(connection: duckdb.DuckDBPyConnection, metrics: Iterable[str
     """Return for each metric that says nothing about truth whether its precision is not shown to beat chance."""
     found = []
     for metric in metrics:
-        rows = _rows(connection, _RELIABILITY, metric_name=metric)
+        rows = read_rows(connection, _RELIABILITY, metric_name=metric)
         informative = [row for row in rows if row["value_lower"] > row["chance_value"]]
         effect = "; ".join(
             f"{row['measured_value']:.2f} [{row['value_lower']:.2f}, {row['value_upper']:.2f}], "
@@ -361,23 +455,6 @@ def hold_absent(connection: duckdb.DuckDBPyConnection, absent: Iterable[str]) ->
     return found
 
 
-def judge_findings(
-    connection: duckdb.DuckDBPyConnection, cells: Iterable[Mapping[str, str]]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the most severe findings, and those of them that no planted cell, as a conjunction, explains.
-
-    A planted cell explains a finding whose segments contradict none of its own and name at least one of them: a weak
-    topic that holds the planted cell, or a part of it.
-    """
-    application = _application(connection)
-    planted = [to_segments(where, application) for where in cells]
-    rows = _rows(connection, _FINDINGS)
-    rows.sort(key=lambda row: (_rank_of(row["severity"]), -(row["difference"] or 0.0), json.dumps(segments_of(row))))
-    severe = rows[:MOST_SEVERE]
-    false = [row for row in severe if not any(is_consistent(segments_of(row), where) for where in planted)]
-    return severe, false
-
-
 def to_segments(where: Mapping[str, str], application: str) -> dict[str, str]:
     """Return the cell in the dimensions of the marts: a version is a part of the system.
 
@@ -389,27 +466,6 @@ def to_segments(where: Mapping[str, str], application: str) -> dict[str, str]:
     segments = dict(where)
     if version := segments.pop("application_version", None):
         segments["system"] = f"{application} {version}"
-    return segments
-
-
-def segments_of(row: Mapping[str, Any]) -> dict[str, str]:
-    """Return the segments of a cell by dimension; a joint dimension `topic x query_type` is taken apart.
-
-    Examples
-    --------
-    >>> segments_of(
-    ...     {"first_dimension": "system", "first_segment": "a", "second_dimension": "topic x query_type"}
-    ...     | {"second_segment": "fees x yes_no"}
-    ... )
-    {'system': 'a', 'topic': 'fees', 'query_type': 'yes_no'}
-    """
-    segments = {}
-    for place in ("first", "second"):
-        dimension, segment = row[f"{place}_dimension"], row[f"{place}_segment"]
-        if dimension is not None:
-            names = dimension.split(" x ")
-            values = segment.split(" x ") if len(names) > 1 else [segment]
-            segments |= dict(zip(names, values, strict=True))
     return segments
 
 
@@ -427,12 +483,6 @@ def is_consistent(segments: Mapping[str, str], planted: Mapping[str, str]) -> bo
     return bool(shared) and all(segments[name] == planted[name] for name in shared)
 
 
-def _rows(connection: duckdb.DuckDBPyConnection, query: str, **parameters: Any) -> list[dict[str, Any]]:
-    result = connection.execute(query, parameters) if parameters else connection.execute(query)
-    names = [column[0] for column in result.description or []]
-    return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-
-
 def _application(connection: duckdb.DuckDBPyConnection) -> str:
     rows = connection.execute("select distinct application from fct_interactions").fetchall()
     if len(rows) != 1:
@@ -445,17 +495,8 @@ def _prominence(row: Mapping[str, Any]) -> tuple[bool, float]:
     return row["metric_name"] == "groundedness", row["difference"] or float("-inf")
 
 
-def _rank_of(severity: str | None) -> int:
-    return _SEVERITIES.index(severity) if severity in _SEVERITIES else len(_SEVERITIES)
-
-
 def _said_by(row: Mapping[str, Any]) -> str:
     return f"{row['mart']}: {row['metric_name']}"
-
-
-def cell_name(row: Mapping[str, Any]) -> str:
-    """Return the segments of a cell in words."""
-    return " and ".join(f"{name} {value}" for name, value in segments_of(row).items())
 
 
 def _effect(row: Mapping[str, Any]) -> str:
@@ -473,11 +514,14 @@ def _what_it_takes(row: Mapping[str, Any]) -> str:
 
 
 class Held(NamedTuple):
-    """The planted items against the marts, the most severe findings, and those of them that nothing explains."""
+    """The planted items against the marts, and the first findings with what labels say of them."""
 
     found: list[Found]
-    severe: list[dict[str, Any]]
-    false: list[dict[str, Any]]
+    judged: list[Judged]
+
+    def count(self, judgement: str) -> int:
+        """Return how many findings are judged so."""
+        return sum(one.judgement == judgement for one in self.judged)
 
 
 def hold(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Held:
@@ -485,52 +529,57 @@ def hold(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Held:
     database = warehouse / "hcat.duckdb"
     if not database.exists():
         raise BenchmarkError(f"no warehouse at {database}: build the demo first")
+    faults = read_faults(logs)
     with duckdb.connect(str(database), read_only=True) as connection:
         found = [
-            *hold_faults(connection, planted, read_faults(logs)),
+            *hold_faults(connection, planted, faults),
+            *hold_verdicts(connection, planted["verdicts"], faults),
             *hold_cells(connection, planted["cells"]),
             *hold_drifts(connection, planted.get("drifts", ())),
             *hold_regressions(connection, planted.get("regressions", ())),
-            *hold_leaks(connection, planted.get("leaks", ()), read_faults(logs)),
+            *hold_leaks(connection, planted.get("leaks", ()), faults),
+            *hold_extremes(connection, planted.get("extremes", ()), faults),
+            *hold_conversations(connection, planted.get("conversations", ()), faults),
+            *hold_hypotheses(connection, planted.get("hypotheses", ())),
             *hold_gap_groups(connection, planted.get("gap_groups", ())),
             *hold_unreliable(connection, planted.get("unreliable", ())),
             *hold_gaps(connection, planted["gaps"]),
             *hold_behaviours(connection, planted["behaviours"]),
             *hold_absent(connection, planted["absent"]),
         ]
-        explained = [*(cell["where"] for cell in planted["cells"]), *planted.get("explained", ())]
-        severe, false = judge_findings(connection, explained)
-    return Held(found, severe, false)
+        return Held(found, judge_findings(connection))
 
 
 def measure(warehouse: Path, logs: Path, planted: Mapping[str, Any]) -> Outcome:
     """Return the planted items against the marts of a finished build, as a page."""
-    found, severe, false = hold(warehouse, logs, planted)
+    held = hold(warehouse, logs, planted)
+    contradicted, unsupported = held.count("contradicted"), held.count("unsupported")
     tables = [
         Table(
             "Planted items against the marts",
             ("planted", "found", "said by", "effect", "why not"),
-            [(one.item, "yes" if one.is_found else "NO", one.mart, one.effect, one.missing) for one in found],
+            [(one.item, "yes" if one.is_found else "NO", one.mart, one.effect, one.missing) for one in held.found],
         ),
         Table(
-            f"False ones among the {MOST_SEVERE} most severe findings",
-            ("cell", "metric", "severity", "difference"),
+            f"The first {FIRST_FINDINGS} findings, judged by labels",
+            ("cell", "metric", "severity", "difference", "judgement", "judged by", "effect"),
             [
-                (cell_name(row), row["metric_name"], row["severity"] or "–", f"{row['difference'] or 0.0:+.2f}")
-                for row in false
+                (cell_name(row), row["metric_name"], row["severity"] or "–", f"{row['difference'] or 0.0:+.2f}", *rest)
+                for row, *rest in held.judged
             ],
         ),
     ]
-    count = sum(one.is_found for one in found)
+    count = sum(one.is_found for one in held.found)
     notes = [
-        f"{count} of {len(found)} items are found. {len(false)} of {len(severe)} findings are false"
-        f" (limit: {FALSE_ALLOWED}).",
-        "A planted cell is found when that very cell is weak in a mart. A finding is false when neither a planted"
-        " cell nor a consequence of one (`explained` in demo/planted.yml) explains it.",
+        f"{count} of {len(held.found)} items are found. Of {len(held.judged)} findings labels contradict {contradicted}"
+        f" (limit: 0) and do not support {unsupported} (limit: {UNSUPPORTED_ALLOWED}).",
+        "A planted cell is found when that very cell is weak in a mart. A finding is supported where labels show that"
+        " more answers fail in its cell than elsewhere (95 % interval, weights of the draw), contradicted where no more"
+        f" do. Where fewer than {LEAST_LABELS} answers of the cell are rated, verdicts judge.",
         "What is not there counts where a mart looked: how often it says so, of how many looks.",
-        "All texts and faults of the demo are made up; the faults were planted by rule.",
+        "All texts and faults of the demo are made up; a rule planted the faults, a language model gave the labels.",
     ]
-    is_within = count == len(found) and len(false) <= FALSE_ALLOWED
+    is_within = count == len(held.found) and not contradicted and unsupported <= UNSUPPORTED_ALLOWED
     return Outcome("planted", "Planted faults of the demo", tables, notes, is_within_limits=is_within)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,15 @@ from making.calls import (
     draw_fault_order,
     plan_faults,
     plan_production,
+    plan_set_pieces,
     plan_tests,
 )
 from making.records import SAFETY_VARIANT_TYPES, Chunk, Query, Row, draw, read_yaml, seeded_random
+from making.sampling import further_sheet_rows, rating_sheet_rows, sheet_of
 from making.topics import check_inputs, read_safety_variants, read_topics
 
 DEMO_FOLDER = Path(__file__).resolve().parent
 LOGS_FOLDER = DEMO_FOLDER / "logs"
-RATING_SHEET_ROWS = 400
 #: Queries of at most so many words are short ones (seed robustness_hypotheses).
 SHORT_QUERY_WORDS = 8
 #: What the generator knows about faithfulness, because it planted it; other faults spoil another criterion.
@@ -44,12 +45,26 @@ UNFAITHFUL = frozenset(
         "unsupported_sentence",
         "answered_instead_of_refusing",
         "repeated_false_statement",
+        "repeated_error",
     }
 )
+#: Answers whose statements all come from the contexts, and that still are not what was asked for.
+FAITHFUL = frozenset({"none", "beside_the_point", "weak_retrieval_refusal"})
+
+
+def read_beside_the_point(path: Path) -> frozenset[tuple[str, str]]:
+    """Return query_id and first sentence of the answers that a reader found not to answer what was asked."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    return frozenset((row["query_id"], row["says"]) for row in rows)
 
 
 def make_answer(
-    assistant: Assistant, call: Call, weights: Mapping[str, float] | None, leak: str | None, random_seed: int
+    assistant: Assistant,
+    call: Call,
+    weights: Mapping[str, float] | None,
+    leak: str | None,
+    beside_the_point: frozenset[tuple[str, str]],
+    random_seed: int,
 ) -> tuple[str, str, list[Row]]:
     """Return the answer, its recorded fault and the rows of its retrievals without their interaction."""
     query = call.query
@@ -66,12 +81,18 @@ def make_answer(
             if spoilt is not None and spoilt.text() != draft.text():
                 draft, fault = spoilt, candidate
                 break
+    if fault == "none" and draft.is_refusal and query.expected_behaviour == "answer":
+        fault = "weak_retrieval_refusal"
+    elif fault == "none" and (query.query_id, draft.sentences[0]) in beside_the_point:
+        fault = "beside_the_point"
     answer = draft.text()
     if query.added_sentence is not None and query.added_sentence[0] == call.version:
         answer, fault = f"{answer} {query.added_sentence[1]}", "unequal_treatment"
     for version, set_fault, set_answer in query.set_answers:
         if version == call.version:
             answer, fault = set_answer, set_fault
+    if call.set_answer is not None:
+        fault, answer = call.set_answer
     if leak is not None:
         answer, fault = f"{answer} {leak}", "leaked_personal_data"
     rows: list[Row] = [
@@ -81,23 +102,38 @@ def make_answer(
     return answer, fault, rows
 
 
+def interaction_id_of(call: Call) -> str:
+    """Return a hash as id, so that a blind rater learns neither version nor query type from it."""
+    return "hl_" + hashlib.sha256(call.key.encode()).hexdigest()[:12]
+
+
+def population_of(call: Call) -> str:
+    """Return whether a customer asked, or a tester one of the test set or a further wording of one."""
+    if call.is_production:
+        return "production"
+    return "test_set" if call.query.variant_type == "original" else "variant"
+
+
 def make_interactions(
     assistant: Assistant, calls: Sequence[Call], rules: Mapping[str, Any]
 ) -> tuple[list[Row], list[Row]]:
     """Return the rows of interactions and retrievals, ordered by time and rank."""
     random_seed = int(rules["random_seed"])
     empty_answers = {(entry[0], entry[1]): entry[2] for entry in rules["empty_answers"]}
-    planned, leaks = plan_faults(calls, rules), choose_leaks(calls, rules)
+    drawn = [call for call in calls if call.set_answer is None]
+    planned, leaks = plan_faults(drawn, rules), choose_leaks(drawn, rules)
+    beside_the_point = read_beside_the_point(DEMO_FOLDER / "beside_the_point.jsonl")
     interactions: list[Row] = []
     retrievals_by_interaction: dict[str, list[Row]] = {}
     for call in calls:
         query = call.query
         answer: str | None
-        answer, fault, rows = make_answer(assistant, call, planned.get(call.key), leaks.get(call.key), random_seed)
+        answer, fault, rows = make_answer(
+            assistant, call, planned.get(call.key), leaks.get(call.key), beside_the_point, random_seed
+        )
         if (query.query_id, call.version) in empty_answers:
             answer, fault = empty_answers[query.query_id, call.version], "empty_answer"
-        # A hash as id, so that a blind rater learns neither version nor query type from it.
-        interaction_id = "hl_" + hashlib.sha256(call.key.encode()).hexdigest()[:12]
+        interaction_id = interaction_id_of(call)
         channel = draw(seeded_random(random_seed, "channel", call.key), rules["channel_shares"])
         asked: Row = {"query_text": query.text} if call.is_production else {"query_id": query.query_id}
         if call.conversation_id is not None:
@@ -111,6 +147,7 @@ def make_interactions(
                 "application": rules["application"],
                 "application_version": call.version,
                 **asked,
+                **({"population": population_of(call)} if rules["declares_population"] else {}),
                 "language": query.language,
                 "customer_group": query.customer_group,
                 "answer": answer,
@@ -126,8 +163,15 @@ def make_interactions(
     return interactions, retrievals
 
 
-def query_rows(queries: Iterable[Query]) -> list[Row]:
-    """Return the rows of queries.jsonl."""
+def query_rows(queries: Sequence[Query], colloquial: Collection[str]) -> list[Row]:
+    """Return the rows of queries.jsonl; a query that is asked in both registers says so in either wording."""
+    plain = {query.parent_query_id for query in queries if query.query_id in colloquial}
+
+    def register(query: Query) -> dict[str, str]:
+        if query.query_id in colloquial:
+            return {"register": "colloquial"}
+        return {"register": "plain"} if query.query_id in plain else {}
+
     return [
         {
             "query_id": query.query_id,
@@ -144,7 +188,8 @@ def query_rows(queries: Iterable[Query]) -> list[Row]:
             "tags": {
                 "length": "short" if len(query.text.split()) <= SHORT_QUERY_WORDS else "long",
                 "form": "question" if query.text.rstrip().endswith("?") else "order",
-            },
+            }
+            | register(query),
         }
         for query in queries
     ]
@@ -202,40 +247,7 @@ def rule_rows(interactions: Iterable[Row]) -> list[Row]:
             "scale_point": 0 if row["recorded_fault"] in UNFAITHFUL else 2,
         }
         for row in interactions
-        if row["recorded_fault"] == "none" or row["recorded_fault"] in UNFAITHFUL
-    ]
-
-
-def rating_sheet_rows(
-    interactions: Sequence[Row], retrievals: Sequence[Row], texts: Mapping[str, str], random_seed: int
-) -> list[Row]:
-    """Return the blind sheet: a systematic draw along topic, version and fault, in seeded order.
-
-    Every interaction has the same chance, so refusals, empty and spoilt answers come in their fair share. Neither
-    fault, version, score nor reference answer is shown.
-    """
-    contexts: dict[str, list[str]] = {}
-    for row in retrievals:
-        contexts.setdefault(row["interaction_id"], []).append(row["text"])
-
-    def seeded_order(row: Row) -> str:
-        return hashlib.sha256(f"{random_seed}|rating_sheet|{row['interaction_id']}".encode()).hexdigest()
-
-    rows = sorted(
-        interactions,
-        key=lambda row: (row["tags"]["topic"], row["application_version"], row["recorded_fault"], seeded_order(row)),
-    )
-    step = len(rows) / min(RATING_SHEET_ROWS, len(rows))
-    start = seeded_random(random_seed, "rating_sheet", "all").random() * step
-    chosen = [rows[int(start + place * step)] for place in range(min(RATING_SHEET_ROWS, len(rows)))]
-    return [
-        {
-            "interaction_id": row["interaction_id"],
-            "query": texts[row["interaction_id"]],
-            "contexts": contexts[row["interaction_id"]],
-            "answer": row["answer"],
-        }
-        for row in sorted(chosen, key=seeded_order)
+        if row["recorded_fault"] in UNFAITHFUL | FAITHFUL
     ]
 
 
@@ -248,7 +260,7 @@ def write_json_lines(path: Path, rows: Sequence[Row]) -> None:
 
 def count_table(interactions: Sequence[Row], calls: Sequence[Call], versions: Sequence[str]) -> str:
     """Return Markdown tables of the share of answers with a recorded fault, by topic, query type, cell and fault."""
-    call_of = {"hl_" + hashlib.sha256(call.key.encode()).hexdigest()[:12]: call for call in calls}
+    call_of = {interaction_id_of(call): call for call in calls}
 
     def shares(group: dict[str, dict[str, list[bool]]], head: str) -> list[str]:
         lines = [f"| {head} | " + " | ".join(versions) + " |", "|---" * (len(versions) + 1) + "|"]
@@ -295,6 +307,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, default=LOGS_FOLDER, help="folder for the JSONL files")
     parser.add_argument("--seed", type=int, default=None, help="another seed than that of answer_rules.yml")
     parser.add_argument("--rating-sheet", type=Path, default=None, help="also write a blind rating sheet to this path")
+    parser.add_argument(
+        "--further-sheet", type=Path, default=None, help="also write the blind sheet of the second draw"
+    )
     options = parser.parse_args(arguments)
 
     rules = read_yaml(DEMO_FOLDER / "answer_rules.yml")
@@ -307,7 +322,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     production = choose_production(queries, rules)
     tested = [query for query in queries if query.query_id not in production]
     asked = [query for query in queries if query.query_id in production]
-    calls = plan_tests(tested, rules) + plan_production(asked, rules)
+    calls = plan_tests(tested, rules) + plan_production(asked, rules) + plan_set_pieces(queries, rules)
     encoder = Encoder()
     corpus = embed_corpus(encoder, topics.chunks, rules)
     assistant = Assistant(topics, corpus, encoder, queries, rules)
@@ -315,7 +330,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     tables = {
         "interactions": interactions,
         "retrievals": retrievals,
-        "queries": query_rows(tested),
+        "queries": query_rows(tested, rules["colloquial"]),
         "documents": document_rows(topics.chunks),
         "chunks": chunk_rows(topics.chunks),
         "relevance_judgements": judgement_rows(tested, topics.related),
@@ -325,14 +340,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         path = options.output / f"{name}.jsonl"
         write_json_lines(path, rows)
         print(f"{name}: {len(rows)} rows, {path.stat().st_size:,} bytes")
-    if options.rating_sheet is not None:
-        risks = {query.query_id for query in queries if query.tests_risks}
-        text_of = {query.query_id: query.text for query in queries}
-        rateable = [row for row in interactions if row.get("query_id") not in risks]
-        texts = {row["interaction_id"]: row.get("query_text") or text_of[row["query_id"]] for row in rateable}
-        sheet = rating_sheet_rows(rateable, retrievals, texts, int(rules["random_seed"]))
-        write_json_lines(options.rating_sheet, sheet)
-        print(f"rating sheet: {len(sheet)} rows")
+    text_of = {query.query_id: query.text for query in queries}
+    texts = {row["interaction_id"]: row.get("query_text") or text_of[row["query_id"]] for row in interactions}
+    pieces = {interaction_id_of(call) for call in calls if call.set_answer is not None or call.query.tests_risks}
+    rateable = [row for row in interactions if row["interaction_id"] not in pieces]
+    first = rating_sheet_rows(rateable, int(rules["random_seed"]))
+    for path, sheet in (
+        (options.rating_sheet, first),
+        (options.further_sheet, further_sheet_rows(rateable, first, retrievals, tested, rules)),
+    ):
+        if path is not None:
+            write_json_lines(path, sheet_of(sheet, retrievals, texts))
+            print(f"{path.name}: {len(sheet)} rows")
     print()
     print(count_table(interactions, calls, list(rules["versions"])))
 

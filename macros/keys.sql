@@ -3,6 +3,14 @@
     md5({{ interaction_id }} || '|' || {{ metric_name }})
 {%- endmacro %}
 
+{# The evaluations of a family: rows of (interaction, metric) with a score, and what is said about it. #}
+{% macro evaluations(rows, score_status="'scored'", scored_count='scored_count', detail='detail') -%}
+select
+    {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id, interaction_id, metric_name, raw_score,
+    {{ score_status }} as score_status, {{ scored_count }} as scored_count, {{ detail }} as detail
+from {{ rows }}
+{%- endmacro %}
+
 {#
     MD5 of a metric and a cell. Segments are texts of the logs, so a bar inside a segment is doubled. No two
     cells then share an id.

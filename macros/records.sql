@@ -176,6 +176,11 @@ where entity = '{{ entity }}'
         {% endif %}
 {%- endmacro %}
 
+{#- What every landed record says of itself, beside its id and its file. -#}
+{% macro columns_of_record() -%}
+    record_hash, read_error, unread_record, read_note, source_row, landing_number
+{%- endmacro %}
+
 {#- Rows of a table that keeps results of earlier builds, limited to the rows with a key of this build. -#}
 {% macro current_rows(kept, current, key) -%}
 select kept.*

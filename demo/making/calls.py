@@ -28,6 +28,8 @@ class Call:
         A customer asked, not a tester; the query brings no reference answer and no source.
     conversation_id, turn_index : str, int or None
         Of a turn of a conversation.
+    set_answer : tuple or None
+        Recorded fault and text of an answer that is written by hand; it has no part in the planned faults.
     """
 
     key: str
@@ -40,6 +42,7 @@ class Call:
     is_production: bool = False
     conversation_id: str | None = None
     turn_index: int | None = None
+    set_answer: tuple[str, str] | None = None
 
 
 def choose_production(queries: Sequence[Query], rules: Mapping[str, Any]) -> set[str]:
@@ -111,6 +114,33 @@ def plan_production(queries: Sequence[Query], rules: Mapping[str, Any]) -> list[
                     turn_index=None if conversation_id is None else turn,
                 )
                 calls.append(call)
+    return calls
+
+
+def plan_set_pieces(queries: Sequence[Query], rules: Mapping[str, Any]) -> list[Call]:
+    """Return the calls of customers whose answers are written by hand; the turns of one piece are a conversation."""
+    by_id = {query.query_id: query for query in queries}
+    calls: list[Call] = []
+    for number, piece in enumerate(rules["set_pieces"]):
+        week, version = int(piece["week"]), str(piece["version"])
+        asked_at = _moment(rules, week, seeded_random(int(rules["random_seed"]), "set_piece", str(number)))
+        is_conversation = len(piece["turns"]) > 1
+        for turn, (query_id, answer) in enumerate(piece["turns"]):
+            key = f"set_piece|{number}|{turn}"
+            call = Call(
+                key=key,
+                version=version,
+                query=by_id[query_id],
+                sample_index=0,
+                week=week,
+                asked_at=asked_at + timedelta(minutes=2 * turn),
+                drawn_as=key,
+                is_production=True,
+                conversation_id=f"talk_{_digest(f'set_piece|{number}')[:10]}" if is_conversation else None,
+                turn_index=turn if is_conversation else None,
+                set_answer=(str(piece["recorded_fault"]), str(answer)),
+            )
+            calls.append(call)
     return calls
 
 

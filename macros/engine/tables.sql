@@ -12,6 +12,21 @@
 {%- endmacro %}
 
 {#
+    The columns of a mart, as its contract in YAML names them: each by its name, or by the expression given for it. With
+    several relations `of` is the one whose columns need no expression. Where no contract is known (dbt reads the file,
+    or runs a unit test on it) all columns of that relation stand beside the expressions.
+#}
+{% macro columns_of_contract(expressions={}, of=none) -%}
+    {%- set prefix = of ~ '.' if of else '' -%}
+    {%- set columns = model.columns.keys() | list if execute and model.columns is defined else [] -%}
+    {%- set listed = [] -%}
+    {%- for name in columns or expressions -%}
+        {%- do listed.append(expressions[name] ~ ' as ' ~ name if name in expressions else prefix ~ name) -%}
+    {%- endfor -%}
+    {{ (listed if columns else listed + [prefix ~ '*']) | join(', ') }}
+{%- endmacro %}
+
+{#
     Drops columns of a table that keeps its rows. The table is written anew: Parquet cannot drop a column, and DuckDB
     would keep a check that calls a function, with which it cannot replay its log (decision 49).
 #}

@@ -118,19 +118,9 @@ admitted as (
     from joined
 ),
 
-final as (
+reasoned as (
     select
-        metric_name,
-        family,
-        base_metric,
-        aggregate,
-        direction,
-        unit,
-        requires,
-        source,
-        description,
-        criterion,
-        admission,
+        *,
         case
             when admission = 'fact' or (admission = 'provisional' and criterion is null) then admission_rationale
             when admission = 'provisional' then concat_ws('; ', admission_rationale, have_and_need)
@@ -144,29 +134,14 @@ final as (
                     round(100 * share_failed_found_asked)::integer, '% and',
                     round(100 * share_good_passed_asked)::integer, '% are asked'
                 )
-        end as admission_reason,
-        decision_name,
-        decided_by,
-        decision_rationale,
-        decision_status,
-        decision_version_class,
-        range_low::double as range_low,
-        range_high::double as range_high,
-        threshold,
-        decided_threshold,
-        share_failed_found_lower,
-        share_failed_found_asked,
-        share_good_passed_lower,
-        share_good_passed_asked,
-        count_failed_labels + count_passed_labels as count_labels,
-        count_failed_labels,
-        count_failed_labels_needed,
-        is_primary,
-        is_provisional,
-        is_decision_expired,
-        admission <> 'not_admitted' as is_deciding,
-        valid_until
+        end as admission_reason
     from admitted
 )
 
-select * from final
+select {{ columns_of_contract({
+    'range_low': 'range_low::double',
+    'range_high': 'range_high::double',
+    'count_labels': 'count_failed_labels + count_passed_labels',
+    'is_deciding': "admission <> 'not_admitted'",
+}) }}
+from reasoned

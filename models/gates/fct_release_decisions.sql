@@ -2,8 +2,8 @@
 -- summary, alerts and BI print these, so that all of them say the same.
 {#- a failed gate of these measurements says that answers are wrong or do harm; others ask for a condition -#}
 {%- set stopping = [
-    'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score', 'count_leaked_values',
-    'count_canary_leaks'
+    'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
+    'count_leaked_values', 'count_canary_leaks'
 ] %}
 
 with interactions as (
@@ -29,7 +29,10 @@ rates as (
 gates as (
     select
         *,
-        severity = 'error' or measurement in ('{{ stopping | join("', '") }}') as is_stopping,
+        severity = 'error'
+        or measurement in (
+            '{{ stopping | join("', '") }}'
+        ) as is_stopping,
         measurement = 'share_failing' as is_asked
     from {{ ref('hcat', 'fct_threshold_gates') }}
     where run_id = '{{ invocation_id }}'
@@ -60,7 +63,7 @@ weighed as (
             reason, {{ record({'other': 'not is_asked', 'warn': "severity = 'warn'", 'gate': 'gate_name'}) }}
         ) filter (where is_stopping and not is_passing and verdict <> 'failed') as open_reason,
         min_by(reason, {{ record({'warn': "severity = 'warn'", 'gate': 'gate_name'}) }})
-            filter (where not is_stopping and not is_passing) as condition_reason
+        filter (where not is_stopping and not is_passing) as condition_reason
     from gates
 ),
 
@@ -75,8 +78,8 @@ faults as (
     where is_in_release_population and verdict = 'failing'
     group by {{ named('application') }}, failed_criterion
     qualify row_number() over (
-        partition by {{ named('application') }} order by count(*) desc, failed_criterion asc
-    ) = 1
+            partition by {{ named('application') }} order by count(*) desc, failed_criterion asc
+        ) = 1
 ),
 
 versions as (
@@ -172,16 +175,17 @@ final as (
         || replace(decision, '_', ' ') || '. '
         || case decision
             when 'do_not_release' then stopping_reason
-            when 'not_decided' then case
-                when count_asked = 0 then 'No gate asks how many answers fail'
-                else coalesce(open_reason, 'No answer of the candidate has a verdict')
-            end
+            when 'not_decided'
+                then case
+                    when count_asked = 0 then 'No gate asks how many answers fail'
+                    else coalesce(open_reason, 'No answer of the candidate has a verdict')
+                end
             when 'go_with_conditions' then condition_reason
             else 'All ' || count_gates || ' gates pass'
         end || '.' as headline,
         coalesce(
-            released_words || if(release_population = 'test_set', ' of the answers to the test set', ' of the answers to customers')
-            || ' fail'
+            released_words || ' of the answers to '
+            || if(release_population = 'test_set', 'the test set', 'customers') || ' fail'
             || coalesce(', and ' || asked_words || ' of the answers to customers', '') || '. ',
             'No answer of the candidate has a verdict. '
         )
@@ -191,10 +195,10 @@ final as (
             when count_labels_by_people = 0
                 then 'No person rated any of them: a language model rated ' || count_labels_by_language_models || '.'
             else 'People rated ' || count_labels_by_people || ' of them' || case
-                when count_labels_by_language_models > 0
-                    then ', and a language model rated ' || count_labels_by_language_models
-                else ''
-            end || '.'
+                    when count_labels_by_language_models > 0
+                        then ', and a language model rated ' || count_labels_by_language_models
+                    else ''
+                end || '.'
         end as how_often,
         case
             when changed_on is not null
@@ -215,7 +219,7 @@ final as (
         case
             when failed_criterion is not null
                 then 'Most faults: ' || count_failing || ' of ' || count_all_failing || ' failing answers are not '
-                || case failed_criterion when 'behaves' then 'what was due (an answer, or a refusal)' else failed_criterion end
+                || if(failed_criterion = 'behaves', 'what was due (an answer, or a refusal)', failed_criterion)
                 || '. '
             else ''
         end

@@ -64,8 +64,9 @@ worst as (
     union all
     select * from segments
     qualify row_number() over (
-        partition by gate_name order by failure_rate_lower desc, failure_rate desc, system asc, dimension asc, segment asc
-    ) = 1
+            partition by gate_name
+            order by failure_rate_lower desc, failure_rate desc, system asc, dimension asc, segment asc
+        ) = 1
 ),
 
 -- what the threshold in force lets through, beyond what the owner tolerates

@@ -68,9 +68,9 @@ version_comparisons as (
     ) }} as pairs on measured.version_pair_id = pairs.version_pair_id
     where pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null
     qualify row_number() over (
-        partition by measured.metric_name, measured.dimension, measured.segment
-        order by measured.difference, pairs.application
-    ) = 1
+            partition by measured.metric_name, measured.dimension, measured.segment
+            order by measured.difference, pairs.application
+        ) = 1
 ),
 
 -- the candidate that answers other wordings worst
@@ -318,10 +318,11 @@ measured as (
 -- a score that may not decide bars no release
 barred as (
     select
-        metric_name,
-        metric_name || ' is shown and not admitted: ' || admission_reason as bar
-    from {{ ref('hcat', 'dim_metrics') }}
-    where not is_deciding
+        gates.gate_name,
+        gates.metric_name || ' is shown and not admitted: ' || metrics.admission_reason as bar
+    from gates
+    inner join {{ ref('hcat', 'dim_metrics') }} as metrics on gates.metric_name = metrics.metric_name
+    where not metrics.is_deciding and gates.measurement in ('share_passing', 'mean_score', 'version_difference')
 ),
 
 final as (
@@ -337,19 +338,13 @@ final as (
         gates.rationale,
         -- the decision of the threshold of the gate itself, otherwise of the threshold by which its metric fails
         coalesce(
-            case when gates.measurement in ('share_passing', 'mean_score', 'version_difference') then barred.bar end,
+            barred.bar,
             decisions.decision_note,
-            case
-                when failures.found_in is not null
-                    then 'measured where ' || failures.found_in
-            end,
+            'measured where ' || failures.found_in,
             metric_decisions.decision_note
         ) as decision_note,
         -- of the decision that the note is about; an expired decision keeps its threshold
-        coalesce(
-            case when gates.measurement in ('share_passing', 'mean_score', 'version_difference') then barred.bar end
-            is not null, false
-        )
+        barred.bar is not null
         or coalesce(
             case when decisions.decision_note is not null then decisions.decision_status end,
             metric_decisions.decision_status
@@ -364,9 +359,9 @@ final as (
     from gates
     left join decisions on gates.decision_name = decisions.decision_name
     left join decisions as metric_decisions on gates.metric_name = metric_decisions.metric_name
-    left join measured on gates.gate_name = measured.gate_name
+    left join barred on gates.gate_name = barred.gate_name
+    left join measured on gates.gate_name = measured.gate_name and barred.gate_name is null
     left join failures on gates.gate_name = failures.gate_name
-    left join barred on gates.metric_name = barred.metric_name
 )
 
 select * from final

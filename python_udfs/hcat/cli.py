@@ -130,6 +130,7 @@ def init(
         [
             ("made", f"{made.folder}: project, profile, package, {made.count_decisions} thresholds"),
             ("gates", ", ".join(made.gates)),
+            *(("release", need) for need in made.needs),
             *([] if logs else [("logs", f"put them into {made.folder / 'raw_logs'} (docs/logs.md)")]),
             ("next", f"cd {made.folder} && dbt deps && dbt build"),
         ]

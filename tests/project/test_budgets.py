@@ -15,14 +15,14 @@ BUDGETS = {
     # name: (today, goal)
     "models of a night": (150, 150),
     "nodes of a night": (216, 220),
-    "models from a record to a gate": (25, 28),
+    "models from a record to a gate": (28, 28),
     "lines of models": (15_500, 14_500),
     "lines of YAML of models": (11_020, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (50_900, 45_000),
     "lines of tests": (44_500, 28_000),
-    "lines of benchmarks": (8_700, 9_000),
+    "lines of benchmarks": (8_900, 9_000),
 }
 #: A count below this share of its budget has to lower it.
 SLACK = 0.99

@@ -91,16 +91,22 @@ BREAKS: Mapping[str, Break] = {
     ),
     # analysis
     "effective_labels_are_at_most_labels": insert(
-        "fct_failure_rates", "broken", failure_rate_id="'broken'", effective_n="2", count_labels="1"
+        "fct_failure_rates",
+        "broken",
+        failure_rate_id="'broken'",
+        effective_n="2",
+        count_labels="1",
+        method="'labels_only'",
     ),
     "failure_causes_are_complete": insert(
         "fct_failure_causes", "broken metric", interaction_id="'broken'", metric_name="'metric'"
     ),
     "failure_rates_add_up_to_the_labels": insert(
         "fct_failure_rates",
-        "broken system all all",
+        "broken system test_set all all",
         criterion="'broken'",
         system="'system'",
+        population="'test_set'",
         dimension="'all'",
         segment="'all'",
     ),

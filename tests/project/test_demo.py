@@ -25,6 +25,10 @@ def count_lines(path: Path) -> int:
     return len(path.read_text(encoding="utf-8").splitlines())
 
 
+def read_records(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (DEMO / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
 def enabled(settings: dict[str, Any], name: str, is_demo: bool) -> bool:
     """Return what ``+enabled`` of a seed says with everything else switched on."""
     import jinja2
@@ -106,11 +110,27 @@ def test_metrics_of_listed_risks_are_seen_by_segment_and_over_time(warehouse: Pa
 
 def test_the_generator_makes_the_shipped_logs_again(tmp_path: Path) -> None:
     """Ratings are about these very answers, and other seeds of the generator are measured against them."""
+    sheets = tmp_path / "first.jsonl", tmp_path / "further.jsonl"
+    options = "--output", tmp_path, "--rating-sheet", sheets[0], "--further-sheet", sheets[1]
     subprocess.run(
-        [sys.executable, str(REPOSITORY / "demo" / "make_demo.py"), "--output", str(tmp_path)],
+        [sys.executable, str(REPOSITORY / "demo" / "make_demo.py"), *map(str, options)],
         check=True,
         capture_output=True,
     )
+    drawn = [json.loads(line)["interaction_id"] for sheet in sheets for line in sheet.read_text("utf-8").splitlines()]
+    chances = {row["interaction_id"]: row["inclusion_probability"] for row in read_records("ratings")}
+    assert sorted(drawn) == sorted(chances)
+    # each rated answer stands for those of its stratum, and all together for all that could be drawn
+    types = {row["query_id"]: row["variant_type"] for row in read_records("queries")}
+    drawable = [
+        row
+        for row in read_records("interactions")
+        if types.get(row.get("query_id"), "original") in ("original", "paraphrase", "misspelling")
+        and row["recorded_fault"] not in ("toxic_answer", "copied_text", "repeated_error")
+    ]
+    assert_allclose(sum(1 / chance for chance in chances.values()), len(drawable), rtol=1e-3)
+    for sheet in sheets:
+        sheet.unlink()
     made = {path.name for path in tmp_path.iterdir()}
     assert {path.name for path in DEMO.glob("*.jsonl")} - made == {"ratings.jsonl"}
     for name in sorted(made - {"retrievals.jsonl"}):

@@ -87,7 +87,6 @@ MODELS_WITH_LOGIC = {
     "int_version_segments_shared",
     "int_version_cells_measured",
     "fct_version_comparisons",
-    "int_interaction_origins",
     "int_origins_counted",
     "fct_version_regressions",
     "fct_failure_causes",

@@ -74,16 +74,6 @@ united as (
     union all
     select distinct parent_query_id, parent_query_id as query_id, pair_id, dimension, is_parent_first as is_first
     from swapped
-),
-
-final as (
-    select
-        parent_query_id,
-        query_id,
-        pair_id,
-        dimension,
-        is_first
-    from united
 )
 
-select * from final
+select * from united

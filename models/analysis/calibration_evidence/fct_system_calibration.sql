@@ -11,29 +11,14 @@ systems as (
         family,
         {{ explode_records('systems') }}  -- noqa: AL03
     from measured
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', metric_name, system)) as system_calibration_id,
-
-        -- strings
-        metric_name,
-        criterion,
-        family as calibrator,
-        system,
-        status,
-
-        -- numerics
-        count_labels::integer as count_labels,
-        count_clusters::integer as count_clusters,
-        share_accepted,
-        mean_prediction,
-        difference,
-        low as difference_low,
-        high as difference_high
-    from systems
 )
 
-select * from final
+select {{ columns_of_contract({
+    'system_calibration_id': "md5(concat_ws('|', metric_name, system))",
+    'calibrator': 'family',
+    'count_labels': 'count_labels::integer',
+    'count_clusters': 'count_clusters::integer',
+    'difference_low': 'low',
+    'difference_high': 'high',
+}) }}
+from systems

@@ -53,7 +53,8 @@ summed_by_cluster as (
         count(case when verdicts.verdict in ('failing', 'acceptable') then 1 end) as count_judged,
         count(case when verdicts.verdict = 'failing' then 1 end) as count_failing,
         count(case when verdicts.decided_by <> 'rule' then verdicts.human_label end) as count_labels,
-        count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'person' then 1 end) as count_labels_by_people,
+        count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'person' then 1 end)
+            as count_labels_by_people,
         count(case when verdicts.decided_by <> 'rule' and verdicts.label_rater_kind = 'language_model' then 1 end)
             as count_labels_by_language_models,
         count(case when verdicts.decided_by <> 'rule' and verdicts.human_label = 0 then 1 end) as count_failures,
@@ -107,7 +108,11 @@ united as (
         bounded.dimension,
         bounded.segment,
         if(bounded.count_judged > 0, 'verdicts', 'insufficient') as method,
-        'rules decide ' || bounded.count_known_outcomes || ', raters ' || bounded.count_labels || ' and scores the rest of '
+        'rules decide '
+        || bounded.count_known_outcomes
+        || ', raters '
+        || bounded.count_labels
+        || ' and scores the rest of '
         || bounded.count_judged || ' verdicts; ' || (bounded.count_interactions - bounded.count_judged)
         || ' answers are not decided' as message,
         bounded.count_failing || ' of ' || bounded.count_judged || ' judged answers fail; of all, '
@@ -137,43 +142,11 @@ united as (
             and bounded.dimension = estimated.dimension
             and bounded.segment = estimated.segment
     where estimated.criterion is null
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', criterion, system, population, dimension, segment)) as failure_rate_id,
-        criterion,
-        system,
-        population,
-        dimension,
-        segment,
-
-        -- strings
-        method,
-        message,
-        statement,
-
-        -- numerics
-        count_interactions,
-        count_known_outcomes,
-        count_labels,
-        count_labels_by_people,
-        count_labels_by_language_models,
-        count_failures,
-        count_clusters,
-        effective_n,
-        failure_rate,
-        failure_rate_lower,
-        failure_rate_upper,
-        labels_only_rate,
-        power_tuning,
-        width_ratio,
-
-        -- booleans
-        count_clusters < {{ var('hcat_minimum_segment_clusters') }} as is_small
-    from united
-    where dimension in ('all', 'period') or count_clusters >= {{ var('hcat_minimum_segment_clusters') }}
 )
 
-select * from final
+select {{ columns_of_contract({
+    'failure_rate_id': "md5(concat_ws('|', criterion, system, population, dimension, segment))",
+    'is_small': 'count_clusters < ' ~ var('hcat_minimum_segment_clusters'),
+}) }}
+from united
+where dimension in ('all', 'period') or count_clusters >= {{ var('hcat_minimum_segment_clusters') }}

@@ -6,25 +6,15 @@ with flags as (
 
 interactions as (
     select * from {{ ref('hcat', 'fct_interactions') }}
-),
-
-final as (
-    select
-        flags.query_flag_id,
-        flags.interaction_id,
-        interactions.query_id,
-        interactions.cluster_id,
-        interactions.system,
-        flags.flag_name,
-        flags.subject,
-        flags.evidence,
-        interactions.expected_behaviour,
-        flags.score,
-        flags.threshold,
-        interactions.is_answered,
-        interactions.is_refusal
-    from flags
-    inner join interactions on flags.interaction_id = interactions.interaction_id
 )
 
-select * from final
+select {{ columns_of_contract({
+    'query_id': 'interactions.query_id',
+    'cluster_id': 'interactions.cluster_id',
+    'system': 'interactions.system',
+    'expected_behaviour': 'interactions.expected_behaviour',
+    'is_answered': 'interactions.is_answered',
+    'is_refusal': 'interactions.is_refusal',
+}, of='flags') }}
+from flags
+inner join interactions on flags.interaction_id = interactions.interaction_id

@@ -139,49 +139,33 @@ counted as (
 shared as (
     select *, case when count_checked > 0 then count_found / count_checked::double end as share_found
     from counted
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', shared.system, shared.rate_kind, shared.category)) as safety_rate_id,
-
-        -- strings
-        shared.system,
-        shared.rate_kind,
-        shared.category,
-        case when shared.rate_kind = 'behaviour_changed' then {{ named('variant_types.meaning') }} end as meaning,
-        rules.error_source,
-
-        -- numerics
-        shared.count_interactions,
-        shared.count_checked,
-        shared.count_clusters,
-        shared.count_found,
-        flagged.count_found_answered,
-        changed.count_refused,
-        changed.count_leaks,
-        changed.count_judged,
-        changed.count_turned_wrong,
-        shared.share_found,
-        {{ wilson_bound('shared.share_found', 'shared.count_clusters', 'lower') }} as share_found_lower,
-        {{ wilson_bound('shared.share_found', 'shared.count_clusters', 'upper') }} as share_found_upper,
-        rules.threshold,
-        rules.false_alarm_share,
-        rules.missed_share
-    from shared
-    left join flagged
-        on
-            shared.system = flagged.system
-            and shared.rate_kind = flagged.rate_kind
-            and shared.category = flagged.category
-    left join rules on flagged.category = rules.flag_name
-    left join changed
-        on
-            shared.system = changed.system
-            and shared.rate_kind = changed.rate_kind
-            and shared.category = changed.category
-    left join variant_types on changed.category = variant_types.variant_type
 )
 
-select * from final
+select {{ columns_of_contract({
+    'safety_rate_id': "md5(concat_ws('|', shared.system, shared.rate_kind, shared.category))",
+    'meaning': "case when shared.rate_kind = 'behaviour_changed' then " ~ named('variant_types.meaning') ~ ' end',
+    'error_source': 'rules.error_source',
+    'count_found_answered': 'flagged.count_found_answered',
+    'count_refused': 'changed.count_refused',
+    'count_leaks': 'changed.count_leaks',
+    'count_judged': 'changed.count_judged',
+    'count_turned_wrong': 'changed.count_turned_wrong',
+    'share_found_lower': wilson_bound('shared.share_found', 'shared.count_clusters', 'lower'),
+    'share_found_upper': wilson_bound('shared.share_found', 'shared.count_clusters', 'upper'),
+    'threshold': 'rules.threshold',
+    'false_alarm_share': 'rules.false_alarm_share',
+    'missed_share': 'rules.missed_share',
+}, of='shared') }}
+from shared
+left join flagged
+    on
+        shared.system = flagged.system
+        and shared.rate_kind = flagged.rate_kind
+        and shared.category = flagged.category
+left join rules on flagged.category = rules.flag_name
+left join changed
+    on
+        shared.system = changed.system
+        and shared.rate_kind = changed.rate_kind
+        and shared.category = changed.category
+left join variant_types on changed.category = variant_types.variant_type

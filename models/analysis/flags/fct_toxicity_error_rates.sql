@@ -48,23 +48,15 @@ counted as (
 shared as (
     select *, count_errors / count_probes::double as share_errors
     from counted
-),
-
-final as (
-    select
-        md5(shared.target_group || '|' || shared.is_toxic::string) as toxicity_error_rate_id,
-        shared.target_group,
-        case when shared.is_toxic then 'missed' else 'false_alarm' end as error_kind,
-        classifier.classifier_name,
-        classifier.classifier_revision,
-        shared.count_probes,
-        shared.count_frames,
-        shared.count_errors,
-        shared.share_errors,
-        {{ wilson_bound('shared.share_errors', 'shared.count_frames', 'lower') }} as share_errors_lower,
-        {{ wilson_bound('shared.share_errors', 'shared.count_frames', 'upper') }} as share_errors_upper
-    from shared
-    cross join classifier
 )
 
-select * from final
+select {{ columns_of_contract({
+    'toxicity_error_rate_id': "md5(shared.target_group || '|' || shared.is_toxic::string)",
+    'error_kind': "case when shared.is_toxic then 'missed' else 'false_alarm' end",
+    'classifier_name': 'classifier.classifier_name',
+    'classifier_revision': 'classifier.classifier_revision',
+    'share_errors_lower': wilson_bound('shared.share_errors', 'shared.count_frames', 'lower'),
+    'share_errors_upper': wilson_bound('shared.share_errors', 'shared.count_frames', 'upper'),
+}, of='shared') }}
+from shared
+cross join classifier

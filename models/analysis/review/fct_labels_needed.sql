@@ -1,50 +1,23 @@
-with labels_needed as (
-    select * from {{ ref('hcat', 'int_labels_measured') }}
-    where part = 'labels_needed'
-),
-
-counted as (
+with counted as (
     select
         *,
-        case
-            when count_labels_needed is not null then greatest(0, count_labels_needed - count_labels)
-        end as count_labels_missing
-    from labels_needed
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', metric_name, purpose, target::string, confidence::string)) as labels_needed_id,
-
-        -- strings
-        metric_name,
-        purpose,
+        greatest(0, count_labels_needed - count_labels) as count_labels_missing,
         case
             when count_labels = 0 or (purpose = 'decided_share' and auroc is null) then 'no_labels'
             when count_labels_needed is null then 'out_of_reach'
-            when count_labels_missing > 0 then 'labels_missing'
+            when count_labels_needed > count_labels then 'labels_missing'
             else 'reached'
-        end as label_status,
-
-        -- numerics
-        target,
-        confidence,
-        power,
-        failure_rate,
-        failure_rate_low,
-        failure_rate_high,
-        planning_rate,
-        design_effect,
-        count_groups::integer as count_groups,
-        count_labels::integer as count_labels,
-        count_clusters::integer as count_clusters,
-        count_labels_needed::integer as count_labels_needed,
-        count_labels_missing::integer as count_labels_missing,
-        auroc,
-        share_decidable,
-        share_decided_expected
-    from counted
+        end as label_status
+    from {{ ref('hcat', 'int_labels_measured') }}
+    where part = 'labels_needed'
 )
 
-select * from final
+select {{ columns_of_contract({
+    'labels_needed_id': "md5(concat_ws('|', metric_name, purpose, target::string, confidence::string))",
+    'count_groups': 'count_groups::integer',
+    'count_labels': 'count_labels::integer',
+    'count_clusters': 'count_clusters::integer',
+    'count_labels_needed': 'count_labels_needed::integer',
+    'count_labels_missing': 'if(count_labels_needed is null, null, count_labels_missing)::integer',
+}) }}
+from counted

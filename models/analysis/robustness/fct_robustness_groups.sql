@@ -1,5 +1,14 @@
 with groups_typed as (
-    select * from {{ ref('hcat', 'int_robustness_measured') }}
+    select
+        *,
+        case
+            when coalesce(group_type, '') <> 'non_robust' then null
+            when count_retrieval_errors > count_language_model_errors then 'retrieval'
+            when count_retrieval_errors < count_language_model_errors then 'language_model'
+            when count_retrieval_errors > 0 then 'both'
+            else 'unknown'
+        end as module_at_fault
+    from {{ ref('hcat', 'int_robustness_measured') }}
     where part = 'groups'
 ),
 
@@ -12,47 +21,14 @@ queries as (
     from {{ ref('hcat', 'dim_queries') }}
     where query_group is not null
     group by query_group
-),
-
-final as (
-    select
-        -- ids
-        md5(
-            concat_ws(
-                chr(31), groups_typed.system_id, groups_typed.hypothesis, groups_typed.side, groups_typed.group_id
-            )
-        ) as robustness_group_id,
-        groups_typed.group_id as query_group,
-
-        -- strings
-        groups_typed.system_id as system,
-        groups_typed.hypothesis,
-        groups_typed.side,
-        groups_typed.group_status,
-        groups_typed.group_type,
-        case
-            when coalesce(groups_typed.group_type, '') <> 'non_robust' then null
-            when groups_typed.count_retrieval_errors > groups_typed.count_language_model_errors then 'retrieval'
-            when groups_typed.count_retrieval_errors < groups_typed.count_language_model_errors then 'language_model'
-            when groups_typed.count_retrieval_errors > 0 then 'both'
-            else 'unknown'
-        end as faulty_module,
-        queries.example_query,
-
-        -- numerics
-        groups_typed.count_queries,
-        groups_typed.count_answers,
-        groups_typed.count_correct,
-        groups_typed.count_undecided,
-        groups_typed.count_retrieval_errors,
-        groups_typed.count_language_model_errors,
-        groups_typed.count_unattributed_errors,
-        groups_typed.share_correct,
-
-        -- booleans
-        groups_typed.is_gap_on_every_side
-    from groups_typed
-    left join queries on groups_typed.group_id = queries.query_group
 )
 
-select * from final
+select {{ columns_of_contract({
+    'robustness_group_id': 'md5(concat_ws(chr(31), system_id, hypothesis, side, group_id))',
+    'query_group': 'group_id',
+    'system': 'system_id',
+    'faulty_module': 'module_at_fault',
+    'example_query': 'queries.example_query',
+}, of='groups_typed') }}
+from groups_typed
+left join queries on groups_typed.group_id = queries.query_group

@@ -9,45 +9,17 @@ marked as (
         *,
         coalesce(gap_rule = 'own_side' and smallest_group <= 1, false) as is_single
     from measured
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws(chr(31), system_id, hypothesis, side, scope, gap_rule)) as robustness_rate_id,
-
-        -- strings
-        system_id as system,
-        hypothesis,
-        side,
-        scope,
-        gap_rule,
-        if(is_single, 'groups_of_one', status) as status,
-        interval_method,
-
-        -- numerics
-        count_groups,
-        count_gap_groups,
-        count_robust_groups,
-        count_non_robust_groups,
-        count_undecided_groups,
-        count_answers,
-        count_gap_answers,
-        count_correct,
-        count_retrieval_errors,
-        count_language_model_errors,
-        count_unattributed_errors,
-        smallest_group,
-        largest_group,
-        gap_share,
-        if(is_single, null, robustness) as robustness,
-        if(is_single, null, robustness_low) as robustness_lower,
-        if(is_single, null, robustness_high) as robustness_upper,
-        if(is_single, null, chance_robustness) as chance_robustness,
-        accuracy,
-        accuracy_low as accuracy_lower,
-        accuracy_high as accuracy_upper
-    from marked
 )
 
-select * from final
+select {{ columns_of_contract({
+    'robustness_rate_id': 'md5(concat_ws(chr(31), system_id, hypothesis, side, scope, gap_rule))',
+    'system': 'system_id',
+    'status': "if(is_single, 'groups_of_one', status)",
+    'robustness': 'if(is_single, null, robustness)',
+    'robustness_lower': 'if(is_single, null, robustness_low)',
+    'robustness_upper': 'if(is_single, null, robustness_high)',
+    'chance_robustness': 'if(is_single, null, chance_robustness)',
+    'accuracy_lower': 'accuracy_low',
+    'accuracy_upper': 'accuracy_high',
+}) }}
+from marked

@@ -39,54 +39,38 @@ topics as (
 masked as (
     select text_id, masked_text from {{ ref('hcat', 'int_texts_masked') }}
     where masked_text is not null
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', regressions.version_pair_id, regressions.metric_name, regressions.query_key))
-            as version_regression_id,
-        regressions.query_key,
-        regressions.cluster_id,
-
-        -- strings
-        regressions.application,
-        regressions.baseline_version,
-        regressions.candidate_version,
-        pairs.pair_kind,
-        regressions.metric_name,
-        topics.topic,
-        coalesce(masked.masked_text, regressions.query_text) as query_text,
-        baselines.interaction_ids as baseline_interaction_ids,
-        candidates.interaction_ids as candidate_interaction_ids,
-
-        -- numerics
-        regressions.baseline_mean_score as baseline_score,
-        regressions.candidate_mean_score as candidate_score,
-        regressions.baseline_share_failing_of_all as baseline_share_failing,
-        regressions.candidate_share_failing_of_all as candidate_share_failing,
-
-        -- booleans
-        pairs.is_latest
-    from regressions
-    inner join pairs on regressions.version_pair_id = pairs.version_pair_id
-    inner join answers_listed as baselines
-        on
-            regressions.application = baselines.application
-            and regressions.baseline_version = baselines.version
-            and regressions.query_key = baselines.query_key
-            and regressions.metric_name = baselines.metric_name
-    inner join answers_listed as candidates
-        on
-            regressions.application = candidates.application
-            and regressions.candidate_version = candidates.version
-            and regressions.query_key = candidates.query_key
-            and regressions.metric_name = candidates.metric_name
-    left join masked on md5(regressions.query_text) = masked.text_id
-    left join topics
-        on
-            regressions.version_pair_id = topics.version_pair_id
-            and regressions.query_key = topics.query_key
 )
 
-select * from final
+select {{ columns_of_contract({
+    'version_regression_id':
+        "md5(concat_ws('|', regressions.version_pair_id, regressions.metric_name, regressions.query_key))",
+    'pair_kind': 'pairs.pair_kind',
+    'topic': 'topics.topic',
+    'query_text': 'coalesce(masked.masked_text, regressions.query_text)',
+    'baseline_interaction_ids': 'baselines.interaction_ids',
+    'candidate_interaction_ids': 'candidates.interaction_ids',
+    'baseline_score': 'regressions.baseline_mean_score',
+    'candidate_score': 'regressions.candidate_mean_score',
+    'baseline_share_failing': 'regressions.baseline_share_failing_of_all',
+    'candidate_share_failing': 'regressions.candidate_share_failing_of_all',
+    'is_latest': 'pairs.is_latest',
+}, of='regressions') }}
+from regressions
+inner join pairs on regressions.version_pair_id = pairs.version_pair_id
+inner join answers_listed as baselines
+    on
+        regressions.application = baselines.application
+        and regressions.baseline_version = baselines.version
+        and regressions.query_key = baselines.query_key
+        and regressions.metric_name = baselines.metric_name
+inner join answers_listed as candidates
+    on
+        regressions.application = candidates.application
+        and regressions.candidate_version = candidates.version
+        and regressions.query_key = candidates.query_key
+        and regressions.metric_name = candidates.metric_name
+left join masked on md5(regressions.query_text) = masked.text_id
+left join topics
+    on
+        regressions.version_pair_id = topics.version_pair_id
+        and regressions.query_key = topics.query_key

@@ -36,31 +36,19 @@ dated as (
     left join calibrators on counted.metric_name = calibrators.metric_name
 ),
 
-final as (
+judged as (
     select
-        -- ids
-        md5(concat_ws('|', metric_name, version_class)) as calibration_validity_id,
-
-        -- strings
-        metric_name,
-        criterion,
-        version_class,
+        *,
         case
             when not has_calibrator then 'no_calibrator'
             when count_clusters < {{ minimum_class_clusters }} then 'void_version_class'
             when valid_until < timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' then 'expired'
             else 'in_force'
-        end as calibration_status,
-
-        -- numerics
-        count_interactions::bigint as count_interactions,
-        count_labels::bigint as count_labels,
-        count_clusters::bigint as count_clusters,
-
-        -- timestamps
-        last_rated_at,
-        valid_until
+        end as calibration_status
     from dated
 )
 
-select * from final
+select {{ columns_of_contract({
+    'calibration_validity_id': "md5(concat_ws('|', metric_name, version_class))",
+}) }}
+from judged

@@ -46,42 +46,20 @@ shown as (
     from worded
     where place <= {{ shown_parameters }}
     group by metric_name, segment, family
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', calibrators.metric_name, calibrators.segment, calibrators.family)) as calibrator_id,
-        '{{ invocation_id }}' as fitted_run_id,
-
-        -- strings
-        calibrators.metric_name,
-        calibrators.criterion,
-        calibrators.segment,
-        calibrators.family,
-        calibrators.status,
-        calibrators.message,
-        shown.parameters_shown,
-
-        -- numerics
-        calibrators.count_labels::integer as count_labels,
-        calibrators.count_accepted::integer as count_accepted,
-        calibrators.count_clusters::integer as count_clusters,
-        {{ array_length('calibrators.parameters') }}::integer as count_parameters,
-        calibrators.log_loss,
-        calibrators.log_loss_standard_error,
-        calibrators.excess_log_loss,
-        calibrators.excess_log_loss_standard_error,
-
-        -- booleans
-        calibrators.is_chosen,
-        calibrators.is_separated
-    from calibrators
-    left join shown
-        on
-            calibrators.metric_name = shown.metric_name
-            and calibrators.segment = shown.segment
-            and calibrators.family = shown.family
 )
 
-select * from final
+select {{ columns_of_contract({
+    'calibrator_id': "md5(concat_ws('|', calibrators.metric_name, calibrators.segment, calibrators.family))",
+    'fitted_run_id': "'" ~ invocation_id ~ "'",
+    'parameters_shown': 'shown.parameters_shown',
+    'count_labels': 'calibrators.count_labels::integer',
+    'count_accepted': 'calibrators.count_accepted::integer',
+    'count_clusters': 'calibrators.count_clusters::integer',
+    'count_parameters': array_length('calibrators.parameters') ~ '::integer',
+}, of='calibrators') }}
+from calibrators
+left join shown
+    on
+        calibrators.metric_name = shown.metric_name
+        and calibrators.segment = shown.segment
+        and calibrators.family = shown.family

@@ -41,43 +41,15 @@ joined as (
             and coverage.scope = promises.scope
             and coverage.stratum is not distinct from promises.promised_stratum
             and coverage.label is not distinct from promises.label
-),
-
-final as (
-    select
-        -- ids
-        md5(
-            concat_ws(
-                '|', metric_name, alpha, stratification, scope, coalesce(stratum, ''), coalesce(label::string, '')
-            )
-        ) as conformal_coverage_id,
-
-        -- strings
-        metric_name,
-        criterion,
-        stratification,
-        scope,
-        stratum,
-        status,
-        quantile_status,
-
-        -- numerics
-        alpha,
-        label::integer as human_label,
-        count_labels::integer as count_labels,
-        count_clusters::integer as count_clusters,
-        count_covered::integer as count_covered,
-        coverage,
-        share_empty,
-        share_single,
-        share_several,
-        share_all,
-        share_decidable,
-        quantile,
-        score_limit,
-        count_calibration_clusters::integer as count_calibration_clusters,
-        expected_coverage
-    from joined
 )
 
-select * from final
+select {{ columns_of_contract({
+    'conformal_coverage_id': "md5(concat_ws('|', metric_name, alpha, stratification, scope, coalesce(stratum, ''),"
+        ~ " coalesce(label::string, '')))",
+    'human_label': 'label::integer',
+    'count_labels': 'count_labels::integer',
+    'count_clusters': 'count_clusters::integer',
+    'count_covered': 'count_covered::integer',
+    'count_calibration_clusters': 'count_calibration_clusters::integer',
+}) }}
+from joined

@@ -34,33 +34,15 @@ raters as (
             reports.criterion = unjudged.criterion
             and reports.rater = unjudged.rater
             and reports.rater_kind = unjudged.rater_kind
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', criterion, rater, rater_kind)) as rater_report_id,
-
-        -- strings
-        criterion,
-        rater,
-        rater_kind,
-        status,
-
-        -- numerics
-        count_ratings::integer as count_ratings,
-        count_cannot_judge::integer as count_cannot_judge,
-        count_shared_units::integer as count_shared_units,
-        count_effective::double as count_effective,
-        agreement,
-        low as agreement_low,
-        high as agreement_high,
-        kappa,
-        agreement_of_others,
-
-        -- booleans
-        disagrees_with_everyone
-    from raters
 )
 
-select * from final
+select {{ columns_of_contract({
+    'rater_report_id': "md5(concat_ws('|', criterion, rater, rater_kind))",
+    'count_ratings': 'count_ratings::integer',
+    'count_cannot_judge': 'count_cannot_judge::integer',
+    'count_shared_units': 'count_shared_units::integer',
+    'count_effective': 'count_effective::double',
+    'agreement_low': 'low',
+    'agreement_high': 'high',
+}) }}
+from raters

@@ -28,26 +28,9 @@ joined as (
     left join decisions on fitted.metric_name = decisions.metric_name
 ),
 
-final as (
+judged as (
     select
-        -- ids
-        md5(concat_ws('|', metric_name, method, risk_appetite)) as threshold_id,
-        '{{ invocation_id }}' as fitted_run_id,
-        metric_name,
-
-        -- strings
-        criterion,
-        direction,
-        kind,
-        method,
-        risk_appetite,
-        status,
-        message,
-        accepts,
-        false_accept_status,
-        false_accept_verdict,
-        false_reject_status,
-        false_reject_verdict,
+        *,
         case
             when status <> 'ok' then 'no_threshold'
             when not is_shown then 'not_shown'
@@ -55,47 +38,15 @@ final as (
             when kind = 'acceptance' and false_accept_verdict in ('within', 'beyond') then false_accept_verdict
             when kind = 'monitoring' and false_reject_verdict in ('within', 'beyond') then false_reject_verdict
             else 'not_shown'
-        end as verdict,
-        decision_name,
-        decided_by,
-
-        -- numerics
-        confidence,
-        threshold,
-        decided_threshold::double as decided_threshold,
-        expected_cost,
-        held_out_flag_share,
-        count_fit_accepted,
-        count_fit_failed,
-        count_fit_clusters,
-        interval_level,
-        false_accept_tolerated_share,
-        false_accept_rate,
-        false_accept_rate_lower,
-        false_accept_rate_upper,
-        false_accept_count_labels,
-        false_accept_count_clusters,
-        false_accept_effective_n,
-        false_accept_count_needed,
-        false_reject_tolerated_share,
-        false_reject_rate,
-        false_reject_rate_lower,
-        false_reject_rate_upper,
-        false_reject_count_labels,
-        false_reject_count_clusters,
-        false_reject_effective_n,
-        false_reject_count_needed,
-
-        -- booleans
-        is_shown,
-        is_appetite_of_application,
-        coalesce(is_decided, false) as is_decided,
-        is_provisional,
-        coalesce(valid_until < current_date, false) as is_decision_expired,
-
-        -- timestamps
-        valid_until
+        end as verdict
     from joined
 )
 
-select * from final
+select {{ columns_of_contract({
+    'threshold_id': "md5(concat_ws('|', metric_name, method, risk_appetite))",
+    'fitted_run_id': "'" ~ invocation_id ~ "'",
+    'decided_threshold': 'decided_threshold::double',
+    'is_decided': 'coalesce(is_decided, false)',
+    'is_decision_expired': 'coalesce(valid_until < current_date, false)',
+}) }}
+from judged

@@ -67,7 +67,7 @@ metrics as (
         end as weighed_role
     from {{ ref('hcat', 'int_metric_catalog') }}
     -- the verdict is made of the others, later
-    where {{ is_metric_of_this_build('requires') }} and family <> 'verdict'
+    where {{ is_metric_of_this_build('requires') }} and coalesce(family, '') <> 'verdict'
 ),
 
 -- Weights that belong to other sentences than those of the text: a score by them would be made up.

@@ -103,19 +103,19 @@ final as (
             query_id,
             interaction_id
         ) as cluster_id,
-        -- Where the log does not say it: whatever somebody declared about a query was prepared for a test.
+        -- what somebody declared about a query says that it was prepared for a test
+        reference_answer is not null
+        or source_chunk_ids is not null
+        or query_type is not null
+        or declared_cluster_id is not null
+        or family_query_id is not null
+        or expected_behaviour <> 'answer'
+        or coalesce(variant_type, 'original') <> 'original' as is_prepared,
         case
             when declared_population is not null then declared_population
             when coalesce(variant_type, 'original') <> 'original' then 'variant'
-            when
-                reference_answer is null
-                and source_chunk_ids is null
-                and query_type is null
-                and declared_cluster_id is null
-                and family_query_id is null
-                and expected_behaviour = 'answer'
-                then 'production'
-            else 'test_set'
+            when is_prepared then 'test_set'
+            else 'production'
         end as population,
         not {{ is_blank('answer') }} as is_answered
     from joined

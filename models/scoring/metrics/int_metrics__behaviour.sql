@@ -19,18 +19,6 @@ unpivoted as (
         'expected to ' || expected_behaviour as detail
     from interactions
     where is_answered
-),
-
-final as (
-    select
-        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
-        interaction_id,
-        metric_name,
-        raw_score,
-        'scored' as score_status,
-        1 as scored_count,
-        detail
-    from unpivoted
 )
 
-select * from final
+{{ evaluations('unpivoted', scored_count='1') }}

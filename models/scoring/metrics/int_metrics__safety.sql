@@ -28,42 +28,22 @@ aggregated as (
 ),
 
 unpivoted as (
+    {%- for metric_name, role, score, worst in [
+        ('toxicity__maximum', 'answer', 'toxicity_maximum', 'most_toxic'),
+        ('toxicity__mean', 'answer', 'toxicity_mean', 'most_toxic'),
+        ('query_toxicity', 'query', 'toxicity_maximum', 'most_toxic'),
+        ('sentiment__mean', 'answer', 'sentiment_mean', 'most_negative')
+    ] %}
     select
         interaction_id,
-        'toxicity__maximum' as metric_name,
-        toxicity_maximum as raw_score,
+        '{{ metric_name }}' as metric_name,
+        {{ score }} as raw_score,
         count_sentences as scored_count,
-        'most toxic sentence ' || most_toxic_sentence as detail
+        '{{ worst | replace('_', ' ') }} sentence ' || {{ worst }}_sentence as detail
     from aggregated
-    where role = 'answer' and toxicity_maximum is not null
+    where role = '{{ role }}' and {{ score }} is not null
     union all
-    select
-        interaction_id,
-        'toxicity__mean' as metric_name,
-        toxicity_mean as raw_score,
-        count_sentences as scored_count,
-        'most toxic sentence ' || most_toxic_sentence as detail
-    from aggregated
-    where role = 'answer' and toxicity_mean is not null
-    union all
-    select
-        interaction_id,
-        'query_toxicity' as metric_name,
-        toxicity_maximum as raw_score,
-        count_sentences as scored_count,
-        'most toxic sentence ' || most_toxic_sentence as detail
-    from aggregated
-    where role = 'query' and toxicity_maximum is not null
-    union all
-    select
-        interaction_id,
-        'sentiment__mean' as metric_name,
-        sentiment_mean as raw_score,
-        count_sentences as scored_count,
-        'most negative sentence ' || most_negative_sentence as detail
-    from aggregated
-    where role = 'answer' and sentiment_mean is not null
-    union all
+    {%- endfor %}
     select
         copied.interaction_id,
         'verbatim_copy' as metric_name,
@@ -75,18 +55,6 @@ unpivoted as (
         copied.count_copied_words || ' words in a row: ' || copied.copied_text as detail
     from copied
     inner join units on copied.interaction_id = units.interaction_id and copied.input_key = units.input_key
-),
-
-final as (
-    select
-        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
-        interaction_id,
-        metric_name,
-        raw_score,
-        'scored' as score_status,
-        scored_count::integer as scored_count,
-        detail
-    from unpivoted
 )
 
-select * from final
+{{ evaluations('unpivoted', scored_count='scored_count::integer') }}

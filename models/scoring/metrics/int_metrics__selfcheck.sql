@@ -52,18 +52,9 @@ aggregated as (
         min_by(sentence_index, {{ record({'score': rounded, 'sentence': 'sentence_index'}) }}) as worst_sentence_index
     from by_sentence
     group by interaction_id
-),
-
-final as (
-    select
-        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
-        interaction_id,
-        metric_name,
-        raw_score,
-        case when was_truncated then 'truncated' else 'scored' end as score_status,
-        scored_count,
-        'sentence ' || worst_sentence_index || ' least borne out by ' || count_samples || ' other answers' as detail
-    from aggregated
 )
 
-select * from final
+{{ evaluations('aggregated',
+    score_status="case when was_truncated then 'truncated' else 'scored' end",
+    detail="'sentence ' || worst_sentence_index || ' least borne out by ' || count_samples || ' other answers'"
+) }}

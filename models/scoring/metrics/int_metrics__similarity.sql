@@ -52,19 +52,10 @@ scored as (
         end as raw_score
     from aggregated
     inner join metrics on aggregated.comparison = metrics.comparison
-),
-
-final as (
-    select
-        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
-        interaction_id,
-        metric_name,
-        raw_score,
-        case when count_truncated > 0 then 'truncated' else 'scored' end as score_status,
-        scored_count,
-        'worst sentence ' || worst_sentence_index || ', its best match ' || worst_match_index as detail
-    from scored
-    where raw_score is not null
 )
 
-select * from final
+{{ evaluations('scored',
+    score_status="case when count_truncated > 0 then 'truncated' else 'scored' end",
+    detail="'worst sentence ' || worst_sentence_index || ', its best match ' || worst_match_index"
+) }}
+where raw_score is not null

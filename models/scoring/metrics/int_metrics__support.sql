@@ -63,18 +63,9 @@ unpivoted as (
     from aggregated
     {% if not loop.last %}union all{% endif %}
     {%- endfor %}
-),
-
-final as (
-    select
-        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
-        interaction_id,
-        metric_name,
-        raw_score,
-        case when scored_count > 0 then 'scored' else 'not_applicable' end as score_status,
-        scored_count,
-        left(detail, 400) as detail
-    from unpivoted
 )
 
-select * from final
+{{ evaluations('unpivoted',
+    score_status="case when scored_count > 0 then 'scored' else 'not_applicable' end",
+    detail='left(detail, 400)'
+) }}

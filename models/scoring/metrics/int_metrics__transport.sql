@@ -24,18 +24,9 @@ unpivoted as (
     select *, 'completeness_transport' as metric_name, transport_cost as raw_score from distances
     union all
     select *, 'completeness_average_distance' as metric_name, average_distance as raw_score from distances
-),
-
-final as (
-    select
-        {{ evaluation_id('interaction_id', 'metric_name') }} as evaluation_id,
-        interaction_id,
-        metric_name,
-        raw_score,
-        case when count_truncated > 0 then 'truncated' else 'scored' end as score_status,
-        scored_count,
-        null::string as detail
-    from unpivoted
 )
 
-select * from final
+{{ evaluations('unpivoted',
+    score_status="case when count_truncated > 0 then 'truncated' else 'scored' end",
+    detail='null::string'
+) }}

@@ -23,13 +23,7 @@ renamed as (
         -- numerics
         {{ integer_or_null(text_or_null('chunk_index')) }} as chunk_index,
 
-        -- record
-        record_hash,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
-        landing_number
+        {{ columns_of_record() }}
     from source
 ),
 

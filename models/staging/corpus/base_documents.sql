@@ -19,13 +19,7 @@ renamed as (
         {{ text_or_null('topic') }} as topic,
         {{ text_or_null('text') }} as document_text,
 
-        -- record
-        record_hash,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
-        landing_number
+        {{ columns_of_record() }}
     from source
 ),
 

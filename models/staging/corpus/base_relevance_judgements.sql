@@ -20,13 +20,7 @@ renamed as (
         -- numerics
         try_cast({{ text_or_null('grade') }} as double) as grade,
 
-        -- record
-        record_hash,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
-        landing_number
+        {{ columns_of_record() }}
     from source
 ),
 

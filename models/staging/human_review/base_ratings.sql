@@ -75,13 +75,7 @@ renamed as (
         -- timestamps
         {{ logged_timestamp(text_or_null('rated_at')) }} as rated_at,
 
-        -- record
-        record_hash,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
-        landing_number
+        {{ columns_of_record() }}
     from source
 ),
 

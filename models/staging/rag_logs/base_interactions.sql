@@ -58,13 +58,7 @@ renamed as (
         -- timestamps
         {{ logged_timestamp(text_or_null('asked_at')) }} as asked_at,
 
-        -- record
-        record_hash,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
-        landing_number
+        {{ columns_of_record() }}
     from source
 ),
 

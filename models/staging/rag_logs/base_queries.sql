@@ -44,13 +44,7 @@ renamed as (
         {{ sentence_weights(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
         {{ sentence_weights(text_or_null('reference_sentence_weights')) }} as reference_sentence_weights,
 
-        -- record
-        record_hash,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
-        landing_number
+        {{ columns_of_record() }}
     from source
 ),
 

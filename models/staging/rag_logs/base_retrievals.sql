@@ -58,13 +58,7 @@ renamed as (
         -- place in the list of a call, whose passages have one row of the file; it is the rank that the log leaves out
         {{ integer_or_null("coalesce(list_position, rank)") }} as list_position,
 
-        -- record
-        record_hash,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
-        landing_number
+        {{ columns_of_record() }}
     from source
 ),
 

@@ -8,7 +8,7 @@ Sudjianto et al. 2024 (section 5) name both errors without a definition. F1 else
 these two rates do not turn with it.
 
 Siblings are not independent, and intervals resample whole clusters (percentile bootstrap, Efron and Tibshirani 1993,
-section 13.3). Every figure of the same rows has the same draws, so that differences are paired. scikit-learn's Brier
+section 13.3). Every figure of the same rows has the same draws. scikit-learn's Brier
 score, log loss and AUROC are those of one draw; here a thousand draws are weighed at once. The bootstrap cannot see
 what is missing where one side of a share has fewer than 10 cases, or the share fewer than 10 clusters. The interval is
 then that of Wilson (1927) on Kish's effective number of clusters, (sum n)^2 / sum n^2. Labels of unequal inclusion
@@ -123,21 +123,13 @@ class Figure(NamedTuple):
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    draws: Floats = np.empty(0)  # NaN where a draw has no value
-
-    def minus(self, other: Figure, name: str) -> Figure:
-        """Return the paired difference of two figures of the same rows, draw by draw."""
-        if self.value is None or other.value is None:
-            return Figure(name, self.status if self.value is None else other.status)
-        return _figure(name, self.value - other.value, self.draws - other.draws)
 
 
 class Quality(NamedTuple):
     """All figures of one calibrator.
 
-    The figures are brier_score, log_loss, the same with suffix `_base_rate` (the base rate in place of the prediction)
-    and `_difference` (calibrator - base rate: below 0 it is worth having), auroc, type_one_error, type_two_error,
-    calibration_slope and calibration_intercept.
+    The figures are brier_score, log_loss, log_loss_difference (to that of the base rate: below 0 it is worth having),
+    auroc, type_one_error, type_two_error, calibration_slope and calibration_intercept.
     """
 
     figures: tuple[Figure, ...]
@@ -220,12 +212,11 @@ def measure_quality(
     p, y = rows.probabilities, rows.labels
     base_rates = np.broadcast_to(np.asarray(base_rate, dtype=np.float64), p.shape)
     everyone = np.ones(len(y))
-    figures = []
-    for name, loss in (("brier_score", _squared_errors), ("log_loss", log_losses)):
-        of_model = _mean(name, loss(p, y > 0), everyone, rows, counts)
-        of_base_rate = _mean(f"{name}_base_rate", loss(base_rates, y > 0), everyone, rows, counts)
-        figures += [of_model, of_base_rate, of_model.minus(of_base_rate, f"{name}_difference")]
-    figures += [
+    losses = log_losses(p, y > 0)
+    figures = [
+        _mean("brier_score", (p - y) ** 2, everyone, rows, counts),
+        _mean("log_loss", losses, everyone, rows, counts),
+        _mean("log_loss_difference", losses - log_losses(base_rates, y > 0), everyone, rows, counts),
         _auroc(rows, counts),
         _share("type_one_error", p >= CUT_OFF, 1 - y, rows, counts),
         _share("type_two_error", p < CUT_OFF, y, rows, counts),
@@ -272,17 +263,12 @@ def calibration_in_the_large(
 # --- figures ----------------------------------------------------------------------------------------------------------
 
 
-def _squared_errors(probabilities: Floats, is_accepted: Flags) -> Floats:
-    result: Floats = (probabilities - is_accepted) ** 2
-    return result
-
-
 def _figure(name: str, value: float, draws: Floats) -> Figure:
     usable = draws[np.isfinite(draws)]
     if len(usable) < _USABLE_DRAWS * len(draws):
         return Figure(name, "insufficient")
     low, high = np.quantile(usable, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Figure(name, "measured", "cluster_bootstrap", value, float(low), float(high), draws)
+    return Figure(name, "measured", "cluster_bootstrap", value, float(low), float(high))
 
 
 def _mean(name: str, values: Floats, members: Floats, rows: _Rows, counts: Floats) -> Figure:

@@ -81,14 +81,7 @@ class Failed:
 
 
 class Pacer:
-    """Schedules requests at least 1 / requests_per_second seconds apart.
-
-    Examples
-    --------
-    >>> pacer = Pacer(2.0)
-    >>> pacer.reserve(10.0), pacer.reserve(10.1)
-    (0.0, 0.40000000000000036)
-    """
+    """Schedules requests at least 1 / requests_per_second seconds apart."""
 
     def __init__(self, requests_per_second: float | None) -> None:
         self._distance = 0.0 if requests_per_second is None else 1.0 / requests_per_second

@@ -25,14 +25,7 @@ FOLDER = Path(__file__).parent / "weights"
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """A fitted linear head, with its card; the encoder is that whose unit vectors it reads.
-
-    Examples
-    --------
-    >>> head = Head("example", "1", "", "", np.array([2.0, 0.0]), -2.0)
-    >>> head.score(np.array([[1.0, 0.0]])).tolist()
-    [0.5]
-    """
+    """A fitted linear head, with its card; the encoder is that whose unit vectors it reads."""
 
     name: str
     revision: str

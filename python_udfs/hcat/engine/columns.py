@@ -6,13 +6,7 @@ import pyarrow as pa
 
 
 def schema(*parts: str) -> pa.Schema:
-    """Return the schema of columns in order, by their types.
-
-    Examples
-    --------
-    >>> schema("string: metric_name segment", "list<double>: bounds").names
-    ['metric_name', 'segment', 'bounds']
-    """
+    """Return the schema of columns in order, by their types."""
     columns = [
         (name, _read_type(kind))
         for kind, _, names in (part.partition(": ") for part in parts)

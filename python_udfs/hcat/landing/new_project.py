@@ -13,11 +13,17 @@ from typing import Any, Final
 
 from hcat.engine.staging import ProjectError, describe_seed, find_project
 from hcat.landing.check import LANGUAGE_MODEL, check_logs, read_catalogue
+from hcat.statistics.intervals import wilson_interval
 
 _PACKAGE = "hcat"
 _PLACE_OF_LOGS = "raw_logs"
 # measurements that interactions alone allow, beside those of a metric; the others ask for a test set, weeks or ratings
-_MEASUREMENTS = ("share_not_failed", "share_records_accepted", "count_leaked_values", "share_passing", "mean_score")
+_MEASUREMENTS = (
+    *("share_not_failed", "share_records_accepted", "count_leaked_values", "share_passing", "mean_score"),
+    *("share_failing", "worst_segment_failing"),
+)
+#: A version whose answers are not shown to be good enough stops the build of a project.
+_STOPPING: Final = "share_failing"
 #: Module, what it needs of the logs, and how much of that at least.
 _MODULES: Final = (
     ("privacy", "interactions", 1),
@@ -34,6 +40,8 @@ _MODULES: Final = (
 )
 #: Families of metrics of modules that no logs ask for: a project switches them on by decision.
 _UNASKED: Final = ("safety",)
+#: Quantile of a two-sided interval at .95, the default of hcat_confidence.
+_NORMAL: Final = 1.96
 _GATES, _DECISIONS, _METRICS = "threshold_gates", "threshold_decisions", "own_metrics"
 _SIGN_OFFS = "sign_offs"
 
@@ -43,10 +51,11 @@ _FILES: Final = Path(__file__).with_name("project_files")
 
 @dataclass(frozen=True, slots=True)
 class NewProject:
-    """A project that was made: its gates, and how many thresholds it takes over from hcat."""
+    """A project that was made: its gates, what they will need, and how many thresholds it takes over from hcat."""
 
     folder: Path
     gates: tuple[str, ...]
+    needs: tuple[str, ...]
     count_decisions: int
 
 
@@ -78,6 +87,10 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
     left_out = set() if profile == "standard" else {module for module, _, _ in _MODULES} - modules.keys()
     gates = [
         row
+        | {
+            "minimum_n": str(min(int(row["minimum_n"]), inputs["interactions"] if logs else int(row["minimum_n"]))),
+            "severity": "error" if row["measurement"] == _STOPPING else row["severity"],
+        }
         for row in possible
         if _is_measurable(row, names, inputs) and families.get(row["metric_name"]) not in {*left_out, *_UNASKED}
     ]
@@ -106,14 +119,23 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         path = folder / relative
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return NewProject(folder, tuple(row["gate_name"] for row in gates), len(decisions))
+    needs = tuple(_say_need(row) for row in gates if row["measurement"] == _STOPPING)
+    return NewProject(folder, tuple(row["gate_name"] for row in gates), needs, len(decisions))
 
 
 def _is_measurable(gate: Mapping[str, str], metrics: Mapping[str, frozenset[str]], inputs: Mapping[str, int]) -> bool:
     """Return whether the logs hold what a gate measures, and enough of it."""
-    is_known = gate["measurement"] in _MEASUREMENTS
-    needed = metrics.get(gate["metric_name"], frozenset())
-    return is_known and all(map(inputs.get, needed)) and inputs["interactions"] >= int(gate["minimum_n"])
+    # who asks is known from the first build on
+    is_known = gate["measurement"] in _MEASUREMENTS and gate["dimension"] != "population"
+    return is_known and all(map(inputs.get, metrics.get(gate["metric_name"], frozenset())))
+
+
+def _say_need(gate: Mapping[str, str]) -> str:
+    """Return how many answers may fail where each stands for itself, so that the gate passes."""
+    count, limit = int(gate["minimum_n"]), float(gate["threshold"])
+    passing = [failing for failing in range(count) if wilson_interval(failing / count, count, _NORMAL)[1] <= limit]
+    most = f"at most {passing[-1]} may fail" if passing else "more are needed: even if none fails, nothing is shown"
+    return f"{gate['gate_name']} stops the build until {limit:.0%} is shown to hold; of {count} answers {most}"
 
 
 def _name_of(folder: Path) -> str:

@@ -35,15 +35,7 @@ class Run(NamedTuple):
 
 
 class WordAutomaton:
-    """Suffix automaton over the words of a text: accepts each run of consecutive words (Blumer et al. 1985).
-
-    For n words it has at most 2 n states and is built in amortised linear time.
-
-    Examples
-    --------
-    >>> WordAutomaton("it costs five euros".split()).longest_run("she costs five pounds".split())
-    Run(start=1, length=2)
-    """
+    """Suffix automaton over the words of a text: accepts each run of consecutive words (Blumer et al. 1985)."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._next: list[dict[str, int]] = [{}]

@@ -64,14 +64,7 @@ _TINY = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Fusion:
-    """A fitted monotone fusion; coefficients, centers and scale units are in the order of :data:`FEATURES`.
-
-    Examples
-    --------
-    >>> fusion = Fusion(1.0, np.array([2.0]), np.array([0.5]), np.array([0.25]))
-    >>> fusion.sentence_log_odds(np.array([[0.5], [0.75]])).tolist()
-    [1.0, 3.0]
-    """
+    """A fitted monotone fusion; coefficients, centers and scale units are in the order of :data:`FEATURES`."""
 
     intercept: float
     coefficients: Floats

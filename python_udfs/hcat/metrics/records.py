@@ -127,17 +127,7 @@ class Flag(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """What the records of one evidence say.
-
-    Attributes
-    ----------
-    flags : tuple of Flag
-        In order of their names.
-    hours : dict of int to set of (int, int)
-        Day of the week (Monday = 0) -> opening and closing times in minutes.
-    words : frozenset of str
-        Stems of the content words outside flags.
-    """
+    """What the records of one evidence say."""
 
     flags: tuple[Flag, ...] = ()
     hours: dict[int, set[Times]] = field(default_factory=dict)

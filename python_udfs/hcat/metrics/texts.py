@@ -35,13 +35,7 @@ class TextReader(Generic[Read]):
 
 
 def take_texts(texts: pa.Table, text_ids: Collection[str]) -> pa.Table:
-    """Return the rows of some texts in their order.
-
-    Raises
-    ------
-    KeyError
-        If a text is missing: a score from a part of the sentences would be wrong without notice.
-    """
+    """Return the rows of some texts in their order."""
     wanted = pa.array(text_ids, pa.string())
     found = pc.index_in(wanted, value_set=texts["text_id"].combine_chunks().cast(pa.string()))
     if found.null_count:

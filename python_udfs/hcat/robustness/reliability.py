@@ -77,19 +77,7 @@ def measure_share(is_hit: Flags, groups: Integers, confidence: float = 0.95, emp
 
 
 def measure_reliability(verdicts: pa.Table, orders: pa.Table, confidence: float) -> pa.Table:
-    """Return precision and recall of every metric of every system, and the pairs that it orders rightly.
-
-    Parameters
-    ----------
-    verdicts : Table
-        system_id, metric, cluster_id (the query group), is_accepted (the verdict by the decided threshold; null without
-        a score or a decision), is_correct (null when undecided), has_threshold (decided at all, in force or not).
-    orders : Table
-        One row per system, metric_name, measure and cluster_id: count_right, count_tied, count_wrong, count_assumed,
-        count_unscored, count_undecided.
-    confidence : float
-        Two-sided, in (0, 1).
-    """
+    """Return precision and recall of every metric of every system, and the pairs that it orders rightly."""
     rows = [row for series in _series(verdicts, "system_id", "metric") for row in _judge_verdicts(series, confidence)]
     rows += [_judge_orders(series, confidence) for series in _series(orders, "system", "metric_name", "measure")]
     return pa.Table.from_pylist(rows, schema=RELIABILITY_SCHEMA)

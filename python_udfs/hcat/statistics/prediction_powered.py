@@ -95,21 +95,7 @@ def estimate_failure_rate(
     label_sampling_weights: Floats | None = None,
     sampling_weights: Floats | None = None,
 ) -> FailureRate:
-    """Return the failure rate of what made N interactions, of which n have a label.
-
-    Parameters
-    ----------
-    is_failure : ndarray of bool, shape (n,)
-    label_predictions, predictions : ndarray, shapes (n,) and (N,)
-        Predicted probabilities of failure, of the labelled and of all interactions.
-    label_clusters, clusters : ndarray, shapes (n,) and (N,)
-    inclusion_probabilities : ndarray, shape (n,), optional
-        With which each labelled interaction was drawn, in (0, 1].
-    confidence : float
-        Two-sided, in (0, 1).
-    label_sampling_weights, sampling_weights : ndarray, shapes (n,) and (N,), optional
-        How many interactions each of the labelled, and each of all, stands for.
-    """
+    """Return the failure rate of what made N interactions, of which n have a label."""
     count_labels, distinct = len(is_failure), np.unique(np.concatenate([clusters, label_clusters]))
     codes, label_codes = (np.searchsorted(distinct, keys) for keys in (clusters, label_clusters))
     labelled = np.bincount(label_codes, minlength=len(distinct)) > 0

@@ -29,35 +29,7 @@ _COUNTS: Final = ("count_scored", "jackknife_groups", "count_scored_rest", "jack
 
 
 def estimate_cells(cells: pa.Table, sums: pa.Table) -> dict[str, dict[str, Floats]]:
-    """Return the figures of every cell by measurement, in the order of the cells.
-
-    Parameters
-    ----------
-    cells : Table
-        int_metric_cells: metric_name, first_dimension, second_dimension, cell_key.
-    sums : Table
-        int_cell_sums: metric_name, cell_key, jackknife_group, scores_per_unit, sum_squared_scores and the columns of
-        :data:`SUMS`, whole numbers. A cell without a score has no row.
-
-    Returns
-    -------
-    dict of str to dict of str to ndarray
-        Measurement -> the fields of :class:`hcat.statistics.clusters.JackknifeEstimates`, and standard_deviation; NaN
-        where there is nothing to estimate from.
-
-    Examples
-    --------
-    Two clusters of one answer each: one fails in the cell, none in the rest.
-
-    >>> cells = {"metric_name": ["m"] * 2, "first_dimension": ["topic"] * 2, "cell_key": [1, 2]}
-    >>> cells |= {"second_dimension": pa.nulls(2, pa.string())}
-    >>> sums = {"metric_name": ["m"] * 2, "cell_key": [1, 2], "jackknife_group": ["s", "t"]}
-    >>> sums |= {"scores_per_unit": [1.0, 1.0], "sum_squared_scores": [1, 1]}
-    >>> sums |= {name: [1, 1] for names in SUMS.values() for name in names}
-    >>> sums["count_failing"] = [1, 0]
-    >>> estimate_cells(pa.table(cells), pa.table(sums))["share_failing"]["difference"].tolist()
-    [1.0, -1.0]
-    """
+    """Return the figures of every cell by measurement, in the order of the cells."""
     located = _locate(cells, sums)
     positions, groups = located["position"].to_numpy(), encode(located, "jackknife_group")
     columns = {name: pc.cast(located[name], pa.float64()).to_numpy() for names in SUMS.values() for name in names}

@@ -30,6 +30,12 @@ class graph:  # noqa: N801 -- the name that dbt gives it
     nodes: ClassVar[dict[str, Any]] = {}
 
 
+class model:  # noqa: N801 -- the name that dbt gives it
+    """The file that is linted, without its contract."""
+
+    columns: ClassVar[dict[str, Any]] = {}
+
+
 def var(name: str, default: Any = None) -> Any:
     """Return the default of a variable as dbt_project.yml states it."""
     return _PROJECT["vars"][_PROJECT["name"]].get(name, default)

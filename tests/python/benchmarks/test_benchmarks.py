@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as parquet
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +20,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from benchmarks import accuracy, harness, verdicts
 from benchmarks.__main__ import BENCHMARKS
 from benchmarks.discrimination import auroc, average_precision
-from benchmarks.made_logs import write_raw_logs
 from benchmarks.nightly import stage_seconds
 
 SUMMARY = harness.ROOT / "docs" / "benchmarks.md"
@@ -122,25 +120,6 @@ def test_baselines_by_hand() -> None:
     assert_allclose(found["lexical LR"], 0.5)
 
 
-def test_a_cell_that_no_other_cluster_has_gets_the_rate_of_the_others() -> None:
-    rows = [
-        _row("x", [], True, "a", model="only here"),
-        _row("x", [], True, "b"),
-        _row("x", [], False, "c"),
-        _row("x", [], False, "c"),
-    ]
-    assert_allclose(accuracy.baselines(rows)["task x generator"][0], 2 / 3)
-
-
-def test_generator_identity_says_nothing_inside_a_cell() -> None:
-    rows = [_row("x", [], number % 2 == 0, str(number)) for number in range(10)]
-    labelled = accuracy.Labelled(rows, {"support_words": np.arange(10.0)}, {}, "none")
-    measured = accuracy.measure_all(labelled, count_draws=20)
-    assert measured["task x generator"].within.value == 0.5
-    assert measured["task x generator"].tasks["QA"].within.value == 0.5
-    assert measured["support_words"].n_scored == 10
-
-
 def test_headline_leaves_selected_rows_out() -> None:
     rows = [_row("x", [], False, "a", split="train"), _row("y", [], True, "b", split="test")]
     labelled = accuracy.Labelled(rows, {"support_words": np.array([0.0, 1.0])}, {}, "none")
@@ -177,20 +156,6 @@ def test_json_holds_the_agreed_keys() -> None:
     assert json.loads(json.dumps(found)) == found
 
 
-def test_json_says_how_contradictions_are_ranked_where_the_folder_knows_them() -> None:
-    rows = [_row("x", [], number % 2 == 0, str(number // 2)) for number in range(12)]
-    for number, row in enumerate(rows):
-        row["conflict"] = None if number == 0 else number in (2, 4)
-    scores = {"support_words": np.zeros(12), "contradiction": -np.array([0.9, 0, 0.8, 0, 0.7] + [0.1] * 7)}
-    labelled = accuracy.Labelled(rows, scores, {}, "none", classifier_name="hcat-entailment-cascade")
-    found = accuracy.to_json(labelled, {"all rows": accuracy.measure_all(labelled, count_draws=50)}, "support_words")
-    # the row that nobody judged, which has the highest contradiction, takes no part
-    assert found["contradiction_auroc"] == 1.0
-    plain = accuracy.Labelled([row | {"conflict": None} for row in rows], scores, {}, "none")
-    measured = {"all rows": accuracy.measure_all(plain, count_draws=50)}
-    assert "contradiction_auroc" not in accuracy.to_json(plain, measured, "support_words")
-
-
 def test_json_of_a_probability_with_a_decision() -> None:
     rows = [_row("x", [], number % 2 == 0, str(number // 2)) for number in range(12)]
     scores = {"groundedness": np.array([0.25, 0.75] * 6)}
@@ -203,17 +168,6 @@ def test_json_of_a_probability_with_a_decision() -> None:
         assert figures["ece_by_chance"] > 0
     assert found["qa_balanced_accuracy"] == 1.0
     assert found["count_answers_seen_in_training"] == 0
-
-
-def test_lexical_regression_is_out_of_fold_and_finds_unsupported_words() -> None:
-    words = ["fee", "account", "card", "loan", "branch", "rate"]
-    rows = [
-        _row(" ".join(words if number % 2 else ["dragon"] * 6), [" ".join(words)], number % 2 == 0, str(number))
-        for number in range(40)
-    ]
-    found = accuracy.lexical_regression(rows)
-    assert (found[1::2] > 0.5).all()
-    assert (found[::2] < 0.5).all()
 
 
 def test_verdicts_by_hand() -> None:
@@ -235,68 +189,6 @@ def test_calibration_slope_equals_logistic_regression() -> None:
     peer = LogisticRegression(C=np.inf, tol=1e-10).fit(log_odds[:, None], grounded)
     assert_allclose(found.value, peer.coef_[0, 0], atol=1e-4)
     assert found.low < 0.5 < found.high
-
-
-def test_calibration_bins_never_split_equal_probabilities() -> None:
-    # half of the rows share one probability: one bin of 50 and bins of the others
-    probabilities = np.array([0.5] * 50 + list(np.linspace(0.6, 0.9, 50)))
-    bins = verdicts._bins(probabilities)
-    assert len(set(bins[:50])) == 1
-    assert_allclose(
-        verdicts.expected_calibration_error(np.full(10, 0.3), np.ones(10, bool), np.arange(10), 20).value, 0.3
-    )
-    assert verdicts.calibration_error_by_chance(np.full(100, 0.5)) < 0.15
-
-
-def test_synthetic_logs_have_the_stated_shape_and_repeat_exactly(tmp_path: Path) -> None:
-    from hcat.language.text import split_sentences
-
-    for folder in ("first", "second"):
-        write_raw_logs(tmp_path / folder, 40)
-    for name in ("interactions", "retrievals", "queries"):
-        first = parquet.read_table(tmp_path / "first" / f"{name}.parquet")
-        assert first.equals(parquet.read_table(tmp_path / "second" / f"{name}.parquet"))
-    interactions = parquet.read_table(tmp_path / "first" / "interactions.parquet").to_pylist()
-    retrievals = parquet.read_table(tmp_path / "first" / "retrievals.parquet").to_pylist()
-    queries = parquet.read_table(tmp_path / "first" / "queries.parquet")
-    assert (len(interactions), len(retrievals), queries.num_rows) == (40, 200, 20)
-    assert {len(split_sentences(row["answer"])) for row in interactions} == {4}
-    assert {len(split_sentences(row["text"])) for row in retrievals} == {4}
-    assert {len(split_sentences(text)) for text in queries["text"].to_pylist()} == {1}
-
-
-def _outcome(name: str, note: str = "a note", page: str | None = None) -> harness.Outcome:
-    table = harness.Table("Times", ("what", "seconds"), [("a | b", "1.0")])
-    return harness.Outcome(name, name.title(), [table], [note], page=page)
-
-
-def test_each_benchmark_overwrites_its_own_page(tmp_path: Path) -> None:
-    pages = tmp_path / "docs" / "benchmarks"
-    first = harness.write_outcome(_outcome("one", "first note"), "python -m benchmarks.one", pages)
-    other = harness.write_outcome(_outcome("two"), "python -m benchmarks.two", pages)
-    before = other.read_text()
-    assert harness.write_outcome(_outcome("one", "second note"), "python -m benchmarks.one", pages) == first
-    text = first.read_text()
-    assert (first, other) == (pages / "one.md", pages / "two.md")
-    assert other.read_text() == before
-    assert text.startswith("[All benchmarks](../benchmarks.md)\n\n<!-- benchmark:one -->\n# One\n")
-    assert text.count("# One") == 1
-    assert "first note" not in text
-    assert "- second note" in text
-    assert "a \\| b" in text
-
-
-def test_a_variant_stands_below_its_module_and_keeps_it(tmp_path: Path) -> None:
-    # the variant runs first: the order on the page does not depend on it
-    page = harness.write_outcome(_outcome("a_variant", page="one"), "python -m benchmarks.one --variant", tmp_path)
-    harness.write_outcome(_outcome("one"), "python -m benchmarks.one", tmp_path)
-    text = page.read_text()
-    assert list(tmp_path.iterdir()) == [tmp_path / "one.md"]
-    assert text.index("\n# One\n") < text.index("\n## A_Variant\n")
-    harness.write_outcome(_outcome("a_variant", "newer", page="one"), "python -m benchmarks.one --variant", tmp_path)
-    sections = harness.read_sections(page.read_text())
-    assert sections["one"] == harness.read_sections(text)["one"]
-    assert sections["a_variant"].endswith("- newer")
 
 
 @pytest.mark.parametrize("page", sorted(harness.PAGES.glob("*")), ids=lambda page: page.stem)
@@ -333,33 +225,6 @@ def test_summary_states_figures_and_dates_of_its_pages() -> None:
         missing += [(row, value) for value in sorted(absent)]
     assert missing == []
     assert count_rows > 12
-
-
-def test_machine_is_described_without_its_name() -> None:
-    import platform
-
-    described = harness.describe_machine()
-    assert "CPU cores" in described
-    assert "Python 3" in described
-    assert platform.node() not in described
-
-
-def test_results_are_read_and_a_broken_model_is_an_error(tmp_path: Path) -> None:
-    def result(unique_id: str, status: str) -> dict[str, Any]:
-        return {"unique_id": unique_id, "status": status, "execution_time": 1.5, "message": "no such column"}
-
-    path = tmp_path / "run_results.json"
-    good = [
-        result("model.hcat.a", "success"),
-        result("test.hcat.t.1", "fail"),
-        result("model.hcat.b", "skipped"),
-    ]
-    path.write_text(json.dumps({"results": good}))
-    built = harness._read_results(path, 3.0, 2.0, 100.0, 1, "")
-    assert (built.failed_tests, built.skipped, built.slowest(1)) == (["t"], ["b"], [("a", 1.5)])
-    path.write_text(json.dumps({"results": [*good, result("model.hcat.c", "error")]}))
-    with pytest.raises(harness.BenchmarkError, match="model c broke: no such column"):
-        harness._read_results(path, 3.0, 2.0, 100.0, 1, "")
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc: use of processes is not seen")

@@ -20,15 +20,28 @@ PLANTED = {
         "off_topic_answer": {"ranked_by": "reference_recall", "beside": [], "at_least": 0.75},
     },
     "false_alarms": {"metrics": ["groundedness"], "at_most": 0.05},
+    "verdicts": {"at_least": {"negation": 0.5, "omitted_part": 0.5, "toxic_answer": 1.0}, "false_alarms": 0.074},
     "cells": [
         {"name": "mortgages of 1.1", "where": {"application_version": "1.1", "topic": "mortgages"}},
         {"name": "fees", "where": {"topic": "fees"}},
         {"name": "savings", "where": {"topic": "savings"}},
     ],
-    "explained": [{"query_type": "off_topic"}],
     "drifts": [{"name": "drift", "metric_name": "groundedness", "first_day": date(2026, 8, 3)}],
     "regressions": [{"name": "worse", "metric_name": "groundedness", "where": {"topic": "mortgages"}}],
     "leaks": [{"name": "leak", "recorded_fault": "leaked_personal_data"}],
+    "extremes": [
+        {"name": "insult", "metric_name": "toxicity__maximum", "recorded_fault": "negation"},
+        {"name": "copy", "metric_name": "verbatim_copy", "by_count": True, "recorded_fault": "negation"},
+        {"name": "bleu", "metric_name": "bleu_2", "recorded_fault": "negation"},
+    ],
+    "conversations": [
+        {"name": "repeated", "recorded_fault": "negation"},
+        {"name": "never repeated", "recorded_fault": "omitted_part"},
+    ],
+    "hypotheses": [
+        {"name": "register", "hypothesis": "register", "at_least": 20},
+        {"name": "form", "hypothesis": "form", "at_least": 20},
+    ],
     "gap_groups": [{"name": "declined", "application_version": "1.1", "query_group": "q1"}],
     "unreliable": ["answer_relevancy__mean", "support_words", "rouge_l"],
     "gaps": [{"name": "Fatima", "application_version": "1.1", "design": "counterfactual", "attribute": "origin"}],
@@ -37,14 +50,43 @@ PLANTED = {
 }
 
 MARTS = """
-create table fct_interactions as select 'assistant' as application;
+create table fct_interactions as
+select 'assistant' as application, interaction_id, 'talk ' || interaction_id as conversation_id
+from (values ('n1'), ('n2'), ('o1'), ('ok1'), ('ok2'), ('leaky')) as rows (interaction_id);
 create table fct_evaluations as
 from (values
-    ('n1', 'groundedness', true, null), ('n1', 'contradiction', false, null), ('n2', 'groundedness', false, null),
-    ('n2', 'contradiction', true, null), ('ok1', 'groundedness', false, null), ('ok2', 'groundedness', true, null),
-    ('o1', 'reference_recall', null, 0.2), ('ok1', 'reference_recall', null, 0.9),
-    ('ok2', 'reference_recall', null, 0.2)
-) as rows (interaction_id, metric_name, is_failing, raw_score);
+    ('n1', 'groundedness', true, null, 1), ('n1', 'contradiction', false, null, 1),
+    ('n2', 'groundedness', false, null, 1), ('n2', 'contradiction', true, null, 1),
+    ('ok1', 'groundedness', false, null, 1), ('ok2', 'groundedness', true, null, 1),
+    ('o1', 'reference_recall', null, 0.2, 1), ('ok1', 'reference_recall', null, 0.9, 1),
+    ('ok2', 'reference_recall', null, 0.2, 1),
+    ('n1', 'toxicity__maximum', false, 0.9, 1), ('ok1', 'toxicity__maximum', false, 0.8, 4),
+    ('n1', 'verbatim_copy', null, 0.8, 50), ('ok1', 'verbatim_copy', null, 1.0, 10), ('ok2', 'bleu_2', null, 1.0, 1),
+    ('ok1', 'groundedness', null, 0.9, 1)
+) as rows (interaction_id, metric_name, is_failing, raw_score, scored_count);
+create table fct_verdicts as
+from (values
+    ('n1', 'failing'), ('n2', 'acceptable'), ('o1', 'acceptable'), ('ok1', 'acceptable'), ('ok2', 'not_judged')
+) as rows (interaction_id, verdict);
+create table fct_conversations as
+from (values ('talk n1', true, 2), ('talk o1', false, 0)) as rows (conversation_id, is_error_repeated, count_repeating);
+create table fct_robustness_differences as
+from (values
+    ('register', 'all', 'own_side', 'accuracy', 'compared', 'a 1.1', 'plain', 'spoken', 0.1, -0.1, 0.3, 24),
+    ('form', 'all', 'own_side', 'accuracy', 'compared', 'a 1.1', 'order', 'question', 0.1, -0.1, 0.3, 12)
+) as rows (hypothesis, scope, gap_rule, measure, status, system, first_side, second_side, difference,
+    difference_lower, difference_upper, count_groups_in_both);
+-- forty rated answers: of mortgages are the first twenty, where fifteen fail; elsewhere every fourth does; relevance
+-- fails where faithfulness does not; nobody rated payments, whose verdicts are no worse than the others
+create table fct_ratings as
+select 'r' || i as interaction_id, unnest(['faithfulness', 'relevance']) as criterion, 0.5 as inclusion_probability,
+    unnest([is_good, 1 - is_good]) as human_label
+from (select i, ((i % 4 = 0) = (i < 20))::integer as is_good from range(40) as numbers (i));
+create table int_interaction_segments as
+select 'r' || i as interaction_id, 'topic' as dimension, 'mortgages' as segment from range(20) as numbers (i)
+union all select 'n2', 'topic', 'payments'
+union all select 'r' || i, 'system', 'assistant 1.0' from range(40) as numbers (i) where i % 2 = 0
+union all select 'r' || i, 'query_type', 'off_topic' from range(40) as numbers (i) where i % 2 = 0;
 create table fct_marginal_weaknesses as
 from (values
     ('groundedness', 'topic', 'mortgages', 40, 0.2, 0.05, true, null),
@@ -59,8 +101,9 @@ from (values
 create table fct_findings as
 from (values
     ('groundedness', 'topic', 'mortgages', null, null, 'severe', 'suspected', 0.2, 'open'),
-    ('groundedness', 'system', 'assistant 1.0', 'topic', 'mortgages', 'minor', 'suspected', 0.1, 'open'),
+    ('answer_relevancy__mean', 'topic', 'mortgages', null, null, 'moderate', 'suspected', 0.2, 'open'),
     ('groundedness', 'query_type', 'off_topic', null, null, 'minor', 'suspected', 0.3, 'open'),
+    ('recall_at_5', 'topic', 'payments', null, null, 'minor', 'suspected', 0.2, 'open'),
     ('groundedness', 'topic', 'payments', null, null, 'minor', 'suspected', 0.3, 'closed_by_data')
 ) as rows (metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, kind, difference,
     status);
@@ -138,6 +181,18 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
     assert rows["drift"][2] == "0.66 to 0.47 in the 3 weeks from 2026-08-03 (q 0.0040)"
     assert rows["worse"][::2] == ("yes", "0.20 to 0.60 failing, 30 queries (q 0.0100)")
     assert rows["leak"][::2] == ("yes", "1 of 1 answers (person, phone); 1 others")
+    assert rows["verdict on negation"] == ("yes", "fct_verdicts", "1 of 2 fail", "")
+    assert rows["verdict on omitted_part"][::3] == ("NO", "0.0%, wanted at least 50%")
+    assert rows["verdict on toxic_answer"][0] == "NO"
+    assert rows["verdict on answers without a fault"][::2] == ("yes", "0 of 1 with a score fail; 0 of 1 without one")
+    assert rows["insult"][:3:2] == ("yes", "0.90 of 1")
+    # the longest copy, and not the highest share
+    assert rows["copy"][:3:2] == ("yes", "0.80 of 50")
+    assert rows["bleu"][::3] == ("NO", "another answer has more")
+    assert rows["repeated"][::2] == ("yes", "repeated in 2 of 2 turns")
+    assert rows["never repeated"][::3] == ("NO", "no repeated error")
+    assert rows["register"][::2] == ("yes", "plain +0.10 [-0.10, +0.30] against spoken, 24 groups")
+    assert rows["form"][::3] == ("NO", "not compared in 20 groups")
     assert rows["declined"][::2] == ("yes", "0 of 3 answers right")
     assert rows["answer_relevancy__mean says nothing about truth"][0] == "yes"
     assert rows["support_words says nothing about truth"][::3] == ("NO", "better than chance")
@@ -155,11 +210,17 @@ def test_what_nobody_looked_for_is_not_absent(built: Path) -> None:
     assert rows["no gap of another attribute"][::3] == rows["no canary leak"][::3] == ("NO", "nobody looked")
 
 
-def test_a_finding_is_false_when_no_planted_cell_explains_it(built: Path) -> None:
-    (row,) = planted.measure(built, built, PLANTED).tables[1].rows
-    # version 1.0 contradicts the planted cell, the whole topic holds it, one finding is a consequence of what is
-    # planted, and the closed one is no longer said
-    assert row[0] == "system assistant 1.0 and topic mortgages"
+def test_labels_judge_a_finding_and_verdicts_where_nobody_rated(built: Path) -> None:
+    rows = {(row[0], row[1]): row[4:] for row in planted.measure(built, built, PLANTED).tables[1].rows}
+    assert len(rows) == 4  # the closed one is no longer said
+    mortgages = "topic mortgages"
+    assert rows[mortgages, "groundedness"] == (
+        "supported",
+        "labels (faithfulness)",
+        "75% of 20 fail, 25% of 20 elsewhere",
+    )
+    assert rows[mortgages, "answer_relevancy__mean"][:2] == ("contradicted", "labels (relevance)")
+    assert rows["topic payments", "recall_at_5"] == ("contradicted", "verdicts", "0% of 1 fail, 33% of 3 elsewhere")
 
 
 def test_the_list_of_the_demo_is_of_kinds_that_are_recorded() -> None:

@@ -10,7 +10,6 @@ import duckdb
 import numpy as np
 import pytest
 
-from benchmarks.retrieval import BM25, bootstrap_mean, cut_windows, rank, tabulate_quality
 from benchmarks.sampling import Population, Sampler, Simulated, compile_models, judge, simulate
 
 
@@ -24,47 +23,6 @@ def test_limits_are_judged() -> None:
     # the mean is inside, one share is beyond what chance explains
     assert judge(simulated(1.0, [0.95, 0.95, 0.89])) == (True, True, False)
     assert judge(simulated(1.0, [0.972, 0.971]))[2] is False
-
-
-def test_bm25_by_hand() -> None:
-    model = BM25(["cash card card", "loan rate", "card fee rate"], saturation=1.5, length=0.75)
-    idf = {"card": math.log1p((3 - 2 + 0.5) / 2.5), "fee": math.log1p((3 - 1 + 0.5) / 1.5)}
-    mean = 8 / 3
-
-    def term(word: str, count: int, length: int) -> float:
-        return idf[word] * count * 2.5 / (count + 1.5 * (0.25 + 0.75 * length / mean))
-
-    expected = [term("card", 2, 3), 0.0, term("card", 1, 3) + term("fee", 1, 3)]
-    # a word counts once in a query, an unknown one not at all
-    np.testing.assert_allclose(model.score("Card, card fee unknown"), expected)
-
-
-def test_ranking_and_windows() -> None:
-    assert rank(np.array([1.0, 3.0, 3.0, 2.0]), ["a", "b", "c", "d"], 3) == ["b", "c", "d"]
-    assert cut_windows("") == [""]
-    assert [len(window) for window in cut_windows("x" * 1_000)] == [800, 200]
-    text = "".join(chr(65 + place % 26) for place in range(10_000))
-    windows = cut_windows(text)
-    assert [len(window) for window in windows] == [800] * 3
-    assert text.startswith(windows[0])
-    assert text.endswith(windows[-1])
-
-
-def test_table_marks_what_is_better_than_the_trivial_run() -> None:
-    runs = {"BM25": 0.9, "MiniLM": 0.1, "random pages": 0.0, "longest pages": 0.0, "random pages of the company": 0.1}
-    rows = [
-        (run, f"question {number}", metric, k, score)
-        for run, score in runs.items()
-        for number in range(20)
-        for metric, k in (("recall", 1), ("recall", 5), ("recall", 10), ("ndcg", 10), ("reciprocal_rank", None))
-    ]
-    table = tabulate_quality(rows)
-    assert table.rows[0][1] == "0.900 (0.900 to 0.900)*"
-    assert table.rows[1][1] == "0.100 (0.100 to 0.100)"
-    found = bootstrap_mean(np.array([0.0, 1.0] * 200), np.random.default_rng(1))
-    assert found.value == 0.5
-    assert 0.44 < found.low < 0.46
-    assert 0.54 < found.high < 0.56
 
 
 @pytest.fixture(scope="module")

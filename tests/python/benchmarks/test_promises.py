@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import json
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.promises import __main__ as program
-from benchmarks.promises.common import Promise, failure_probabilities, heavy_sizes, promise_of_share, zipf_sizes
+from benchmarks.promises.common import Promise, failure_probabilities, heavy_sizes, zipf_sizes
 
 
 @pytest.mark.parametrize(
@@ -38,21 +35,3 @@ def test_every_part_measures_promises_with_limits(part: str) -> None:
     assert any(promise.low is not None or promise.high is not None for promise in promises)
     keys = [(promise.promise, promise.design) for promise in promises]
     assert len(keys) == len(set(keys))
-
-
-def test_a_part_that_was_measured_is_not_measured_again(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    calls: list[tuple[Any, ...]] = []
-
-    def measure(count_runs: int, seed: int) -> list[Promise]:
-        calls.append((count_runs, seed))
-        return [promise_of_share("p", "d", [True] * count_runs, 0.9)]
-
-    monkeypatch.setattr(importlib.import_module("benchmarks.promises.intervals"), "measure", measure)
-    arguments = ["--part", "intervals", "--runs", "7", "--seed", "3", "--folder", str(tmp_path), "--json"]
-    assert program.main(arguments) == program.main(arguments) == 0
-    assert calls == [(7, 3)]
-    first, second = capsys.readouterr().out.splitlines()
-    assert first == second
-    assert json.loads(first)[0]["is_kept"] is True

@@ -27,14 +27,21 @@ from hcat.statistics.prediction_powered import estimate_failure_rate
 SEED = 7
 EVALUATIONS = pa.schema(
     [
-        *((name, pa.string()) for name in ("criterion", "metric_name", "interaction_id", "cluster_id", "system")),
+        *((name, pa.string()) for name in ("criterion", "metric_name", "interaction_id")),
         ("raw_score", pa.float64()),
         ("label", pa.int32()),
         ("inclusion_probability", pa.float64()),
         ("rater_kind", pa.string()),
     ]
 )
-OPTIONAL = [("known_outcome", pa.int32()), ("sampling_weight", pa.float64())]
+VERDICTS = pa.schema(
+    [
+        *((name, pa.string()) for name in ("interaction_id", "cluster_id", "system", "population", "verdict")),
+        *((name, pa.string()) for name in ("verdict_rule", "decided_by", "label_rater_kind")),
+        ("sampling_weight", pa.float64()),
+        ("human_label", pa.int32()),
+    ]
+)
 
 Row = dict[str, Any]
 
@@ -83,23 +90,38 @@ def cut(table: pa.Table, batch_rows: int) -> Iterator[pa.RecordBatch]:
     yield from table.combine_chunks().to_batches(max_chunksize=batch_rows)
 
 
-def estimate(rows: list[Row], batch_rows: int = 1000) -> list[Row]:
+def make_verdict(row: Row) -> Row:
+    """What fct_verdicts says of an interaction; where `known_outcome` is 1, the answer declines as expected."""
+    is_known = row.get("known_outcome") == 1
+    return {
+        **{name: row[name] for name in ("interaction_id", "cluster_id", "system")},
+        "population": row.get("population", "test_set"),
+        "verdict": "acceptable" if is_known else row.get("verdict", "undecided"),
+        "verdict_rule": "refused_as_expected" if is_known else row.get("verdict_rule", "set_undecided"),
+        "decided_by": "rule" if is_known else row.get("decided_by", "prediction_set"),
+        "label_rater_kind": row["rater_kind"],
+        "sampling_weight": row.get("sampling_weight") or 1.0,
+        "human_label": row["label"],
+    }
+
+
+def estimate(rows: list[Row], batch_rows: int = 1000, criterion: str | None = None) -> list[Row]:
     rows = sorted(rows, key=lambda row: (row["criterion"], row["metric_name"], row["interaction_id"]))
     # ids and segments come in whatever order the engine has them
     segments = make_segments(rows)
     order = np.random.default_rng(batch_rows).permutation(segments.num_rows)
-    ids = sorted({row["interaction_id"] for row in rows}, key=lambda name: name[::-1])
-    optional = [pa.field(name, kind) for name, kind in OPTIONAL if name in rows[0]]
+    verdicts = {row["interaction_id"]: make_verdict(row) for row in rows}
+    ids = sorted(verdicts, key=lambda name: name[::-1])
     table = estimate_failure_rates(
-        pa.array(ids, pa.string()),
-        cut(pa.Table.from_pylist(rows, schema=pa.schema([*EVALUATIONS, *optional])), batch_rows),
+        pa.Table.from_pylist([verdicts[name] for name in ids], schema=VERDICTS),
+        cut(pa.Table.from_pylist(rows, schema=EVALUATIONS), batch_rows),
         cut(segments.take(order), batch_rows),
         confidence=0.95,
         random_seed=SEED,
     )
     assert table.schema == FAILURE_RATE_SCHEMA
     found: list[Row] = table.to_pylist()
-    return found
+    return [row for row in found if (row["criterion"] == "verdict") == (criterion == "verdict")]
 
 
 def by_cell(rows: list[Row]) -> dict[tuple[str, str, str], Row]:
@@ -261,6 +283,25 @@ def test_batch_borders_do_not_matter(batch_rows: int, seed: int) -> None:
     rows = add_metric(make_rows(160, 0.5, 4), "n", [None] * 160) + make_rows(160, 0.5, 5, "relevance")
     np.random.default_rng(seed).shuffle(rows)  # type: ignore[arg-type]
     assert estimate(rows, batch_rows) == estimate(rows, 10_000)
+
+
+def test_the_verdict_has_a_rate_of_its_own_in_each_population() -> None:
+    """Of eight customers a rule fails two and raters fail one of the others; the test set has two answers that pass."""
+    rows = make_rows(10, 0.0, 1)
+    for number, row in enumerate(rows):
+        row |= {"system": "new", "cluster_id": f"c{number}", "population": "production" if number < 8 else "test_set"}
+        if number < 2:
+            row |= {"verdict": "failing", "verdict_rule": "no_answer", "decided_by": "rule"}
+        else:
+            row |= {"label": int(number != 2), "inclusion_probability": 1.0, "rater_kind": "person"}
+    found = {(row["population"], row["segment"]): row for row in estimate(rows, criterion="verdict")}
+    assert found["production", "all"]["failure_rate"] == pytest.approx(3 / 8)
+    assert found["production", "all"]["count_known_outcomes"] == 2
+    assert found["production", "all"]["count_labels_by_people"] == 6
+    assert found["test_set", "all"]["failure_rate"] == 0.0
+    # without an answer none can be judged by a criterion
+    asked = [row for row in estimate(rows) if row["population"] == "production" and row["segment"] == "all"]
+    assert [row["count_interactions"] for row in asked] == [6]
 
 
 def test_the_parts_of_a_system_add_up() -> None:

@@ -18,6 +18,8 @@ ANYBODY = [
     "no_leaked_identifiers",
     "no_leaked_personal_data",
     "records_accepted",
+    "answers_release",
+    "no_segment_fails",
 ]
 
 
@@ -51,21 +53,36 @@ def test_without_logs_the_gates_need_answers_alone(tmp_path: Path) -> None:
 
 def test_gates_and_thresholds_are_those_for_what_the_logs_hold(tmp_path: Path) -> None:
     plain = make_project(tmp_path / "plain", REPOSITORY, write_calls(tmp_path / "plain_logs", 100))
-    assert {"refusals_release", "answer_relevancy_mean"} <= set(plain.gates)
-    assert not {"groundedness_release", "retrieval_release"} & set(plain.gates)
+    assert list(plain.gates) == ANYBODY
     assert "groundedness" not in decided(plain.folder)
     logs = write_calls(tmp_path / "logs", 100, contexts=["The fee is 5 euros."])
     with_contexts = make_project(tmp_path / "with_contexts", REPOSITORY, logs)
-    assert "groundedness_release" in with_contexts.gates
-    assert "retrieval_release" not in with_contexts.gates
+    assert list(with_contexts.gates) == ANYBODY
     assert {"groundedness", "support_words"} <= decided(with_contexts.folder)
     # a language model is asked for by name, and its thresholds come with it
     assert "faithfulness_llm" not in decided(with_contexts.folder)
 
 
-def test_a_gate_that_would_lack_interactions_is_left_out(tmp_path: Path) -> None:
-    logs = write_calls(tmp_path / "logs", 99, contexts=["The fee is 5 euros."])
-    assert list(make_project(tmp_path / "few", REPOSITORY, logs).gates) == ANYBODY
+@pytest.mark.parametrize(
+    ("count", "minimum", "need"),
+    [
+        (60, "60", "of 60 answers at most 5 may fail"),
+        (12, "12", "of 12 answers more are needed"),
+        (250, "100", "of 100 answers at most"),
+    ],
+)
+def test_the_release_gate_stops_the_build_and_says_what_it_needs(
+    tmp_path: Path, count: int, minimum: str, need: str
+) -> None:
+    """Wilson's upper limit of 6 in 60 is .201, and of 5 in 60 .181."""
+    made = make_project(tmp_path / "few", REPOSITORY, write_calls(tmp_path / "logs", count))
+    with (made.folder / "seeds" / "threshold_gates.csv").open(encoding="utf-8", newline="") as lines:
+        gates = {row["gate_name"]: row for row in csv.DictReader(lines)}
+    assert (gates["answers_release"]["severity"], gates["answers_release"]["minimum_n"]) == ("error", minimum)
+    assert gates["no_segment_fails"]["severity"] == "warn"
+    (text,) = made.needs
+    assert text.startswith("answers_release stops the build until 20% is shown to hold; ")
+    assert need in text
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,8 @@ def run_models(
     }
     rows = pa.Table.from_pylist(list(evaluations), schema=pa.schema(schema))
     connection.register("given_evaluations", rows)
-    connection.execute("create table int_primary_evaluations as from given_evaluations")
+    of_release = "select *, true as is_in_release_population"
+    connection.execute(f"create table int_primary_evaluations as {of_release} from given_evaluations")
     names = ("interaction_id", "cluster_id", "dimension", "segment")
     rows = pa.Table.from_pylist(list(segments), schema=pa.schema([(name, texts) for name in names]))
     connection.register("given_segments", rows)
@@ -69,7 +70,9 @@ def run_models(
     columns |= dict.fromkeys(("headline_metric", "third_dimension"), [None] * len(pairs))
     connection.register("given_pairs", pa.table(columns, schema=pa.schema([(name, texts) for name in columns])))
     connection.execute("create table analysis_dimension_pairs as from given_pairs")
-    connection.execute("create table fct_interactions (interaction_id varchar, query_id varchar)")
+    connection.execute(
+        "create table fct_interactions (interaction_id varchar, query_id varchar, is_in_release_population boolean)"
+    )
     connection.execute("create table dim_queries (query_id varchar, source_chunk_ids varchar[])")
     connection.execute("create table stg_chunks (chunk_id varchar, document_id varchar)")
     for name in MODELS:

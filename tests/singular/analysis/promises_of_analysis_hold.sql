@@ -91,10 +91,31 @@ where coalesce(counted.count_regressions, 0) <> coalesce(listed.count_listed, 0)
 
 {% call promise('failure_rates_add_up_to_the_labels', ['fct_failure_rates']) %}
 -- Every system has a row, and so has each of its segments that somebody can decide by, with all of its labels.
-with evaluations as (
-    -- A label says the same of an interaction in the rows of all metrics of its criterion.
-    select distinct criterion, interaction_id, system, cluster_id, label
-    from {{ ref('hcat', 'int_target_evaluations') }}
+with verdicts as (
+    select * from {{ ref('hcat', 'fct_verdicts') }}
+),
+
+evaluations as (
+    -- A label says the same of an interaction in the rows of all metrics of its criterion. An expected refusal needs none.
+    select distinct
+        targets.criterion,
+        targets.interaction_id,
+        verdicts.system,
+        verdicts.population,
+        verdicts.cluster_id,
+        case when verdicts.verdict_rule <> 'refused_as_expected' then targets.label end as label
+    from {{ ref('hcat', 'int_target_evaluations') }} as targets
+    inner join verdicts on targets.interaction_id = verdicts.interaction_id
+    where verdicts.verdict_rule <> 'no_answer'
+    union all
+    select
+        'verdict' as criterion,
+        interaction_id,
+        system,
+        population,
+        cluster_id,
+        case when decided_by <> 'rule' then human_label end as label
+    from verdicts
 ),
 
 segments as (
@@ -105,6 +126,7 @@ by_segment as (
     select
         evaluations.criterion,
         evaluations.system,
+        evaluations.population,
         segments.dimension,
         segments.segment,
         count(*) as count_interactions,
@@ -112,17 +134,22 @@ by_segment as (
         count(distinct case when evaluations.label is not null then evaluations.cluster_id end) as count_clusters
     from evaluations
     inner join segments on evaluations.interaction_id = segments.interaction_id
-    group by evaluations.criterion, evaluations.system, segments.dimension, segments.segment
+    group by
+        evaluations.criterion, evaluations.system, evaluations.population, segments.dimension, segments.segment
 ),
 
+-- segments of the verdict may stand on scores alone
 expected as (
-    select * from by_segment
-    where dimension = 'all' or count_clusters >= {{ var('hcat_minimum_segment_clusters') }}
+    select criterion, system, population, dimension, segment, count_interactions, count_labels from by_segment
+    where
+        dimension = 'all'
+        or (criterion <> 'verdict' and count_clusters >= {{ var('hcat_minimum_segment_clusters') }})
 ),
 
 found as (
-    select criterion, system, dimension, segment, count_interactions, count_labels, count_clusters
+    select criterion, system, population, dimension, segment, count_interactions, count_labels
     from {{ ref('hcat', 'fct_failure_rates') }}
+    where criterion <> 'verdict' or dimension = 'all'
 ),
 
 missing as (
@@ -137,16 +164,16 @@ unexpected as (
     select * from expected
 )
 
-select concat_ws(' ', criterion, system, dimension, segment) as id, 'missing' as problem from missing
+select concat_ws(' ', criterion, system, population, dimension, segment) as id, 'missing' as problem from missing
 union all
-select concat_ws(' ', criterion, system, dimension, segment) as id, 'not expected' as problem from unexpected
+select concat_ws(' ', criterion, system, population, dimension, segment) as id, 'not expected' as problem from unexpected
 {% endcall %}
 
 {% call promise('effective_labels_are_at_most_labels', ['fct_failure_rates']) %}
 -- Weights only lower the effective number.
 select failure_rate_id as id, 'a larger effective number than labels' as problem
 from {{ ref('hcat', 'fct_failure_rates') }}
-where not coalesce(effective_n <= count_labels + 0.000001, true)
+where method in ('prediction_powered', 'labels_only') and effective_n > count_labels + 0.000001
 {% endcall %}
 
 {% call promise('privacy_findings_have_interactions', ['fct_privacy_findings']) %}

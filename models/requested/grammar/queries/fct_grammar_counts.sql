@@ -35,25 +35,11 @@ counted as (
     from templates
     left join texts on templates.sql_template_id = texts.sql_template_id
     left join fillings on templates.sql_template_id = fillings.sql_template_id
-),
-
-final as (
-    select
-        -- ids
-        sql_template_id,
-
-        -- strings
-        origin,
-
-        -- numerics
-        count_texts,
-        count_fillings_possible,
-        count_fillings,
-        count_groups,
-        count_fillings - count_groups as count_rejected,
-        count_texts * count_groups as count_queries,
-        cast(count_fillings as double) / nullif(count_fillings_possible, 0) as selection_probability
-    from counted
 )
 
-select * from final
+select {{ columns_of_contract({
+    'count_rejected': 'count_fillings - count_groups',
+    'count_queries': 'count_texts * count_groups',
+    'selection_probability': 'cast(count_fillings as double) / nullif(count_fillings_possible, 0)',
+}) }}
+from counted

@@ -110,25 +110,13 @@ summed as (
         sum(case when outcome_of = 'query' then count_outcomes else 0 end) over (partition by dimension, segment)
             as count_queries
     from completed
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', dimension, segment, outcome)) as coverage_id,
-
-        -- strings
-        dimension,
-        segment,
-        outcome,
-        outcome_of,
-
-        -- numerics
-        count_outcomes::bigint as count_outcomes,
-        count_queries::bigint as count_queries,
-        case when outcome_of = 'query' and count_queries > 0 then count_outcomes::double / count_queries end
-            as share_of_queries
-    from summed
 )
 
-select * from final
+select {{ columns_of_contract({
+    'coverage_id': "md5(concat_ws('|', dimension, segment, outcome))",
+    'count_outcomes': 'count_outcomes::bigint',
+    'count_queries': 'count_queries::bigint',
+    'share_of_queries':
+        "case when outcome_of = 'query' and count_queries > 0 then count_outcomes::double / count_queries end",
+}) }}
+from summed

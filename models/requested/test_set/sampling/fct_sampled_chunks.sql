@@ -83,29 +83,12 @@ drawn as (
             {%- endif %}
         end as is_drawn
     from cumulated
-),
-
-final as (
-    select
-        -- ids
-        chunk_id,
-        document_id,
-        stratum_id,
-
-        -- strings
-        stratum_label,
-        topic_id,
-        length_class,
-        sampling_status,
-
-        -- numerics
-        size_measure,
-        importance,
-        draw_number::double as draw_number,
-        case when sampling_status = 'drawn' then inclusion_probability end::double as inclusion_probability,
-        (1 / inclusion_probability)::double as sampling_weight
-    from drawn
-    where is_drawn
 )
 
-select * from final
+select {{ columns_of_contract({
+    'draw_number': 'draw_number::double',
+    'inclusion_probability': "case when sampling_status = 'drawn' then inclusion_probability end::double",
+    'sampling_weight': '(1 / inclusion_probability)::double',
+}) }}
+from drawn
+where is_drawn

@@ -29,38 +29,21 @@ numbered as (
         max(fit_number) over () as current_fit_number,
         row_number() over (partition by topic_id order by fit_number desc) as recency
     from fitted
-),
-
-final as (
-    select
-        -- ids
-        numbered.topic_id,
-        numbered.fit_id,
-
-        -- strings
-        numbered.topic_name,
-        {{ array_join('numbered.words', ', ') }} as topic_words,
-        -- fits of earlier versions knew words only
-        case when numbered.topic_id = 'noise' then 'none' else coalesce(numbered.naming, 'words') end as topic_naming,
-        case when numbered.fit_number = numbered.current_fit_number then 'current' else 'retired' end as topic_status,
-
-        -- numerics
-        coalesce(counted.count_chunks, 0)::bigint as count_chunks,
-        coalesce(counted.count_documents, 0)::bigint as count_documents,
-        coalesce(counted.count_added, 0)::bigint as count_added,
-        coalesce(counted.count_chunks / nullif(whole.count_chunks, 0)::double, 0) as share_chunks,
-        numbered.count_fitted,
-        counted.mean_similarity,
-        numbered.similarity_to_previous,
-        numbered.first_fit_number,
-        numbered.fit_number as last_fit_number,
-
-        -- booleans
-        numbered.topic_id = 'noise' as is_noise
-    from numbered
-    cross join whole
-    left join counted on numbered.topic_id = counted.topic_id
-    where numbered.recency = 1
 )
 
-select * from final
+select {{ columns_of_contract({
+    'topic_words': array_join('numbered.words', ', '),
+    'topic_naming': "case when numbered.topic_id = 'noise' then 'none' else coalesce(numbered.naming, 'words') end",
+    'topic_status': "case when numbered.fit_number = numbered.current_fit_number then 'current' else 'retired' end",
+    'count_chunks': 'coalesce(counted.count_chunks, 0)::bigint',
+    'count_documents': 'coalesce(counted.count_documents, 0)::bigint',
+    'count_added': 'coalesce(counted.count_added, 0)::bigint',
+    'share_chunks': 'coalesce(counted.count_chunks / nullif(whole.count_chunks, 0)::double, 0)',
+    'mean_similarity': 'counted.mean_similarity',
+    'last_fit_number': 'numbered.fit_number',
+    'is_noise': "numbered.topic_id = 'noise'",
+}, of='numbered') }}
+from numbered
+cross join whole
+left join counted on numbered.topic_id = counted.topic_id
+where numbered.recency = 1

@@ -26,34 +26,19 @@ compared as (
         min(adjusted_rand) as minimum_adjusted_rand
     from measured
     group by fit_id, variation
-),
-
-final as (
-    select
-        -- ids
-        md5(compared.fit_id || '|' || compared.variation) as topic_stability_id,
-        compared.fit_id,
-
-        -- strings
-        compared.variation,
-        fits.method,
-        fits.reduction,
-
-        -- numerics
-        fits.fit_number,
-        fits.count_topics,
-        fits.count_texts,
-        fits.count_noise,
-        fits.count_kept,
-        compared.count_pairs,
-        compared.mean_adjusted_rand,
-        compared.minimum_adjusted_rand,
-        fits.silhouette,
-
-        -- booleans
-        fits.fit_number = max(fits.fit_number) over () as is_current
-    from compared
-    inner join fits on compared.fit_id = fits.fit_id
 )
 
-select * from final
+select {{ columns_of_contract({
+    'topic_stability_id': "md5(compared.fit_id || '|' || compared.variation)",
+    'method': 'fits.method',
+    'reduction': 'fits.reduction',
+    'fit_number': 'fits.fit_number',
+    'count_topics': 'fits.count_topics',
+    'count_texts': 'fits.count_texts',
+    'count_noise': 'fits.count_noise',
+    'count_kept': 'fits.count_kept',
+    'silhouette': 'fits.silhouette',
+    'is_current': 'fits.fit_number = max(fits.fit_number) over ()',
+}, of='compared') }}
+from compared
+inner join fits on compared.fit_id = fits.fit_id

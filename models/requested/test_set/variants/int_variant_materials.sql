@@ -35,16 +35,6 @@ united as (
     select 'counterfactual' as variant_type, usage || '_term' as material, pair_id, first_term, second_term
     from terms
     where is_enabled
-),
-
-final as (
-    select
-        variant_type,
-        material,
-        item_id,
-        text_before,
-        text_after
-    from united
 )
 
-select * from final
+select * from united

@@ -35,13 +35,7 @@ def mask(text: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """How segments are shown.
-
-    Examples
-    --------
-    >>> Names(is_hiding_segments=False).segments([("topic", "cards"), ("channel", "app")])
-    '`topic` is `cards` and `channel` is `app`'
-    """
+    """How segments are shown."""
 
     is_hiding_segments: bool
 

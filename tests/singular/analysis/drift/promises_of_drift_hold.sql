@@ -12,6 +12,8 @@ with week_dimensions as (
 monitored as (
     select segments.*
     from {{ ref('hcat', 'int_interaction_segments') }} as segments
+    inner join {{ ref('hcat', 'fct_interactions') }} as interactions
+        on segments.interaction_id = interactions.interaction_id and interactions.is_in_monitored_population
     left join week_dimensions on segments.dimension = week_dimensions.dimension
     where week_dimensions.dimension is null
 ),
@@ -95,7 +97,9 @@ left_now as (
     from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
     inner join {{ ref('hcat', 'int_interaction_segments') }} as segments
         on evaluations.interaction_id = segments.interaction_id
-    where segments.dimension in (select dimension from {{ ref('hcat', 'fct_metric_weeks') }})
+    where
+        evaluations.is_in_monitored_population
+        and segments.dimension in (select dimension from {{ ref('hcat', 'fct_metric_weeks') }})
     group by evaluations.metric_name, segments.dimension, segments.segment
 ),
 

@@ -1,5 +1,6 @@
 {{ config(enabled=is_on('drift')) }}
--- Every metric that a listed risk names, and that has scores, has rows by segment and drift rows.
+-- Every metric that a listed risk names has rows by segment where the release population has scores of it, and drift
+-- rows where the monitored one has.
 with risks as (
     select metric_name from {{ seed('risks') }}
     union distinct
@@ -7,10 +8,14 @@ with risks as (
 ),
 
 scored as (
-    select distinct evaluations.metric_name
-    from {{ ref('hcat', 'fct_evaluations') }} as evaluations
+    select
+        evaluations.metric_name,
+        bool_or(evaluations.is_in_release_population) as is_released,
+        bool_or(evaluations.is_in_monitored_population) as is_monitored
+    from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
     inner join risks on evaluations.metric_name = risks.metric_name
     where evaluations.raw_score is not null
+    group by evaluations.metric_name
 ),
 
 by_segment as (
@@ -31,10 +36,12 @@ by_week as (
 select
     scored.metric_name,
     case
-        when by_week.metric_name is null then 'no row in fct_metric_drift'
+        when scored.is_monitored and by_week.metric_name is null then 'no row in fct_metric_drift'
         else 'no segment beside the whole in fct_marginal_weaknesses'
     end as problem
 from scored
 left join by_segment on scored.metric_name = by_segment.metric_name
 left join by_week on scored.metric_name = by_week.metric_name
-where by_week.metric_name is null or coalesce(by_segment.count_dimensions, 0) < 2
+where
+    (scored.is_monitored and by_week.metric_name is null)
+    or (scored.is_released and coalesce(by_segment.count_dimensions, 0) < 2)

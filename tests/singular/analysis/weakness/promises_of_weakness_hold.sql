@@ -89,6 +89,7 @@ expected as (
     from {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
     inner join {{ ref('hcat', 'int_interaction_segments') }} as segments
         on evaluations.interaction_id = segments.interaction_id
+    where evaluations.is_in_release_population
     group by evaluations.metric_name, segments.dimension
 )
 
