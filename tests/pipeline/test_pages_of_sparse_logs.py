@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from hcat.cli import app
 from hcat.landing.raw_contract import ENTITIES
+from hcat.monitoring.words import say_share
 
 COUNT = 60
 TOPICS = ("fees", "cards", "loans")
@@ -163,6 +165,38 @@ def test_every_page_is_written_of_interactions_alone(
     small: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert_pages_are_written(small, tmp_path, monkeypatch)
+
+
+def test_a_share_of_failures_is_the_same_number_on_every_page(
+    small: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert_pages_are_written(small, tmp_path, monkeypatch)
+    summary = CliRunner().invoke(app, ["summary", "--warehouse", str(small.warehouse)]).output
+    report, explorer = (read_words(tmp_path / f"{page}.html") for page in ("report", "explorer"))
+    rates = small.query(
+        "select rates.criterion, rates.system, rates.population, rates.failure_rate, rates.failure_rate_lower,"
+        " rates.failure_rate_upper, decisions.release_population = rates.population as is_released"
+        " from fct_failure_rates as rates inner join fct_release_decisions as decisions using (system)"
+        " where rates.dimension = 'all' and rates.failure_rate is not null"
+    )
+    assert any(row[0] == "verdict" and row[-1] for row in rates)
+    decided = dict(small.query("select system, failure_rate from fct_release_decisions"))
+    gates = small.query("select measured_value from fct_threshold_gates where gate_name = 'answers_release'")
+    for criterion, system, population, rate, lower, upper, is_released in rates:
+        assert say_share(rate, lower, upper) in report.split("How often is it wrong?")[-1]
+        assert f'"population":"{population}"' in explorer
+        assert f'"failure_rate":{rate}' in explorer
+        if criterion == "verdict" and is_released:
+            said = say_share(rate)
+            assert decided[system] == rate
+            assert [(rate,)] == gates
+            assert said in summary
+            assert said in report.split("Read these answers first")[0]
+
+
+def read_words(page: Path) -> str:
+    """Return what a page says: its text for people, and the data of an explorer."""
+    return " ".join(re.sub(r"<[^>]+>", " ", page.read_text("utf-8")).split())
 
 
 def assert_pages_are_written(build: Build, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

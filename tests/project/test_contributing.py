@@ -226,8 +226,9 @@ GATE = Recipe(
                 " upper_bound: 3.0, n: 3}\n",
             ),
         ),
-        "python_udfs/hcat/monitoring/alerts/events.py": behind(
-            "_MEASURED: Final = {\n", '    "count_interactions": ("interactions", False),\n'
+        "python_udfs/hcat/monitoring/words.py": behind(
+            "MEASURED: Final[Mapping[str, _Said]] = {\n",
+            '    "count_interactions": _Said("the build holds {value} interactions"),\n',
         ),
         "docs/operations.md": behind(
             "| measurement | what it measures |\n|---|---|\n", "| `count_interactions` | interactions of the build |\n"

@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from hcat.engine.ledger import describe_environment
 from hcat.engine.stacking import stack_parts
-from hcat.gates.words import describe_measured
+from hcat.monitoring.words import describe_measured
 
 SEVERITIES: Final = ("error", "warn")
 BURDENS: Final = ("prove_safe", "prove_harm")

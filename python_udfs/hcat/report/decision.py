@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.gates.decisions import DECISION_CHARACTERS, read_decisions, say_decision
 from hcat.language.display import clean_label, clean_text
+from hcat.monitoring.decisions import DECISION_CHARACTERS, read_decisions, say_decision
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.showing import (

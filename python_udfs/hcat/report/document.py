@@ -149,6 +149,8 @@ def build_context(source: Warehouse, build: Build, explorer: str) -> dict[str, A
         "limitations": limitations,
         "header": {
             "run": build.run,
+            # it stands in the style of every printed page, where nothing is escaped
+            "build": re.sub(r"[^A-Za-z0-9_-]", "", build.run["run_id"]) if build.run else "unknown",
             "started_at": format_time(build.run["started_at"]) if build.run else "unknown",
             "counts": counts,
             "period": format_period(counts) if counts else "",

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.gates.decisions import read_decisions
-from hcat.gates.words import say_share
 from hcat.language.display import clean_label
+from hcat.monitoring.decisions import read_decisions
+from hcat.monitoring.words import say_share
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.outcomes import ADMITTED, show_gates
-from hcat.report.showing import describe_segment, format_day
+from hcat.report.showing import EXCERPT_CHARACTERS, describe_segment, format_day
 from hcat.report.weaknesses import list_findings, show_findings
 
 #: Rows of a table.
@@ -163,7 +163,11 @@ def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:
             "count_interactions=n",
             "count_labels_by_people=Labels by people",
             "count_labels_by_language_models=By language models",
-            "statement=What it rests on",
+            Column(
+                "What it rests on",
+                lambda row: clean_label(row["statement"] or row["message"], EXCERPT_CHARACTERS),
+                "wide",
+            ),
         ),
         rows,
         MAXIMUM_RATES,

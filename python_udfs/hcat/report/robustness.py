@@ -271,10 +271,10 @@ def _draw_pair(build: Build, rows: Sequence[Row], baseline: str, candidate: str)
     ]
     svg = charts.draw_differences(
         drawn,
-        "gain of the candidate: share failing, percentage points",
+        "gain of the candidate: share beyond the threshold, percentage points",
         ("candidate worse", "candidate better"),
         True,
-        "Two versions compared by share failing: gain with interval by metric; see the table",
+        "Two versions compared by share beyond the threshold: gain with interval by metric; see the table",
     )
     caption = (
         f"Gain of {candidate} over {baseline} on the queries that both were asked, with {build.level} intervals over"

@@ -78,8 +78,8 @@ TEST_STATUSES: Final = {
 }
 MEASUREMENTS: Final = {
     "mean_score": "mean score",
-    "share_failing": "share failing",
-    "share_failing_of_all": "share failing, refusals counted",
+    "share_failing": "share beyond the threshold",
+    "share_failing_of_all": "share beyond the threshold, refusals counted",
 }
 RETESTS: Final = {
     "weak": "weak",
@@ -550,7 +550,7 @@ def _describe_differences(
 
 
 def _draw_differences(build: Build, cells: Sequence[Row]) -> Block:
-    unit = "share failing, percentage points"
+    unit = "share beyond the threshold, percentage points"
     drawn = [
         charts.Difference(
             *_name_cell(cell),

@@ -25,7 +25,7 @@ MAXIMUM_SENTENCES: Final = 3
 
 LIST_SCORES_OF = """
 select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score, evaluations.score_status,
-    evaluations.threshold, evaluations.is_failing
+    evaluations.threshold, evaluations.is_failing, metrics.admission
 from fct_evaluations as evaluations
 inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
 where
@@ -157,7 +157,10 @@ def _show_score(score: Row) -> Any:
         value = format_number(score["raw_score"])
     verdict = ""
     if score["is_failing"] is not None:
-        verdict = f"{'fails' if score['is_failing'] else 'passes'} {format_number(score['threshold'])}"
+        side = "beyond" if score["is_failing"] else "within"
+        verdict = f"{side} {format_number(score['threshold'])}"
+    if score["admission"] == "not_admitted":
+        verdict += " (shown, not admitted)"
     return blocks.rich("{} <b>{}</b> {}", score["metric_name"], value, verdict)
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hcat.gates import validation as gates
 from hcat.gates.validation import BURDENS, COMPARISONS, GATE_RESULT_SCHEMA, SEVERITIES
-from hcat.gates.words import MEASURED
+from hcat.monitoring.words import MEASURED
 
 TEXTS = ("gate_name", "measurement", "metric_name", "dimension", "segment", "severity", "burden", "comparison")
 MEASUREMENT_SCHEMA = pa.schema(

@@ -522,6 +522,7 @@ def test_header_gates_and_ledger_say_what_was_decided(page: str) -> None:
         in first_page
     )
     assert "an independent validator" in first_page
+    assert 'content: "Build run_1"' in first_page, "every printed page names the build"
     assert "Nobody has approved 2 thresholds" in first_page
     assert "2026-06-01 12:00:00 UTC" in page
     assert "53aa5117" in page

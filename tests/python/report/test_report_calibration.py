@@ -258,7 +258,6 @@ def add_thresholds(connection: Any, text: str) -> None:
 def add_rates_and_labels(connection: Any, text: str) -> None:
     powered = {
         "method": "prediction_powered",
-        "statement": "8 of 30 labelled answers failed; of all, 25 % (20 % to 30 %)",
         "failure_rate": 0.25,
         "failure_rate_lower": 0.2,
         "failure_rate_upper": 0.3,
@@ -441,8 +440,6 @@ def test_every_figure_and_table_is_there(section: str) -> None:
         "– 0.500 40 20",
         "conformal: the promise",
         "4.00 % 30.0 % 12.5",
-        "8 of 30 labelled answers failed; of all, 25 % (20 % to 30 %)",
-        "no rate: too few labelled clusters",
         "failure rate within ± 5 percentage points (95 % confidence)",
         "325 labels missing",
         "Agreement between raters: faithfulness: people: no interaction has two raters, so agreement is unknown.",
@@ -523,7 +520,7 @@ def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> No
 
 def test_marts_that_are_not_there_are_named(tmp_path: Path) -> None:
     warehouse = make_calibrated(tmp_path)
-    dropped = ["fct_conformal_coverage", "fct_metric_thresholds", "fct_failure_rates"]
+    dropped = ["fct_conformal_coverage", "fct_metric_thresholds"]
     dropped += ["fct_labels_needed", "fct_rater_agreement", "fct_system_calibration"]
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         for name in dropped:
@@ -533,7 +530,6 @@ def test_marts_that_are_not_there_are_named(tmp_path: Path) -> None:
     for name in dropped:
         assert name in section
     assert "No thresholds were fitted" in section
-    assert "No failure rate from labels" in section
 
 
 def test_without_a_calibrator_in_force_thresholds_and_rates_remain(tmp_path: Path) -> None:

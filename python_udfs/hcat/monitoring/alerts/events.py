@@ -20,9 +20,9 @@ from hcat.engine.warehouse import (
     published_database,
     read_last_event,
 )
-from hcat.gates.decisions import DECISION_CHARACTERS, DECISION_LINES, read_decisions
-from hcat.gates.words import describe_measured
 from hcat.monitoring.alerts.naming import Names, as_code, escape, escape_id, format_number
+from hcat.monitoring.decisions import DECISION_CHARACTERS, DECISION_LINES, read_decisions
+from hcat.monitoring.words import describe_measured
 
 #: What an event is about: the last build, a release, a gate, a drifting series or a confirmed finding.
 KINDS: Final = ("build", "decision", "gate", "drift", "finding")

@@ -39,12 +39,10 @@ SHOWN_MARTS: Final = (
     "fct_conformal_coverage",
     "fct_metric_thresholds",
     "fct_score_bands",
-    "fct_failure_rates",
     "fct_labels_needed",
     "fct_rater_agreement",
 )
 MAXIMUM_RATERS: Final = 20
-MAXIMUM_RATES: Final = 60
 
 NOT_BUILT: Final = Gap(
     "Calibration with labels of raters (fct_calibrators, fct_calibration_quality).",
@@ -87,12 +85,6 @@ order by
     human_label desc nulls first
 """
 LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = $metric_name order by system"
-LIST_RATES: Final = """
-select *
-from fct_failure_rates
-where dimension = 'all'
-order by criterion <> 'verdict', criterion <> $first, criterion, count_interactions desc, system
-"""
 LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
 LIST_AGREEMENT: Final = """
 select *
@@ -138,12 +130,6 @@ COVERAGE_WORDS: Final[dict[str, dict[Any, str]]] = {
     },
     "status": {"measured": "measured", "no_labels": "not measured: no audit labels"},
 }
-RATE_METHODS: Final = {
-    "prediction_powered": "prediction-powered",
-    "labels_only": "labels only",
-    "known_outcomes": "known by rule",
-    "insufficient": "no rate: too few labelled clusters",
-}
 
 
 def describe_calibration(source: Warehouse, build: Build) -> Section:
@@ -176,8 +162,6 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
         *_describe_quality(calibrators, quality, chosen),
         *_describe_chosen(source, build, chosen),
         *describe_thresholds(source, choose_threshold_metric(chosen, labelled, names), metrics),
-        blocks.heading("Failure rates by the labels"),
-        *_describe_rates(source, chosen["criterion"] if chosen else ""),
         blocks.heading("Labels still needed"),
         _describe_needed(needed),
         blocks.heading("Agreement between raters"),
@@ -392,31 +376,6 @@ def _judge_system(row: Row) -> str:
     if high < 0 or low > 0:
         return f"probabilities are too {'high' if high < 0 else 'low'} for the system"
     return "no significant difference"
-
-
-def _describe_rates(source: Warehouse, first: str) -> list[Block | None]:
-    """Return failure rates by criterion and system, the verdict first."""
-    rows = source.rows(LIST_RATES, ["fct_failure_rates"], first=first)
-    if not rows:
-        return [blocks.absent("No failure rate from labels: no criterion has a metric that is calibrated with labels.")]
-    caption = (
-        "Estimated share of all answers that raters would fail on a criterion. Each interval holds for its row alone;"
-        " with many systems, some intervals miss the true rate. Scores of unlabelled answers count only where they"
-        " narrow the interval."
-    )
-    columns = (
-        "criterion",
-        "system",
-        "statement=Labels",
-        "count_labels_by_people=By people",
-        "count_labels_by_language_models=By language models",
-        "count_clusters",
-        "count_interactions",
-        "method",
-        "message",
-        "is_small=Few clusters",
-    )
-    return [blocks.table(caption, columns, rows, MAXIMUM_RATES, "failure rates", {"method": RATE_METHODS})]
 
 
 def say_purpose(row: Row) -> str:
