@@ -43,5 +43,5 @@ inner join {{ ref('hcat', 'fct_evaluations') }} as evaluations
     on interactions.interaction_id = evaluations.interaction_id and weakest.metric_name = evaluations.metric_name
 left join {{ ref('hcat', 'fct_sentence_evidence') }} as evidence
     on interactions.interaction_id = evidence.interaction_id and evidence.is_least_grounded
-where evaluations.is_failing
+where evaluations.is_failing and interactions.is_in_release_population
 order by evaluations.raw_score, interactions.interaction_id
