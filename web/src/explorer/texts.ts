@@ -52,7 +52,7 @@ export const texts = {
     versions: 'Versions side by side',
     versionsNote: 'Scores beyond the threshold with their interval, by metric. Select a share to read the answers.',
     cells: 'Where it fails',
-    cellsNote: (metric: string) => `Share of interactions that fail ${metric}. Select a cell to read them, worst first.`,
+    cellsNote: (metric: string) => `Scores of ${metric} beyond its threshold. Select a cell to read them, worst first.`,
     weeks: 'Weeks',
     weeksNote: 'Mean score per complete week, with its interval.',
     noWeeks: 'The logs have no times.',
