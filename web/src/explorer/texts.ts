@@ -217,8 +217,8 @@ export const texts = {
     replicates: (count: number) => `mean of ${count} answers`,
     measurement: {
       mean_score: 'mean score',
-      share_failing: 'share failing',
-      share_failing_of_all: 'share failing, refusals counted',
+      share_failing: 'share beyond the threshold',
+      share_failing_of_all: 'share beyond the threshold, refusals counted',
     } as Record<string, string>,
     difference: 'Difference',
     same: 'Both answers are the same.',
