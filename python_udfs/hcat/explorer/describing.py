@@ -23,8 +23,6 @@ from hcat.report.weaknesses import describe_claims
 
 #: Worst examples of a finding.
 MAXIMUM_EXAMPLES: Final = 10
-#: What the page has of a pair of versions.
-_PAIR: Final = ("baseline", "candidate", "headline")
 #: Where the ledger does not tell.
 _CONFIDENCE: Final = 0.95
 
@@ -68,7 +66,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
         ],
         "withoutFindings": "No release was decided: no application has a candidate.",
         "rates": source.rows(data.LIST_RATES, ["fct_failure_rates"]),
-        "headlines": [{name: pair[name] for name in _PAIR} for pair in describe_headlines(source)],
+        "headlines": describe_headlines(source),
         "metrics": [_describe_metric(metric) for metric in build.metrics],
         "mainMetric": names.index(read.main["metric_name"]),
         "dimensions": [{"name": dimension, "segments": coded.labels} for dimension, coded in read.dimensions.items()],

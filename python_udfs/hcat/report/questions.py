@@ -82,9 +82,13 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     systems = [*(row["system"] for row in decisions), *baselines]
     rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"] if decisions else []
     compared = [
-        blocks.paragraph(f"{clean_label(pair['candidate'])} against {clean_label(pair['baseline'])}: {pair['said']}")
+        blocks.paragraph(
+            f"{pair['candidate']} against {pair['baseline']}: {found['words']} by {found['metric_name']}, gain"
+            f" {found['difference']} {found['interval']}{found['unit']} on {found['count_pairs']:,} queries asked of"
+            f" both. {' '.join(part for part in (found['release'], found['needed'], found['reason']) if part)}".rstrip()
+        )
         for pair in pairs
-        if pair["said"]
+        if (found := pair["headline"])
     ]
     return blocks.section(
         *compared,

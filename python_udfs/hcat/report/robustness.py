@@ -174,13 +174,11 @@ def describe_headlines(source: Warehouse) -> list[Row]:
     for pair in source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]:
         key = {name: pair[name] for name in ("application", "baseline_version", "candidate_version")}
         rows = source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)
-        headline = next((_show_headline(row) for row in rows if row["family"] == "headline"), None)
         headlines.append(
             {
                 "baseline": clean_label(pair["baseline_version"]),
                 "candidate": clean_label(pair["candidate_version"]),
-                "headline": headline,
-                "said": _tell_headline(headline) if headline else "",
+                "headline": next((_show_headline(row) for row in rows if row["family"] == "headline"), None),
             }
         )
     return headlines

@@ -534,6 +534,22 @@ def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     assert "5 because too few clusters" in text
 
 
+def test_the_main_page_tells_the_gain_and_no_second_rate(tmp_path: Path) -> None:
+    warehouse = make_evidence(tmp_path)
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute(
+            "update fct_version_comparisons set family = 'headline', release_answer = 'loss_shown',"
+            " tolerated_loss = 0.05, target_difference = 0.05 where verdict = 'worse' and dimension = 'all'"
+        )
+    text = read_text(read_section(report.render_report(warehouse), "better"))
+    assert (
+        "1.1 against 1.0: worse by groundedness_similarity__mean, gain −10.0 [−18.0, −2.00] percentage points" in text
+    )
+    assert "on 30 queries asked of both. A loss of more than 5 percentage points is shown." in text
+    assert "→" not in text
+    assert "<" not in text
+
+
 def test_replicates_are_shown(page: str) -> None:
     text = read_text(read_section(page, "robustness"))
     # standard deviations of .04 and .01
