@@ -112,9 +112,9 @@ def test_every_reader_takes_the_build_of_the_largest_number_for_the_newest(bad: 
     assert last < first, "the clock of the first build was ahead"
     summary = dict(summarise(bad.warehouse))
     assert summary["build"].startswith("Failed: ")
-    assert "answers_present failed (error)" in summary["gates"]
+    assert "do not release" in summary["release"]
     page = write_report(bad.warehouse, bad.warehouse / "report.html").read_text("utf-8")
-    assert "answers_present fails" in page
+    assert "do not release" in page
     titles = [message.title() for message in send_alerts(bad.warehouse, is_dry_run=True).messages]
     assert "Gate answers_present: failed (error)" in titles
     # and the age of the newest build is known again
@@ -156,8 +156,8 @@ def test_a_failing_error_gate_fails_the_build_in_one_line(bad: Build) -> None:
     assert "Traceback" not in bad.output
     lines = [line for line in bad.gate_lines() if "(error)" in line]
     assert len(lines) == 1, lines
-    assert "GATE FAILED (error) answers_present: share_passing of answered" in lines[0]
-    assert f"n = {COUNT_GOOD + COUNT_BLANK}; must be at least 0.8" in lines[0]
+    assert "GATE FAILED (error) answers_present: " in lines[0]
+    assert f"n = {COUNT_GOOD + COUNT_BLANK})" in lines[0]
 
 
 def test_every_gate_that_does_not_pass_has_one_line(bad: Build) -> None:

@@ -468,6 +468,8 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
         ".*", "warehouse", "target", "node_modules", "__pycache__", "training", "*.egg-info"
     )
     shutil.copytree(REPOSITORY, folder, ignore=left_out)
+    # the demo of experts is a project of its own
+    shutil.copy(REPOSITORY / ".dbtignore", folder)
     for recipe in RECIPES.values():
         for path, edit in recipe.edits.items():
             place = folder / path

@@ -507,7 +507,9 @@ def test_every_catalogued_family_has_a_model_and_a_line_in_the_union(references:
     with (REPOSITORY / "seeds" / "metric_catalog.csv").open(encoding="utf-8", newline="") as lines:
         families = {f"int_metrics__{row['family']}" for row in csv.DictReader(lines)}
     # the verdict is made of the others
-    assert {parent for model, parent in references if model == "int_metrics_unioned"} == families - {"int_metrics__verdict"}
+    assert {parent for model, parent in references if model == "int_metrics_unioned"} == families - {
+        "int_metrics__verdict"
+    }
 
 
 def test_every_catalogued_metric_was_computed(warehouse: Path) -> None:

@@ -277,11 +277,13 @@ def test_metrics_by_name_are_those_of_the_weakness_mart(reader: Reader, warehous
 
 def test_a_metric_by_a_dimension_of_another_model_is_the_cell_of_the_mart(reader: Reader, warehouse: Path) -> None:
     with duckdb.connect(str(warehouse), read_only=True) as connection:
-        for dimension in ("topic", "system", "query_type"):
+        for dimension in ("topic", "difficulty", "query_type"):
             # words are decided whatever the encoder; a metric with its name in the manifest is filtered by the manifest
             only_words = ("evaluations.metric_name = 'support_words'", *RELEASED)
             words = reader.query(connection, "share_failing", by=f"interaction__{dimension}", filters=only_words)
-            grounded = reader.query(connection, "share_failing_groundedness", by=f"interaction__{dimension}", filters=RELEASED)
+            grounded = reader.query(
+                connection, "share_failing_groundedness", by=f"interaction__{dimension}", filters=RELEASED
+            )
             for values, metric in ((words, "support_words"), (grounded, "groundedness")):
                 expected = marginal(connection, "share_failing", dimension, metric_name=metric)
                 agree({key: value for key, value in values.items() if key in expected}, expected)
@@ -292,11 +294,12 @@ def test_a_metric_by_a_dimension_of_another_model_is_the_cell_of_the_mart(reader
 def test_shares_of_interactions_are_the_means_of_their_indicators(reader: Reader, warehouse: Path) -> None:
     with duckdb.connect(str(warehouse), read_only=True) as connection:
         means = marginal(connection, "mean_score", "all")
-        assert math.isclose(reader.query(connection, "share_answered", filters=RELEASED)["all"], means["answered"], abs_tol=1e-9)
+        assert math.isclose(
+            reader.query(connection, "share_answered", filters=RELEASED)["all"], means["answered"], abs_tol=1e-9
+        )
         # the metric `refusal` is missing_input where there is no answer
         refused, answered = (
-            reader.query(connection, name, filters=RELEASED)["all"]
-            for name in ("share_refused", "share_answered")
+            reader.query(connection, name, filters=RELEASED)["all"] for name in ("share_refused", "share_answered")
         )
         assert math.isclose(refused / answered, means["refusal"], abs_tol=1e-9)
         counts = connection.execute("select count(*), count(distinct cluster_id) from fct_interactions").fetchone()

@@ -92,8 +92,9 @@ summed as (
 bounded as (
     select
         *,
-        {{ wilson_bound('failure_rate', 'effective_n', 'lower') }} as failure_rate_lower,
-        {{ wilson_bound('failure_rate', 'effective_n', 'upper') }} as failure_rate_upper
+        -- rounding must not push the rate out of its own interval
+        least(failure_rate, {{ wilson_bound('failure_rate', 'effective_n', 'lower') }}) as failure_rate_lower,
+        greatest(failure_rate, {{ wilson_bound('failure_rate', 'effective_n', 'upper') }}) as failure_rate_upper
     from summed
 ),
 
