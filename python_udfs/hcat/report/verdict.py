@@ -48,7 +48,7 @@ def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str
         return {
             "word": "Published",
             "state": "warned",
-            "text": f"{share}: {others}. No gate of severity error is among them.",
+            "text": f"{share}: {others}. They are of severity warn, so the build ends without an error.",
         }
     if passes_gates(run):
         return {
