@@ -519,8 +519,7 @@ def test_header_gates_and_ledger_say_what_was_decided(page: str) -> None:
     assert "No release was decided: no application has a candidate." in first_page
     assert (
         "Published.</strong> 1 of 2 gates does not pass: 1 is undecided. "
-        "They are of severity warn, so the build ends without an error."
-        in first_page
+        "They are of severity warn, so the build ends without an error." in first_page
     )
     assert "an independent validator" in first_page
     assert 'content: "Build run_1"' in first_page, "every printed page names the build"
