@@ -37,7 +37,7 @@ for line in sys.stdin:
         seen["gate_runs"] = connection.execute("select count(distinct run_id) from fct_threshold_gates").fetchone()[0]
         seen["interactions"] = connection.execute("select count(*) from fct_interactions").fetchone()[0]
         seen["evaluations"] = connection.execute("select count(*) from fct_evaluations").fetchone()[0]
-        seen["metrics"] = connection.execute("select count(*) from dim_metrics").fetchone()[0]
+        seen["metrics"] = connection.execute("select count(*) from dim_metrics where family <> 'verdict'").fetchone()[0]
         seen["orphans"] = connection.execute(
             "select count(*) from fct_evaluations anti join fct_interactions using (interaction_id)"
         ).fetchone()[0]

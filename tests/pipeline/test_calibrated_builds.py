@@ -119,7 +119,7 @@ def test_sets_follow_the_limits_of_the_other_clusters(built: Build) -> None:
         (stratum, label): limit
         for stratum, label, limit in built.query(
             "select stratum, label, score_limit from int_labels_fitted where part = 'quantiles'"
-            " and metric_name = 'support_words' and alpha = 0.1 and stratification = 'label_conditional'"
+            " and metric_name = 'support_words' and alpha = 0.05 and stratification = 'label_conditional'"
         )
     }
     left_out = {
@@ -144,9 +144,9 @@ def test_sets_follow_the_limits_of_the_other_clusters(built: Build) -> None:
     assert {"accepted", "failed"} <= seen
     ((coverage,),) = built.query(
         "select min(coverage) from fct_conformal_coverage where metric_name = 'support_words'"
-        " and stratification = 'label_conditional' and scope = 'label' and alpha = 0.1"
+        " and stratification = 'label_conditional' and scope = 'label' and alpha = 0.05"
     )
-    assert coverage > 0.88
+    assert coverage > 0.93
 
 
 def test_a_version_that_nobody_rated_has_no_probability(built: Build) -> None:
