@@ -161,7 +161,7 @@ decided as (
 final as (
     select
         -- ids
-        md5(concat_ws('|', '{{ invocation_id }}', application)) as release_decision_id,
+        md5(application) as release_decision_id,
         '{{ invocation_id }}' as run_id,
 
         -- strings

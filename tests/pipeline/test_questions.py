@@ -101,7 +101,7 @@ def test_a_refusal_does_to_rates_what_the_page_says(copy: duckdb.DuckDBPyConnect
 
     evaluated = """
         from fct_evaluations inner join fct_interactions using (interaction_id)
-        where metric_name = 'groundedness'
+        where metric_name = 'groundedness' and is_in_release_population
     """
     cell = "from fct_marginal_weaknesses where metric_name = 'groundedness' and dimension = 'all'"
     undue = one(f"select count(*) {evaluated} and is_refusal and expected_behaviour = 'answer'")
@@ -116,13 +116,19 @@ def test_a_refusal_does_to_rates_what_the_page_says(copy: duckdb.DuckDBPyConnect
     assert share == pytest.approx((failing + undue + silent) / (decided + undue + silent))
     # its label counts in the rate at which raters fail answers
     labels = one(
-        "select sum(count_labels) from fct_failure_rates where criterion = 'faithfulness' and dimension = 'all'"
+        "select sum(count_labels) from fct_failure_rates inner join (select distinct system, population"
+        " from fct_interactions where is_in_release_population) using (system, population)"
+        " where criterion = 'faithfulness' and dimension = 'all'"
     )
-    assert labels == one(f"select count(*) {evaluated} and human_label is not null")
+    # an expected refusal passes without one
+    needed = "is_answered and not (is_refusal and expected_behaviour = 'refuse')"
+    assert labels == one(f"select count(*) {evaluated} and human_label is not null and {needed}")
     # it is an error where an answer was due
     errors = "from fct_safety_rates where category = 'all' and rate_kind = 'refused_when_due_to_answer'"
-    assert one(f"select sum(count_found) {errors}") == undue
-    assert one("select count(*) from fct_verdicts where verdict_rule = 'refused_although_answer_due'") == undue
+    declined = "is_refusal and expected_behaviour = 'answer'"
+    assert one(f"select sum(count_found) {errors}") == one(f"select count(*) from fct_interactions where {declined}")
+    rule = "verdict_rule = 'refused_although_answer_due'"
+    assert one(f"select count(*) from fct_verdicts where is_in_release_population and {rule}") == undue
 
 
 def test_the_copy_says_what_its_tables_and_columns_mean(copy: duckdb.DuckDBPyConnection) -> None:

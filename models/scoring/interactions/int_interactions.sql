@@ -86,6 +86,21 @@ joined as (
         on coalesce(families.root_query_id, interactions.query_id) = documents.query_id
 ),
 
+described as (
+    select
+        *,
+        coalesce(variant_type, 'original') <> 'original' as is_variant,
+        -- what somebody declared about a query says that it was prepared for a test
+        reference_answer is not null
+        or source_chunk_ids is not null
+        or query_type is not null
+        or declared_cluster_id is not null
+        or family_query_id is not null
+        or expected_behaviour <> 'answer'
+        or coalesce(variant_type, 'original') <> 'original' as is_prepared
+    from joined
+),
+
 final as (
     select
         *,
@@ -103,22 +118,19 @@ final as (
             query_id,
             interaction_id
         ) as cluster_id,
-        -- what somebody declared about a query says that it was prepared for a test
-        reference_answer is not null
-        or source_chunk_ids is not null
-        or query_type is not null
-        or declared_cluster_id is not null
-        or family_query_id is not null
-        or expected_behaviour <> 'answer'
-        or coalesce(variant_type, 'original') <> 'original' as is_prepared,
         case
             when declared_population is not null then declared_population
-            when coalesce(variant_type, 'original') <> 'original' then 'variant'
-            when is_prepared then 'test_set'
+            when is_variant then 'variant'
+            -- a few references among many answers are no test set
+            when
+                is_prepared
+                and count(case when is_prepared and not is_variant then 1 end) over (partition by system)
+                >= {{ var('hcat_minimum_segment_clusters') }}
+                then 'test_set'
             else 'production'
         end as population,
         not {{ is_blank('answer') }} as is_answered
-    from joined
+    from described
 )
 
 select * from final
