@@ -68,18 +68,17 @@ weighed as (
 ),
 
 -- the kinds of fault of the release population, the most frequent first
-faults as (
-    select
-        {{ named('application') }} as application,
-        failed_criterion,
-        count(*) as count_failing,
-        sum(count(*)) over (partition by {{ named('application') }}) as count_all_failing
+counted as (
+    select {{ named('application') }} as application, failed_criterion, count(*) as count_failing
     from verdicts
     where is_in_release_population and verdict = 'failing'
     group by {{ named('application') }}, failed_criterion
-    qualify row_number() over (
-            partition by {{ named('application') }} order by count(*) desc, failed_criterion asc
-        ) = 1
+),
+
+faults as (
+    select *, sum(count_failing) over (partition by application) as count_all_failing
+    from counted
+    qualify row_number() over (partition by application order by count_failing desc, failed_criterion asc) = 1
 ),
 
 versions as (

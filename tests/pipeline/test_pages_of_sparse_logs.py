@@ -41,6 +41,7 @@ def write_interactions() -> Iterator[dict[str, Any]]:
             "application_version": ("1.0", "1.1")[number % 2],
             "language": "en",
             "customer_group": ("retail", "business")[number % 3 == 0],
+            "population": "production",
             "query_text": f"What is the fee of plan {number // 2}?",
             "answer": f"The fee of plan {number // 2} is €{number}. It is due each month." if number % 5 else "",
             "tags": {"topic": TOPICS[number % 3], "channel": "web"},
