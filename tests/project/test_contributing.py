@@ -207,7 +207,7 @@ GATE = Recipe(
                 "interactions_counted as (\n"
                 "    select gates.gate_name, count(*) as value, count(*) as n\n"
                 "    from gates\n"
-                "    cross join {{ ref('hcat', 'int_interaction_attributes') }} as interactions\n"
+                "    cross join {{ ref('hcat', 'fct_interactions') }} as interactions\n"
                 "    where gates.measurement = 'count_interactions'\n"
                 "    group by gates.gate_name\n"
                 "),\n\n",
@@ -222,8 +222,8 @@ GATE = Recipe(
             ),
             behind(
                 "expect:\n      rows:\n",
-                "        - {gate_name: present, threshold: 1.0, measured_value: 3.0, lower_bound: 3.0,"
-                " upper_bound: 3.0, n: 3}\n",
+                "        - {gate_name: present, threshold: 1.0, measured_value: 4.0, lower_bound: 4.0,"
+                " upper_bound: 4.0, n: 4}\n",
             ),
         ),
         "python_udfs/hcat/monitoring/words.py": behind(

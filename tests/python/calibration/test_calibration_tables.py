@@ -185,7 +185,7 @@ def test_quality_is_that_of_out_of_fold_probabilities() -> None:
         seed=1,
     )
     figures = {figure["name"]: figure for figure in rows["logistic"]["figures"]}
-    assert len(figures) == 11
+    assert len(figures) == 8
     assert_allclose(figures["log_loss"]["value"], quality.figure("log_loss").value)
     assert figures["calibration_slope"]["low"] <= 1 <= figures["calibration_slope"]["high"]
     assert sum(one["count_labels"] for one in rows["logistic"]["bins"]) == len(own)
