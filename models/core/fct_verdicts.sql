@@ -124,12 +124,14 @@ final as (
                 || if(deciding.criterion = 'behaves', 'rightly declines', 'is ' || deciding.criterion) || ' ('
                 || replace(deciding.rater_kind, '_', ' ') || ').'
             when 'set_failed'
-                then 'Nobody rated the answer. Its score of ' || deciding.metric_name || ' is one of failed answers.'
+                then 'Nobody rated the answer. Its score of ' || deciding.metric_name
+                || ' lies where failed answers lie.'
             when 'set_accepted'
-                then 'Nobody rated the answer. Its score of ' || deciding.metric_name || ' is one of accepted answers.'
+                then 'Nobody rated the answer. Its score of ' || deciding.metric_name
+                || ' lies where accepted answers lie.'
             when 'set_undecided'
-                then 'Nobody rated the answer. Failed and accepted answers have such scores of ' || deciding.metric_name
-                || '.'
+                then 'Nobody rated the answer. Its score of ' || deciding.metric_name
+                || ' lies where both failed and accepted answers lie.'
             when 'beyond_threshold'
                 then 'Nobody rated the answer. Its score of ' || deciding.metric_name || ' is beyond the limit.'
             when 'within_threshold'

@@ -100,7 +100,6 @@ joined as (
     select
         applications.*,
         weighed.*,
-        released.statement is not null and released.failure_rate is not null as has_rate,
         released.failure_rate,
         released.failure_rate_lower,
         released.failure_rate_upper,
@@ -150,7 +149,7 @@ decided as (
         *,
         case
             when count_stopping > 0 then 'do_not_release'
-            when count_asked = 0 or count_open > 0 or not has_rate then 'not_decided'
+            when count_asked = 0 or count_open > 0 or failure_rate is null then 'not_decided'
             when count_not_passing > 0 then 'go_with_conditions'
             else 'go'
         end as decision
@@ -161,7 +160,6 @@ final as (
     select
         -- ids
         md5(application) as release_decision_id,
-        '{{ invocation_id }}' as run_id,
 
         -- strings
         application,

@@ -213,11 +213,11 @@ def _describe_first(staging: Staging, inputs: Mapping[str, int]) -> Iterator[tup
 def _describe_metrics(
     catalogue: list[dict[str, Any]], scored: list[dict[str, Any]], inputs: Mapping[str, int]
 ) -> Iterator[tuple[str, str]]:
-    families: dict[str, int] = {}
-    for metric in scored:
-        families[metric["family"]] = families.get(metric["family"], 0) + 1
+    # the verdict is made of the others
+    families = Counter(metric["family"] for metric in scored if metric["family"] != "verdict")
+    count_all = sum(metric["family"] != "verdict" for metric in catalogue)
     named = ", ".join(f"{family} {count}" for family, count in families.items())
-    yield "metrics", f"{len(scored)} of {len(catalogue)} can be scored: {named}"
+    yield "metrics", f"{families.total()} of {count_all} can be scored: {named}"
     for each in ("query", "answer", "context", "reference", "relevance"):
         count = inputs[each]
         if 0 < count < inputs["interactions"]:

@@ -17,7 +17,6 @@ from hcat.explorer.document import write_explorer
 
 DECISION: dict[str, Any] = {
     "release_decision_id": "d",
-    "run_id": "run_1",
     "application": "desk",
     "candidate": "2",
     "baseline": "1",
