@@ -35,6 +35,8 @@ RATES = ((0.02, 0.1), (0.02, 0.7), (0.1, 0.1), (0.1, 0.7), (0.3, 0.1), (0.3, 0.7
 MEAN_TURNS, MAXIMUM_TURNS = 4, 12
 TURN_LIKENESS = 0.3
 TURN_RATES = (0.05, 0.3)
+#: Outages: one cluster in ten has many rows, the others have one; whole clusters fail.
+OUTAGE_ROWS, OUTAGE_RATE = (10, 20), 0.08
 #: Standard deviation of cluster means beside 1 within clusters, of the designs for means.
 MEAN_SPREADS = (0.3, 1.5)
 
@@ -55,6 +57,16 @@ def measure(count_runs: int, seed: int) -> list[Promise]:
             random = np.random.default_rng([seed, len(SIZES), count_clusters, round(rate * 100)])
             name = f"conversations of 1 to {MAXIMUM_TURNS} turns"
             found.append(_of_rate(random, name, conversation_sizes, count_clusters, rate, TURN_LIKENESS, count_runs))
+    for rows in OUTAGE_ROWS:
+
+        def make_sizes(random: np.random.Generator, count_clusters: int, rows: int = rows) -> Integers:
+            sizes: Integers = np.where(random.random(count_clusters) < 0.1, rows, 1)
+            return sizes
+
+        name = f"clusters, a tenth of them of {rows} rows and the others of one"
+        found.append(
+            _of_rate(np.random.default_rng([seed, rows]), name, make_sizes, 100, OUTAGE_RATE, 0.99, count_runs)
+        )
     return found
 
 

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 from benchmarks.promises.common import Promise, promise_of_share
 from benchmarks.promises.sampled import Design, Labels, Population
 from hcat.calibration.risk_appetites import RiskAppetite
-from hcat.calibration.threshold_tables import accept_out_of_fold, judge, quote
+from hcat.calibration.threshold_tables import ASSURED, accept_out_of_fold, judge, quote
 from hcat.calibration.thresholds import fit_all
 
 #: As in the seed risk_appetites.
@@ -104,7 +104,10 @@ def _run(labels: Labels, design: Design) -> dict[RiskAppetite, dict[str, _Found]
     found: dict[RiskAppetite, dict[str, _Found]] = {appetite: {} for appetite in APPETITES}
     for one in fitted:
         is_passing = None if one.threshold is None else passing[one.method, one.appetite.name]
-        rate = quote(is_passing, accepted, labels.clusters, confidence=CONFIDENCE, weights=labels.weights).false_accept
+        quoted = quote(is_passing, accepted, labels.clusters, confidence=CONFIDENCE, weights=labels.weights)
+        if one.method == ASSURED:
+            quoted = quoted.assure(round(1 - one.appetite.confidence, 12))
+        rate = quoted.false_accept
         verdict = judge(rate, one.appetite.tolerated_false_accept_share)
         found[one.appetite][one.method] = _Found(one.threshold, verdict, rate.rate_lower, rate.rate_upper)
     return found

@@ -27,8 +27,8 @@ CALIBRATED_SCHEMA: Final = pa.schema(
 #: Scores that are calibrated in one batch.
 BATCH_ROWS: Final = 100_000
 
-#: Sets by whether the failed label (1) and the accepted one (2) are in them.
-_SETS: Final = np.array(["empty", "failed", "accepted", "accepted|failed"], dtype=object)
+#: Sets by the labels in them; none is empty, as limits meet where an answer would have neither.
+_SETS: Final = np.array(["failed", "accepted", "accepted|failed"], dtype=object)
 
 
 class ScoreCalibration:
@@ -78,7 +78,7 @@ class ScoreCalibration:
             is_open = np.isnan(failed) | np.isnan(accepted)
             is_like_failed = is_open | (sign * scores <= sign * failed)
             is_like_accepted = is_open | (sign * scores >= sign * accepted)
-            sets = pa.array(_SETS[is_like_failed + 2 * is_like_accepted], type=pa.string())
+            sets = pa.array(_SETS[np.where(is_like_failed & is_like_accepted, 2, is_like_accepted)], type=pa.string())
             columns = [rows["interaction_id"], rows["metric_name"], pa.array(probabilities), sets]
             yield pa.RecordBatch.from_arrays(columns, schema=CALIBRATED_SCHEMA)
 

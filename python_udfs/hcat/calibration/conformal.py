@@ -20,6 +20,8 @@ decides its set.
   Wasserman and Ramdas 2022). Its promise is for a row drawn at random from a new cluster; with one row per cluster it
   is the plain order statistic. Labels of unequal inclusion probability weigh by 1 / pi, and the mass at infinity is
   that of the largest weight, because the weight of the new row is not known (Tibshirani et al. 2019).
+- No set is empty. Where every S exceeds its q, the label with the largest conformal p-value is the set: coverage only
+  rises, and a set that holds nothing would tell nobody anything.
 - y = 1 means that people accept.
 """
 
@@ -37,7 +39,7 @@ from hcat.statistics.clusters import sum_by_cluster
 
 STRATIFICATIONS: Final = ("marginal", "label_conditional")
 CELL_STATUSES: Final = ("conformalized", "insufficient")
-SET_KINDS: Final = ("empty", "single", "several", "all")
+SET_KINDS: Final = ("single", "several", "all")
 SCOPES: Final = ("marginal", "label", "group", "label_and_group")
 
 #: Name of the single group of a fit without groups, and of the one cell that holds every group without a cell.
@@ -63,6 +65,15 @@ class ConformalCell(NamedTuple):
         """Return the quantile without each cluster of the cell, by cluster."""
         return leave_out_quantiles(*self.arguments)
 
+    def p_values(self, scores: Floats, without: Any = None) -> Floats:
+        """Return the conformal p-value of each nonconformity, in (0, 1], among all clusters but one, shape (n,)."""
+        known, _, clusters, weights = self.arguments
+        order = np.argsort(known, kind="stable")
+        order = order[clusters[order] != without]
+        above = np.append(np.cumsum(_masses(clusters, weights, len(known)).rows[order][::-1])[::-1], 0.0)
+        found: Floats = (above[np.searchsorted(known[order], scores)] + 1) / (above[0] + 1)
+        return found
+
 
 class PredictionSets(NamedTuple):
     """Sets of labels, one per row."""
@@ -80,7 +91,7 @@ class Conformalizer(NamedTuple):
     def predict(
         self, probabilities: Floats, groups: Keys | None = None, clusters: Keys | None = None
     ) -> PredictionSets:
-        """Return the set of every row: label y is in it if and only if 1 - P(Y = y | x) <= q."""
+        """Return the set of every row: each label y with 1 - P(Y = y | x) <= q, else the one of largest p-value."""
         scores = nonconformity(probabilities)
         index = _group_index(self.groups, groups, len(scores))
         by_group = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
@@ -95,9 +106,15 @@ class Conformalizer(NamedTuple):
         # tested would read as certainty about the class that could not
         quantiles[np.isinf(quantiles).any(axis=1)] = np.inf
         includes = scores <= quantiles
+        count = by_group.shape[1]
+        for row in np.flatnonzero(~includes.any(axis=1)).tolist():
+            cells = self.cells[index[row] * count :][:count] * (scores.shape[1] // count)
+            own = None if clusters is None else clusters[row]
+            likely = [cell.p_values(score, own) for cell, score in zip(cells, scores[row, :, None], strict=True)]
+            includes[row, np.argmax(likely)] = True
         sizes = includes.sum(axis=1)
         return PredictionSets(
-            includes, np.array(SET_KINDS)[np.where(sizes == scores.shape[1], 3, np.minimum(sizes, 2))]
+            includes, np.array(SET_KINDS)[np.where(sizes == scores.shape[1], 2, np.minimum(sizes, 2) - 1)]
         )
 
 

@@ -10,7 +10,7 @@ without a calibrator, or with too few clusters, has rows that say so; its sets t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -28,7 +28,7 @@ from hcat.calibration.conformal import (
     fit_conformal,
     measure_coverage,
 )
-from hcat.calibration.decidable import auroc, share_decidable, standings
+from hcat.calibration.decidable import measure_decidable, standings
 from hcat.calibration.targets import ALL_SEGMENTS, Labels, Target, read_labels
 from hcat.statistics.arrays import Flags, Floats, Integers
 
@@ -73,7 +73,6 @@ COVERAGE_SCHEMA = pa.schema(
         ("count_clusters", pa.int64()),
         ("count_covered", pa.int64()),
         ("coverage", pa.float64()),
-        ("share_empty", pa.float64()),
         ("share_single", pa.float64()),
         ("share_several", pa.float64()),
         ("share_all", pa.float64()),
@@ -126,8 +125,12 @@ def fit_quantiles(
             nothing = {"stratum": OTHER_GROUP, "status": NOT_CALIBRATED, "count_labels": 0, "count_clusters": 0}
             rows.append(head | nothing)
             continue
-        cells = fit_sets(sample, head["alpha"], head["stratification"]).cells
-        rows += [head | _describe_cell(cell, head, sample, calibrated[head["metric_name"]]) for cell in cells]
+        fitted = fit_sets(sample, head["alpha"], head["stratification"])
+        limits = _limits_of_sets(sample, fitted, {}) if head["stratification"] == IN_FORCE else {}
+        rows += [
+            head | _describe_cell(cell, head, limits.get((cell.group, cell.label)), calibrated[head["metric_name"]])
+            for cell in fitted.cells
+        ]
     return pa.Table.from_pylist(rows, schema=CELL_SCHEMA)
 
 
@@ -137,17 +140,16 @@ def leave_out_limits(labels: pa.Table, targets: pa.Table, predictions: pa.Table,
     for target, _, sample in read_samples(labels, targets, predictions):
         if sample is None:
             continue
-        for cell in fit_sets(sample, alpha).cells:
-            limits = _limits_of_quantiles(sample, cell)
+        fitted = fit_sets(sample, alpha)
+        left_out = {(cell.group, cell.label): cell.left_out() for cell in fitted.cells}
+        for cluster in np.unique(sample.labels.clusters).tolist():
+            # without its labels, whichever class they are of
+            others = {cell: found[cluster] for cell, found in left_out.items() if cluster in found}
             rows += [
-                {
-                    "metric_name": target.name,
-                    "stratum": cell.group,
-                    "cluster_id": cluster,
-                    "label": cell.label,
-                    "score_limit": limits.get(quantile),
-                }
-                for cluster, quantile in cell.left_out().items()
+                {"metric_name": target.name, "stratum": stratum, "cluster_id": cluster, "label": label}
+                | {"score_limit": limit}
+                for (stratum, label), limit in _limits_of_sets(sample, fitted, others, cluster).items()
+                if any((stratum, one) in others for one in (0, 1))
             ]
     return pa.Table.from_pylist(rows, schema=LEFT_OUT_SCHEMA)
 
@@ -205,12 +207,10 @@ def fit_sets(sample: AuditSample, alpha: float, stratification: str = IN_FORCE) 
 
 
 def _describe_cell(
-    cell: ConformalCell, head: dict[str, Any], sample: AuditSample, known: Calibrators
+    cell: ConformalCell, head: dict[str, Any], limit: float | None, known: Calibrators
 ) -> dict[str, Any]:
     quantile: float | None = None if math.isinf(cell.quantile) else cell.quantile
-    limit = None
-    if head["stratification"] == IN_FORCE and quantile is not None:
-        limit = _limits_of_quantiles(sample, cell)[quantile]
+    if limit is not None:
         accepted = float(known.apply(np.array([limit]), np.array([ALL_SEGMENTS]))[0])
         quantile = 1 - accepted if cell.label else accepted
     rank = conformal_rank(cell.count_clusters, head["alpha"])
@@ -226,10 +226,52 @@ def _describe_cell(
     }
 
 
-def _limits_of_quantiles(sample: AuditSample, cell: ConformalCell) -> dict[float, float]:
-    """Return the raw score of every nonconformity of the class of a cell."""
-    nonconformity = 1 - sample.standings if cell.label else sample.standings
-    return dict(zip(nonconformity.tolist(), sample.labels.scores.tolist(), strict=True))
+def _limits_of_sets(
+    sample: AuditSample,
+    fitted: Conformalizer,
+    left_out: Mapping[tuple[str, int | None], float],
+    cluster: str | None = None,
+) -> dict[tuple[str, int | None], float | None]:
+    """Return the worst accepted and the best failed raw score by (stratum, label); None where the labels are too few.
+
+    An answer between the two would have an empty set. There the limits meet where the p-values of both labels do.
+    """
+    order, first = np.unique(sample.standings, return_index=True)
+    scores = sample.labels.scores[first]
+    place = {standing: number for number, standing in enumerate(order.tolist())}
+    place_accepted = {1 - standing: number for standing, number in place.items()}
+    limits: dict[tuple[str, int | None], float | None] = {}
+    for failed, accepted in zip(fitted.cells[::2], fitted.cells[1::2], strict=True):
+        keys = (failed.group, failed.label), (accepted.group, accepted.label)
+        low = place.get(left_out.get(keys[0], failed.quantile))
+        high = place_accepted.get(left_out.get(keys[1], accepted.quantile))
+        limits |= {
+            key: None if found is None else float(scores[found]) for key, found in zip(keys, (low, high), strict=True)
+        }
+        if low is not None and high is not None and low < high:
+            limits |= dict(zip(keys, _meet(failed, accepted, order, scores, low, high, cluster), strict=True))
+    return limits
+
+
+def _meet(
+    failed: ConformalCell,
+    accepted: ConformalCell,
+    order: Floats,
+    scores: Floats,
+    low: int,
+    high: int,
+    cluster: str | None,
+) -> tuple[float, float]:
+    """Return the last score that is likelier of a failed answer, and the next one, between two limits."""
+    as_failed = failed.p_values(order[low + 1 : high + 1], cluster)
+    as_accepted = accepted.p_values(1 - order[low : high + 1], cluster)
+    # between two labelled scores a failed answer is as likely as at the better one, an accepted one as at the worse
+    ends = np.flatnonzero(as_failed < as_accepted[1:])
+    place = int(ends[0]) if len(ends) else high - low - 1
+    worse, better = float(scores[low + place]), float(scores[low + place + 1])
+    if as_failed[place] < as_accepted[place]:
+        return worse, math.nextafter(worse, better)
+    return math.nextafter(better, worse), better
 
 
 def _cover(sample: AuditSample, alpha: float, stratification: str) -> Iterator[dict[str, Any]]:
@@ -243,7 +285,7 @@ def _cover(sample: AuditSample, alpha: float, stratification: str) -> Iterator[d
         merged = np.where(np.isin(strata, conformalizer.groups[:-1]), strata, OTHER_GROUP)
         together = measure_coverage(sets, labels, merged, clusters)
         found += [(one, merged) for one in together if one.group == OTHER_GROUP]
-    ceiling = share_decidable(auroc(sample.standings, labels), alpha) if stratification == IN_FORCE else None
+    ceiling = measure_decidable(sample.standings, labels, alpha) if stratification == IN_FORCE else None
     for one, groups in found:
         rows = np.ones(len(labels), dtype=np.bool_) if one.group is None else groups == one.group
         if one.label is not None:

@@ -50,6 +50,19 @@ def share_decidable(auroc: float, alpha: float) -> float:
     return min(1.0, alpha + _NORMAL.cdf(distance - _NORMAL.inv_cdf(1 - alpha)))
 
 
+def measure_decidable(standings: Floats, labels: Integers, alpha: float) -> float:
+    """Return the share of answers that sets of one label would reach if each limit were that of these labels.
+
+    No law of the scores is assumed. Equal scores stay together, so that ties keep the share low.
+    """
+    failed, accepted = standings[labels == 0], standings[labels == 1]
+    if not len(failed) or not len(accepted):
+        return 0.0
+    highest_failed = np.quantile(failed, 1 - alpha, method="inverted_cdf")
+    lowest_accepted = -np.quantile(-accepted, 1 - alpha, method="inverted_cdf")
+    return float(np.mean((standings > highest_failed) | (standings < lowest_accepted)))
+
+
 def expected_share_decided(auroc: float, alpha: float, failure_rate: float, count_clusters: int) -> float:
     """Return the share of new answers that sets of one label are expected to reach with some labelled clusters."""
     from scipy.special import ndtr, ndtri

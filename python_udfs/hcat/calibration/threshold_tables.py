@@ -42,6 +42,8 @@ COUNT_FOLDS_COMPARED: Final = 5
 #: The method of a threshold in force, and the decimals to which people round a fitted number when they decide.
 DECIDED: Final = "decided"
 DECISION_DECIMALS: Final = 2
+#: The method whose number is itself a bound of false accepts, with the assurance of the intervals.
+ASSURED: Final = "conformal"
 #: No build asks for more labels than this.
 _MOST_NEEDED: Final = 20_000
 
@@ -105,6 +107,13 @@ class Quote(NamedTuple):
     false_reject: Rate  # rejected good answers among good ones (type II)
     share_failed: float | None  # weighted; None without labels
 
+    def assure(self, limit: float) -> Quote:
+        """Return the quote with a limit that the method itself assures as the upper bound of false accepts."""
+        own = self.false_accept
+        if own.rate is None or own.rate_upper is None or not own.rate <= limit < own.rate_upper:
+            return self
+        return self._replace(false_accept=own._replace(rate_upper=limit))
+
     def expected_cost(self, appetite: RiskAppetite) -> float | None:
         """Return the cost of both errors per answer, in false rejects: p r FA + (1 - p) FR; None without both rates."""
         accept, reject = self.false_accept.rate, self.false_reject.rate
@@ -165,6 +174,7 @@ def _fit_metric(
     fitted = fit_all(*read, appetites, **settings)
     numbered = {row.method for row in fitted if row.threshold is not None}
     passing: dict[tuple[str, str], Flags] = {}
+    assured: set[tuple[str, str]] = set()
     for methods, count_folds in ((numbered & set(SHOWN), COUNT_FOLDS), (numbered - set(SHOWN), COUNT_FOLDS_COMPARED)):
         passing |= accept_out_of_fold(*read, appetites, methods=sorted(methods), count_folds=count_folds, **settings)
     if decided is not None:
@@ -178,11 +188,20 @@ def _fit_metric(
         ]
         flags = [*chosen_by_labels, accepts(own.scores, decided, target.direction)][0]
         passing |= {(DECIDED, row.appetite.name): flags for row in in_force}
+        # whoever decides the limit of a method, or a stricter one, decides what it assures
+        assured = {
+            (DECIDED, row.appetite.name)
+            for row in shown
+            if row.method == ASSURED and row.threshold is not None
+            if accepts([decided], round(row.threshold, DECISION_DECIMALS), target.direction)[0]
+        }
         fitted = (*fitted, *in_force)
     rows = []
     for row in fitted:
         is_passing = None if row.threshold is None else passing[row.method, row.appetite.name]
         found = quote(is_passing, own.accepted, own.clusters, confidence=confidence, weights=own.weights)
+        if row.threshold is not None and (row.method == ASSURED or (row.method, row.appetite.name) in assured):
+            found = found.assure(round(1 - row.appetite.confidence, 12))
         rows.append(target.head | {"direction": target.direction} | _to_row(row, found, confidence))
         rows[-1]["message"] = _explain(target, row, count_outside)
         if count_outside:

@@ -76,6 +76,8 @@ STATUSES: Final[Mapping[str, str]] = {
 MINIMUM_PER_CLASS: Final = 20
 MINIMUM_CLUSTERS: Final = 10
 COUNT_FOLDS: Final = 5
+#: The share of failed scores below the one at which the method conformal asks how alike siblings are.
+_LIKENESS_AT: Final = 0.75
 SEED: Final = 20260101
 
 _GRID = 513
@@ -309,17 +311,17 @@ def _fit_conformal(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> lis
 
 def _assured_limit(values: Floats, clusters: Integers, weights: Floats, share: float, assurance: float) -> float:
     """Return the lowest limit that at most a share of new failed answers exceeds, with probability assurance."""
-    distinct = np.unique(values)[::-1]
-    new_cluster = np.append(clusters, clusters.max() + 1)
-    new_weight = np.append(weights, weights.mean())
-    limit, place = math.inf, 0
-    while place < len(distinct):
-        is_passing = np.append(values > distinct[place], True)
-        if rate_interval(is_passing, new_cluster, new_weight, 2 * assurance - 1).high > share:
-            break
-        limit = float(distinct[place])
-        place += max(1, place // 16)
-    return limit
+    from scipy.stats import beta
+
+    # siblings tell of fewer answers; how alike they are shows where both sides have answers enough, near the limit
+    count = rate_interval(values > np.quantile(values, _LIKENESS_AT), clusters, weights).effective_n
+    order = np.argsort(values, kind="stable")[::-1]
+    above = np.append(0.0, np.cumsum(weights[order])[:-1]) / weights.sum() * count
+    # the law of the share above an order statistic (Wilks 1941)
+    is_assured = beta.sf(share, above + 1, count - above) <= 1 - assurance
+    # equal scores stand together: the first of them in the order counts
+    held = values[order][: np.argmin(np.append(is_assured, False))]
+    return float(held[-1]) if len(held) else math.inf
 
 
 def _fit_normal_floor(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> list[_Cut]:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from hcat.calibration.decidable import auroc, expected_share_decided, labels_until_decided, share_decidable, standings
+from hcat.calibration.decidable import auroc, expected_share_decided, labels_until_decided, measure_decidable, standings
 from hcat.calibration.targets import Labels, read_labels
 from hcat.statistics.clustered import rate_interval
 from hcat.statistics.intervals import normal_quantile
@@ -141,14 +141,17 @@ def _plan_sets(labels: Labels, row: dict[str, Any], direction: str) -> dict[str,
     if len(np.unique(own.accepted)) < 2:
         return found
     alpha = round(1 - row["confidence"], 12)
-    quality = auroc(standings(own.scores, direction), own.accepted)
+    ranks = standings(own.scores, direction)
+    quality, ceiling = auroc(ranks, own.accepted), measure_decidable(ranks, own.accepted, alpha)
     rate, per_cluster = float(np.mean(own.accepted == 0)), count / count_clusters
     return found | {
         "planning_rate": rate,
         "design_effect": per_cluster,
-        "count_labels_needed": labels_until_decided(row["target"], quality, alpha, rate, per_cluster),
+        "count_labels_needed": labels_until_decided(row["target"], quality, alpha, rate, per_cluster)
+        if row["target"] < ceiling
+        else None,
         "auroc": quality,
-        "share_decidable": share_decidable(quality, alpha),
+        "share_decidable": ceiling,
         "share_decided_expected": expected_share_decided(quality, alpha, rate, count_clusters),
     }
 

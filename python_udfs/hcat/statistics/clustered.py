@@ -17,13 +17,13 @@ when every cluster is like all others,
 
 w the weights of rows, rho the likeness of siblings, and v the variance without clusters: the mean of sum w^2 (y - p)^2
 / W^2 and p (1 - p) sum w^2 / W^2, which differ only where the weights go with the failures. Few failing clusters cannot
-show how alike siblings are: with f of them (the effective number of clusters with a failure, or with a pass, whichever
-is smaller), rho is the estimate, shrunk towards 1 by a quarter of one cluster, (f rho + .25) / (f + .25). And few
-failing clusters do not show how large s is: the relative variance of s^2 is about 1 / f, which leaves 2 f degrees of
+show how alike siblings are, and those of one row show nothing of it: with f' of them (the effective number of clusters
+with a failure, or with a pass, whichever is smaller, each weighed by its pairs of siblings), rho is the estimate,
+shrunk towards 1 by a quarter of one cluster, (f' rho + .25) / (f' + .25). And few failing clusters do not show how
+large s is: with f of them, of any size, the relative variance of s^2 is about 1 / f, which leaves 2 f degrees of
 freedom (Satterthwaite 1946), more where siblings add only the share phi = rho (m - 1) / (1 + rho (m - 1)) to it. So a
-rate has min(k - 1, 1 + 2 f / phi) of them, and k - 1 where f is 0. The bounds are those of Wilson (1927) on
-n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis and Slud (2019) do for other
-variances.
+rate has min(k - 1, 1 + 2 f / phi) of them, and k - 1 where f is 0. The bounds are those of Wilson (1927) on n = p (1 -
+p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis and Slud (2019) do for other variances.
 
 ``python -m benchmarks.promises`` measures the coverage under uneven clusters and rare failures.
 """
@@ -86,7 +86,8 @@ def rate_interval(
     without_clusters = (observed + variation / rows.uncertain_rows) / 2
     uncertain_rows = variation / without_clusters if variation > 0 else rows.uncertain_rows
     carriers = np.array([carrying])
-    design_effect = design_effects(np.array([siblings]), np.array([_likeness(rows, share)]), carriers)
+    likeness, showing = _likeness(rows, share, is_failing, is_passing)
+    design_effect = design_effects(np.array([siblings]), np.array([likeness]), np.array([showing]))
     effective = effective_rows(np.array([share]), np.array([rows.variance]), np.array([uncertain_rows]), design_effect)
     degrees = degrees_of_rates(np.array([rows.effective_clusters]), carriers, design_effect)
     low, high = rate_bounds(np.array([share]), effective, degrees, confidence)
@@ -103,9 +104,9 @@ def mean_interval(
     return rows.interval(float(low[0]), float(high[0]), np.nan, rows.effective_clusters - 1)
 
 
-def design_effects(siblings: Floats, likeness: Floats, carrying: Floats) -> Floats:
+def design_effects(siblings: Floats, likeness: Floats, showing: Floats) -> Floats:
     """Return how many times as large the variance of each rate is as without clusters, 1 + rho (m - 1), shape (n,)."""
-    shrunk = (carrying * likeness + PRIOR_CLUSTERS) / (carrying + PRIOR_CLUSTERS)
+    shrunk = (showing * likeness + PRIOR_CLUSTERS) / (showing + PRIOR_CLUSTERS)
     return 1 + shrunk * (siblings - 1)
 
 
@@ -222,18 +223,19 @@ def _summarise(
     )
 
 
-def _likeness(rows: _Rows, share: float) -> float:
-    """Return the estimate of rho, the mean product of residuals of two siblings over p (1 - p), in [0, 1]."""
+def _likeness(rows: _Rows, share: float, is_failing: Flags, is_passing: Flags) -> tuple[float, float]:
+    """Return the estimate of rho, the mean product of residuals of two siblings over p (1 - p), and f'."""
     squares = sum_by_cluster(rows.weights**2, rows.codes)
     pairs = rows.weight_by_cluster**2 - squares
     has_pairs = pairs > _ROUNDING * rows.weight_by_cluster**2
     variation = share * (1 - share)
     if not has_pairs.any() or variation <= 0:
-        return 0.0
+        return 0.0, 0.0
+    showing = min(_kish_of(np.where(has_pairs & carries, pairs, 0.0)) for carries in (is_failing, is_passing))
     products = sum_by_cluster(rows.residuals, rows.codes) ** 2 - sum_by_cluster(rows.residuals**2, rows.codes)
     weight = rows.weight_by_cluster[has_pairs]
     found = float(weight @ (products[has_pairs] / pairs[has_pairs])) / float(weight.sum()) / variation
-    return min(1.0, max(0.0, found))
+    return min(1.0, max(0.0, found)), showing
 
 
 def _kish_of(weights: Floats) -> float:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from hcat.calibration import calibrator_tables as tables
 from hcat.calibration import conformal_tables as conformal
 from hcat.calibration.calibrators import choose_calibrator, label_scores
-from hcat.calibration.conformal import conformal_quantile
+from hcat.calibration.conformal import conformal_quantile, fit_conformal
+from hcat.calibration.decidable import standings
 from hcat.calibration.quality import MEASURED_SCHEMA, measure_calibrators, measure_quality
 
 TARGET: dict[str, Any] = {
@@ -267,6 +268,32 @@ def test_a_labelled_cluster_has_the_limits_of_the_others() -> None:
                 assert_allclose(by_key[stratum, label, cluster], limit)
 
 
+@pytest.mark.parametrize("direction", ["higher_is_better", "lower_is_better"])
+def test_where_no_label_fits_limits_meet_as_the_sets_do(direction: str) -> None:
+    labels = make_labels(600)
+    sign = 1 if direction == "higher_is_better" else -1
+    scores = labels["raw_score"].to_numpy().round(2)
+    labels = _replace(labels, "raw_score", scores if sign > 0 else 1 - scores)
+    limits = {}
+    for row in fit_sets(labels, 0.6, conformal.leave_out_limits, direction=direction):
+        limits[row["stratum"], row["cluster_id"], row["label"]] = row["score_limit"]
+    own = labels.to_pandas()
+    failed, accepted = (
+        sign * np.array([limits[key] for key in zip(own.stratum, own.cluster_id, [label] * len(own), strict=True)])
+        for label in (0, 1)
+    )
+    scores = sign * own.raw_score.to_numpy()
+    is_failed, is_accepted = scores <= failed, scores >= accepted
+    # neither empty nor open, between labelled scores too
+    assert (is_failed != is_accepted).all()
+    assert (np.nextafter(failed, np.inf) == accepted).all()
+    ranks = standings(own.raw_score.to_numpy(), direction)
+    groups, clusters = own.stratum.to_numpy(), own.cluster_id.to_numpy()
+    fitted = fit_conformal(ranks, own.label.to_numpy(), 0.6, groups=groups, clusters=clusters)
+    sets = fitted.predict(ranks, groups, clusters)
+    assert_array_equal(sets.includes, np.column_stack([is_failed, is_accepted]))
+
+
 def test_lower_scores_may_be_better() -> None:
     labels = make_labels(900)
     mirrored = _replace(labels, "raw_score", 1 - labels["raw_score"].to_numpy())
@@ -327,7 +354,7 @@ def test_coverage_adds_up_and_sets_are_shares() -> None:
     assert sum(row["count_covered"] for row in by_label) == whole["count_covered"]
     assert abs(whole["coverage"] - 0.9) < 0.02
     for row in covered:
-        assert_allclose(row["share_empty"] + row["share_single"] + row["share_several"] + row["share_all"], 1)
+        assert_allclose(row["share_single"] + row["share_several"] + row["share_all"], 1)
     (ceiling,) = [row for row in covered if row["share_decidable"] is not None]
     assert (ceiling["stratification"], ceiling["scope"]) == ("label_conditional", "marginal")
     assert ceiling["share_single"] < ceiling["share_decidable"] + 0.05

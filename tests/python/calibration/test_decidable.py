@@ -11,6 +11,7 @@ from hcat.calibration.conformal import conformal_quantile
 from hcat.calibration.decidable import (
     expected_share_decided,
     labels_until_decided,
+    measure_decidable,
     share_decidable,
     standings,
 )
@@ -31,6 +32,15 @@ def test_the_ceiling_by_hand() -> None:
     # d = 2 z(.9): the limits meet, and every answer is decided
     assert_allclose(share_decidable(float(norm.cdf(np.sqrt(2) * norm.ppf(0.9))), 0.1), 1)
     assert share_decidable(1.0, 0.1) == 1
+
+
+def test_the_ceiling_of_labels_is_that_of_their_law_and_knows_ties() -> None:
+    labels = np.arange(40_000) % 2
+    scores = np.random.default_rng(3).normal(size=40_000) + DISTANCE * labels
+    assert abs(measure_decidable(scores, labels, 0.1) - share_decidable(0.86, 0.1)) < 0.01
+    # half of each class stands at its own end, the other half is mixed at one score: none of it can be decided
+    tied = np.where(np.arange(40_000) % 4 < 2, 0.5, labels)
+    assert measure_decidable(tied, labels, 0.1) == 0.5
 
 
 @pytest.mark.parametrize(("count", "alpha"), [(60, 0.2), (100, 0.1)])

@@ -314,7 +314,11 @@ def test_an_assured_threshold_is_stricter_and_needs_more_labels():
     scores, labels = draw(300, 22)
     plain, assured = (numbers(fit(scores, labels, "conformal", assurance=level))[0] for level in (None, 0.95))
     assert assured > plain
-    assert numbers(fit(scores[:60], labels[:60], "conformal", assurance=0.95)) == [None, None, None]
+    # .9 ** 29 = .047: twenty-nine failed answers, all below the limit, show that at most a tenth pass (Wilks 1941)
+    ordered = np.arange(40.0)
+    for count, is_found in ((29, True), (28, False)):
+        found = numbers(fit(ordered, (ordered >= count).astype(int), "conformal", assurance=0.95))[0]
+        assert (found == count) if is_found else (found is None)
 
 
 def test_weights_count_as_repeats():

@@ -107,7 +107,7 @@ def add_calibrators(connection: Any, text: str) -> None:
 
 def add_conformal(connection: Any, text: str) -> None:
     common = {"metric_name": METRIC, "criterion": "faithfulness", "status": "measured", "alpha": 0.1}
-    measured = {"count_labels": 40, "count_clusters": 30, "count_covered": 37, "coverage": 0.925, "share_empty": 0.0}
+    measured = {"count_labels": 40, "count_clusters": 30, "count_covered": 37, "coverage": 0.925}
     measured |= {"share_single": 0.6, "share_all": 0.4}
     rows: list[dict[str, Any]] = [
         {"stratification": "label_conditional", "scope": "marginal", "share_decidable": 0.69},
@@ -562,9 +562,7 @@ def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None
             " is_within_chance = null, calibration_error_status = 'one_class'"
         )
         connection.execute("update fct_conformal_coverage set status = 'no_labels', coverage = null")
-        connection.execute(
-            "update fct_conformal_coverage set share_single = null, share_all = null, share_empty = null"
-        )
+        connection.execute("update fct_conformal_coverage set share_single = null, share_all = null")
     section = render(warehouse)
     text = read_text(section)
     assert_reads_well(section)

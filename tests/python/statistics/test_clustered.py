@@ -54,6 +54,10 @@ def test_few_failing_clusters_do_not_show_that_siblings_differ() -> None:
     assert found.effective_n < 220
     many = rate_interval(np.arange(300) % 5 == 0, np.arange(300) // 5)
     assert many.effective_n == pytest.approx(300, rel=0.02)
+    # ten outages among clusters of one row, which know nothing of siblings: no large cluster failed, and one might
+    sizes = np.repeat([1, 10], [90, 10])
+    clusters = np.repeat(np.arange(100), sizes)
+    assert rate_interval(clusters < 8, clusters).high > 0.1
 
 
 def test_what_is_certain_to_be_drawn_adds_no_error() -> None:
