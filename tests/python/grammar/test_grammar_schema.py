@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_grammar_bank import bank_schema, column_rows, constraint_rows
+from grammar_materials import bank_schema, column_rows, constraint_rows
 
 from hcat.grammar.schema import ForeignKey, SchemaError, column_kind, read_schema
 

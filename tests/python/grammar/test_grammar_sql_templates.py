@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from test_grammar_bank import (
+from grammar_materials import (
     bank_schema,
     column_rows,
     constraint_rows,
     database,
-    paper_database,
-    paper_files,
-    sqlite_schema,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hcat.grammar.column_names import split_words
 from hcat.grammar.criteria import (
@@ -284,7 +278,7 @@ def test_two_conditions_that_together_name_a_row_are_found() -> None:
 def test_a_rendered_query_binds_values_and_gives_the_true_answer() -> None:
     rendered = render_query(read_sql_template(JOINED, BANK), BANK)
     assert rendered.sql == (
-        'select distinct t2."full_name" from "accounts" as t1 inner join "customers" as t2 on '
+        'select distinct t2."full_name" from "main"."accounts" as t1 inner join "main"."customers" as t2 on '
         't1."customer_id" = t2."customer_id" where t1."iban" = ? order by 1'
     )
     assert rendered.parameters == (Placeholder("accounts", "iban"),)
@@ -309,10 +303,10 @@ def test_every_enumerated_query_has_one_answer_for_each_of_its_fillings_and_runs
     assert count >= 50
 
 
-def test_a_namespace_is_part_of_the_relation() -> None:
-    schema = read_schema([row | {"table_schema": "core-1"} for row in column_rows()], constraint_rows())
-    sql = render_query(read_sql_template(GOOD, schema), schema).sql
-    assert 'from "core-1"."accounts" as t1' in sql
+@pytest.mark.parametrize(("namespace", "relation"), [("core-1", '"core-1"."accounts"'), (None, '"accounts"')])
+def test_a_namespace_is_part_of_the_relation(namespace: str | None, relation: str) -> None:
+    schema = read_schema([row | {"table_schema": namespace} for row in column_rows()], constraint_rows())
+    assert f"from {relation} as t1" in render_query(read_sql_template(GOOD, schema), schema).sql
 
 
 @settings(max_examples=150, deadline=None)
@@ -356,34 +350,3 @@ def test_a_table_that_refers_to_itself_has_one_logic_for_all_its_spellings() -> 
     assert reports[0].template == reports[1].template != reports[2].template
     # an employee has one manager, a manager has many employees
     assert set(broken(reports[2])) == {"single_answer"}
-
-
-# ---- the files of the paper -------------------------------------------------------------------------------------
-
-
-def _paper_templates(name: str) -> list[str]:
-    path = f"spider/SQLTemplateGenerator/{name}.json"
-    return [text.strip() for texts in json.loads(paper_files(path)[path]).values() for text in texts]
-
-
-@pytest.fixture
-def paper_schema(tmp_path: Path) -> Schema:
-    with contextlib.closing(paper_database(tmp_path)) as connection:
-        return sqlite_schema(connection)
-
-
-def test_the_templates_of_the_paper_are_accepted_and_the_enumerator_finds_them(paper_schema: Schema) -> None:
-    reports: list[TemplateReport] = []
-    for text in _paper_templates("sql_templates"):
-        earlier = [report.template for report in reports if report.template is not None]
-        reports.append(check_sql_template(text, paper_schema, earlier=earlier))
-    assert len(reports) == 5
-    assert all(check.outcome == "met" for report in reports for check in report.checks)
-    assert {report.template for report in reports} <= set(enumerate_sql_templates(paper_schema, 1_000, ENUMERATED))
-
-
-def test_the_templates_with_identifiers_break_the_criteria_of_the_paper(paper_schema: Schema) -> None:
-    texts = _paper_templates("sql_templates_with_ids")
-    assert len(texts) == 5
-    for text in texts:
-        assert set(broken(check_sql_template(text, paper_schema))) == {"columns_not_technical"}

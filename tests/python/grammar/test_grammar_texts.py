@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 
 import pytest
-from test_grammar_bank import (
-    TABLES,
+from grammar_materials import (
     bank_schema,
-    column_rows,
-    constraint_rows,
 )
 
 from hcat.grammar.criteria import ENUMERATED, Requirements
@@ -143,32 +139,6 @@ def test_values_that_look_like_placeholders_stay_values() -> None:
 
 
 # ---- prompts ----------------------------------------------------------------------------------------------------
-
-
-def _values() -> list[str]:
-    """Return the texts and numbers of all rows of the bank that are long enough to be recognised."""
-    found = re.findall(r"'((?:[^']|'')+)'|\b(\d{3,}(?:\.\d+)?)\b", TABLES[TABLES.index("insert") :])
-    return [value for pair in found for value in pair if len(value) > 2]
-
-
-def test_no_value_of_a_row_is_in_any_prompt() -> None:
-    # rows of the catalogue that carry values: as a member that nobody asked for, in a type, as a default, a comment
-    rows = [
-        row
-        | {"column_default": "'Northport'", "column_comment": "such as Ines Vale", "sample": "ZZ11", "min": 1250.5}
-        | ({"data_type": "ENUM('current', 'savings')"} if row["column_name"] == "account_type" else {})
-        for row in column_rows()
-    ]
-    schema = read_schema(rows, constraint_rows(), [{"table_name": "loans", "count_rows": 1250, "first": "house"}])
-    prompts = [sql_templates_prompt(schema, 5)]
-    for template in enumerate_sql_templates(schema, 1_000, ENUMERATED):
-        prompts += [text_templates_prompt(template, schema, style, 3) for style in STYLES]
-    said = json.dumps(prompts)
-    assert len(_values()) > 30
-    # "car" is in many words, the rest in none
-    for value in _values():
-        assert not re.search(rf"\b{re.escape(value)}\b", said), value
-    assert "account_type" in said
 
 
 def test_a_prompt_takes_nothing_but_templates_of_the_schema() -> None:
