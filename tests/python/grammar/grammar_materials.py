@@ -43,27 +43,30 @@ def database() -> duckdb.DuckDBPyConnection:
 
 
 @functools.cache
-def described() -> tuple[pa.Table, pa.Table]:
-    """Return the columns and the constraints of the bank as a build describes them."""
-    with database() as connection:
-        return describe_columns(connection, NAMES), describe_constraints(connection, NAMES)
+def describe(statements: str = TABLES) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return columns with counts and constraints of the tables that statements make, as a build describes them."""
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        connection.execute(statements)
+        names = connection.execute("select schema_name, table_name from duckdb_tables() order by all").fetchall()
+        return describe_columns(connection, names).to_pylist(), describe_constraints(connection, names).to_pylist()
 
 
 def column_rows() -> list[dict[str, Any]]:
-    """Return one row per column, with the counts of distinct values."""
-    return described()[0].to_pylist()
+    """Return one row per column of the bank."""
+    return describe()[0]
 
 
 def constraint_rows() -> list[dict[str, Any]]:
-    """Return one row per column of a key or a foreign key."""
-    return described()[1].to_pylist()
+    """Return one row per column of a key or a foreign key of the bank."""
+    return describe()[1]
 
 
-def bank_schema() -> Schema:
-    """Return the schema of the bank with its counts."""
-    counts = {row["table_name"]: row["count_rows"] for row in column_rows()}
+def schema_of(statements: str = TABLES) -> Schema:
+    """Return the schema of the tables that statements make, with their counts."""
+    columns, constraints = describe(statements)
+    counts = {row["table_name"]: row["count_rows"] for row in columns}
     tables = [{"table_name": name, "count_rows": count} for name, count in counts.items()]
-    return read_schema(column_rows(), constraint_rows(), tables)
+    return read_schema(columns, constraints, tables)
 
 
 def edits(*rows: tuple[str, str | None, bool]) -> pa.Table:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from grammar_materials import bank_schema
+from grammar_materials import schema_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,7 +22,7 @@ from hcat.grammar.filling import (
 )
 from hcat.grammar.sql_templates import Placeholder, read_sql_template
 
-BANK = bank_schema()
+BANK = schema_of()
 IBAN, NUMBER = Placeholder("accounts", "iban"), Placeholder("loans", "loan_number")
 BALANCE = read_sql_template("SELECT balance FROM accounts WHERE iban = [accounts.iban]", BANK)
 PAIR = read_sql_template(

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 from grammar_materials import (
-    bank_schema,
+    schema_of,
 )
 
 from hcat.grammar.criteria import ENUMERATED, Requirements
@@ -17,7 +17,7 @@ from hcat.grammar.prompts import (
     templates_response,
     text_templates_prompt,
 )
-from hcat.grammar.schema import Schema, read_schema
+from hcat.grammar.schema import Schema
 from hcat.grammar.sql_templates import Placeholder, Reference, SqlTemplate, TemplateError, read_sql_template
 from hcat.grammar.text_templates import (
     HYPOTHESES,
@@ -29,7 +29,7 @@ from hcat.grammar.text_templates import (
     write_text_templates,
 )
 
-BANK = bank_schema()
+BANK = schema_of()
 TEMPLATES = enumerate_sql_templates(BANK, 1_000, ENUMERATED)
 BALANCE = read_sql_template("SELECT balance FROM accounts WHERE iban = '[accounts.iban]'", BANK)
 PAIR = read_sql_template(
@@ -71,22 +71,13 @@ def test_a_logic_is_said_in_words(sql: str, what: str, which: str) -> None:
 
 
 def test_two_rows_of_one_table_are_told_apart_by_the_column_that_refers() -> None:
-    rows = [
-        {"table_name": "employees", "column_name": column, "data_type": "VARCHAR"}
-        for column in ("employee_id", "name", "manager_id")
-    ]
-    reference = {
-        "constraint_name": "f",
-        "constraint_type": "FOREIGN KEY",
-        "table_name": "employees",
-        "column_name": "manager_id",
-        "referenced_table_name": "employees",
-        "referenced_column_name": "employee_id",
-    }
     template = read_sql_template(
         "SELECT m.name FROM employees e JOIN employees m ON e.manager_id = m.employee_id WHERE e.name = "
         "[employees.name]",
-        read_schema(rows, [reference]),
+        schema_of(
+            "create table employees (employee_id varchar primary key, name varchar,"
+            " manager_id varchar references employees (employee_id))"
+        ),
     )
     assert describe_template(template) == ("name", "manager with the employee named '[employees.name]'")
 
