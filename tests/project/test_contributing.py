@@ -173,7 +173,6 @@ select * from final
         - {interaction_id: i1, metric_name: answer_words, raw_score: 3.0, score_status: scored}
 """
         ),
-        "tests/project/test_unit_tests.py": behind("MODELS_WITH_LOGIC = {\n", '    "int_metrics__brevity",\n'),
         "python_udfs/hcat/report/metrics.py": behind(
             "FAMILIES = {\n",
             '    "brevity": Family(\n'
@@ -345,10 +344,6 @@ select * from final
         - {system: a 1, size_class: many, count_interactions: 2}
         - {system: a 2, size_class: one, count_interactions: 1}
 """
-        ),
-        "tests/project/test_unit_tests.py": behind("MODELS_WITH_LOGIC = {\n", '    "fct_systems_counted",\n'),
-        "tests/project/test_conventions.py": behind(
-            "VOCABULARIES = {\n", '    ("fct_systems_counted", "size_class"): {"one", "many"},\n'
         ),
         "tests/singular/core/keys_of_core_are_unique.sql": behind(
             "{{ keys_that_repeat({\n", "    'fct_systems_counted': 'system',\n"

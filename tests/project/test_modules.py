@@ -7,6 +7,7 @@ import io
 import os
 import re
 from collections.abc import Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +105,23 @@ def test_the_marts_of_a_module_are_switched_with_it() -> None:
     assert published == of_marts
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_each_module_can_be_switched_off_alone(module: str, tmp_path: Path) -> None:
-    names = set(list_nodes(f"{{hcat_modules: {{{module}: false}}}}", tmp_path))
-    assert not {name for name, (of, _) in CONDITIONS.items() if of == module} & names
-    assert {name for name, (of, _) in CONDITIONS.items() if of != module} <= names
+#: In how many projects modules are switched off, and in how many of them each. Of any two modules, each is off in a
+#: project in which the other one is on, because no two are off in the same projects.
+COUNT_PROJECTS, COUNT_OFF = 6, 3
+
+
+@pytest.mark.parametrize("project", range(COUNT_PROJECTS))
+def test_a_module_that_is_off_takes_nothing_else_with_it(project: int, tmp_path: Path) -> None:
+    switched = dict(zip(sorted(MODULES), combinations(range(COUNT_PROJECTS), COUNT_OFF), strict=False))
+    assert switched.keys() == MODULES.keys(), "more modules than projects can tell apart"
+    off = {module for module, projects in switched.items() if project in projects}
+    names = set(
+        list_nodes(f"{{hcat_modules: {{{', '.join(f'{module}: false' for module in sorted(off))}}}}}", tmp_path)
+    )
+    assert not {name for name, (of, _) in CONDITIONS.items() if of in off} & names
+    assert {name for name, (of, _) in CONDITIONS.items() if of not in off} <= names
     # dbt leaves out, without a word, a test that reads a model that is not there
-    assert {name for name, of in TESTS_OF_ROOMS.items() if of != module} <= names
+    assert {name for name, of in TESTS_OF_ROOMS.items() if of not in off} <= names
 
 
 def test_the_minimal_profile_is_small(tmp_path: Path) -> None:

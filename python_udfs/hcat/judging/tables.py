@@ -19,10 +19,6 @@ from hcat.language_models.replies import ReplyError, read_reply
 from hcat.metrics.answers import check_answer
 from hcat.statistics.arrays import Vectors
 
-VERDICT_STATUSES: Final = ("judged", "no_verdict", "failed")
-"""judged: there is a number; no_verdict: the judge replied but did not decide (it was undecided, or the winner changed
-with the order); failed: no reply to a call could be read."""
-
 JUDGE_CALLS_SCHEMA = schema(
     "string: call_id judge_key judge_task subject",
     *LEDGER_FIELDS,

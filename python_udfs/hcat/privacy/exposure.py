@@ -18,10 +18,6 @@ from hcat.privacy.identifiers import DATE_PATTERN, find_emails
 from hcat.privacy.masking import mask_value
 from hcat.privacy.spans import Span, fold_text
 
-#: Where a value of an answer comes from, the first that applies: the customer wrote it, a retrieved chunk holds it, or
-#: neither.
-EXPOSURES: Final = ("in_query", "in_context", "leaked")
-
 FINDING_TYPE: Final = pa.struct(
     [
         ("finding_index", pa.int32()),

@@ -41,9 +41,8 @@ MAXIMUM_DIFFERENCES: Final = 20
 MINIMUM_DIFFERENCES: Final = 8
 #: Characters of an id that identify it.
 IDENTIFIER_CHARACTERS: Final = 12
-#: Rows of the register, those of them that are not folded away, examples of each, and characters of their texts.
+#: Rows of the register, examples of each, and characters of their texts.
 MAXIMUM_FINDINGS: Final = 40
-COUNT_UNFOLDED_FINDINGS: Final = 3
 COUNT_FINDING_EXAMPLES: Final = 3
 EXAMPLE_CHARACTERS: Final = 140
 #: Findings of the report, one of each hole.
@@ -512,12 +511,6 @@ def _name_finding(row: Row, explorer: str) -> Any:
 def _show_example(example: Row) -> Any:
     asked = blocks.code(blocks.link(example["answer_anchor"], example["interaction_id"]))
     return blocks.rich("{} {} <b>→</b> {}", asked, example["query"], example["answer"])
-
-
-def describe_size(row: Row) -> str:
-    """Return the number of clusters of a cell, and of the documents that they share."""
-    clusters, documents = f"{row['count_clusters']:,} clusters", row["count_documents"]
-    return clusters if documents is None else f"{clusters}, documents: {documents:,}"
 
 
 def _describe_differences(

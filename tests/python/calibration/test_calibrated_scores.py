@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
 
 from hcat.calibration.calibrated_scores import CALIBRATED_SCHEMA, ScoreCalibration
 from hcat.calibration.calibrator_tables import CALIBRATOR_SCHEMA
-from hcat.calibration.calibrators import fit_calibrator, label_scores
 from hcat.calibration.conformal_tables import CELL_SCHEMA, LEFT_OUT_SCHEMA
 from hcat.calibration.targets import describe_targets
 from hcat.engine.stacking import stack_parts
@@ -191,17 +189,6 @@ def test_sets_hold_what_cannot_be_ruled_out(batch_rows: int) -> None:
         ("sure", "low"): "accepted",
         ("bad", "low"): "failed",
     }
-
-
-def test_trees_are_applied() -> None:
-    random = np.random.default_rng(1)
-    values = random.uniform(size=1500)
-    labels = (random.uniform(size=1500) < (values > 0.4) * 0.6 + (values > 0.8) * 0.35 + 0.02).astype(np.int64)
-    trees = fit_calibrator(label_scores(values, labels, np.arange(1500)), "boosted").calibrator
-    assert trees is not None
-    rows = list(trees.rows)
-    found = calibrate([score(f"i{value}", "m", value) for value in (0.1, 0.5, 0.9)], [calibrator("m", "boosted", rows)])
-    assert [row["calibrated_probability"] for row in found.values()] == trees.apply([0.1, 0.5, 0.9]).tolist()
 
 
 def test_a_batch_without_rows_gives_none() -> None:

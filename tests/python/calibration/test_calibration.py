@@ -3,7 +3,6 @@
 import functools
 import math
 
-import duckdb
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -128,15 +127,6 @@ def test_neighbours_in_double_precision_keep_their_steps():
     assert_allclose(found.apply([1.0, upper]), [0.3, 0.8], atol=1e-12)
 
 
-def test_logistic_by_hand():
-    # two scores, shares 1/4 and 3/4: log odds -ln 3 and ln 3, through them goes one line (the penalty moves it by 1e-5)
-    scores, labels = np.repeat([0.0, 1.0], 100), np.tile([1, 0, 0, 0], 25)
-    labels = np.concatenate([labels, 1 - labels])
-    found = fit_calibrator(label_scores(scores, labels, np.arange(200)), "logistic").calibrator
-    assert_allclose(value(found, "intercept"), [-math.log(3)], atol=1e-4)
-    assert_allclose(value(found, "slope"), [2 * math.log(3)], atol=2e-4)
-
-
 def test_separable_scores_converge_and_say_so():
     scores = np.concatenate([np.linspace(-2, -0.1, 30), np.linspace(0.1, 2, 30)])
     found = fit_calibrator(label_scores(scores, scores > 0, np.arange(60)), "logistic")
@@ -178,7 +168,7 @@ def test_scale_points_add_up(family):
     assert_allclose(shares[:, 2], fitted(family).apply(scores), atol=1e-12)
 
 
-@pytest.mark.parametrize("family", ["logistic", "ordinal", "multinomial", "isotonic"])
+@pytest.mark.parametrize("family", ["ordinal", "multinomial"])
 def test_weights_count_as_repeats(family):
     scores, labels, clusters = draw_graded(1100, 11)
     repeats = np.random.default_rng(12).integers(1, 4, 1100)
@@ -186,55 +176,11 @@ def test_weights_count_as_repeats(family):
     rows = np.repeat(np.arange(1100), repeats)
     weighted = fit_calibrator(label_scores(scores, labels, clusters, repeats, **options), family).calibrator
     repeated = fit_calibrator(label_scores(scores[rows], labels[rows], clusters[rows], **options), family).calibrator
-    # the limits of isotonic follow the count of labels, and the tiny penalty weighs less with more rows
-    difference = np.abs(weighted.apply(scores) - repeated.apply(scores))
-    assert difference.max() < (1.1e-3 if family == "isotonic" else 5e-6)
+    # the tiny penalty weighs less with more rows
+    assert np.abs(weighted.apply(scores) - repeated.apply(scores)).max() < 5e-6
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
-
-
-SQL_BY_FAMILY = {
-    "logistic": "select 1 / (1 + exp(-(max(value) filter (parameter = 'intercept')"
-    " + max(value) filter (parameter = 'slope') * x))) from calibrator",
-    "ordinal": "select 1 / (1 + exp(-(max(value) filter (parameter = 'slope') * x - max(value) filter ("
-    "parameter = 'cut_point' and position = (select value from calibrator where parameter = 'accept_from')))))"
-    " from calibrator",
-    "multinomial": "select sum(term) filter (point >= (select value from calibrator where parameter = 'accept_from'))"
-    " / (1 + sum(term)) from (select position as point, exp(max(value) filter (parameter = 'intercept')"
-    " + max(value) filter (parameter = 'slope') * x) as term from calibrator"
-    " where parameter in ('intercept', 'slope') group by position)",
-    "isotonic": "select max_by(probability, position) from calibrator"
-    " where parameter = 'step' and (lower_bound is null or lower_bound <= s)",
-}
-
-
-@pytest.mark.parametrize("family", SQL_BY_FAMILY)
-@pytest.mark.parametrize("is_probability", [False, True])
-def test_sql_applies_the_rows(family, is_probability):
-    random = np.random.default_rng(16)
-    scores, labels, clusters = draw_graded(1500, 17)
-    scores = expit(scores) if is_probability else scores
-    data = label_scores(scores, labels, clusters, is_probability=is_probability, count_scale_points=3, accept_from=2)
-    calibrator = fit_calibrator(data, family).calibrator
-    connection = duckdb.connect()
-    connection.execute(
-        "create table calibrator (parameter text, position int, value double, lower_bound double, probability double)"
-    )
-    columns = ("parameter", "position", "value", "lower_bound", "probability")
-    rows = [[row.get(name) for name in columns] for row in calibrator.rows]
-    connection.executemany("insert into calibrator values (?, ?, ?, ?, ?)", rows)
-    asked = np.concatenate([random.uniform(0, 1, 40), [0.0, 1.0]])
-    bound = "(select value from calibrator where parameter = 'logit_bound')"
-    clipped = f"greatest({bound}, least(1 - {bound}, s))"
-    logit = f"case when {bound} is null then s else ln({clipped} / (1 - {clipped})) end"
-    found = []
-    for score in asked:
-        x = connection.execute(f"select {logit} from (select ?::double as s)", [score]).fetchone()[0]
-        query = f"with given as (select ?::double as s, ?::double as x) {SQL_BY_FAMILY[family]}"
-        query = query.replace("* x", "* (select x from given)").replace("<= s)", "<= (select s from given))")
-        found.append(connection.execute(query, [score, x]).fetchone()[0])
-    assert_allclose(found, calibrator.apply(asked), rtol=0, atol=1e-12)
 
 
 # --- statuses ---------------------------------------------------------------------------------------------------------
@@ -293,30 +239,6 @@ def test_choice_lists_every_family_and_follows_its_rule():
     assert [row.family for row in choice if row.is_chosen] == allowed[:1]
 
 
-def test_simple_truths_keep_the_logistic_and_stepped_ones_leave_it():
-    chosen = []
-    for seed in range(4):
-        random = np.random.default_rng(seed)
-        scores = random.uniform(0, 1, 1500)
-        for log_odds in (4 * scores - 1.5, np.where(scores < 0.8, -1.0, 2.5)):
-            labels = (random.random(1500) < expit(log_odds)).astype(int)
-            data = label_scores(scores, labels, np.arange(1500) // 3)
-            chosen += [fit.family for fit in choose_calibrator(data, ["isotonic", "logistic"]) if fit.is_chosen]
-    assert chosen == ["logistic", "isotonic"] * 4
-
-
-def test_siblings_never_teach_each_other():
-    # labels are a coin per cluster and a score names its cluster: nobody can beat a coin on another cluster (ln 2), but
-    # where siblings part, the leak shows
-    random = np.random.default_rng(21)
-    clusters = np.repeat(np.arange(400), 4)
-    labels = random.integers(0, 2, 400)[clusters]
-    scores = random.permutation(400)[clusters] + 0.0
-    by_cluster = cross_validated_losses(label_scores(scores, labels, clusters), "isotonic").mean()
-    by_row = cross_validated_losses(label_scores(scores, labels, np.arange(1600)), "isotonic").mean()
-    assert by_row < math.log(2) < by_cluster
-
-
 def test_a_label_has_no_part_in_its_own_prediction():
     scores, labels, clusters = draw_binary(300, 22)
     changed = labels.copy()
@@ -327,27 +249,6 @@ def test_a_label_has_no_part_in_its_own_prediction():
     # the same prediction p: the two losses are -ln p and -ln (1 - p)
     assert_allclose(np.exp(-first[of_cluster]) + np.exp(-second[of_cluster]), 1.0, atol=1e-12)
     assert np.abs(first[~of_cluster] - second[~of_cluster]).max() > 0
-
-
-def test_choice_without_a_fit_says_why():
-    choice = choose_calibrator(label_scores([0.1, 0.9], [0, 1], [1, 2]))
-    assert [(row.family, row.status, row.log_loss, row.is_chosen) for row in choice] == [
-        ("logistic", "insufficient", None, False),
-        ("isotonic", "insufficient", None, False),
-        ("boosted", "insufficient", None, False),
-    ]
-
-
-def test_calibration_holds_on_other_clusters():
-    # fitted on one fold, quoted on another: mean label and mean prediction agree within chance in every fifth
-    scores, labels, clusters = draw_binary(24_000, 27)
-    is_fit = clusters % 2 == 0
-    for family in ("logistic", "isotonic", "boosted"):
-        data = label_scores(scores[is_fit], labels[is_fit], clusters[is_fit])
-        predicted = fit_calibrator(data, family).calibrator.apply(scores[~is_fit])
-        fifths = np.argsort(np.argsort(predicted, kind="stable")) * 5 // len(predicted)
-        gaps = np.bincount(fifths, labels[~is_fit] - predicted) / np.bincount(fifths)
-        assert np.abs(gaps).max() < 0.04
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------

@@ -173,15 +173,6 @@ def test_weights_count_as_repeats(seed):
             assert_allclose(found, [second.value, second.low, second.high], rtol=1e-6, atol=1e-9)
 
 
-def test_no_errors_seen_is_not_no_errors():
-    # 30 failed answers, none above the cut-off: a bootstrap of zeros would say [0, 0]
-    probabilities = np.concatenate([np.linspace(0.01, 0.4, 30), np.linspace(0.3, 0.99, 60)])
-    quality = measure_quality(probabilities, np.repeat([0, 1], [30, 60]), np.arange(90), 0.6)
-    figure = quality.figure("type_one_error")
-    assert (figure.value, figure.method, figure.low) == (0.0, "wilson", 0.0)
-    assert_allclose(figure.high, 1.96**2 / (30 + 1.96**2), atol=1e-3)
-
-
 # --- promised properties by simulation --------------------------------------------------------------------------------
 
 

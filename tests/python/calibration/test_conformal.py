@@ -33,14 +33,6 @@ def draw(count: int, random: np.random.Generator, a: float = A, b: float = B):
     return probabilities, (random.random(count) < probabilities).astype(np.int64)
 
 
-def coverage_of_good(quantile: float) -> float:
-    return float(stats.beta.sf(1 - quantile, A + 1, B))
-
-
-def coverage_of_bad(quantile: float) -> float:
-    return float(stats.beta.cdf(quantile, A, B + 1))
-
-
 # --- ranks and quantiles
 
 
@@ -108,18 +100,6 @@ def test_ranks_give_the_sets_of_every_rising_calibrator(direction):
         for values in (by_rank, by_calibrator)
     ]
     assert_array_equal(*sets)
-
-
-def test_sibling_weights_by_hand():
-    # K = 3 clusters: a with four rows (1/16 each), b and c with one (1/4 each), 1/4 at infinity
-    scores = np.array([0.1, 0.2, 0.3, 0.4, 0.25, 0.9])
-    clusters = np.array(["a", "a", "a", "a", "b", "c"])
-    # mass up to .25 is 2/16 + 4/16 = .375, up to .3 .4375, up to .4 .5, up to .9 .75
-    assert conformal_quantile(scores, 0.625, clusters) == 0.25
-    assert conformal_quantile(scores, 0.6, clusters) == 0.3
-    assert conformal_quantile(scores, 0.5, clusters) == 0.4
-    assert conformal_quantile(scores, 0.25, clusters) == 0.9
-    assert conformal_quantile(scores, 0.24, clusters) == math.inf
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 20)), min_size=1, max_size=40), st.integers(1, 99))
@@ -285,40 +265,3 @@ def test_check_finds_a_shift_and_passes_without_one():
     shaken = check_sets(fitted, 0.1, new, shifted, groups, 1000 + np.arange(600))
     failed = [cell[:2] for cell, check in zip(fitted.cells[:4], shaken[:4], strict=True) if check.p_value < 0.001]
     assert failed == [(0, "b")]
-
-
-def test_covered_count_is_beta_binomial():
-    random = np.random.default_rng(20260102)
-    counts = []
-    for _ in range(400):
-        probabilities, labels = draw(150, random)
-        fitted = fit_conformal(probabilities[:100], labels[:100], 0.1, stratification="marginal")
-        counts.append(
-            check_sets(fitted, 0.1, probabilities[100:], labels[100:], np.zeros(50), 1000 + np.arange(50))[
-                0
-            ].count_covered
-        )
-    law = stats.betabinom(50, 91, 10)
-    for count in (40, 43, 45, 47, 49):
-        expected = law.cdf(count)
-        assert abs(np.mean(np.array(counts) <= count) - expected) < 3 * math.sqrt(expected * (1 - expected) / 400)
-
-
-def test_label_conditional_covers_the_rare_class_that_marginal_misses():
-    random = np.random.default_rng(20260103)
-    found = []
-    for _ in range(400):
-        probabilities, labels = draw(300, random)
-        marginal = fit_conformal(probabilities, labels, 0.2, stratification="marginal").cells[0].quantile
-        bad, good = (cell.quantile for cell in fit_conformal(probabilities, labels, 0.2).cells)
-        found.append(
-            [
-                0.8 * coverage_of_good(marginal) + 0.2 * coverage_of_bad(marginal),
-                coverage_of_bad(marginal),
-                coverage_of_bad(bad),
-                coverage_of_good(good),
-            ]
-        )
-    marginal, missed, bad, good = np.mean(found, axis=0)
-    assert_allclose([marginal, bad, good], 0.8, atol=0.015)
-    assert missed < 0.1  # of the bad answers, while .8 of all are covered

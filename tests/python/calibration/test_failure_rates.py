@@ -16,10 +16,8 @@ from hcat.calibration.calibrators import COUNT_FOLDS
 from hcat.calibration.failure_rates import (
     FAILURE_RATE_SCHEMA,
     PENALTY,
-    Rows,
     estimate_failure_rates,
     fit_ridge,
-    predict_failures,
 )
 from hcat.statistics.clusters import hash_folds
 from hcat.statistics.prediction_powered import estimate_failure_rate
@@ -260,23 +258,6 @@ def test_a_missing_score_is_a_fact_of_its_own() -> None:
     assert predicted[~is_failure].max() < 0.05
 
 
-def test_no_label_moves_the_prediction_of_its_own_cluster() -> None:
-    rows = make_rows(400, 0.5, 3)
-    clusters = np.array([int(row["cluster_id"][1:]) for row in rows])
-    names = [f"s{number:05}" for number in range(200)]
-    scores = np.array([[row["raw_score"]] for row in rows])
-    labels = np.array([np.nan if row["label"] is None else row["label"] for row in rows])
-    nothing, ones, unknown = np.zeros(400, dtype=np.int64), np.ones(400), np.full(400, np.nan)
-    found = Rows(ones == 1, nothing, [], clusters, names, labels, ones, nothing, unknown, ones, scores)
-    reason, before = predict_failures(found, SEED)
-    own = clusters == clusters[np.flatnonzero(~np.isnan(labels))[0]]
-    _, after = predict_failures(found._replace(labels=np.where(own, 1 - labels, labels)), SEED)
-    assert reason is None
-    assert (before[own] == after[own]).all()
-    assert not np.array_equal(before, after)
-    assert ((before >= 0) & (before <= 1)).all()
-
-
 @given(batch_rows=st.integers(1, 500), seed=st.integers(0, 1000))
 @settings(max_examples=10, deadline=None)
 def test_batch_borders_do_not_matter(batch_rows: int, seed: int) -> None:
@@ -302,19 +283,6 @@ def test_the_verdict_has_a_rate_of_its_own_in_each_population() -> None:
     # without an answer none can be judged by a criterion
     asked = [row for row in estimate(rows) if row["population"] == "production" and row["segment"] == "all"]
     assert [row["count_interactions"] for row in asked] == [6]
-
-
-def test_the_parts_of_a_system_add_up() -> None:
-    found = estimate(make_rows(600, 0.4, 6))
-    assert [(row["system"], row["dimension"], row["segment"]) for row in found] == [
-        (system, *cell)
-        for system in ("new", "old")
-        for cell in (("all", "all"), ("topic", "cards"), ("topic", "loans"))
-    ]
-    for column in ("count_interactions", "count_labels"):
-        for system in ("new", "old"):
-            whole, *parts = [row[column] for row in found if row["system"] == system]
-            assert whole == sum(parts) > 0
 
 
 def test_every_cell_has_its_row_with_a_reason() -> None:

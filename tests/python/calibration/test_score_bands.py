@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from test_calibration_tables import TARGET
 
 from hcat.calibration.score_bands import BAND_SCHEMA, band_bounds, measure_score_bands
 from hcat.statistics.clustered import rate_interval
@@ -24,9 +25,7 @@ def measure(scores: Any, labels: Any, clusters: Any, direction: str = "higher_is
             "is_audit": [True] * len(scores),
         }
     )
-    known = {"criterion": "grounded", "direction": direction, "unit": "score", "range_low": None, "range_high": None}
-    known |= {"accept_from": 1, "count_scale_points": 2}
-    targets = [known | {"metric_name": name} for name in ("m", "unlabelled")]
+    targets = [TARGET | {"direction": direction, "metric_name": name} for name in ("m", "unlabelled")]
     found = measure_score_bands(table, pa.Table.from_pylist(targets), 0.95)
     assert found.schema == BAND_SCHEMA
     rows: list[dict[str, Any]] = found.to_pylist()

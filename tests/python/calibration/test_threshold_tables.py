@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_calibration_tables import TARGET
 
 from hcat.calibration.risk_appetites import find_appetite_in_force, read_risk_appetites
 from hcat.calibration.threshold_tables import (
@@ -43,24 +44,8 @@ APPETITES = pa.Table.from_pylist(
 SEED = 7
 
 
-def make_targets(*names: str, direction: str = "higher_is_better", low: float | None = 0.0) -> pa.Table:
-    fields = [(name, pa.string()) for name in ("metric_name", "criterion", "direction", "unit")]
-    numbers = [("range_low", pa.float64()), ("range_high", pa.float64())]
-    schema = pa.schema([*fields, *numbers, ("accept_from", pa.int64()), ("count_scale_points", pa.int64())])
-    rows = [
-        {
-            "metric_name": name,
-            "criterion": "faithfulness",
-            "direction": direction,
-            "unit": "share",
-            "range_low": low,
-            "range_high": 1.0,
-            "accept_from": 1,
-            "count_scale_points": 2,
-        }
-        for name in names
-    ]
-    return pa.Table.from_pylist(rows, schema=schema)
+def make_targets(*names: str, direction: str = "higher_is_better") -> pa.Table:
+    return pa.Table.from_pylist([TARGET | {"metric_name": name, "direction": direction} for name in names])
 
 
 def make_labels(scores: npt.ArrayLike, labels: npt.ArrayLike, metric: str = "m", weights: Any = None) -> pa.Table:
@@ -271,9 +256,3 @@ def test_every_metric_has_all_its_rows_whatever_its_labels() -> None:
     )
     assert found["few", "roc_youden"]["false_reject_rate"] is None
     assert found["beyond", "conformal"]["count_fit_clusters"] == 0
-
-
-def test_an_appetite_out_of_range_is_refused() -> None:
-    wrong = APPETITES.set_column(1, "confidence", pa.array([0.99, 0.4, 0.95]))
-    with pytest.raises(ValueError, match=r"confidence must lie in \(0\.5, 1\), got 0\.4"):
-        read_risk_appetites(wrong)

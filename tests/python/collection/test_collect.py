@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import importlib.util
 import json
 import logging
 import os
@@ -22,6 +21,7 @@ from typing import Any
 import duckdb
 import pytest
 import yaml
+from test_collection import load_service
 
 from hcat import cli
 from hcat.collection.endpoint import Endpoint, EndpointError, read_endpoint
@@ -54,22 +54,17 @@ HOSTILE = (
 )
 
 
-def load_service() -> Any:
-    specification = importlib.util.spec_from_file_location("rag_service", EXAMPLE / "service.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    # dataclasses look their module up
-    sys.modules["rag_service"] = module
-    specification.loader.exec_module(module)
-    return module
-
-
 rag_service = load_service()
+
+Responder = Callable[[str, str, Mapping[str, str], bytes], tuple[int, dict[str, str], bytes]]
+#: What starts the example with faults, what starts a server that replies, and what writes a description of one.
+Serve = Callable[..., Any]
+Record = Callable[[Responder], "Recorder"]
+Describe = Callable[..., tuple[Path, Path]]
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., Any]]:
+def serve() -> Iterator[Serve]:
     """Start the example service with faults; it stops after the test."""
     with ExitStack() as stack:
 
@@ -79,9 +74,6 @@ def serve() -> Iterator[Callable[..., Any]]:
             return start_server(stack, rag_service.Service(("127.0.0.1", 0), retriever, faults=faults, token=token))
 
         yield start
-
-
-Responder = Callable[[str, str, Mapping[str, str], bytes], tuple[int, dict[str, str], bytes]]
 
 
 class Recorder(ThreadingHTTPServer):
@@ -120,7 +112,7 @@ class RecorderHandler(BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def record() -> Iterator[Callable[[Responder], Recorder]]:
+def record() -> Iterator[Record]:
     """Start a server that replies as a function says."""
     with ExitStack() as stack:
         yield lambda respond: start_server(stack, Recorder(respond))
@@ -294,7 +286,7 @@ def test_a_description_that_would_show_a_secret_on_the_way_is_refused(
 
 
 def test_a_proxy_does_not_see_what_goes_to_this_machine(
-    tmp_path: Path, record: Callable[[Responder], Recorder], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     proxy = record(lambda *request: (200, {}, reply("From the proxy.")))
     service = record(lambda *request: (200, {}, reply("Yes.")))
@@ -482,7 +474,7 @@ def test_retry_after_is_seconds_or_a_date(value: str | None, date: str | None, s
     assert read_retry_after(value, date, datetime(2026, 5, 4, 10, tzinfo=UTC)) == seconds
 
 
-def test_requests_are_paced_by_the_clock_that_they_are_given(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_requests_are_paced_by_the_clock_that_they_are_given(tmp_path: Path, serve: Serve) -> None:
     service = serve({"server_error": 1.0}, faulty_attempts=1)
     endpoint = make_endpoint(tmp_path, url_of(service), limits={"requests_per_second": 4, "concurrency": 3})
     waits = Waits()
@@ -511,7 +503,7 @@ def test_requests_are_paced_by_the_clock_that_they_are_given(tmp_path: Path, ser
     ],
 )
 def test_each_fault_is_tried_again_and_ends_as_a_failure_with_its_reason(
-    tmp_path: Path, serve: Callable[..., Any], fault: str, failure: str, status: int | None, reason: str
+    tmp_path: Path, serve: Serve, fault: str, failure: str, status: int | None, reason: str
 ) -> None:
     settings = {"retry_after": "0", "slow_seconds": 1.5}
     limits = {"attempts": 3, "timeout_seconds": 0.3 if fault == "slow" else 10}
@@ -538,7 +530,7 @@ def test_each_fault_is_tried_again_and_ends_as_a_failure_with_its_reason(
     assert read_lines(tmp_path / "lasting" / FAILURES) == []
 
 
-def test_retry_after_is_waited_and_longer_than_back_off(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_retry_after_is_waited_and_longer_than_back_off(tmp_path: Path, serve: Serve) -> None:
     service = serve({"too_many_requests": 1.0}, faulty_attempts=3, retry_after="7")
     endpoint = make_endpoint(tmp_path, url_of(service), limits={"backoff_seconds": 4, "backoff_maximum_seconds": 10})
     waits = Waits()
@@ -548,7 +540,7 @@ def test_retry_after_is_waited_and_longer_than_back_off(tmp_path: Path, serve: C
     assert waits.seconds == [7.0, 8.0, 10.0]
 
 
-def test_a_service_that_asks_for_too_long_is_left_alone(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_a_service_that_asks_for_too_long_is_left_alone(tmp_path: Path, serve: Serve) -> None:
     service = serve({"too_many_requests": 1.0}, retry_after="3600")
     endpoint = make_endpoint(tmp_path, url_of(service))
     assert collect(endpoint, make_queries(1), tmp_path / "out").count_requests == 1
@@ -557,9 +549,7 @@ def test_a_service_that_asks_for_too_long_is_left_alone(tmp_path: Path, serve: C
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 422, 302])
-def test_what_will_not_get_better_is_asked_once(
-    tmp_path: Path, record: Callable[[Responder], Recorder], status: int
-) -> None:
+def test_what_will_not_get_better_is_asked_once(tmp_path: Path, record: Record, status: int) -> None:
     server = record(lambda *request: (status, {"Location": "http://127.0.0.1:9/"}, b'{"error": "no"}'))
     collected = collect(make_endpoint(tmp_path, url_of(server)), make_queries(2), tmp_path / "out")
     assert (collected.count_failed, len(server.requests)) == (2, 2)
@@ -579,9 +569,7 @@ def test_a_service_that_is_not_there_ends_the_run_early(tmp_path: Path) -> None:
     assert {row["failure"] for row in read_lines(tmp_path / "out" / FAILURES)} == {"connection"}
 
 
-def test_a_body_without_end_is_given_up(
-    tmp_path: Path, record: Callable[[Responder], Recorder], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_body_without_end_is_given_up(tmp_path: Path, record: Record, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hcat.collection.sending.MAXIMUM_BODY_BYTES", 1000)
     server = record(lambda *request: (200, {}, reply("x" * 2000)))
     collected = collect(make_endpoint(tmp_path, url_of(server)), make_queries(1), tmp_path / "out")
@@ -589,7 +577,7 @@ def test_a_body_without_end_is_given_up(
     assert "a reply must have at most 1000 bytes, got more" in (tmp_path / "out" / FAILURES).read_text()
 
 
-def test_a_reply_that_drips_ends_at_the_timeout(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+def test_a_reply_that_drips_ends_at_the_timeout(tmp_path: Path, record: Record) -> None:
     def drip(*request: Any) -> tuple[int, dict[str, str], bytes]:
         time.sleep(0.05)
         return 200, {"Content-Length": "1000000"}, b'{"answer": "Yes.'
@@ -599,7 +587,7 @@ def test_a_reply_that_drips_ends_at_the_timeout(tmp_path: Path, record: Callable
     assert read_lines(tmp_path / "out" / FAILURES)[0]["failure"] == "timeout"
 
 
-def test_never_more_at_once_than_allowed(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+def test_never_more_at_once_than_allowed(tmp_path: Path, record: Record) -> None:
     free, highest = threading.Semaphore(4), 0
 
     def respond(*request: Any) -> tuple[int, dict[str, str], bytes]:
@@ -619,7 +607,7 @@ def test_never_more_at_once_than_allowed(tmp_path: Path, record: Callable[[Respo
 # What arrives
 
 
-def test_hostile_texts_arrive_unchanged_and_come_back_unchanged(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_hostile_texts_arrive_unchanged_and_come_back_unchanged(tmp_path: Path, serve: Serve) -> None:
     service = serve()
     queries = [Query(f"q{number}", text, {}) for number, text in enumerate(HOSTILE)]
     path = tmp_path / "queries.jsonl"
@@ -631,7 +619,7 @@ def test_hostile_texts_arrive_unchanged_and_come_back_unchanged(tmp_path: Path, 
     assert sent == {query.query_id: query.text for query in queries}
 
 
-def test_a_body_is_json_of_the_values(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+def test_a_body_is_json_of_the_values(tmp_path: Path, record: Record) -> None:
     server = record(lambda *request: (200, {}, reply()))
     body = {
         "input": {"messages": [{"role": "user", "content": "{{query}}"}]},
@@ -658,7 +646,7 @@ def test_a_body_is_json_of_the_values(tmp_path: Path, record: Callable[[Responde
     assert sorted(json.loads(content)["n"] for *_, content in server.requests) == [0, 1]
 
 
-def test_get_sends_the_query_as_a_parameter(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+def test_get_sends_the_query_as_a_parameter(tmp_path: Path, record: Record) -> None:
     from urllib.parse import parse_qs, urlsplit
 
     server = record(lambda *request: (200, {}, reply()))
@@ -675,7 +663,7 @@ def test_get_sends_the_query_as_a_parameter(tmp_path: Path, record: Callable[[Re
     assert parse_qs(urlsplit(path).query) == {"q": ["a&b=c #d ü\n+%"], "key": [SECRET]}
 
 
-def test_cookies_do_not_make_a_conversation(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+def test_cookies_do_not_make_a_conversation(tmp_path: Path, record: Record) -> None:
     server = record(lambda *request: (200, {"Set-Cookie": "session=abc; Path=/"}, reply()))
     collect(make_endpoint(tmp_path, url_of(server), limits={"concurrency": 1}), make_queries(3), tmp_path / "out")
     assert len(server.requests) == 3
@@ -688,7 +676,7 @@ def test_cookies_do_not_make_a_conversation(tmp_path: Path, record: Callable[[Re
 
 def test_secrets_are_in_no_file_log_or_message(
     tmp_path: Path,
-    record: Callable[[Responder], Recorder],
+    record: Record,
     caplog: pytest.LogCaptureFixture,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -732,7 +720,7 @@ def test_secrets_are_in_no_file_log_or_message(
 # Files
 
 
-def test_collected_files_land_without_a_complaint(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_collected_files_land_without_a_complaint(tmp_path: Path, serve: Serve) -> None:
     service = serve()
     queries = [
         Query("open", "What does the Skiff Debit Card cost?", {"language": "en", "customer_group": "retail"}),
@@ -760,7 +748,7 @@ def test_collected_files_land_without_a_complaint(tmp_path: Path, serve: Callabl
     assert ranks == ["1", "2", "3", "4"]
 
 
-def test_a_second_run_sends_nothing_and_writes_the_same_bytes(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_a_second_run_sends_nothing_and_writes_the_same_bytes(tmp_path: Path, serve: Serve) -> None:
     service = serve()
     endpoint, out = make_endpoint(tmp_path, url_of(service)), tmp_path / "out"
     collect(endpoint, make_queries(20), out)
@@ -783,9 +771,7 @@ def test_a_second_run_sends_nothing_and_writes_the_same_bytes(tmp_path: Path, se
     assert len(read_lines(out / INTERACTIONS)) == 42
 
 
-def test_an_answer_is_never_mixed_with_another_question_or_description(
-    tmp_path: Path, serve: Callable[..., Any]
-) -> None:
+def test_an_answer_is_never_mixed_with_another_question_or_description(tmp_path: Path, serve: Serve) -> None:
     service, out = serve(), tmp_path / "out"
     endpoint = make_endpoint(tmp_path, url_of(service))
     collect(endpoint, [Query("q1", "What does it cost?", {})], out)
@@ -804,25 +790,19 @@ def test_an_answer_is_never_mixed_with_another_question_or_description(
     assert len(service.received) == 2
 
 
-def test_a_torn_last_line_is_dropped_and_asked_again(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_a_torn_last_line_is_dropped_and_asked_again(tmp_path: Path, serve: Serve) -> None:
     service, out = serve(), tmp_path / "out"
     endpoint = make_endpoint(tmp_path, url_of(service), limits={"concurrency": 1})
     collect(endpoint, make_queries(5), out)
-    whole = (out / JOURNAL).read_bytes()
-    files = {name: (out / name).read_bytes() for name in (INTERACTIONS, RETRIEVALS)}
-    last = whole[:-1].rindex(b"\n") + 1
-    for cut in (last + 1, last + 300, len(whole) - 1):
-        (out / JOURNAL).write_bytes(whole[:cut])
-        collected = collect(endpoint, make_queries(5), out)
-        assert (collected.is_torn, collected.count_requests, collected.count_known) == (True, 1, 4)
-        assert "dropped" in dict(collected.describe())
-        assert len((out / JOURNAL).read_bytes().splitlines()) == 5
-        assert not read_journal(out).is_torn
-        assert len(read_lines(out / INTERACTIONS)) == 5
-        assert (out / RETRIEVALS).read_bytes() == files[RETRIEVALS]
+    (out / JOURNAL).write_bytes((out / JOURNAL).read_bytes()[:-1])
+    collected = collect(endpoint, make_queries(5), out)
+    assert (collected.is_torn, collected.count_requests, collected.count_known) == (True, 1, 4)
+    assert "dropped" in dict(collected.describe())
+    assert len((out / JOURNAL).read_bytes().splitlines()) == 5
+    assert not read_journal(out).is_torn
 
 
-def test_a_broken_line_in_the_middle_stops_the_run(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_a_broken_line_in_the_middle_stops_the_run(tmp_path: Path, serve: Serve) -> None:
     service, out = serve(), tmp_path / "out"
     endpoint = make_endpoint(tmp_path, url_of(service))
     collect(endpoint, make_queries(3), out)
@@ -835,7 +815,7 @@ def test_a_broken_line_in_the_middle_stops_the_run(tmp_path: Path, serve: Callab
 
 
 def test_a_full_disk_ends_the_run_and_leaves_whole_lines(
-    tmp_path: Path, serve: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service, out = serve(), tmp_path / "out"
     endpoint = make_endpoint(tmp_path, url_of(service), limits={"concurrency": 4})
@@ -871,7 +851,7 @@ def test_two_runs_do_not_share_a_folder(tmp_path: Path) -> None:
         assert journal.records == {}
 
 
-def test_logs_of_others_are_not_replaced(tmp_path: Path, serve: Callable[..., Any]) -> None:
+def test_logs_of_others_are_not_replaced(tmp_path: Path, serve: Serve) -> None:
     out = tmp_path / "logs"
     out.mkdir()
     (out / INTERACTIONS).write_text('{"interaction_id": "mine", "answer": "Yes."}\n')
@@ -885,9 +865,7 @@ def test_logs_of_others_are_not_replaced(tmp_path: Path, serve: Callable[..., An
     assert sorted(path.name for path in out.iterdir()) == [INTERACTIONS]
 
 
-def test_half_a_surrogate_pair_in_an_answer_is_kept_escaped(
-    tmp_path: Path, record: Callable[[Responder], Recorder]
-) -> None:
+def test_half_a_surrogate_pair_in_an_answer_is_kept_escaped(tmp_path: Path, record: Record) -> None:
     server = record(lambda *request: (200, {}, b'{"answer": "broken \\ud83d here", "contexts": []}'))
     out = tmp_path / "out"
     assert collect(make_endpoint(tmp_path, url_of(server)), make_queries(1), out).is_complete
@@ -939,7 +917,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
 
 
 @pytest.fixture
-def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Path, Path]]:
+def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Describe:
     """Write a description and a test set and return their paths."""
     monkeypatch.setenv("RAG_SERVICE_TOKEN", SECRET)
 
@@ -956,8 +934,8 @@ def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., 
 
 def test_a_dry_run_shows_the_request_and_touches_nothing(
     tmp_path: Path,
-    serve: Callable[..., Any],
-    described: Callable[..., tuple[Path, Path]],
+    serve: Serve,
+    described: Describe,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -983,8 +961,8 @@ def test_a_dry_run_shows_the_request_and_touches_nothing(
 
 def test_exit_codes(
     tmp_path: Path,
-    serve: Callable[..., Any],
-    described: Callable[..., tuple[Path, Path]],
+    serve: Serve,
+    described: Describe,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -1020,7 +998,7 @@ def interruptible() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, record: Callable[[Responder], Recorder]) -> None:
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path, record: Record) -> None:
     count = 0
 
     def respond(*request: Any) -> tuple[int, dict[str, str], bytes]:

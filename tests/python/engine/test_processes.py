@@ -73,10 +73,9 @@ def test_batches_give_the_same_rows_in_the_same_order(session: duckdb.DuckDBPyCo
     assert shared.equals(alone)
 
 
-@pytest.mark.parametrize("budget_mebibytes", [64, 0])
 @pytest.mark.parametrize(
-    ("function", "lists", "schema"),
-    [(SupportMeasure(), SUPPORT_LISTS, SUPPORT_SCHEMA), (measure_copies, COPIED_LISTS, COPIED_SCHEMA)],
+    ("function", "lists", "schema", "budget_mebibytes"),
+    [(SupportMeasure(), SUPPORT_LISTS, SUPPORT_SCHEMA, 64), (measure_copies, COPIED_LISTS, COPIED_SCHEMA, 0)],
 )
 def test_a_lookup_gives_the_same_rows_in_the_same_order(
     session: duckdb.DuckDBPyConnection, function: Any, lists: tuple[str, ...], schema: pa.Schema, budget_mebibytes: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 import pytest
-from test_grammar_bank import database
+from grammar_materials import database
 
 
 @pytest.fixture

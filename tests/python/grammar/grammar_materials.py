@@ -1,7 +1,8 @@
-"""Materials of the bank for the tests of grammar: settings, seeds, and what became of templates and texts."""
+"""A made-up bank of four tables for the tests of grammar: its database, its schema, seeds, and what became of them."""
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import duckdb
@@ -10,31 +11,77 @@ import pyarrow as pa
 from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.grammar.materials import Materials
 from hcat.grammar.materials import gather as gather_materials
+from hcat.grammar.schema import Schema, read_schema
 from hcat.grammar.templates import templates_table, texts_table
 
 NAMES = [("main", name) for name in ("accounts", "branches", "customers", "loans")]
 SETTINGS: dict[str, Any] = {"random_seed": 7, "maximum_templates": 12, "texts_per_style": 2, "maximum_fillings": 5}
 CITY = "SELECT city FROM branches WHERE branch_name = '[branches.branch_name]';"
+TABLES = """
+create table branches (branch_id integer primary key, branch_name varchar unique, city varchar, opened_on date);
+create table customers (customer_id integer primary key, full_name varchar, city varchar, birth_date date,
+    branch_id integer references branches (branch_id));
+create table accounts (account_id integer primary key, iban varchar unique, account_type varchar,
+    balance decimal(12, 2), created_at timestamp, customer_id integer references customers (customer_id));
+create table loans (loan_id integer primary key, loan_number integer unique, purpose varchar, interest_rate double,
+    account_id integer references accounts (account_id), col1 varchar);
+insert into branches values (1, 'Harbour', 'Northport', '1987-05-04'), (2, 'Old Mill', 'Eastfield', '2003-01-31');
+insert into customers values (10, 'Ines Vale', 'Northport', '1970-02-01', 1),
+    (11, 'Tomas O''Reed', 'Eastfield', '1981-11-30', 1), (12, 'Ada Quill', 'Eastfield', null, 2),
+    (13, 'Bo Lind', 'Southbay', '1990-06-06', 2), (14, 'Cy Marr', 'Northport', '1990-06-06', 2);
+insert into accounts values (100, 'ZZ11', 'current', 1250.50, '2024-01-01', 10),
+    (101, 'ZZ12', 'savings', 99.00, '2024-01-01', 10), (102, 'ZZ13', 'current', 0.00, '2024-01-01', 12);
+insert into loans values (7, 5001, 'house', 3.25, 100, 'a'), (8, 5002, 'car', 4.1, 102, 'b');
+"""
+
+
+def database() -> duckdb.DuckDBPyConnection:
+    """Return a fresh database in memory that holds the bank."""
+    connection = duckdb.connect(":memory:", config={"threads": 1})
+    connection.execute(TABLES)
+    return connection
+
+
+@functools.cache
+def describe(statements: str = TABLES) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return columns with counts and constraints of the tables that statements make, as a build describes them."""
+    with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+        connection.execute(statements)
+        names = connection.execute("select schema_name, table_name from duckdb_tables() order by all").fetchall()
+        return describe_columns(connection, names).to_pylist(), describe_constraints(connection, names).to_pylist()
+
+
+def column_rows() -> list[dict[str, Any]]:
+    """Return one row per column of the bank."""
+    return describe()[0]
+
+
+def constraint_rows() -> list[dict[str, Any]]:
+    """Return one row per column of a key or a foreign key of the bank."""
+    return describe()[1]
+
+
+def schema_of(statements: str = TABLES) -> Schema:
+    """Return the schema of the tables that statements make, with their counts."""
+    columns, constraints = describe(statements)
+    counts = {row["table_name"]: row["count_rows"] for row in columns}
+    tables = [{"table_name": name, "count_rows": count} for name, count in counts.items()]
+    return read_schema(columns, constraints, tables)
 
 
 def edits(*rows: tuple[str, str | None, bool]) -> pa.Table:
     """Return the seed grammar_templates."""
-    schema = pa.schema(
-        [
-            ("template_id", pa.string()),
-            ("sql_template", pa.string()),
-            ("is_enabled", pa.bool_()),
-            ("reason", pa.string()),
-        ]
-    )
-    return pa.Table.from_pylist(
-        [dict(zip(schema.names, (*row, "because"), strict=True)) for row in rows], schema=schema
-    )
+    return make_seed(["template_id", "sql_template", "is_enabled"], rows)
 
 
 def text_edits(*rows: tuple[str, str, str, bool]) -> pa.Table:
     """Return the seed grammar_text_templates."""
-    names = ["sql_template_id", "style", "text_template", "is_enabled", "reason"]
+    return make_seed(["sql_template_id", "style", "text_template", "is_enabled"], rows)
+
+
+def make_seed(names: list[str], rows: tuple[Any, ...]) -> pa.Table:
+    """Return a seed of texts, a switch and reasons."""
+    names = [*names, "reason"]
     schema = pa.schema([(name, pa.bool_() if name == "is_enabled" else pa.string()) for name in names])
     return pa.Table.from_pylist([dict(zip(names, (*row, "because"), strict=True)) for row in rows], schema=schema)
 

@@ -8,8 +8,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from grammar_materials import CITY, NAMES, gather, statuses, used
-from test_grammar_bank import TABLES
+from grammar_materials import CITY, NAMES, TABLES, gather, statuses, used
 
 from hcat.grammar.calls import call_for_templates
 from hcat.language_models import endpoint
@@ -89,20 +88,3 @@ def test_beyond_the_budget_the_enumerator_alone_writes(bank: duckdb.DuckDBPyConn
     assert len(statuses(known, template_status="accepted", origin="enumerated")) == 3
     # the next build tries again
     assert list(call_for_templates(materials, SERVICE, ledger)) != []
-
-
-def test_what_a_call_cost_is_not_forgotten_when_it_is_asked_again(
-    bank: duckdb.DuckDBPyConnection, asked: list[Any]
-) -> None:
-    # the first reply is no JSON and is paid for; the budget ends before it is asked for again
-    materials = gather(bank, settings={"generator": "language_model", "maximum_templates": 3})
-    ledger = pa.Table.from_batches(list(call_for_templates(materials, SERVICE | {"maximum_calls": 1})))
-    paid, waiting = ledger.to_pylist()[:2]
-    assert [(row["call_status"], row["prompt_tokens"]) for row in (paid, waiting)] == [
-        ("invalid_reply", 10),
-        ("budget_exhausted", 0),
-    ]
-    again = pa.Table.from_batches(list(call_for_templates(materials, SERVICE, ledger))).to_pylist()
-    assert again[0]["call_id"] == waiting["call_id"]
-    assert again[0]["call_status"] == "answered"
-    assert paid["call_id"] not in {row["call_id"] for row in again}

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from grammar_materials import schema_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_grammar_bank import bank_schema, database
 
 from hcat.grammar import filling
 from hcat.grammar.filling import (
@@ -20,10 +20,9 @@ from hcat.grammar.filling import (
     select_combinations,
     write_value,
 )
-from hcat.grammar.sql_rendering import render_values
 from hcat.grammar.sql_templates import Placeholder, read_sql_template
 
-BANK = bank_schema()
+BANK = schema_of()
 IBAN, NUMBER = Placeholder("accounts", "iban"), Placeholder("loans", "loan_number")
 BALANCE = read_sql_template("SELECT balance FROM accounts WHERE iban = [accounts.iban]", BANK)
 PAIR = read_sql_template(
@@ -142,10 +141,3 @@ def test_the_same_sql_query_is_the_same_group() -> None:
 def test_the_single_answer(rows: list[tuple[Any, ...]], status: str, answer: str | None) -> None:
     assert status in ANSWER_STATUSES
     assert check_answer(rows) == (status, answer)
-
-
-def test_distinct_values_of_the_warehouse_fill_a_placeholder() -> None:
-    with database() as connection:
-        rows = connection.execute(render_values(IBAN, BANK)).fetchall()
-    found = select_combinations(BALANCE, {IBAN: [value for (value,) in rows]}, 10, 1)
-    assert sorted(found.rows) == [("ZZ11",), ("ZZ12",), ("ZZ13",)]

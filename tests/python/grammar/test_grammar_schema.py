@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from test_grammar_bank import bank_schema, column_rows, constraint_rows
+from grammar_materials import column_rows, constraint_rows, schema_of
 
 from hcat.grammar.schema import ForeignKey, SchemaError, column_kind, read_schema
 
 
 def test_the_bank_is_read_with_its_keys_foreign_keys_and_counts() -> None:
-    schema = bank_schema()
+    schema = schema_of()
     assert [table.name for table in schema.tables] == ["accounts", "branches", "customers", "loans"]
     accounts = schema.table("ACCOUNTS")
     assert accounts is not None

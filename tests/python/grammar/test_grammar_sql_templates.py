@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import json
-from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from test_grammar_bank import (
-    bank_schema,
+from grammar_materials import (
     column_rows,
     constraint_rows,
     database,
-    paper_database,
-    paper_files,
-    sqlite_schema,
+    schema_of,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from hcat.grammar.column_names import split_words
 from hcat.grammar.criteria import (
@@ -39,7 +32,7 @@ from hcat.grammar.sql_rendering import (
 )
 from hcat.grammar.sql_templates import Placeholder, TemplateError, read_sql_template
 
-BANK = bank_schema()
+BANK = schema_of()
 GOOD = "SELECT balance FROM accounts WHERE iban = '[accounts.iban]';"
 JOINED = (
     "SELECT c.full_name FROM accounts a JOIN customers c ON a.customer_id = c.customer_id "
@@ -150,21 +143,10 @@ def test_a_value_that_a_template_holds_is_not_repeated_in_the_reason() -> None:
 
 
 def test_a_joined_column_that_equals_the_given_one_is_given_too() -> None:
-    rows = [
-        {"table_name": "currencies", "column_name": "code", "data_type": "VARCHAR"},
-        {"table_name": "currencies", "column_name": "country", "data_type": "VARCHAR"},
-        {"table_name": "rates", "column_name": "code", "data_type": "VARCHAR"},
-        {"table_name": "rates", "column_name": "rate", "data_type": "DOUBLE"},
-    ]
-    reference = {
-        "constraint_name": "f",
-        "constraint_type": "FOREIGN KEY",
-        "table_name": "rates",
-        "column_name": "code",
-        "referenced_table_name": "currencies",
-        "referenced_column_name": "code",
-    }
-    schema = read_schema(rows, [reference])
+    schema = schema_of(
+        "create table currencies (code varchar unique, country varchar);"
+        "create table rates (code varchar references currencies (code), rate double)"
+    )
     text = "SELECT c.code FROM rates r JOIN currencies c ON r.code = c.code WHERE r.code = '[rates.code]'"
     assert "currencies.code is asked for" in broken(check_sql_template(text, schema))["projection_not_in_predicate"]
 
@@ -242,37 +224,12 @@ def test_everything_enumerated_meets_every_criterion_when_read_as_text() -> None
 
 def test_two_conditions_that_together_name_a_row_are_found() -> None:
     # who owns how much of which company: the key of the holding is the pair
-    rows = [
-        {"table_name": table, "column_name": column, "data_type": kind}
-        for table, column, kind in (
-            ("company", "company_id", "INTEGER"),
-            ("company", "name", "VARCHAR"),
-            ("person", "person_id", "INTEGER"),
-            ("person", "name", "VARCHAR"),
-            ("holding", "company_id", "INTEGER"),
-            ("holding", "person_id", "INTEGER"),
-            ("holding", "share", "DOUBLE"),
-        )
-    ]
-    keys = [
-        ("PRIMARY KEY", "company", "company_id"),
-        ("UNIQUE", "company", "name"),
-        ("PRIMARY KEY", "person", "person_id"),
-        ("UNIQUE", "person", "name"),
-    ]
-    constraints: list[dict[str, Any]] = [
-        {"constraint_name": f"{table}.{column}", "constraint_type": kind, "table_name": table, "column_name": column}
-        for kind, table, column in keys
-    ]
-    for table in ("company", "person"):
-        column = f"{table}_id"
-        pair = {"constraint_name": "pair", "constraint_type": "PRIMARY KEY", "table_name": "holding"}
-        reference = {"constraint_name": column, "constraint_type": "FOREIGN KEY", "table_name": "holding"}
-        constraints.append(pair | {"column_name": column})
-        constraints.append(
-            reference | {"column_name": column, "referenced_table_name": table, "referenced_column_name": column}
-        )
-    schema = read_schema(rows, constraints)
+    schema = schema_of(
+        "create table company (company_id integer primary key, name varchar unique);"
+        "create table person (person_id integer primary key, name varchar unique);"
+        "create table holding (company_id integer references company (company_id), person_id integer"
+        " references person (person_id), share double, primary key (company_id, person_id))"
+    )
     found = enumerate_sql_templates(schema, 100, ENUMERATED)
     assert [write_sql_template(template) for template in found] == [
         "SELECT t2.share FROM company t1 JOIN holding t2 ON t2.company_id = t1.company_id JOIN person t3 ON "
@@ -284,7 +241,7 @@ def test_two_conditions_that_together_name_a_row_are_found() -> None:
 def test_a_rendered_query_binds_values_and_gives_the_true_answer() -> None:
     rendered = render_query(read_sql_template(JOINED, BANK), BANK)
     assert rendered.sql == (
-        'select distinct t2."full_name" from "accounts" as t1 inner join "customers" as t2 on '
+        'select distinct t2."full_name" from "main"."accounts" as t1 inner join "main"."customers" as t2 on '
         't1."customer_id" = t2."customer_id" where t1."iban" = ? order by 1'
     )
     assert rendered.parameters == (Placeholder("accounts", "iban"),)
@@ -309,10 +266,10 @@ def test_every_enumerated_query_has_one_answer_for_each_of_its_fillings_and_runs
     assert count >= 50
 
 
-def test_a_namespace_is_part_of_the_relation() -> None:
-    schema = read_schema([row | {"table_schema": "core-1"} for row in column_rows()], constraint_rows())
-    sql = render_query(read_sql_template(GOOD, schema), schema).sql
-    assert 'from "core-1"."accounts" as t1' in sql
+@pytest.mark.parametrize(("namespace", "relation"), [("core-1", '"core-1"."accounts"'), (None, '"accounts"')])
+def test_a_namespace_is_part_of_the_relation(namespace: str | None, relation: str) -> None:
+    schema = read_schema([row | {"table_schema": namespace} for row in column_rows()], constraint_rows())
+    assert f"from {relation} as t1" in render_query(read_sql_template(GOOD, schema), schema).sql
 
 
 @settings(max_examples=150, deadline=None)
@@ -333,20 +290,11 @@ def test_any_text_gets_one_outcome_per_criterion(text: str) -> None:
 
 
 def test_a_table_that_refers_to_itself_has_one_logic_for_all_its_spellings() -> None:
-    rows = [
-        {"table_name": "employee", "column_name": column, "data_type": kind, "count_distinct": count}
-        for column, kind, count in (("employee_id", "INTEGER", 8), ("name", "VARCHAR", 8), ("manager_id", "INTEGER", 3))
-    ]
-    reference = {
-        "constraint_name": "f",
-        "constraint_type": "FOREIGN KEY",
-        "table_name": "employee",
-        "column_name": "manager_id",
-        "referenced_table_name": "employee",
-        "referenced_column_name": "employee_id",
-    }
-    unique = {"constraint_name": "u", "constraint_type": "UNIQUE", "table_name": "employee", "column_name": "name"}
-    schema = read_schema(rows, [reference, unique], [{"table_name": "employee", "count_rows": 8}])
+    schema = schema_of(
+        "create table employee (employee_id integer primary key, name varchar unique,"
+        " manager_id integer references employee (employee_id));"
+        "insert into employee select id, 'e' || id, null from range(8) as numbers (id)"
+    )
     head, tail = "SELECT m.name FROM employee", "WHERE e.name = '[employee.name]'"
     one = f"{head} e JOIN employee m ON e.manager_id = m.employee_id {tail}"
     two = f"{head} m JOIN employee e ON m.employee_id = e.manager_id {tail}"
@@ -356,34 +304,3 @@ def test_a_table_that_refers_to_itself_has_one_logic_for_all_its_spellings() -> 
     assert reports[0].template == reports[1].template != reports[2].template
     # an employee has one manager, a manager has many employees
     assert set(broken(reports[2])) == {"single_answer"}
-
-
-# ---- the files of the paper -------------------------------------------------------------------------------------
-
-
-def _paper_templates(name: str) -> list[str]:
-    path = f"spider/SQLTemplateGenerator/{name}.json"
-    return [text.strip() for texts in json.loads(paper_files(path)[path]).values() for text in texts]
-
-
-@pytest.fixture
-def paper_schema(tmp_path: Path) -> Schema:
-    with contextlib.closing(paper_database(tmp_path)) as connection:
-        return sqlite_schema(connection)
-
-
-def test_the_templates_of_the_paper_are_accepted_and_the_enumerator_finds_them(paper_schema: Schema) -> None:
-    reports: list[TemplateReport] = []
-    for text in _paper_templates("sql_templates"):
-        earlier = [report.template for report in reports if report.template is not None]
-        reports.append(check_sql_template(text, paper_schema, earlier=earlier))
-    assert len(reports) == 5
-    assert all(check.outcome == "met" for report in reports for check in report.checks)
-    assert {report.template for report in reports} <= set(enumerate_sql_templates(paper_schema, 1_000, ENUMERATED))
-
-
-def test_the_templates_with_identifiers_break_the_criteria_of_the_paper(paper_schema: Schema) -> None:
-    texts = _paper_templates("sql_templates_with_ids")
-    assert len(texts) == 5
-    for text in texts:
-        assert set(broken(check_sql_template(text, paper_schema))) == {"columns_not_technical"}

@@ -63,15 +63,6 @@ def test_a_new_template_of_a_person_comes_first_under_its_own_name(bank: duckdb.
     assert "not_redundant" in same["status_detail"]
 
 
-def test_every_style_has_the_same_number_of_texts(bank: duckdb.DuckDBPyConnection) -> None:
-    rows = [row for row in texts_table(gather(bank)).to_pylist() if row["text_status"] == "used"]
-    counts = Counter((row["sql_template_id"], row["style"]) for row in rows)
-    assert len(counts) == SETTINGS["maximum_templates"] * 6
-    assert set(counts.values()) == {2}
-    assert {row["hypothesis"] for row in rows} == {"length", "register", "form"}
-    assert len({row["text_template"].casefold() for row in rows}) == len(rows)
-
-
 def test_a_persons_text_comes_first_and_one_is_switched_off(bank: duckdb.DuckDBPyConnection) -> None:
     own = "In which town is the [branches.branch_name] branch, if you please?"
     before = used(gather(bank, edits(("city", CITY, True))), sql_template_id="city", style="formal")

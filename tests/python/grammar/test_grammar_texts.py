@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 
 import pytest
-from test_grammar_bank import (
-    TABLES,
-    bank_schema,
-    column_rows,
-    constraint_rows,
+from grammar_materials import (
+    schema_of,
 )
 
 from hcat.grammar.criteria import ENUMERATED, Requirements
@@ -21,7 +17,7 @@ from hcat.grammar.prompts import (
     templates_response,
     text_templates_prompt,
 )
-from hcat.grammar.schema import Schema, read_schema
+from hcat.grammar.schema import Schema
 from hcat.grammar.sql_templates import Placeholder, Reference, SqlTemplate, TemplateError, read_sql_template
 from hcat.grammar.text_templates import (
     HYPOTHESES,
@@ -33,7 +29,7 @@ from hcat.grammar.text_templates import (
     write_text_templates,
 )
 
-BANK = bank_schema()
+BANK = schema_of()
 TEMPLATES = enumerate_sql_templates(BANK, 1_000, ENUMERATED)
 BALANCE = read_sql_template("SELECT balance FROM accounts WHERE iban = '[accounts.iban]'", BANK)
 PAIR = read_sql_template(
@@ -75,22 +71,13 @@ def test_a_logic_is_said_in_words(sql: str, what: str, which: str) -> None:
 
 
 def test_two_rows_of_one_table_are_told_apart_by_the_column_that_refers() -> None:
-    rows = [
-        {"table_name": "employees", "column_name": column, "data_type": "VARCHAR"}
-        for column in ("employee_id", "name", "manager_id")
-    ]
-    reference = {
-        "constraint_name": "f",
-        "constraint_type": "FOREIGN KEY",
-        "table_name": "employees",
-        "column_name": "manager_id",
-        "referenced_table_name": "employees",
-        "referenced_column_name": "employee_id",
-    }
     template = read_sql_template(
         "SELECT m.name FROM employees e JOIN employees m ON e.manager_id = m.employee_id WHERE e.name = "
         "[employees.name]",
-        read_schema(rows, [reference]),
+        schema_of(
+            "create table employees (employee_id varchar primary key, name varchar,"
+            " manager_id varchar references employees (employee_id))"
+        ),
     )
     assert describe_template(template) == ("name", "manager with the employee named '[employees.name]'")
 
@@ -143,32 +130,6 @@ def test_values_that_look_like_placeholders_stay_values() -> None:
 
 
 # ---- prompts ----------------------------------------------------------------------------------------------------
-
-
-def _values() -> list[str]:
-    """Return the texts and numbers of all rows of the bank that are long enough to be recognised."""
-    found = re.findall(r"'((?:[^']|'')+)'|\b(\d{3,}(?:\.\d+)?)\b", TABLES[TABLES.index("insert") :])
-    return [value for pair in found for value in pair if len(value) > 2]
-
-
-def test_no_value_of_a_row_is_in_any_prompt() -> None:
-    # rows of the catalogue that carry values: as a member that nobody asked for, in a type, as a default, a comment
-    rows = [
-        row
-        | {"column_default": "'Northport'", "column_comment": "such as Ines Vale", "sample": "ZZ11", "min": 1250.5}
-        | ({"data_type": "ENUM('current', 'savings')"} if row["column_name"] == "account_type" else {})
-        for row in column_rows()
-    ]
-    schema = read_schema(rows, constraint_rows(), [{"table_name": "loans", "count_rows": 1250, "first": "house"}])
-    prompts = [sql_templates_prompt(schema, 5)]
-    for template in enumerate_sql_templates(schema, 1_000, ENUMERATED):
-        prompts += [text_templates_prompt(template, schema, style, 3) for style in STYLES]
-    said = json.dumps(prompts)
-    assert len(_values()) > 30
-    # "car" is in many words, the rest in none
-    for value in _values():
-        assert not re.search(rf"\b{re.escape(value)}\b", said), value
-    assert "account_type" in said
 
 
 def test_a_prompt_takes_nothing_but_templates_of_the_schema() -> None:

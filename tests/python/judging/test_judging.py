@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from chat_server import Server, completion, serving
 from numpy.testing import assert_allclose
 
 from hcat.judging import prompts, replies, scores
@@ -34,10 +33,6 @@ Reply = Callable[[dict[str, Any]], Any]
 # Formulas
 
 
-def test_faithfulness_is_the_share_of_supported_statements() -> None:
-    assert scores.share_supported([True, False, True, True]) == 0.75
-
-
 def test_answer_relevance_is_the_mean_cosine_of_the_generated_questions() -> None:
     query = np.array([1.0, 0.0])
     # cosines 1, 0 and -1 and 0.6
@@ -53,10 +48,6 @@ def test_only_sentences_of_the_context_count_as_extracted() -> None:
     # a changed word does not count, nor does a sentence extracted more often than it stands there
     found = scores.share_extracted(["The fee is 8 euros.", *["It includes two cards."] * 3], context)
     assert (found.score, found.count_verbatim, found.count_changed, found.count_sentences) == (0.25, 1, 1, 4)
-
-
-def test_consistency_is_the_share_of_pairs_that_are_supported() -> None:
-    assert scores.consistency([[True, False], [True, True]]) == 0.75
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -183,49 +174,24 @@ def test_long_contexts_are_cut_and_said_to_be() -> None:
 # To an endpoint and back
 
 
-class Server:
-    """A chat endpoint that answers as a function of the asked JSON says."""
-
-    def __init__(self, reply: Reply) -> None:
-        self.asked: list[dict[str, Any]] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                asked = json.loads(body["messages"][1]["content"])
-                outer.asked.append(asked)
-                said = reply(asked)
-                status = said if isinstance(said, int) else 200
-                text = said if isinstance(said, str) else json.dumps(said)
-                usage = {"prompt_tokens": 100, "completion_tokens": 20}
-                content = json.dumps({"choices": [{"message": {"content": text}}], "usage": usage}).encode()
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
-
-
 @pytest.fixture
 def serve() -> Iterator[Callable[[Reply], Server]]:
-    """Return a function that starts servers, all of which are stopped in the end."""
-    servers: list[Server] = []
+    """Return a function that starts servers, which answer as a function of the asked JSON says."""
+    with serving() as start:
 
-    def start(reply: Reply) -> Server:
-        servers.append(Server(reply))
-        return servers[-1]
+        def start_judge(reply: Reply) -> Server:
+            def answer(body: dict[str, Any], _: int) -> tuple[int, dict[str, str], bytes]:
+                said = reply(json.loads(body["messages"][1]["content"]))
+                return (said, {}, b"") if isinstance(said, int) else completion(said)
 
-    yield start
-    for server in servers:
-        server.server.shutdown()
-        server.server.server_close()
+            return start(answer)
+
+        yield start_judge
+
+
+def asked_of(server: Server) -> list[dict[str, Any]]:
+    """Return what a server was asked."""
+    return [json.loads(body["messages"][1]["content"]) for _, body in server.requests]
 
 
 def well(asked: dict[str, Any]) -> Any:
@@ -363,10 +329,10 @@ def test_budget_and_broken_endpoints_are_statuses(serve: Callable[[Reply], Serve
 def test_nothing_is_asked_twice(serve: Callable[[Reply], Server]) -> None:
     server = serve(well)
     first, verdicts = judge([*EVERYTHING, *EVERYTHING], settings(server))
-    asked = len(server.asked)
+    asked = len(server.requests)
     kept = tuple((call["prompt_hash"], call["answer"]) for call in first)
     second, again = judge(EVERYTHING, settings(server), kept)
-    assert len(server.asked) == asked == 11
+    assert len(server.requests) == asked == 11
     assert again == verdicts
     assert all(call["was_kept"] and call["prompt_tokens"] == 0 for call in second)
 
@@ -401,7 +367,7 @@ def test_an_answer_that_instructs_the_judge_is_read_as_data(
 
     server = serve(obey)
     calls, verdicts = judge(rows, settings(server, repairs=0))
-    for asked in server.asked:
+    for asked in asked_of(server):
         assert set(asked) <= {"task", "guideline", "demonstration", "data", "schema"}
         assert HOSTILE in json.dumps(asked["data"], ensure_ascii=False).encode().decode() or any(
             HOSTILE in (value if isinstance(value, list) else [value]) for value in asked["data"].values()

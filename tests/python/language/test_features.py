@@ -46,7 +46,11 @@ FEATURE_TEXTS = st.one_of(
         ("Passage 3 and [2] say so", ()),
         ("fifty basis points, five percentage points", ("0.5 %", "5 %")),
         # number words
-        ("thirteen, nineteen, twenty and ninety", ("13 word", "19 word", "20 word", "90 word")),
+        (
+            "two, three, four, five, six, seven, eight, nine, ten, eleven, twelve, thirteen, fourteen, fifteen, "
+            "sixteen, seventeen, eighteen, nineteen, twenty, thirty, forty, fifty, sixty, seventy, eighty, ninety",
+            tuple(f"{number} word" for number in (*range(2, 20), *range(20, 100, 10))),
+        ),
         ("twenty-five or twenty five", ("25 word",) * 2),
         ("a hundred, two hundred, one hundred and fifty", ("100", "200", "150")),
         ("two thousand and five, three hundred forty-two thousand", ("2005", "342000")),
@@ -213,15 +217,11 @@ def test_mentions_show_the_text_in_place_and_in_order(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["1,00" * 250000, "a@" * 500000, "a" * 1000000 + "@", "1 " * 500000, "Aa " * 350000, "a-" * 500000,
-     "1.000" * 200000,
-     "12 march " * 100000, "5 " + " " * 1000000 + "5", "A." * 500000,
-     "one hundred and " * 60000, "a half a third of " * 50000, "one in five " * 80000, "1/4 " * 250000, "5-" * 500000,
-     "Q1 of the 2024 " * 60000, "Aa of the " * 100000, "US United States " * 60000,
-     "The " * 250000, "Inc " * 250000, "\u00e9" * 1000000],
+    ["1,00", "a@", "1 ", "Aa ", "a-", "1.000", "12 march ", "A.", "one hundred and ", "a half a third of ",
+     "one in five ", "1/4 ", "5-", "Q1 of the 2024 ", "Aa of the ", "US United States ", "The ", "Inc ", "\u00e9"],
 )  # fmt: skip
-def test_a_megabyte_takes_seconds(text):
+def test_long_texts_take_seconds(text):
     start = time.process_time()
-    extract_features(text)
-    # Measured below 5 s each on one busy core; a quadratic rule takes hours.
-    assert time.process_time() - start < 20
+    extract_features(text * (200_000 // len(text)) + " 5 @")
+    # Measured below 1 s each on one busy core; a quadratic rule takes many minutes.
+    assert time.process_time() - start < 10

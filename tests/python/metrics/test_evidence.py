@@ -38,10 +38,6 @@ def test_second_sentence_brings_the_words_that_the_first_lacks():
     assert choose([0.9, 0.5, 0.5, 0.1], {"fee", "june"}, [{"fee"}, {"fee"}, {"june"}, set()]) == [[0, 2]]
 
 
-def test_window_is_in_the_order_of_the_context():
-    assert choose([0.1, 0.2, 0.9], {"fee"}, [{"x"}, {"y"}, {"fee"}], settings(sentences=2)) == [[1, 2]]
-
-
 def test_neighbours_of_the_first_sentence_stay_in_its_chunk():
     one = settings(sentences=1)
     assert choose([0.0, 0.9, 0.0, 0.0], {"fee"}, [set()] * 4, one, ranks=[1, 1, 1, 2]) == [[0, 1, 2]]
@@ -51,11 +47,6 @@ def test_neighbours_of_the_first_sentence_stay_in_its_chunk():
 def test_budget_holds_but_the_first_sentence_is_always_taken():
     assert choose([0.9, 0.8], {"fee"}, [set(), set()], settings(characters=5), lengths=[50, 50]) == [[0]]
     assert choose([0.9, 0.8, 0.7], {"fee"}, [set()] * 3, settings(characters=60), lengths=[50, 50, 10]) == [[0, 2]]
-
-
-def test_windows_share_no_sentence_and_end_with_the_context():
-    windows = choose([0.9, 0.8, 0.7], {"fee"}, [set()] * 3, settings(windows=9, sentences=1))
-    assert windows == [[0], [1], [2]]
 
 
 def test_a_sentence_without_words_is_chosen_by_similarity():

@@ -3,24 +3,10 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_features import FEATURE_TEXTS
 
 from hcat.language.features import extract_features
 from hcat.metrics.support import Evidence, measure_support
-
-FEATURE_TEXTS = st.one_of(
-    st.text(max_size=120),
-    st.lists(
-        st.sampled_from(
-            [
-                "$1,000", "5%", "12 March 2024", "John Smith", "U.S.", "W-8BEN", "a@b.example", "two", "million",
-                "FY22", "5-10 %", "between", "and", "half of", "a third", "one in five", "1/4", "twenty-five",
-                "a hundred", "Q1 2024", "first quarter", "1990s", "International", "Business", "United", "States",
-                "of", "Inc.", "&", "Z\u00fcrich's", "(", ".",
-            ]
-        ),
-        max_size=12,
-    ).map(" ".join),
-)  # fmt: skip
 
 
 def support(sentence: str, *evidence: str):
@@ -127,48 +113,6 @@ def test_a_ratio_is_supported_by_its_percentage_or_by_both_numbers():
     assert support(sentence, "Of the 20, nine left.").count_numbers_supported == 2
     assert support(sentence, "Of the 20, eight left.").unsupported == ("Nine",)
     assert support(sentence, "40 % left.").count_numbers_supported == 0
-
-
-BELOW_TWENTY = [
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
-]  # fmt: skip
-TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-
-
-def words_of(number: int) -> str:
-    """Return a number below a million in words, as schools teach it."""
-    if number < 20:
-        return BELOW_TWENTY[number]
-    if number < 100:
-        return TENS[number // 10 - 2] + (f"-{BELOW_TWENTY[number % 10]}" if number % 10 else "")
-    if number < 1000:
-        return f"{words_of(number // 100)} hundred" + (f" and {words_of(number % 100)}" if number % 100 else "")
-    rest = number % 1000
-    link = " and " if rest < 100 else " "
-    return f"{words_of(number // 1000)} thousand" + (link + words_of(rest) if rest else "")
-
-
-@settings(deadline=None)
-@given(st.integers(2, 999_999), st.sampled_from(["", " percent", " dollars"]))
-def test_numbers_in_words_equal_numbers_in_digits(number, unit):
-    in_words, in_digits = f"about {words_of(number)}{unit} there", f"about {number:,}{unit} there"
-    for sentence, evidence in ((in_words, in_digits), (in_digits, in_words)):
-        counts = support(sentence, evidence)
-        assert counts.count_numbers == counts.count_numbers_supported == 1
-    assert support(in_words, f"about {number + 1}{unit} there").count_numbers_supported == 0
-
-
-@settings(deadline=None)
-@given(st.integers(1, 9), st.integers(2, 10))
-def test_fractions_equal_their_percentages(part, whole):
-    if part < whole:
-        percentage = 100 * part / whole
-        counts = support(f"{part} out of {whole} left", f"{percentage:.1f} % left")
-        assert counts.count_numbers == counts.count_numbers_supported
-        assert support(f"{percentage:.1f} % left", f"{part} out of {whole} left").count_numbers_supported == 1
-
-        assert support(f"{percentage + 2:.1f} % left", f"{part} out of {whole} left").count_numbers_supported == 0
 
 
 @settings(deadline=None)

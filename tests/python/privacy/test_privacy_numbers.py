@@ -89,10 +89,8 @@ def test_other_numbers_are_no_cards_and_no_telephones(text: str) -> None:
 
 
 @pytest.mark.parametrize("separator", SEPARATORS)
-@pytest.mark.parametrize("groups", [GROUPS, AMEX, ("4111", "1111", "1111", "1111"), ("5555", "5555", "5555", "4444")])
-@pytest.mark.parametrize(
-    "sentence", ["The number is {}.", "({}), thanks", "on file:{} 12/27", "**{}**", "card_number={}"]
-)
+@pytest.mark.parametrize("groups", [GROUPS, AMEX])
+@pytest.mark.parametrize("sentence", ["on file:{} 12/27", "**{}**", "card_number={}"])
 def test_cards_are_found_with_any_single_separator(separator: str, groups: tuple[str, ...], sentence: str) -> None:
     text = sentence.format(separator.join(groups))
     found = [text[span.start : span.end] for span in find_spans([text], is_tagged=False)[0]]

@@ -104,39 +104,6 @@ def test_types_that_are_shown_have_places_and_no_mask() -> None:
     assert [(span["start"], span["end"], span["masked"]) for span in found["spans"]] == [(13, 32, None)]
 
 
-def test_an_answer_has_one_row_per_value() -> None:
-    answer = f"Card {CARD}, again {CARD}, and jane@example.org."
-    spans = privacy_tables.recognise_texts(texts((answer, False)), masked_types=["card", "email"]).to_pylist()[0][
-        "spans"
-    ]
-    batch = pa.RecordBatch.from_pylist(
-        [
-            {
-                "interaction_id": name,
-                "exposure_key": "k",
-                "answer": answer,
-                "spans": spans,
-                "query": query,
-                "contexts": contexts,
-            }
-            for name, query, contexts in (
-                ("known", f"Is {CARD.replace(' ', '')} mine?", ["Write to JANE@example.org", None]),
-                ("leaks", None, None),
-            )
-        ]
-    )
-    rows = privacy_tables.expose_answers(batch).to_pylist()
-    assert [
-        (row["interaction_id"], row["entity_type"], row["exposure"], row["masked"], row["count_occurrences"])
-        for row in rows
-    ] == [
-        ("known", "card", "in_query", "****6467", 2),
-        ("known", "email", "in_context", "[email]", 1),
-        ("leaks", "card", "leaked", "****6467", 2),
-        ("leaks", "email", "leaked", "[email]", 1),
-    ]
-
-
 def records(*texts: str) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist(
         [{"text_id": f"h{number}", "reading_key": "k", "text": text} for number, text in enumerate(texts)]

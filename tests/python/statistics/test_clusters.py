@@ -99,16 +99,6 @@ def test_jackknife_of_single_rows_is_the_standard_error_of_the_mean() -> None:
     assert_allclose([found.clusters_effective[0], found.jackknife_groups_rest[0]], [4.0, 2.0])
 
 
-def test_a_cluster_leaves_cell_and_rest_together() -> None:
-    # each cluster is as far above in the cell as in the rest: the difference does not vary at all
-    values = np.array([1.0, 0.0, 2.0, 1.0, 5.0, 4.0])
-    members = np.array([True, False] * 3)[:, None]
-    found = jackknife_cells(*sum_groups(values, np.array([0, 0, 1, 1, 2, 2]), members))
-    assert_allclose(found.difference, 1.0)
-    assert_allclose(found.difference_standard_error, 0.0, atol=1e-12)
-    assert found.standard_error[0] > 1
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(5, 40), st.integers(3, 8))
 def test_jackknife_agrees_with_leaving_out_by_hand(seed: int, count_rows: int, count_groups: int) -> None:

@@ -43,7 +43,6 @@ DEMO = Path(__file__).resolve().parents[3] / "demo" / "logs" / "queries.jsonl"
 SHIPPED = shipped_materials()
 RATES = shipped_rates()
 KEPT_TYPES = [name for name, kind in VARIANT_TYPES.items() if kind.meaning == KEPT]
-BROKEN_TYPES = [name for name, kind in VARIANT_TYPES.items() if kind.meaning == BROKEN]
 CANARY = "HCAT-0123456789"
 
 REAL_LOOKING = (
@@ -491,6 +490,3 @@ def test_batches_hold_a_row_for_every_planned_variant_whatever_their_borders_and
     again = [row for piece in pieces for row in piece.to_pylist()]
     assert sorted(rows, key=str) == sorted(again, key=str)
     assert vary_batch(planned_batch([]), SHIPPED).num_rows == 0
-
-
-# --- meaning, as models see it ---
