@@ -41,6 +41,7 @@ def make_build(folder: Path, count: int = COUNT, is_hostile: bool = False) -> Pa
         add_findings(connection)
         add_drift(connection)
         add_comparison(connection)
+        add_round(connection)
         if is_hostile:
             values = {
                 "id": HOSTILE_ID,
@@ -137,32 +138,44 @@ def add_findings(connection: Any) -> None:
 
 
 def add_drift(connection: Any) -> None:
-    insert(
-        connection,
-        "fct_metric_drift",
-        [
-            {
-                "metric_name": MAIN_METRIC,
-                "dimension": "all",
-                "segment": "all",
-                "test": "mean_shift",
-                "status": "tested",
-                "window_weeks": 1,
-                "value_reference": 0.5,
-                "value_window": 0.3,
-                "difference": -0.2,
-                "difference_lower": -0.3,
-                "difference_upper": -0.1,
-                "band_lower": 0.4,
-                "band_upper": 0.6,
-                "q_value": 0.001,
-                "is_drifting": True,
-                "window_start": "2026-03-23",
-                "window_end": "2026-03-29",
-                "reference_start": "2026-01-05",
-                "reference_end": "2026-03-22",
-            }
-        ],
+    """An alarm of all interactions, and a version that moved without one."""
+    alarm = {
+        "metric_name": MAIN_METRIC,
+        "dimension": "all",
+        "segment": "all",
+        "test": "mean_shift",
+        "status": "tested",
+        "window_weeks": 1,
+        "value_reference": 0.5,
+        "value_window": 0.3,
+        "difference": -0.2,
+        "difference_lower": -0.3,
+        "difference_upper": -0.1,
+        "band_lower": 0.4,
+        "band_upper": 0.6,
+        "q_value": 0.001,
+        "alarm_level": 0.008,
+        "is_drifting": True,
+        "window_start": "2026-03-23",
+        "window_end": "2026-03-29",
+        "reference_start": "2026-01-05",
+        "reference_end": "2026-03-22",
+    }
+    moved = {"dimension": "system", "segment": "assistant 1.1", "difference": -0.25, "q_value": 0.0093}
+    insert(connection, "fct_metric_drift", [alarm, {**alarm, **moved, "is_drifting": False}])
+
+
+def add_round(connection: Any) -> None:
+    """A review round that drew one answer in 40."""
+    connection.execute(
+        """
+        alter table rating_scales add column guideline_version varchar default '1.0';
+        create table calibration_targets as select 'faithfulness' as criterion;
+        create table int_interactions_sampled_for_review as
+        select 'r' || interaction_id as review_id, 'round_1' as review_round, 1 as round_number, interaction_id,
+            'random' as sampling, 0.025::double as inclusion_probability
+        from fct_interactions where interaction_id like 'call_%11' or interaction_id like 'call_%51';
+        """
     )
 
 
@@ -186,9 +199,9 @@ def add_comparison(connection: Any) -> None:
                 "count_clusters": COUNT // 4,
                 "baseline_value": 0.3,
                 "candidate_value": 0.4,
-                "difference": 0.1,
-                "difference_lower": 0.02,
-                "difference_upper": 0.18,
+                "difference": -0.1,
+                "difference_lower": -0.18,
+                "difference_upper": -0.02,
                 "target_difference": 0.05,
                 "tolerated_loss": 0.05,
                 "release_answer": "loss_shown",
