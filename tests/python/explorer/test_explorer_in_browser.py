@@ -155,9 +155,8 @@ def condition_of(facet: str) -> str:
 
 def count_in_sql(folder: Path, filters: list[tuple[str, str]]) -> int:
     conditions = " and ".join(condition_of(facet) for facet, _ in filters)
-    return query(folder, f"select count(*) from fct_interactions where {conditions}", *[value for _, value in filters])[
-        0
-    ][0]
+    values = [value for _, value in filters]
+    return query(folder, f"select count(*) from fct_interactions where {conditions}", *values)[0][0]
 
 
 COMBINED = [
@@ -184,12 +183,8 @@ def test_values_of_one_facet_are_alternatives_and_the_counts_are_those_of_sql(
 ) -> None:
     visitor = visit(explorer)
     page = visitor.open("#/interactions?d.topic=fees&d.topic=cards&d.language=en")
-    assert (
-        visitor.count()
-        == query(build, "select count(*) from fct_interactions where topic in ('fees', 'cards') and language = 'en'")[
-            0
-        ][0]
-    )
+    wanted = "select count(*) from fct_interactions where topic in ('fees', 'cards') and language = 'en'"
+    assert [(visitor.count(),)] == query(build, wanted)
     # the facet of topics counts with all other filters, and not with its own
     shown = {
         box.get_attribute("data-value"): int(box.locator("xpath=..").locator(".count").inner_text())
@@ -318,14 +313,8 @@ def test_a_sentence_in_focus_marks_its_evidence(visit: Callable[..., Visitor], b
         " where verdict = 'failing' and is_flagged and is_least_grounded",
     )[0][0]
     page = visit(explorer).open(f"#/interaction/{key}")
-    for index, (evidence, rank) in enumerate(
-        query(
-            build,
-            "select evidence_text, evidence_rank from fct_sentence_evidence where interaction_id = ?"
-            " order by sentence_index",
-            key,
-        )
-    ):
+    known = "select evidence_text, evidence_rank from fct_sentence_evidence where interaction_id = ?"
+    for index, (evidence, rank) in enumerate(query(build, f"{known} order by sentence_index", key)):
         page.locator(".answer .sentence").nth(index).focus()
         assert page.locator(".chunk mark.evidence").inner_text() == evidence
         chunk = page.locator(".chunk").filter(has=page.locator("mark.evidence"))
@@ -342,18 +331,13 @@ def test_an_interaction_shows_what_the_build_knows_of_it(
     key = "call_000020"
     page = visit(explorer).open(f"#/interaction/{key}")
     text = page.locator("main").inner_text()
-    row = query(
-        build, "select query_text, answer, reference_answer from fct_interactions where interaction_id = ?", key
-    )
-    for value in row[0]:
+    texts = "select query_text, answer, reference_answer from fct_interactions where interaction_id = ?"
+    for value in query(build, texts, key)[0]:
         assert value in text.replace("\n?", "").replace("?", "") or value.replace("?", "") in text.replace("?", "")
     assert "faithfulness:" in text
     assert "(person 1)" in text
-    score = query(
-        build,
-        f"select raw_score from fct_evaluations where interaction_id = ? and metric_name = '{MAIN_METRIC}'",
-        key,
-    )[0][0]
+    scores = f"select raw_score from fct_evaluations where interaction_id = ? and metric_name = '{MAIN_METRIC}'"
+    score = query(build, scores, key)[0][0]
     line = page.locator("tr", has=page.locator("th", has_text=re.compile(f"^{MAIN_METRIC}$"))).first.inner_text()
     assert f"{score:#.3g}" in line
     # the other version answers beside it
@@ -441,7 +425,7 @@ def test_an_answer_is_rated_there_and_the_import_takes_the_sheet(
     assert record["comment"] == "=too short; rated in the explorer, scores in sight"
     # what was not drawn cannot be imported
     page = visitor.open("#/interaction/call_000012")
-    assert "not drawn for round_1" in page.locator(".rating").inner_text()
+    assert "not drawn for round_1" in page.locator(".rating").text_content()
 
 
 # Export, print, memory
