@@ -1,5 +1,4 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { download, nameSheet, writeSheet } from '../shared/sheet'
 import { AnswerText, readSelection } from './answer'
 import { CriterionPanel, keyOfPoint, nameAnswer } from './criteria'
 import { type Criterion, type DeskData, listLooks, type Rater } from './data'
@@ -20,6 +19,7 @@ import {
   withAnswer,
   withSeconds,
 } from './progress'
+import { download, nameSheet, writeSheet } from '../shared/sheet'
 import { capitalise, TEXTS } from './texts'
 
 // Where a rater stands: a look, the criterion that keys refer to, and the sentences that are being chosen.
