@@ -234,7 +234,8 @@ select
     end as human_label,
     case when human_label is not null then 'person' end as label_rater_kind
 from made_interactions as interactions
-cross join dim_metrics as metrics;
+cross join dim_metrics as metrics
+where metrics.metric_name <> 'verdict';
 
 insert into fct_verdicts by name
 select
@@ -288,6 +289,13 @@ select md5(interaction_id) as query_flag_id, interaction_id, 'off_topic' as flag
 from made_interactions
 where number % 40 = 7;
 
+-- the verdict is a metric too
+create view made_evaluations as
+select interaction_id, metric_name, raw_score, is_failing from fct_evaluations
+union all
+select interaction_id, 'verdict', (verdict = 'acceptable')::integer, verdict = 'failing'
+from fct_verdicts where verdict <> 'not_judged';
+
 insert into fct_metric_weeks by name
 select
     md5(evaluations.metric_name || interactions.asked_week) as metric_week_id,
@@ -301,7 +309,7 @@ select
     mean_score - 0.02 as mean_lower,
     mean_score + 0.02 as mean_upper,
     avg(evaluations.is_failing::integer) as share_failing
-from fct_evaluations as evaluations
+from made_evaluations as evaluations
 inner join made_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
 inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
 where metrics.is_primary
@@ -334,7 +342,7 @@ from ({source})
 group by {cell}
 """
 _SCORED = """select evaluations.metric_name, evaluations.raw_score, evaluations.is_failing, interactions.*
-from fct_evaluations as evaluations
+from made_evaluations as evaluations
 inner join made_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
 inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
 where metrics.is_primary"""

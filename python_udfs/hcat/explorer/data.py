@@ -21,15 +21,14 @@ LABELS: Final = ("accepted", "failed", "not rated")
 #: What stands between several flags or tags of an interaction.
 SEPARATOR: Final = "\x1f"
 
-# Worst first: more primary metrics that fail, then the lower value of the main metric. The id makes the order whole.
+# Worst first: failing by verdict, then undecided, then the lower score. The id makes the order whole.
 ORDER_INTERACTIONS: Final = """
 with judged as (
     select
         evaluations.interaction_id,
-        count(*) filter (where evaluations.is_failing and metrics.is_primary) as count_failing,
         min(
             case
-                when evaluations.metric_name = $main_metric and evaluations.score_status in ('scored', 'truncated')
+                when evaluations.metric_name = $score_metric and evaluations.score_status in ('scored', 'truncated')
                     then evaluations.raw_score * case when metrics.direction = 'higher_is_better' then 1 else -1 end
             end
         ) as merit,
@@ -44,10 +43,12 @@ ordered as (
         interactions.interaction_id,
         judged.label,
         row_number() over (
-            order by coalesce(judged.count_failing, 0) desc, judged.merit nulls last, interactions.interaction_id
+            order by case verdicts.verdict when 'failing' then 0 when 'acceptable' then 2 else 1 end,
+                judged.merit nulls last, interactions.interaction_id
         ) - 1 as position
     from fct_interactions as interactions
     left join judged on interactions.interaction_id = judged.interaction_id
+    left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
 )
 """
 
@@ -60,6 +61,14 @@ flagged as (
     select interaction_id, string_agg(distinct flag_name, chr(31) order by flag_name) as flags
     from {flags}
     group by interaction_id
+),
+
+first_documents as (
+    select contexts.interaction_id, min(coalesce(documents.title, contexts.document_id)) as first_document
+    from fct_retrieved_contexts as contexts
+    left join dim_documents as documents on contexts.document_id = documents.document_id
+    where contexts.rank = 1
+    group by contexts.interaction_id
 )
 
 select
@@ -79,6 +88,14 @@ select
     end as outcome,
     case ordered.label when 1 then 'accepted' when 0 then 'failed' else 'not rated' end as label,
     coalesce(replace(verdicts.verdict, '_', ' '), 'not judged') as verdict,
+    -- answers to one question in any wording: one reference, or without any one text
+    concat_ws('|', interactions.cluster_id, coalesce(interactions.reference_answer, lower(interactions.query_text)))
+        as question_key,
+    verdicts.failed_criterion,
+    causes.fault as cause,
+    first_documents.first_document,
+    coalesce(interactions.sampling_weight, 1) as sampling_weight,
+    if(interactions.is_in_release_population, 1, 0) + if(interactions.is_in_monitored_population, 2, 0) as uses,
     coalesce(flagged.flags, '') as flags,
     {tags} as tags,
     md5('hcat explorer|' || $random_seed || '|' || interactions.interaction_id) as lot
@@ -87,6 +104,9 @@ from ordered
 inner join fct_interactions as interactions on ordered.interaction_id = interactions.interaction_id
 left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
 left join flagged on interactions.interaction_id = flagged.interaction_id
+left join fct_failure_causes as causes
+    on interactions.interaction_id = causes.interaction_id and causes.metric_name = 'verdict'
+left join first_documents on interactions.interaction_id = first_documents.interaction_id
 order by ordered.position
 """
 )
@@ -116,7 +136,17 @@ order by tag
 
 LIST_SCORES: Final = (
     ORDER_INTERACTIONS
-    + """
+    + """,
+
+-- the verdict is a metric too, as in the marts of weakness: 1 = acceptable, 0 = failing
+evaluated as (
+    select interaction_id, metric_name, raw_score, score_status, is_failing, calibrated_probability, prediction_set
+    from fct_evaluations
+    union all
+    select interaction_id, 'verdict', 1 - (verdict = 'failing')::integer, 'scored', verdict = 'failing', null, null
+    from fct_verdicts
+    where verdict in ('acceptable', 'failing')
+)
 
 select
     ordered.position::integer as position,
@@ -128,7 +158,7 @@ select
     case evaluations.prediction_set
         when 'accepted' then 1 when 'failed' then 2 when 'accepted|failed' then 3 when '' then 4 else 0
     end as prediction_set
-from fct_evaluations as evaluations
+from evaluated as evaluations
 inner join ordered on evaluations.interaction_id = ordered.interaction_id
 where list_contains($metric_names::varchar[], evaluations.metric_name)
 """
@@ -330,7 +360,6 @@ _CELL_COLUMNS: Final = """
     cells.count_interactions,
     cells.count_scored,
     cells.count_clusters,
-    cells.count_failing,
     cells.share_failing,
     cells.share_failing_lower,
     cells.share_failing_upper,
@@ -423,7 +452,8 @@ select metric_name as metric, dimension, segment, test, detail, strftime(window_
     strftime(window_end, '%Y-%m-%d') as "end", window_weeks as weeks,
     strftime(reference_start, '%Y-%m-%d') as "referenceStart", strftime(reference_end, '%Y-%m-%d') as "referenceEnd",
     value_reference as reference, value_window as value, difference, difference_lower as low, difference_upper as high,
-    band_lower as "bandLow", band_upper as "bandHigh", q_value as q, coalesce(is_drifting, false) as "isDrifting"
+    band_lower as "bandLow", band_upper as "bandHigh", q_value as q, alarm_level as level,
+    coalesce(is_drifting, false) as "isDrifting"
 from fct_metric_drift
 where status = 'tested'
 order by "isDrifting" desc, q_value nulls last, metric_name, dimension, segment, test, window_weeks
@@ -438,6 +468,8 @@ from fct_version_comparisons
 where dimension = 'all' and is_latest
 order by application, baseline_version, candidate_version, family <> 'headline', metric_name, measurement
 """
+
+LIST_LIVE: Final = "select distinct system from fct_interactions where version_role = 'candidate' order by system"
 
 LIST_VERSIONS: Final = """
 select distinct coalesce(application, 'unnamed') as application, application_version as version, min(asked_at) as first
@@ -468,7 +500,7 @@ def _express_dimension(source: Warehouse, dimension: str) -> str:
 
 
 def read_interactions(
-    source: Warehouse, dimensions: Sequence[str], tags: Sequence[str], main_metric: str, random_seed: int
+    source: Warehouse, dimensions: Sequence[str], tags: Sequence[str], score_metric: str, random_seed: int
 ) -> dict[str, Any]:
     """Return one array per column of :data:`LIST_INTERACTIONS`, worst interaction first, and one per dimension."""
     pairs = ", ".join(
@@ -483,8 +515,9 @@ def read_interactions(
             f",\n    {_express_dimension(source, name)} as dimension_{number}" for number, name in enumerate(dimensions)
         ),
     )
-    reads = ["fct_interactions", "fct_evaluations", "dim_metrics", "fct_verdicts"]
-    return source.columns_of(statement, reads, main_metric=main_metric, random_seed=str(random_seed))
+    reads = ["fct_interactions", "fct_evaluations", "dim_metrics", "fct_verdicts", "fct_failure_causes"]
+    reads += ["fct_retrieved_contexts", "dim_documents"]
+    return source.columns_of(statement, reads, score_metric=score_metric, random_seed=str(random_seed))
 
 
 def read_tags(source: Warehouse, maximum: int) -> list[str]:
@@ -493,14 +526,14 @@ def read_tags(source: Warehouse, maximum: int) -> list[str]:
     return [row["tag"] for row in source.rows(COUNT_TAG_VALUES, reads, maximum=maximum)]
 
 
-def read_scores(source: Warehouse, metric_names: Sequence[str], main_metric: str) -> dict[str, Any]:
+def read_scores(source: Warehouse, metric_names: Sequence[str], score_metric: str) -> dict[str, Any]:
     """Return one array per column of :data:`LIST_SCORES`: the evaluations, in no order."""
     return source.columns_of(
         LIST_SCORES,
-        ["fct_interactions", "fct_evaluations", "dim_metrics"],
+        ["fct_interactions", "fct_evaluations", "dim_metrics", "fct_verdicts"],
         metric_names=list(metric_names),
         statuses=list(SCORE_STATUSES),
-        main_metric=main_metric,
+        score_metric=score_metric,
     )
 
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.explorer import data, tables
+from hcat.explorer.desk import describe_review
 from hcat.explorer.reading import Read
 from hcat.report.data import COUNT_RECORDS_EVALUATED, SCORE_STATUSES
 from hcat.report.decision import describe_decisions
 from hcat.report.outcomes import describe_gates
-from hcat.report.robustness import describe_headlines
 from hcat.report.showing import format_period, format_time, group_by
 from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import describe_claims
@@ -59,16 +59,16 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
             else describe_verdict(run, gates)
         ),
         "gates": gates["rows"],
-        "lines": [
-            {"text": line, "finding": ""}
-            for number, decision in enumerate(decisions)
-            for line in decision["lines"][number == 0 :]
-        ],
+        "lines": [line for number, each in enumerate(decisions) for line in each["lines"][number == 0 :]],
         "withoutFindings": "No release was decided: no application has a candidate.",
         "rates": source.rows(data.LIST_RATES, ["fct_failure_rates"]),
-        "headlines": describe_headlines(source),
         "metrics": [_describe_metric(metric) for metric in build.metrics],
         "mainMetric": names.index(read.main["metric_name"]),
+        "scoreMetric": names.index(read.score["metric_name"]),
+        "live": [read.label_of("system", row["system"]) for row in source.rows(data.LIST_LIVE, ["fct_interactions"])],
+        "hasUses": bool(read.columns["uses"].any()),
+        "review": describe_review(source),
+        "facets": [{"name": name, "segments": coded.labels} for name, coded in read.facets.items()],
         "dimensions": [{"name": dimension, "segments": coded.labels} for dimension, coded in read.dimensions.items()],
         "applications": read.applications.labels,
         "versions": read.versions.labels,

@@ -17,6 +17,7 @@ from hcat.engine.files import replacing
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, Row, Warehouse, find_folder, open_warehouse
 from hcat.explorer.page import assemble_page
+from hcat.explorer.tables import show_id
 from hcat.review.rounds import (
     CANNOT_JUDGE,
     Round,
@@ -30,6 +31,8 @@ from hcat.review.texts import Texts, read_texts
 
 #: Columns of the sheet that the desk saves; `hcat labels import` takes them.
 COLUMNS: Final = ("review_id", "review_round", *REQUIRED[1:], "comment", *DESK_COLUMNS)
+
+_FIND_DRAWN = "select 1 from int_interactions_sampled_for_review limit 1"
 
 _LIST_MASKS = """
 select interaction_id, answer_masks
@@ -152,4 +155,24 @@ def _describe_criterion(name: str, points: Sequence[Row]) -> dict[str, Any]:
             {"point": point["scale_point"], "label": point["scale_label"], "text": point["guideline_text"]}
             for point in points
         ],
+    }
+
+
+def describe_review(opened: Warehouse) -> dict[str, Any] | None:
+    """Return the last review round for ratings outside of the desk; None in a copy, and in a build without a round."""
+    if not opened.rows(_FIND_DRAWN, ("int_interactions_sampled_for_review", "rating_scales", "calibration_targets")):
+        return None
+    found = read_round(opened, None)
+    criteria = [_describe_criterion(name, points) for name, points in found.guidelines.items()]
+    # interaction as the page names it -> review_id and interaction_id as cells of the sheet
+    drawn = [(row["interaction_id"], review_id) for review_id, row in found.drawn.items()]
+    items = {show_id(name): [review_id, to_cell("interaction_id", name)] for name, review_id in sorted(drawn)}
+    return {
+        "round": found.name,
+        "key": hash_text(found.name, *(f"{each['criterion']} {each['guideline_version']}" for each in criteria)),
+        "columns": COLUMNS,
+        "cannot_judge": CANNOT_JUDGE,
+        "criteria": criteria,
+        "review_round": to_cell("review_round", found.name),
+        "items": items,
     }

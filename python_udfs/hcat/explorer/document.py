@@ -111,6 +111,7 @@ def _write_blocks(source: Warehouse, read: Read, size: _Size, is_unmasked: bool)
         "id": [tables.show_id(name) for name in ids],
         "cluster": tables.number(columns["cluster_id"][rows]),
         "query": tables.number(columns["query_key"][rows]),
+        "question": tables.number(columns["question_key"][rows]),
         "application": read.applications.codes[rows],
         "version": read.versions.codes[rows],
         "outcome": np.array([data.OUTCOMES.index(word) for word in columns["outcome"][rows]], np.int32),
@@ -118,11 +119,13 @@ def _write_blocks(source: Warehouse, read: Read, size: _Size, is_unmasked: bool)
         "verdict": np.array([data.VERDICTS.index(word) for word in columns["verdict"][rows]], np.int32),
         "flags": flags[rows],
         "tags": tags[rows],
-        "weight": np.where(drawn, weight, 1.0).astype(np.float32),
+        "weight": (np.where(drawn, weight, 1.0) * columns["sampling_weight"][rows].astype(float)).astype(np.float32),
+        "uses": columns["uses"][rows].astype(np.int32),
         "text": text_row,
         "grades": ["" if row is None else row["grades"] for row in rankings],
         "missed": np.array([-1 if row is None else row["count_missed"] for row in rankings], np.int32),
         **{f"dimension_{number}": coded.codes[rows] for number, coded in enumerate(read.dimensions.values())},
+        **{f"facet_{number}": coded.codes[rows] for number, coded in enumerate(read.facets.values())},
         **tables.tabulate_scores(read.scores, len(read.metric_names), rows),
     }
     return {

@@ -35,12 +35,15 @@ class Read:
 
     build: Build
     main: Row
+    #: The metric whose scores order the interactions that fail.
+    score: Row
     columns: Mapping[str, Any]
     scores: Mapping[str, Any]
     rankings: Mapping[str, Row]
     dimensions: Mapping[str, Coded]
     applications: Coded
     versions: Coded
+    facets: Mapping[str, Coded]
 
     @property
     def metric_names(self) -> list[str]:
@@ -54,8 +57,10 @@ class Read:
         return tables.show(segment, tables.SHORT_CHARACTERS) if coded is None or code is None else coded.labels[code]
 
 
-#: Metric that the page shows first, in order of preference; the first that is primary, decided and scored.
-MAIN_METRICS: Final = (
+#: What may be filtered by, though no mart of weakness has it as a dimension.
+FACETS: Final = ("failed_criterion", "cause", "first_document")
+#: Metric whose score the page shows first, in order of preference; the first that is primary, decided and scored.
+SCORE_METRICS: Final = (
     "groundedness",
     "groundedness_similarity__mean",
     "support_words",
@@ -65,35 +70,40 @@ MAIN_METRICS: Final = (
 _LIST_SCORED: Final = "select metric_name from fct_marginal_weaknesses where dimension = 'all' and count_scored > 0"
 
 
-def choose_metric(source: Warehouse, build: Build) -> Row | None:
-    """Return the metric that the page shows first; None in a warehouse without a scored primary metric."""
+def choose_metrics(source: Warehouse, build: Build) -> tuple[Row | None, Row | None]:
+    """Return the metric that says what fails and the one whose score orders; None without a scored primary metric."""
     scored = {row["metric_name"] for row in source.rows(_LIST_SCORED, ["fct_marginal_weaknesses"])}
-    ordered = dict.fromkeys((*MAIN_METRICS, *build.primary))
+    ordered = dict.fromkeys((*SCORE_METRICS, *build.primary))
     with_scores = [build.primary[name] for name in ordered if name in build.primary and name in scored]
     decided = [metric for metric in with_scores if metric["threshold"] is not None]
-    return next(iter(decided or with_scores), None)
+    # one meaning of failing: that of the verdict, where the build has one
+    verdict = next((metric for metric in decided if metric["metric_name"] == "verdict"), None)
+    score = next((metric for metric in decided or with_scores if metric is not verdict), verdict)
+    return verdict or score, score
 
 
 def read_everything(source: Warehouse) -> Read:
     """Return what the page needs of every interaction."""
     build = read_build(source)
-    main = choose_metric(source, build)
-    if main is None:
+    main, score = choose_metrics(source, build)
+    if main is None or score is None:
         raise WarehouseError("the warehouse holds no scored interaction: load logs and run `dbt build`")
     dimensions = data.list_dimensions(source)
     tags = data.read_tags(source, MAXIMUM_TAG_VALUES)
     seed = int(build.run["random_seed"]) if build.run else 0
-    columns = data.read_interactions(source, dimensions, tags, main["metric_name"], seed)
+    columns = data.read_interactions(source, dimensions, tags, score["metric_name"], seed)
     names = [metric["metric_name"] for metric in build.metrics]
     return Read(
         build,
         main,
+        score,
         columns,
-        data.read_scores(source, names, main["metric_name"]),
+        data.read_scores(source, names, score["metric_name"]),
         {row["interaction_id"]: row for row in source.rows(data.LIST_RANKINGS, data.RANKING_TABLES)},
         {name: _encode(columns[f"dimension_{number}"]) for number, name in enumerate(dimensions)},
         _encode(columns["application"]),
         _encode(columns["application_version"]),
+        {name: _encode(columns[name]) for name in FACETS},
     )
 
 

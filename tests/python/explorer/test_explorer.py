@@ -52,11 +52,17 @@ def test_every_score_and_verdict_is_that_of_the_mart(build: Path, text: str) -> 
     assert len(rows["id"]) == COUNT
     known: dict[str, dict[str, tuple[Any, ...]]] = {}
     for key, metric, *values in query(
-        build, "select interaction_id, metric_name, raw_score, score_status, is_failing from fct_evaluations"
+        build,
+        "select interaction_id, metric_name, raw_score, score_status, is_failing from fct_evaluations union all select"
+        " interaction_id, 'verdict', (verdict = 'acceptable')::int, 'scored', verdict = 'failing' from fct_verdicts"
+        " where verdict <> 'not_judged'",
     ):
         known.setdefault(metric, {})[key] = tuple(values)
     for position, metric in enumerate(page["metrics"]):
         for key, score, word in zip(rows["id"], rows[f"score_{position}"], rows[f"status_{position}"], strict=True):
+            if word < 0:
+                assert key not in known[metric["name"]]
+                continue
             expected, status, failing = known[metric["name"]][key]
             assert page["statuses"][word // 3] == status
             assert word % 3 == (0 if failing is None else 2 if failing else 1)
@@ -64,16 +70,13 @@ def test_every_score_and_verdict_is_that_of_the_mart(build: Path, text: str) -> 
 
 
 def test_the_worst_interaction_comes_first(build: Path, text: str) -> None:
-    rows = read_block(text, "rows").to_pydict()
-    failing = dict(
-        query(
-            build,
-            "select interaction_id, count(*) filter (where is_failing and is_primary) from fct_evaluations"
-            " inner join dim_metrics using (metric_name) group by interaction_id",
-        )
+    known = query(
+        build,
+        "select interaction_id from fct_verdicts inner join fct_evaluations using (interaction_id)"
+        f" where fct_evaluations.metric_name = '{MAIN_METRIC}' order by list_position(['failing', 'not_judged',"
+        " 'acceptable'], verdict), fct_evaluations.raw_score nulls last, interaction_id",
     )
-    counts = [failing[key] for key in rows["id"]]
-    assert counts == sorted(counts, reverse=True)
+    assert read_block(text, "rows").to_pydict()["id"] == [key for (key,) in known]
 
 
 def test_chunks_are_written_once_and_named_by_interactions(build: Path, text: str) -> None:

@@ -19,6 +19,7 @@ from made_build import COUNT, FORMULA, HOSTILE_ID
 from benchmarks.explorer import FILTERS, MAIN_METRIC
 from hcat.engine.warehouse import open_warehouse
 from hcat.explorer.document import render_explorer
+from hcat.review.sheets import import_labels
 from hcat.statistics.clustered import rate_interval
 
 AXE = Path(__file__).resolve().parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -154,9 +155,8 @@ def condition_of(facet: str) -> str:
 
 def count_in_sql(folder: Path, filters: list[tuple[str, str]]) -> int:
     conditions = " and ".join(condition_of(facet) for facet, _ in filters)
-    return query(folder, f"select count(*) from fct_interactions where {conditions}", *[value for _, value in filters])[
-        0
-    ][0]
+    values = [value for _, value in filters]
+    return query(folder, f"select count(*) from fct_interactions where {conditions}", *values)[0][0]
 
 
 COMBINED = [
@@ -183,12 +183,8 @@ def test_values_of_one_facet_are_alternatives_and_the_counts_are_those_of_sql(
 ) -> None:
     visitor = visit(explorer)
     page = visitor.open("#/interactions?d.topic=fees&d.topic=cards&d.language=en")
-    assert (
-        visitor.count()
-        == query(build, "select count(*) from fct_interactions where topic in ('fees', 'cards') and language = 'en'")[
-            0
-        ][0]
-    )
+    wanted = "select count(*) from fct_interactions where topic in ('fees', 'cards') and language = 'en'"
+    assert [(visitor.count(),)] == query(build, wanted)
     # the facet of topics counts with all other filters, and not with its own
     shown = {
         box.get_attribute("data-value"): int(box.locator("xpath=..").locator(".count").inner_text())
@@ -199,26 +195,33 @@ def test_values_of_one_facet_are_alternatives_and_the_counts_are_those_of_sql(
     assert {"fees", "cards"} <= set(shown)
 
 
-def test_the_share_failing_has_the_interval_of_the_build(
+def test_the_share_failing_is_that_of_the_map_or_has_the_interval_of_the_build(
     visit: Callable[..., Visitor], build: Path, explorer: Path
 ) -> None:
     visitor = visit(explorer)
     visitor.open("#/interactions")
     two = [("d.system", "assistant 1.1"), ("d.query_type", "yes_no")]
-    for filters in ([], [("d.topic", "fees")], two, [("fails", MAIN_METRIC)]):
-        expected = measure(build, filters)
-        shown = read_share(visitor.filter(filters))
-        assert np.allclose(shown, expected, rtol=0, atol=1e-9), filters
+    # what was decided is no part of what the share is taken of
+    for filters in (two, [*two, ("verdict", "failing")], [*two, ("fails", MAIN_METRIC)]):
+        assert np.allclose(read_share(visitor.filter(filters)), measure(build, two), rtol=0, atol=1e-9), filters
+    cell = query(
+        build,
+        "select share_failing, share_failing_lower, share_failing_upper, count_clusters from fct_marginal_weaknesses"
+        " where metric_name = 'verdict' and segment = 'fees'",
+    )[0]
+    shown = read_share(visitor.filter([("d.topic", "fees"), ("verdict", "failing")]))
+    assert np.allclose(shown, cell, rtol=0, atol=1e-6)
 
 
 def measure(build: Path, filters: list[tuple[str, str]]) -> list[float]:
-    """Return share, bounds and number of clusters of the main metric as hcat.statistics measures them."""
-    conditions = " and ".join([condition_of(facet) for facet, _ in filters] or ["true"])
+    """Return share, bounds and number of clusters of the verdict as hcat.statistics measures them."""
+    conditions = " and ".join(condition_of(facet) for facet, _ in filters)
     rows = query(
         build,
-        "select evaluations.is_failing, interactions.cluster_id from fct_interactions as interactions"
-        " inner join fct_evaluations as evaluations using (interaction_id)"
-        f" where evaluations.metric_name = '{MAIN_METRIC}' and is_failing is not null and {conditions}",
+        "select verdict = 'failing', interactions.cluster_id from fct_interactions as interactions"
+        f" inner join fct_verdicts using (interaction_id) where verdict <> 'not_judged' and {conditions}".replace(
+            " system =", " interactions.system ="
+        ),
         *[value for _, value in filters],
     )
     found = rate_interval(np.array([row[0] for row in rows]), np.array([row[1] for row in rows]))
@@ -269,24 +272,31 @@ def test_a_cell_of_the_map_leads_to_its_interactions(
     page.get_by_role("button", name="").filter(has_text="%").first.click()
     page.wait_for_selector(".item")
     topic, system = sorted(query(build, "select distinct topic, system from fct_interactions"))[0]
-    assert visitor.count() == count_in_sql(build, [("d.topic", topic), ("d.system", system)])
+    # those that fail, and no others
+    assert visitor.count() == count_in_sql(build, [("d.topic", topic), ("d.system", system), ("verdict", "failing")])
 
 
 def test_the_list_and_an_interaction_are_read_with_keys_alone(visit: Callable[..., Visitor], explorer: Path) -> None:
     page = visit(explorer).open("#/interactions?d.topic=fees")
     page.keyboard.press("ArrowDown")
+    page.wait_for_selector("#row-1[aria-selected=true]")
+    # one row per question opens to its answers
+    assert "2 answers" in page.locator("#row-1 .equal").inner_text()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#row-1[aria-expanded=true]")
     page.keyboard.press("ArrowDown")
-    page.wait_for_selector("#row-2[aria-selected=true]")
-    page.keyboard.press("ArrowUp")
+    page.wait_for_selector("#row-2.inside[aria-selected=true]")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector("#row-1[aria-expanded=false][aria-selected=true]")
     second = page.locator("#row-1 .query").inner_text()
     page.keyboard.press("Enter")
     page.wait_for_selector(".sentence")
     assert page.locator("h1").inner_text() == second
-    assert "2 of" in page.locator(".steps").inner_text()
+    assert "3 of" in page.locator(".steps").inner_text()
     page.keyboard.press("j")
-    page.wait_for_function("() => document.querySelector('.steps')?.textContent.includes('3 of')")
+    page.wait_for_function("() => document.querySelector('.steps')?.textContent.includes('4 of')")
     page.keyboard.press("Escape")
-    page.wait_for_selector("#row-2[aria-selected=true]")
+    page.wait_for_selector("#row-2.inside[aria-selected=true]")
     page.keyboard.press("/")
     assert page.evaluate("document.activeElement.id") == "search"
     page.locator("#list").focus()
@@ -297,21 +307,22 @@ def test_the_list_and_an_interaction_are_read_with_keys_alone(visit: Callable[..
 
 
 def test_a_sentence_in_focus_marks_its_evidence(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
-    key = "call_000011"
+    key = query(
+        build,
+        "select min(interaction_id) from fct_verdicts inner join fct_sentence_evidence using (interaction_id)"
+        " where verdict = 'failing' and is_flagged and is_least_grounded",
+    )[0][0]
     page = visit(explorer).open(f"#/interaction/{key}")
-    for index, (evidence, rank) in enumerate(
-        query(
-            build,
-            "select evidence_text, evidence_rank from fct_sentence_evidence where interaction_id = ?"
-            " order by sentence_index",
-            key,
-        )
-    ):
+    known = "select evidence_text, evidence_rank from fct_sentence_evidence where interaction_id = ?"
+    for index, (evidence, rank) in enumerate(query(build, f"{known} order by sentence_index", key)):
         page.locator(".answer .sentence").nth(index).focus()
         assert page.locator(".chunk mark.evidence").inner_text() == evidence
         chunk = page.locator(".chunk").filter(has=page.locator("mark.evidence"))
         assert f"Rank {rank}" in chunk.locator("h3").inner_text()
         assert page.locator(".answer .sentence").nth(index).get_attribute("aria-pressed") == "true"
+        # the sentence that decides, and the one in focus: no other is marked
+        assert page.locator(".answer .sentence:is(.supported, .unsupported, .contradicted)").count() <= 2
+    assert "The sentence that decides:" in page.locator(".banner").inner_text()
 
 
 def test_an_interaction_shows_what_the_build_knows_of_it(
@@ -320,18 +331,13 @@ def test_an_interaction_shows_what_the_build_knows_of_it(
     key = "call_000020"
     page = visit(explorer).open(f"#/interaction/{key}")
     text = page.locator("main").inner_text()
-    row = query(
-        build, "select query_text, answer, reference_answer from fct_interactions where interaction_id = ?", key
-    )
-    for value in row[0]:
+    texts = "select query_text, answer, reference_answer from fct_interactions where interaction_id = ?"
+    for value in query(build, texts, key)[0]:
         assert value in text.replace("\n?", "").replace("?", "") or value.replace("?", "") in text.replace("?", "")
     assert "faithfulness:" in text
     assert "(person 1)" in text
-    score = query(
-        build,
-        f"select raw_score from fct_evaluations where interaction_id = ? and metric_name = '{MAIN_METRIC}'",
-        key,
-    )[0][0]
+    scores = f"select raw_score from fct_evaluations where interaction_id = ? and metric_name = '{MAIN_METRIC}'"
+    score = query(build, scores, key)[0][0]
     line = page.locator("tr", has=page.locator("th", has_text=re.compile(f"^{MAIN_METRIC}$"))).first.inner_text()
     assert f"{score:#.3g}" in line
     # the other version answers beside it
@@ -353,26 +359,11 @@ def test_an_interaction_is_copied_as_json(visit: Callable[..., Visitor], build: 
     assert copied["metrics"][MAIN_METRIC]["status"] == "scored"
 
 
-def test_versions_pair_queries_and_put_those_that_now_fail_first(
-    visit: Callable[..., Visitor], build: Path, explorer: Path
-) -> None:
-    page = visit(explorer).open("#/versions")
-    failing = query(
-        build,
-        f"""
-        select count(*) filter (where not old.is_failing and new.is_failing)
-        from fct_interactions as before
-        inner join fct_interactions as after on before.query_id = after.query_id
-        inner join fct_evaluations as old
-            on before.interaction_id = old.interaction_id and old.metric_name = '{MAIN_METRIC}'
-        inner join fct_evaluations as new
-            on after.interaction_id = new.interaction_id and new.metric_name = '{MAIN_METRIC}'
-        where before.application_version = '1.0' and after.application_version = '1.1'
-        """,
-    )[0][0]
+def test_versions_pair_queries_and_put_those_that_now_fail_first(visit: Callable[..., Visitor], explorer: Path) -> None:
+    page = visit(explorer).open(f"#/versions?metric={MAIN_METRIC}")
     text = page.locator("main").inner_text()
-    assert f"{COUNT // 2} queries were asked of both. {failing} got worse" in text
-    assert "worse Difference (share beyond the threshold): +10.0 [+2.00, +18.0]" in text
+    assert f"{COUNT // 2} queries were asked of both and judged in both. 30 got worse, 10 got better." in text
+    assert "The share failing was 30.0 % and is 40.0 %: +10.0 points (+2.00 to +18.0), worse" in text
     assert "now fails" in page.locator(".pairs li").first.inner_text()
     assert page.locator(".pair mark.removed").count() > 0
     assert page.locator(".pair mark.added").count() > 0
@@ -393,6 +384,50 @@ def test_retrieval_counts_ranks_as_sql_does(visit: Callable[..., Visitor], build
     assert (never == 0) == ("none was retrieved in 0 %" in text)
 
 
+def test_a_series_that_moved_without_an_alarm_says_so_and_a_week_says_what_changed(
+    visit: Callable[..., Visitor], build: Path, explorer: Path
+) -> None:
+    page = visit(explorer).open(f"#/drift?metric={MAIN_METRIC}&week=2026-03-23", ".contributions")
+    assert page.locator("nav.side .state").all_inner_texts() == ["alarm", "moved, but short of the alarm level"]
+    known = query(
+        build,
+        "select asked_week = '2026-03-23', 100 * avg(is_failing::int), count(is_failing) from fct_evaluations inner"
+        f" join fct_interactions using (interaction_id) where metric_name = '{MAIN_METRIC}' group by 1 order by 1 desc",
+    )
+    (_, now, count), (_, before, count_before) = known
+    text = page.locator(".shown").inner_text()
+    said = f"{now:#.3g} % of {count} answers fail; {before:#.3g} % of {count_before} in the weeks before."
+    assert said in text
+    points = [float(cell.replace("−", "-")) for cell in page.locator(".contributions td b").all_inner_texts()]
+    assert points == sorted(points, key=abs, reverse=True)
+    assert f"Change: {now - before:+#.3g} points".replace("-", "−") in text
+    moved = visit(explorer).open(f"#/drift?metric={MAIN_METRIC}&dimension=system&segment=assistant+1.1", ".state")
+    assert "short of the alarm level (q 0.00930 against 0.008)" in moved.locator(".shown").inner_text()
+
+
+def test_an_answer_is_rated_there_and_the_import_takes_the_sheet(
+    visit: Callable[..., Visitor], build: Path, explorer: Path, tmp_path: Path
+) -> None:
+    visitor = visit(explorer, accept_downloads=True)
+    page = visitor.open("#/interaction/call_000011")
+    page.locator(".rating summary").click()
+    page.locator(".rating input[name=rater]").fill("anna")
+    page.locator(".rating label", has_text="partly faithful").click()
+    page.locator(".rating input[type=text]").fill("=too short")
+    with page.expect_download() as caught:
+        page.get_by_role("button", name="Save the sheet").click()
+    caught.value.save_as(tmp_path / caught.value.suggested_filename)
+    (tmp_path / "raw").mkdir()
+    imported = import_labels(tmp_path / "ratings_round_1_anna.csv", build, tmp_path / "raw", rater_kind="person")
+    assert (imported.count_new, imported.problems) == (1, ())
+    record = json.loads(imported.path.read_text("utf-8"))
+    assert (record["interaction_id"], record["scale_point"]) == ("call_000011", 1)
+    assert record["comment"] == "=too short; rated in the explorer, scores in sight"
+    # what was not drawn cannot be imported
+    page = visitor.open("#/interaction/call_000012")
+    assert "not drawn for round_1" in page.locator(".rating").text_content()
+
+
 # Export, print, memory
 
 
@@ -407,6 +442,14 @@ def test_rows_are_exported_and_no_cell_is_a_formula(
     assert sorted(row["interaction_id"] for row in rows) == sorted(name for (name,) in ids)
     attacked = next(row for row in rows if row["interaction_id"] == HOSTILE_ID)
     assert attacked["query"] == f"'{FORMULA}"
+    plain = next(row for row in rows if row["interaction_id"] == "call_000011")
+    known = "select reference_answer, sentence_text, strftime(asked_at, '%Y-%m-%d %H:%M') from fct_interactions"
+    known += " inner join fct_sentence_evidence using (interaction_id) where interaction_id = 'call_000011'"
+    shown = plain["reference_answer"], plain["deciding_sentence"], plain["asked_at"]
+    assert shown in query(hostile_build, known)
+    assert len(plain["chunk_ids"].split("|")) == 4
+    assert plain[f"{MAIN_METRIC}_threshold"]
+    assert not [name for name in plain if " " in name]
     numbers = {MAIN_METRIC, "weight"}
     cells = [value for row in rows for name, value in row.items() if name not in numbers]
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "@", "\t")]
@@ -462,7 +505,8 @@ def test_what_was_left_out_is_said_and_weighed(visit: Callable[..., Visitor], bu
         limit = int(len(render_explorer(source).encode()) * 0.7)
         path.write_text(render_explorer(source, maximum_bytes=limit), encoding="utf-8")
     assert path.stat().st_size <= limit
-    page = visit(path, accept_downloads=True).open("#/interactions")
+    visitor = visit(path, accept_downloads=True)
+    page = visitor.open("#/interactions")
     sampled, texts = (notice.inner_text() for notice in page.locator(".notice").all())
     assert sampled.startswith("This file holds 200 of 400 interactions: the 160 worst and a random sample of 40 others")
     assert "each of which stands for 6.00" in sampled
@@ -472,14 +516,15 @@ def test_what_was_left_out_is_said_and_weighed(visit: Callable[..., Visitor], bu
     rows = list(csv.DictReader(io.StringIO(Path(caught.value.path()).read_text("utf-8"))))
     weights = {row["interaction_id"]: float(row["weight"]) for row in rows}
     assert sum(weights.values()) == COUNT
-    judged = [row for row in rows if row[f"{MAIN_METRIC} fails"]]
+    judged = [row for row in rows if row["outcome"] == "answered" and row["verdict"] in ("failing", "acceptable")]
     clusters = dict(query(build, "select interaction_id, cluster_id from fct_interactions"))
     expected = rate_interval(
-        np.array([row[f"{MAIN_METRIC} fails"] == "true" for row in judged]),
+        np.array([row["verdict"] == "failing" for row in judged]),
         np.array([clusters[row["interaction_id"]] for row in judged]),
         np.array([weights[row["interaction_id"]] for row in judged]),
     )
-    assert np.allclose(read_share(page)[:3], [expected.estimate, expected.low, expected.high], rtol=0, atol=1e-6)
+    shown = read_share(visitor.filter([("outcome", "answered")]))[:3]
+    assert np.allclose(shown, [expected.estimate, expected.low, expected.high], rtol=0, atol=1e-6)
 
 
 # Accessibility

@@ -19,7 +19,7 @@ import {
   withAnswer,
   withSeconds,
 } from './progress'
-import { download, nameSheet, writeSheet } from './sheet'
+import { download, nameSheet, writeSheet } from '../shared/sheet'
 import { capitalise, TEXTS } from './texts'
 
 // Where a rater stands: a look, the criterion that keys refer to, and the sentences that are being chosen.

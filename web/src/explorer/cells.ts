@@ -1,10 +1,11 @@
 // The cells of the maps: a metric in a segment, or in a segment of one dimension and a segment of another.
-import { cells, page } from './data'
+import { cells, isVerdict, page } from './data'
 import { formatPercent } from './format'
+import type { Rate } from './intervals'
 import { WEAK } from './parts'
 import type { Cell } from './parts'
 import { go, link } from './route'
-import { cellParams } from './selection'
+import { cellParams, usedFor } from './selection'
 import { texts } from './texts'
 
 const COLUMNS = [
@@ -103,9 +104,36 @@ export function segmentsOf(index: number): [string, string][] {
   })
 }
 
-/** Returns the address of the interactions of a cell, its worst ones first. */
+/** Returns the cell that some filters select, -1 if they select none. */
+export function findCellOf(filters: [string, string][], metric: number): number {
+  const uses = Object.entries(usedFor('release'))
+  const places = filters
+    .filter(([name]) => name !== 'use')
+    .map(([name, value]): [number, number] => {
+      const dimension = page.dimensions.findIndex((each) => `d.${each.name}` === name)
+      return [dimension, page.dimensions[dimension]?.segments.indexOf(value) ?? -1]
+    })
+  const isCounted = uses.length === filters.length - places.length && filters.every(([name, value]) => name !== 'use' || value === 'release')
+  if (!isCounted || places.length > 2 || places.some(([, segment]) => segment < 0)) return -1
+  const found = [places, [...places].reverse()].map(([one, other]) => findCell(metric, one?.[0], one?.[1], other?.[0], other?.[1]))
+  return found.find((index) => index >= 0 && valueOf(index).isRate) ?? -1
+}
+
+/** Returns the share failing of a cell, as the build measured it. */
+export function rateOf(index: number): Rate {
+  const { value, low, high, n } = valueOf(index)
+  return { count: n, countClusters: cells.integers('count_clusters')[index]!, share: value, low, high }
+}
+
+/** Returns the address of the interactions of a cell that fail, or of all where nothing decides; the worst come first. */
 export function addressOf(index: number): string {
-  const { name } = page.metrics[cells.integers('metric')[index]!]!
-  const isMain = name === page.metrics[page.mainMetric]!.name
-  return link('interactions', '', cellParams(placeOf(index), { ...(isMain ? {} : { metric: name }), sort: name }))
+  const metric = cells.integers('metric')[index]!
+  return link('interactions', '', cellParams(placeOf(index), { ...usedFor('release'), ...failing(metric) }))
+}
+
+/** Returns the parameters that select what fails a metric, its lowest score first. */
+export function failing(metric: number): Record<string, string> {
+  const { name, threshold } = page.metrics[metric]!
+  if (isVerdict(metric)) return { verdict: 'failing' }
+  return { ...(metric === page.mainMetric ? {} : { metric: name }), ...(threshold === null ? {} : { fails: name }), sort: name }
 }

@@ -10,13 +10,3 @@ export function cell(value: string | number): string {
 export function toCsv(header: string[], lines: (string | number)[][]): string {
   return [header, ...lines].map((line) => line.map(cell).join(',')).join('\r\n') + '\r\n'
 }
-
-/** Hands a file to the reader; nothing leaves the page. */
-export function download(name: string, kind: string, content: string): void {
-  const address = URL.createObjectURL(new Blob([content], { type: kind }))
-  const anchor = document.createElement('a')
-  anchor.href = address
-  anchor.download = name
-  anchor.click()
-  setTimeout(() => URL.revokeObjectURL(address), 1000)
-}

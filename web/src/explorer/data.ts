@@ -93,7 +93,7 @@ export const chunks = new Block('chunks')
 export const cells = new Block('cells')
 export const weeks = new Block('weeks')
 
-const BASE = ['id', 'cluster', 'query', 'application', 'version', 'outcome', 'verdict', 'label', 'flags', 'tags', 'weight', 'text']
+const BASE = ['id', 'cluster', 'query', 'question', 'application', 'version', 'outcome', 'verdict', 'label', 'flags', 'tags', 'weight', 'uses', 'text']
 
 /** Metrics that have a threshold: an interaction passes them or fails. */
 export const decided = page.metrics.map((_, index) => index).filter((index) => page.metrics[index]!.threshold !== null)
@@ -105,9 +105,9 @@ export async function loadRows(): Promise<void> {
   await rows.load([
     ...BASE,
     ...page.dimensions.map((_, index) => `dimension_${index}`),
+    ...page.facets.map((_, index) => `facet_${index}`),
     ...decided.map((metric) => `status_${metric}`),
-    `score_${page.mainMetric}`,
-    `status_${page.mainMetric}`,
+    ...[page.mainMetric, page.scoreMetric].flatMap((metric) => [`score_${metric}`, `status_${metric}`]),
   ])
 }
 
@@ -143,4 +143,6 @@ export async function readChunks(numbers: number[]): Promise<Map<number, Chunk>>
 
 export const codeOfStatus = (word: number): string => (word < 0 ? 'none' : page.statuses[Math.floor(word / 3)]!)
 export const isFailing = (word: number): boolean => word >= 0 && word % 3 === 2
+/** The verdict is a metric whose score is a word. */
+export const isVerdict = (metric: number): boolean => page.metrics[metric]?.name === 'verdict'
 export const isJudged = (word: number): boolean => word >= 0 && word % 3 > 0

@@ -1,5 +1,5 @@
 // Which interactions a set of filters keeps, and how many each further value would keep.
-import { decided, isFailing, codeOfStatus, page, rows, texts } from './data'
+import { decided, isFailing, isVerdict, codeOfStatus, page, rows, texts } from './data'
 
 /** A property with few values: the code of each row from 0, and the values that each code stands for. */
 export interface Facet {
@@ -31,6 +31,11 @@ export function facets(): Facet[] {
       ofCodes(`d.${name}`, name.replaceAll('_', ' '), segments, rows.integers(`dimension_${index}`)),
     ),
     ofCodes('verdict', 'verdict', page.verdicts, rows.integers('verdict')),
+    ...page.facets.map(({ name, segments }, index) =>
+      ofCodes(`f.${name}`, name.replaceAll('_', ' '), segments, rows.integers(`facet_${index}`)),
+    ),
+    uses(),
+    drawn(),
     ofCodes('outcome', 'outcome', page.outcomes, rows.integers('outcome')),
     failures(),
     ofCodes('label', 'label', page.labels, rows.integers('label')),
@@ -41,18 +46,35 @@ export function facets(): Facet[] {
 }
 
 // What readers choose most stands first; the other dimensions follow as the build has them.
-const FIRST = ['d.system', 'd.topic', 'verdict', 'fails', 'outcome', 'd.query_type', 'd.language', 'label', 'flag', 'd.asked_week', 'tag']
+const FIRST = [
+  'verdict', 'f.failed_criterion', 'd.system', 'use', 'd.topic', 'd.query_type', 'f.cause', 'd.asked_week', 'outcome', 'label', 'd.language',
+  'flag', 'tag',
+]
+const LAST = ['f.first_document', 'fails']
 
 function ordered(all: Facet[]): Facet[] {
-  const place = ({ key }: Facet) => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length)
+  const place = ({ key }: Facet) => (FIRST.includes(key) ? FIRST.indexOf(key) : FIRST.length + 1 + LAST.indexOf(key))
   return [...all].sort((a, b) => place(a) - place(b))
+}
+
+/** What an interaction is counted in: the release decision, monitoring, both, or neither. */
+function uses(): Facet {
+  const labels = page.hasUses ? ['release', 'monitoring'] : []
+  return { key: 'use', title: 'counted in', labels, codes: rows.integers('uses'), members: [[], [0], [1], [0, 1]] }
+}
+
+/** Whether an interaction was drawn for the last review round: its ratings can be imported. */
+function drawn(): Facet {
+  const items = page.review?.items ?? {}
+  const codes = Int32Array.from(rows.texts('id'), (id) => (Object.hasOwn(items, id) ? 0 : -1))
+  return ofCodes('drawn', 'drawn for rating', page.review ? [page.review.round] : [], codes)
 }
 
 // Bits of an integer: metrics beyond them are no facet, and the list can still be sorted by them.
 const MAXIMUM_BITS = 31
 
 function failures(): Facet {
-  const metrics = [...decided].sort((a, b) => order(a) - order(b)).slice(0, MAXIMUM_BITS)
+  const metrics = decided.filter((metric) => !isVerdict(metric)).sort((a, b) => order(a) - order(b)).slice(0, MAXIMUM_BITS)
   const bits = new Int32Array(rows.integers('cluster').length)
   metrics.forEach((metric, bit) => {
     const words = rows.integers(`status_${metric}`)
@@ -66,14 +88,14 @@ function failures(): Facet {
   })
   return {
     key: 'fails',
-    title: 'fails',
+    title: 'score beyond its threshold',
     labels: metrics.map((metric) => page.metrics[metric]!.name),
     codes,
     members: [...sets.keys()].map((set) => metrics.map((_, bit) => bit).filter((bit) => set & (1 << bit))),
   }
 
   function order(metric: number): number {
-    return metric === page.mainMetric ? -1 : page.metrics[metric]!.isPrimary ? metric : metric + page.metrics.length
+    return metric === page.scoreMetric ? -1 : page.metrics[metric]!.isPrimary ? metric : metric + page.metrics.length
   }
 }
 

@@ -64,6 +64,7 @@ function App() {
         </nav>
         <span class="spring" />
         <span class={`verdict ${page.verdict.state}`}>{page.verdict.word}</span>
+        <CopyLink />
         <button type="button" class="plain" onClick={() => setHelping(true)}>
           {texts.keys}
         </button>
@@ -72,6 +73,20 @@ function App() {
       <Guarded key={route.screen} route={route} />
       {isHelping && <Keys onClose={() => setHelping(false)} />}
     </>
+  )
+}
+
+/** The address holds the screen with its filters and its place: who has the file sees the same. */
+function CopyLink() {
+  const [said, setSaid] = useState('')
+  const copy = async () => {
+    setSaid(await navigator.clipboard.writeText(location.href).then(() => texts.copied, () => texts.copyFailed))
+    setTimeout(() => setSaid(''), 2500)
+  }
+  return (
+    <button type="button" class="plain" onClick={() => void copy()} aria-live="polite">
+      {said || texts.copyLink}
+    </button>
   )
 }
 

@@ -153,6 +153,14 @@ export interface Point {
   isAlarm?: boolean
 }
 
+/** Returns round numbers between two ends, four to eight of them. */
+function roundTicks(low: number, high: number): number[] {
+  const unit = 10 ** Math.floor(Math.log10((high - low) / 4))
+  const step = [5, 2, 1].map((times) => times * unit).find((each) => (high - low) / each >= 4) ?? unit
+  const first = Math.ceil(low / step)
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, index) => Number(((first + index) * step).toPrecision(6)))
+}
+
 /** Weekly values with intervals as a line; a band, and the weeks of an alarm as filled squares on the axis. */
 export function Weeks(props: {
   points: Point[]
@@ -174,11 +182,13 @@ export function Weeks(props: {
   let [low, high] = [Math.min(...ends), Math.max(...ends)]
   const margin = (high - low || 1) * 0.08
   ;[low, high] = [low - margin, high + margin]
+  // a share has no place below nothing or above all
+  if (props.isRate) [low, high] = [Math.max(low, -0.02), Math.min(high, 1.02)]
   const step = (width - left - right) / Math.max(1, points.length - 1)
   const x = (index: number) => left + index * step
   const y = (value: number) => 6 + ((high - value) / (high - low)) * (height - bottom - 12)
   const format = props.isRate ? formatPercent : formatNumber
-  const ticks = isTall ? [0, 0.25, 0.5, 0.75, 1].map((part) => low + margin + part * (high - low - 2 * margin)) : [ends.reduce((a, b) => Math.min(a, b)), ends.reduce((a, b) => Math.max(a, b))]
+  const ticks = isTall ? roundTicks(low, high) : [Math.min(...ends), Math.max(...ends)]
   const place = new Map(points.map((point, index) => [point, index]))
   const area = known.filter((point) => Number.isFinite(point.low))
   const outline = [
@@ -187,7 +197,9 @@ export function Weeks(props: {
   ]
   return (
     <svg class={isTall ? 'weeks tall' : 'weeks'} viewBox={`0 0 ${width} ${height}`} role="img" aria-label={props.label}>
-      {band && <rect class="band" x={left} y={y(band[1])} width={width - left - right} height={Math.max(1, y(band[0]) - y(band[1]))} />}
+      {band && (
+        <rect class="band" x={left} y={y(Math.min(high, band[1]))} width={width - left - right} height={Math.max(1, y(Math.max(low, band[0])) - y(Math.min(high, band[1])))} />
+      )}
       {ticks.map((tick) => (
         <g key={tick}>
           <line class="grid" x1={left} y1={y(tick)} x2={width - right} y2={y(tick)} />

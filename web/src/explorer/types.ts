@@ -1,4 +1,5 @@
 // What the Python side writes into the page (python_udfs/hcat/explorer/document.py and tables.py).
+import type { Round } from '../shared/sheet'
 
 export interface Metric {
   name: string
@@ -108,7 +109,22 @@ export interface Alarm {
   bandLow: number | null
   bandHigh: number | null
   q: number | null
+  /** A q-value below it is an alarm. */
+  level: number | null
   isDrifting: boolean
+}
+
+/** The one rate of a criterion, as every page states it. */
+export interface FailureRate {
+  criterion: string
+  system: string
+  population: string
+  dimension: string
+  segment: string
+  count_interactions: number
+  failure_rate: number
+  failure_rate_lower: number | null
+  failure_rate_upper: number | null
 }
 
 export interface Page {
@@ -120,10 +136,20 @@ export interface Page {
   isUnmasked: boolean
   verdict: { word: string; state: string; text: string }
   gates: Gate[]
-  lines: { text: string; finding: string }[]
+  lines: string[]
   withoutFindings: string
   metrics: Metric[]
+  /** What failing means: the verdict, where the build has one. */
   mainMetric: number
+  /** The metric whose score orders the answers. */
+  scoreMetric: number
+  rates: FailureRate[]
+  /** The systems that the build is about. */
+  live: string[]
+  facets: Dimension[]
+  /** Whether the build tells what counts in its release decision and in monitoring. */
+  hasUses: boolean
+  review: Review | null
   dimensions: Dimension[]
   statuses: string[]
   outcomes: string[]
@@ -147,6 +173,15 @@ export interface Page {
     countTexts: number
     countTextsDrawn: number
   }
+}
+
+/** The last review round: ratings of what was drawn can be imported. */
+export interface Review extends Round {
+  round: string
+  key: string
+  cannot_judge: string
+  /** interaction -> [review_id, interaction_id], as cells of the sheet */
+  items: Record<string, [string, string]>
 }
 
 /** Where evidence stands: [rank, start, end] in characters of the chunk at that rank, or a text of its own. */

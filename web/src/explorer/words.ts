@@ -97,3 +97,31 @@ function add(parts: Part[], word: string, isMarked: boolean): void {
   if (last && last.marks.length > 0 === isMarked) last.text += word
   else parts.push({ text: word, marks: isMarked ? [0] : [] })
 }
+
+/** Returns the words of a text that carry its content: numbers, and words of three letters or more. */
+const contentOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/\d[\d.,]*|\p{L}{3,}/gu) ?? [])
+
+/** Returns which sentence within some places [rank, start, end] shares most words with another; null without a place. */
+export function closestSentence(
+  sentence: string,
+  places: [number, number, number][],
+  textOf: (rank: number) => string,
+  rankFirst: number,
+): [number, number, number] | null {
+  const wanted = contentOf(sentence)
+  let best: [number, number, number] | null = null
+  let most = -1
+  // at equal merit the chunk that the build names wins
+  for (const [rank, from, to] of [...places].sort((a, b) => Number(b[0] === rankFirst) - Number(a[0] === rankFirst))) {
+    const text = slicer(textOf(rank))(from, to)
+    for (const { segment, index } of new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)) {
+      const own = contentOf(segment)
+      const merit = [...own].filter((word) => wanted.has(word)).length / Math.sqrt(own.size || 1)
+      if (merit <= most) continue
+      const start = from + Array.from(text.slice(0, index)).length
+      most = merit
+      best = [rank, start, start + Array.from(segment.trimEnd()).length]
+    }
+  }
+  return best
+}

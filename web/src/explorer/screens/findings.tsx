@@ -1,10 +1,11 @@
 // The findings of the build: each with its cell, its worst examples and its history.
-import { loadMetrics, loadRows, page, rows, texts as blocks, findRow } from '../data'
+import { isVerdict, loadMetrics, loadRows, page, rows, texts as blocks, findRow } from '../data'
+import { failing } from '../cells'
 import { formatNumber, formatPoints } from '../format'
 import { Loading, Section, Weeks, useReady } from '../parts'
 import { link } from '../route'
 import type { Route } from '../route'
-import { cellParams } from '../selection'
+import { cellParams, usedFor } from '../selection'
 import { loadWeeks, pointsOf } from '../series'
 import { texts } from '../texts'
 import type { Finding } from '../types'
@@ -47,7 +48,7 @@ export function Findings({ route }: { route: Route }) {
 function Shown({ finding }: { finding: Finding }) {
   const metric = page.metrics[finding.metric]!
   const isMain = finding.metric === page.mainMetric
-  const base = { ...(isMain ? {} : { metric: metric.name }), sort: metric.name }
+  const base = { ...usedFor('release'), ...(isMain ? {} : { metric: metric.name }), ...(isVerdict(finding.metric) ? {} : { sort: metric.name }) }
   const isMean = !finding.unit
   const show = isMean ? formatNumber : formatPoints
   const single = finding.cell.length === 1 ? finding.cell[0] : undefined
@@ -88,7 +89,7 @@ function Shown({ finding }: { finding: Finding }) {
           {words.read}
         </a>
         {metric.threshold !== null && (
-          <a class="button" href={link('interactions', '', cellParams(finding.cell, { ...base, fails: metric.name }))}>
+          <a class="button" href={link('interactions', '', cellParams(finding.cell, { ...usedFor('release'), ...failing(finding.metric) }))}>
             {words.failing}
           </a>
         )}

@@ -1,7 +1,7 @@
 // One interaction: the answer sentence by sentence beside the chunks that it was made from, and all that was measured.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import {
-  codeOfStatus, findRow, isFailing, isJudged, loadMetrics, loadRows, page, readChunks, readDetail, rows,
+  codeOfStatus, findRow, isFailing, isJudged, isVerdict, loadMetrics, loadRows, page, readChunks, readDetail, rows,
 } from '../data'
 import { formatCount, formatNumber, formatSigned } from '../format'
 import { Loading, Marked, Name, Section, useReady } from '../parts'
@@ -10,7 +10,8 @@ import type { Route } from '../route'
 import { useSelected } from '../selection'
 import { texts } from '../texts'
 import type { Chunk, Context, Detail, Sentence } from '../types'
-import { compareWords, cut, markWords, slicer } from '../words'
+import { closestSentence, compareWords, cut, markWords, slicer } from '../words'
+import { Rate } from './rate'
 
 const words = texts.interaction
 
@@ -184,17 +185,57 @@ const stateOf = (sentence: Sentence): 'contradicted' | 'unsupported' | 'nothing'
         ? 'nothing'
         : 'supported'
 
-/** The sentence that a reader wants to see first: a contradicted one, then the least grounded one. */
-function worstOf(sentences: Sentence[]): number {
-  const contradicted = sentences.findIndex((sentence) => sentence.is_contradicted)
-  if (contradicted >= 0) return contradicted
-  const flagged = sentences.findIndex((sentence) => sentence.is_unsupported)
-  return flagged >= 0 ? flagged : Math.max(0, sentences.findIndex((sentence) => sentence.is_least_grounded))
+/** The sentence that decides: the least grounded one if something is wrong with it, else one with a fault. */
+export function decidingOf(sentences: Sentence[]): number {
+  const isWrong = (sentence: Sentence) => sentence.is_contradicted || sentence.is_unsupported
+  const tests = [
+    (each: Sentence) => each.is_least_grounded && isWrong(each),
+    (each: Sentence) => each.is_contradicted,
+    isWrong,
+    (each: Sentence) => each.is_least_grounded,
+  ]
+  return Math.max(0, tests.map((test) => sentences.findIndex(test)).find((index) => index >= 0) ?? 0)
+}
+
+/** The verdict with its reason in plain words, and what is wrong with the sentence that decides. */
+function VerdictOf({ row, answer, detail }: { row: number; answer: string; detail: Detail | null }) {
+  const verdict = page.verdicts[rows.integers('verdict')[row]!]!
+  const sentence = detail?.sentences[decidingOf(detail.sentences)]
+  const criterion = page.facets.findIndex(({ name }) => name === 'failed_criterion')
+  const failed = page.facets[criterion]?.segments[rows.integers(`facet_${criterion}`)[row]!] ?? 'grounded'
+  // an answer that fails by another criterion than its grounds is not decided by a sentence
+  const isGrounds = failed === 'grounded' && verdict !== 'acceptable'
+  const isWrong = sentence && isGrounds && stateOf(sentence) !== 'supported' && !sentence.claims_nothing
+  return (
+    <div class={`banner ${{ failing: 'failed', acceptable: 'passed', undecided: 'warned' }[verdict] ?? 'not_evaluated'}`}>
+      <p>
+        <b>{{ failing: '✕ ', acceptable: '✓ ' }[verdict]}{words.verdicts[verdict] ?? verdict}.</b> {detail?.verdict_reason}
+      </p>
+      {isWrong && (
+        <p dir="auto">
+          {words.deciding}: “{sentence.place ? slicer(answer)(...sentence.place) : sentence.text}” <Faults sentence={sentence} />
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** What the evidence lacks or says otherwise, each in a sentence. */
+function Faults({ sentence }: { sentence: Sentence }) {
+  const said = [
+    ...sentence.displaced.map((each) => {
+      const [here, there] = each.split(' instead of ')
+      return there === undefined ? words.displaced(here!) : words.instead(here!, there)
+    }),
+    ...(sentence.contradicted.length ? [words.differs(sentence.contradicted.join(', '))] : []),
+    ...(sentence.unsupported.length ? [words.notFound(sentence.unsupported.join(', '))] : []),
+  ]
+  return <b>{said.join(' ')}</b>
 }
 
 function Body({ opened, params }: { opened: Opened; params: URLSearchParams }) {
   const { row, query, answer, detail } = opened
-  const [active, setActive] = useState(() => worstOf(detail?.sentences ?? []))
+  const [active, setActive] = useState(() => decidingOf(detail?.sentences ?? []))
   const version = rows.integers('version')[row]!
   return (
     <>
@@ -214,12 +255,11 @@ function Body({ opened, params }: { opened: Opened; params: URLSearchParams }) {
           {page.outcomes[rows.integers('outcome')[row]!] !== 'answered' && (
             <span class="tag strong">{page.outcomes[rows.integers('outcome')[row]!]}</span>
           )}
-          <span class="tag strong">{page.verdicts[rows.integers('verdict')[row]!]}</span>
           {detail?.asked_at && <span class="tag">{detail.asked_at} UTC</span>}
           {detail?.expected_behaviour && <span class="tag">{words.expected(detail.expected_behaviour)}</span>}
           <span class="tag">{rows.texts('id')[row]}</span>
         </p>
-        {detail?.verdict_reason && <p class="quiet">{detail.verdict_reason}</p>}
+        <VerdictOf row={row} answer={answer} detail={detail} />
       </header>
       {!detail && <p class="notice">{texts.interactions.noText}</p>}
       <div class="reading">
@@ -244,6 +284,7 @@ function Body({ opened, params }: { opened: Opened; params: URLSearchParams }) {
               <Legend />
             </Section>
           )}
+          <Rate id={rows.texts('id')[row]!} />
           <Others opened={opened} params={params} />
           {detail && detail.sentences[active] && <Signals sentence={detail.sentences[active]} />}
           {detail?.reference_answer && (
@@ -255,7 +296,7 @@ function Body({ opened, params }: { opened: Opened; params: URLSearchParams }) {
           )}
         </div>
         {detail && (
-          <Contexts contexts={detail.contexts} chunks={opened.chunks} sentence={detail.sentences[active]} active={active} />
+          <Contexts contexts={detail.contexts} chunks={opened.chunks} answer={answer} sentence={detail.sentences[active]} active={active} />
         )}
       </div>
       <div class="reading measured">
@@ -313,24 +354,30 @@ function SentencePart(props: {
 }) {
   const sentence = props.sentences[props.index]!
   const state = stateOf(sentence)
+  const isActive = props.index === props.active
+  // one sentence decides: the others are marked when they are selected
+  const isMarked = isActive || props.index === decidingOf(props.sentences)
   const show = () => props.onActive(props.index)
   return (
     <span
-      class={`sentence ${state} ${props.index === props.active ? 'active' : ''}`}
+      class={`sentence ${isMarked ? state : ''} ${isActive ? 'active' : ''}`}
       role="button"
       tabIndex={0}
-      aria-pressed={props.index === props.active}
+      aria-pressed={isActive}
       aria-label={`${words.sentence[state]}: ${props.text}`}
       onFocus={show}
       onMouseEnter={show}
       onClick={show}
     >
-      {state !== 'supported' && state !== 'nothing' && (
+      {isMarked && state !== 'supported' && state !== 'nothing' && (
         <span class="sign" aria-hidden="true">
           {state === 'contradicted' ? '✕' : '?'}
         </span>
       )}
-      <Marked parts={markWords(props.text, [sentence.unsupported, sentence.contradicted, sentence.displaced])} classes={['missing', 'differing', 'displaced']} />
+      <Marked
+        parts={markWords(props.text, isMarked ? [sentence.unsupported, sentence.contradicted, sentence.displaced] : [])}
+        classes={['missing', 'differing', 'displaced']}
+      />
     </span>
   )
 }
@@ -355,8 +402,14 @@ function Legend() {
   )
 }
 
-function Contexts(props: { contexts: Context[]; chunks: Map<number, Chunk>; sentence: Sentence | undefined; active: number }) {
-  const { contexts, chunks, sentence, active } = props
+function Contexts(props: {
+  contexts: Context[]
+  chunks: Map<number, Chunk>
+  answer: string
+  sentence: Sentence | undefined
+  active: number
+}) {
+  const { contexts, chunks, answer, sentence, active } = props
   const box = useRef<HTMLDivElement>(null)
   useEffect(() => {
     // within its box alone: the page itself must not move under the reader
@@ -368,10 +421,16 @@ function Contexts(props: { contexts: Context[]; chunks: Map<number, Chunk>; sent
       if (place < 0 || place > element.clientHeight - 40) element.scrollTop += place - element.clientHeight / 3
     }
   }, [active, contexts])
-  const places = (rank: number | null) => [
-    ...(sentence?.evidence?.places ?? []).filter((place) => place[0] === rank).map(([, start, end]) => ({ start, end, mark: 0 })),
-    ...(sentence?.opposite?.places ?? []).filter((place) => place[0] === rank).map(([, start, end]) => ({ start, end, mark: 1 })),
-  ]
+  // the build compares with a window of several sentences: the one that says most of the same is marked
+  const deciding = useMemo(() => {
+    const found = sentence?.opposite?.places ? sentence.opposite : sentence?.evidence
+    const textOf = (rank: number) => chunks.get(contexts.find((context) => context.rank === rank)?.chunk ?? -1)?.text ?? ''
+    const said = sentence?.place ? slicer(answer)(...sentence.place) : (sentence?.text ?? '')
+    return closestSentence(said, found?.places ?? [], textOf, sentence?.evidence_rank ?? 0)
+  }, [sentence, contexts])
+  const mark = sentence?.opposite?.places ? 1 : 0
+  const places = (rank: number | null) =>
+    deciding && deciding[0] === rank ? [{ start: deciding[1], end: deciding[2], mark }] : []
   const elsewhere = [sentence?.evidence?.text, sentence?.opposite?.text].filter((text) => text !== undefined)
   return (
     <section class="contexts">
@@ -425,11 +484,6 @@ function Signals({ sentence }: { sentence: Sentence }) {
     .flatMap(([name, value]) => (name && value ? [{ name, value: Number(value) }] : []))
     .filter((each) => Math.abs(each.value) >= 0.005)
   const largest = Math.max(...signals.map((each) => Math.abs(each.value)), 0.1)
-  const lists: [string, string[]][] = [
-    [words.notFound, sentence.unsupported],
-    [words.differs, sentence.contradicted],
-    [words.displaced, sentence.displaced],
-  ]
   return (
     <Section title={words.signals} class="signals">
       <p class="facts">
@@ -443,14 +497,9 @@ function Signals({ sentence }: { sentence: Sentence }) {
             ),
         )}
       </p>
-      {lists.map(
-        ([title, list]) =>
-          list.length > 0 && (
-            <p key={title}>
-              {title}: <b dir="auto">{list.join(', ')}</b>
-            </p>
-          ),
-      )}
+      <p dir="auto">
+        <Faults sentence={sentence} />
+      </p>
       {signals.length > 0 && (
         <>
           <table class="bars">
@@ -483,7 +532,7 @@ function Signals({ sentence }: { sentence: Sentence }) {
 }
 
 function Metrics({ row, detail }: { row: number; detail: Detail | null }) {
-  const known = page.metrics.map((_, index) => index).filter((index) => rows.integers(`status_${index}`)[row]! >= 0)
+  const known = page.metrics.map((_, index) => index).filter((index) => !isVerdict(index) && rows.integers(`status_${index}`)[row]! >= 0)
   const first = known.filter((index) => page.metrics[index]!.isPrimary || page.metrics[index]!.threshold !== null)
   const failing = (index: number) => (isFailing(rows.integers(`status_${index}`)[row]!) ? 0 : 1)
   first.sort((a, b) => failing(a) - failing(b) || a - b)
@@ -659,12 +708,16 @@ function Other({ id, answer, row, params }: { id: string; answer: string; row: n
 }
 
 export function Score({ row, metric = page.mainMetric }: { row: number; metric?: number }) {
-  const isBad = isFailing(rows.integers(`status_${metric}`)[row]!)
-  const status = codeOfStatus(rows.integers(`status_${metric}`)[row]!)
+  const word = rows.integers(`status_${metric}`)[row]!
+  const isBad = isFailing(word)
+  const status = codeOfStatus(word)
+  const isScored = status === 'scored' || status === 'truncated'
   return (
     <span class={isBad ? 'score bad' : 'score'}>
       {isBad && <span aria-hidden="true">✕ </span>}
-      {page.metrics[metric]!.name} {status === 'scored' || status === 'truncated' ? formatNumber(rows.numbers(`score_${metric}`)[row]!) : status.replaceAll('_', ' ')}
+      {isVerdict(metric)
+        ? page.verdicts[rows.integers('verdict')[row]!]
+        : `${page.metrics[metric]!.name} ${isScored ? formatNumber(rows.numbers(`score_${metric}`)[row]!) : status.replaceAll('_', ' ')}`}
     </span>
   )
 }

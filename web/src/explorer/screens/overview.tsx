@@ -1,13 +1,15 @@
 // The first screen: the verdict, what stops it, what was found, where it fails, and how versions and weeks compare.
-import { decided, page } from '../data'
-import { findCell, loadCells, pairs, valueOf, addressOf } from '../cells'
+import { isVerdict, page } from '../data'
+import { loadCells, pairs } from '../cells'
 import { formatCount, formatInterval, formatPercent } from '../format'
-import { Dot, Intervals, Loading, Name, Section, Weeks, useReady } from '../parts'
-import { go, link } from '../route'
+import { Loading, Name, Section, Weeks, useReady } from '../parts'
+import { link } from '../route'
 import { texts } from '../texts'
 import type { Gate } from '../types'
 import { MapLegend, PairGrid } from './map'
 import { loadWeeks, pointsOf } from '../series'
+import { State, stateOfSeries } from './drift'
+import { changeOf } from './versions'
 
 const words = texts.overview
 
@@ -29,18 +31,14 @@ export function Overview() {
         <Section title={words.findings}>
           {page.lines.length ? (
             <ol class="findings">
-              {page.lines.map((line) => {
-                const finding = page.findings.find((each) => each.anchor === line.finding)
-                return (
-                  <li key={line.text}>
-                    {finding ? <a href={link('findings', finding.finding_id)}>{line.text}</a> : line.text}
-                  </li>
-                )
-              })}
+              {page.lines.map((line) => (
+                <li key={line}>{line}</li>
+              ))}
             </ol>
           ) : (
             <p>{page.withoutFindings}</p>
           )}
+          <Rates />
         </Section>
         <Section title={failing.length || !gates.length ? words.gatesFailing : words.gates}>
           {!gates.length && <p>{words.noGates}</p>}
@@ -68,6 +66,53 @@ export function Overview() {
   )
 }
 
+/** The rates of the live version, one per criterion and population. */
+function Rates() {
+  const rates = page.rates.filter((rate) => rate.dimension === 'all' && rate.population !== 'variant' && page.live.includes(rate.system))
+  const unique = (values: string[]) => [...new Set(values)]
+  return (
+    <>
+      {unique(rates.map(({ system }) => system)).map((system) => {
+        const own = rates.filter((rate) => rate.system === system)
+        const populations = unique(own.map(({ population }) => population))
+        const criteria = unique(own.map(({ criterion }) => criterion)).sort((a, b) => Number(b === 'verdict') - Number(a === 'verdict'))
+        return (
+          <table class="table rates" key={system}>
+            <thead>
+              <tr>
+                <th scope="col">{words.failingOf(system)}</th>
+                {populations.map((population) => (
+                  <th scope="col" class="number" key={population}>
+                    {words.populations[population] ?? population}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {criteria.map((criterion) => (
+                <tr key={criterion}>
+                  <th scope="row">{words.criteria[criterion] ?? criterion}</th>
+                  {populations.map((population) => {
+                    const rate = own.find((each) => each.criterion === criterion && each.population === population)
+                    return (
+                      <td class="number" key={population}>
+                        {formatPercent(rate?.failure_rate)}{' '}
+                        <span class="quiet">
+                          {rate && formatInterval(rate.failure_rate_lower ?? NaN, rate.failure_rate_upper ?? NaN, formatPercent)}
+                        </span>
+                      </td>
+                    )
+                  })}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        )
+      })}
+    </>
+  )
+}
+
 function Gates({ gates }: { gates: Gate[] }) {
   return (
     <table class="table">
@@ -87,13 +132,13 @@ function Gates({ gates }: { gates: Gate[] }) {
         {gates.map((gate) => (
           <tr key={gate.gate_name} title={gate.cause}>
             <th scope="row">
-              {gate.gate_name} {gate.severity === 'error' && <span class="tag strong">{gate.severity}</span>}
+              <Name>{gate.gate_name}</Name> {gate.severity === 'error' && <span class="tag strong">{gate.severity}</span>}
             </th>
             <td>
               <span class={`state ${gate.verdict}`}>{gate.verdict.replaceAll('_', ' ')}</span>
             </td>
             <td class="number">
-              {gate.value} <span class="quiet">{gate.interval}</span>
+              {gate.value} <span class="quiet">{gate.interval.replace(/ %$/, '')}</span>
             </td>
             <td class="number">{gate.limit}</td>
           </tr>
@@ -107,95 +152,82 @@ function Where() {
   const [pair] = pairs()
   if (!pair) return null
   return (
-    <Section title={words.cells} note={words.cellsNote(page.metrics[page.mainMetric]!.name)}>
+    <Section title={words.cells} note={isVerdict(page.mainMetric) ? words.cellsOfVerdict : words.cellsNote(page.metrics[page.mainMetric]!.name)}>
       <PairGrid metric={page.mainMetric} first={pair[0]} second={pair[1]} />
       <MapLegend />
     </Section>
   )
 }
 
-function valueAt(metric: number, dimension: number, segment: number): { value: number; low: number; high: number } {
-  const index = findCell(metric, dimension, segment)
-  return index < 0 ? { value: NaN, low: NaN, high: NaN } : valueOf(index)
-}
-
+/** The versions on the same queries, as the build compared them: never two populations side by side. */
 function VersionTable() {
-  const system = page.dimensions.findIndex((dimension) => dimension.name === 'system')
-  const systems = page.dimensions[system]?.segments ?? []
-  const metrics = [page.mainMetric, ...decided.filter((metric) => metric !== page.mainMetric && page.metrics[metric]!.isPrimary)]
-  const shown = metrics.filter((metric) => systems.some((_, segment) => findCell(metric, system, segment) >= 0))
-  if (system < 0 || !shown.length) return null
-  const highs = shown.flatMap((metric) => systems.map((_, segment) => valueAt(metric, system, segment).high))
-  const most = Math.max(...highs.filter(Number.isFinite))
+  const tested = page.comparisons.filter(({ verdict }) => verdict !== 'not_evaluated')
+  if (!tested.length) return null
+  const name = ([application, version]: [number, number]) =>
+    page.applications.length > 1 ? `${page.applications[application]} ${page.versions[version]}` : page.versions[version]!
+  // the verdict first
+  const shown = [...tested].sort((a, b) => Number(isVerdict(b.metric)) - Number(isVerdict(a.metric)))
   return (
-    <Section title={words.versions} note={words.versionsNote}>
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">{words.metric}</th>
-            <th scope="col">{words.interval}</th>
-            {systems.map((name, shape) => (
-              <th scope="col" key={name} class="number">
-                <svg class="key" viewBox="0 0 12 12" width="12" height="12" aria-hidden="true">
-                  <Dot x={6} y={6} shape={shape} />
-                </svg>{' '}
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((metric) => (
-            <tr key={metric}>
-              <th scope="row">
-                <Name>{page.metrics[metric]!.name}</Name>
-              </th>
-              <td>
-                <Intervals values={systems.map((_, shape) => valueAt(metric, system, shape))} most={most} />
-              </td>
-              {systems.map((name, shape) => {
-                const index = findCell(metric, system, shape)
-                const { value, low, high } = valueAt(metric, system, shape)
-                return (
-                  <td key={name} class="number">
-                    {index >= 0 && (
-                      <button type="button" class="plain value" onClick={() => go(addressOf(index))}>
-                        <b>{formatPercent(value)}</b>
-                        <span class="quiet">{formatInterval(low, high, formatPercent)}</span>
-                      </button>
-                    )}
-                  </td>
-                )
-              })}
+    <Section title={words.versions} note={words.versionsNote(name(shown[0]!.candidate), name(shown[0]!.baseline))}>
+      <div class="wide" tabIndex={0} role="region" aria-label={words.versions}>
+        <table class="table">
+          <thead>
+            <tr>
+              {words.versionColumns.map((column, index) => (
+                <th scope="col" key={column} class={index ? 'number' : ''}>
+                  {column}
+                </th>
+              ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {shown.map((found, index) => {
+              const { before, after, change, interval } = changeOf(found)
+              const metric = page.metrics[found.metric]!.name
+              return (
+                <tr key={index} title={texts.versions.measurement[isVerdict(found.metric) ? 'share_failing' : found.measurement]}>
+                  <th scope="row">
+                    <a href={link('versions', '', new URLSearchParams({ metric, ...(page.applications.length > 1 ? { candidate: name(found.candidate) } : {}) }))}>
+                      <Name>{metric}</Name>
+                    </a>
+                    <span class={`result ${found.verdict}`}>{texts.versions.verdicts[found.verdict] ?? found.verdict}</span>
+                  </th>
+                  <td class="number">{before}</td>
+                  <td class="number">{after}</td>
+                  <td class="number">
+                    {change} <span class="quiet">{interval}</span>
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
     </Section>
   )
 }
 
 // The series of the report (hcat.report.monitoring.WEEKLY_METRICS), as far as the build has them.
-const WEEKLY = ['groundedness', 'answer_relevancy__mean', 'recall_at_5', 'refusal_as_expected']
+const WEEKLY = ['verdict', 'groundedness', 'answer_relevancy__mean', 'recall_at_5', 'refusal_as_expected']
 
 function WeekSeries() {
   const series = WEEKLY.map((name) => page.metrics.findIndex((metric) => metric.name === name))
     .filter((metric) => metric >= 0)
-    .map((metric) => ({ metric, points: pointsOf(metric, 'all', 'all', false) }))
+    .map((metric) => ({ metric, points: pointsOf(metric, 'all', 'all', isVerdict(metric)) }))
     .filter(({ points }) => points.filter((point) => Number.isFinite(point.value)).length > 1)
   return (
     <Section title={words.weeks} note={series.length ? words.weeksNote : words.noWeeks}>
       <div class="series">
         {series.map(({ metric, points }) => {
           const { name } = page.metrics[metric]!
-          const alarm = page.alarms.find((each) => each.metric === metric && each.dimension === 'all' && each.isDrifting)
+          const state = stateOfSeries(page.alarms.filter((each) => each.metric === metric && each.dimension === 'all'))
           return (
             <figure key={name}>
               <figcaption>
-                <a href={link('drift', '', new URLSearchParams({ metric: name }))}>{name}</a>
-                {alarm && <span class="tag strong">{texts.drift.drifting}</span>}
+                <a href={link('drift', '', new URLSearchParams({ metric: name }))}>{isVerdict(metric) ? words.shareFailing : name}</a>{' '}
+                <State state={state} />
               </figcaption>
-              <Weeks points={points} label={`${name}: ${words.weeksNote}`} />
+              <Weeks points={points} label={`${name}: ${words.weeksNote}`} isRate={isVerdict(metric)} />
             </figure>
           )
         })}

@@ -9,6 +9,7 @@ import { texts } from '../texts'
 
 const words = texts.retrieval
 const PAGE_ROWS = 100
+const FILTERS = ['system', 'topic']
 
 interface Ranking {
   row: number
@@ -24,11 +25,14 @@ export function Retrieval({ route }: { route: Route }) {
     () => Promise.all([loadRows(), rows.load(['grades', 'missed']), blocks.load(['query', 'answer'])]),
     [],
   )
-  const systems = page.dimensions.findIndex((dimension) => dimension.name === 'system')
-  const system = page.dimensions[systems]?.segments.indexOf(params.get('system') ?? '') ?? -1
-  const rankings = useMemo(() => (isReady ? rank(systems, system) : null), [isReady, system])
+  // [dimension, segment] by which the rankings are filtered; a segment of -1 takes all
+  const chosen = FILTERS.map((name): [number, number] => {
+    const dimension = page.dimensions.findIndex((each) => each.name === name)
+    return [dimension, page.dimensions[dimension]?.segments.indexOf(params.get(name) ?? '') ?? -1]
+  })
+  const rankings = useMemo(() => (isReady ? rank(chosen) : null), [isReady, params])
   if (!rankings) return <main id="content" class="page"><Loading /></main>
-  if (!rankings.length) {
+  if (!rankings.length && chosen.every(([, segment]) => segment < 0)) {
     return (
       <main id="content" class="page">
         <h1>{words.title}</h1>
@@ -44,13 +48,17 @@ export function Retrieval({ route }: { route: Route }) {
       <div class="row">
         <h1>{words.title}</h1>
         <span class="spring" />
-        {systems >= 0 && (
-          <Select
-            label="system"
-            value={params.get('system') ?? ''}
-            options={[['', texts.overview.all], ...page.dimensions[systems]!.segments.map((name): [string, string] => [name, name])]}
-            onChange={(value) => go(link('retrieval', '', change(params, { system: value })))}
-          />
+        {chosen.map(
+          ([dimension], index) =>
+            dimension >= 0 && (
+              <Select
+                key={dimension}
+                label={FILTERS[index]!}
+                value={params.get(FILTERS[index]!) ?? ''}
+                options={[['', texts.overview.all], ...page.dimensions[dimension]!.segments.map((name): [string, string] => [name, name])]}
+                onChange={(value) => go(link('retrieval', '', change(params, { [FILTERS[index]!]: value })))}
+              />
+            ),
         )}
       </div>
       <p>{words.summary(formatCount(rankings.length), share(atTop), share(never))}</p>
@@ -81,12 +89,12 @@ export function Retrieval({ route }: { route: Route }) {
 }
 
 /** Returns the judged rankings: those whose first relevant chunk comes latest first, then those that miss most. */
-function rank(dimension: number, system: number): Ranking[] {
-  const systems = dimension >= 0 ? rows.integers(`dimension_${dimension}`) : null
+function rank(chosen: [number, number][]): Ranking[] {
+  const filters = chosen.filter(([, segment]) => segment >= 0)
   return rows
     .texts('grades')
     .flatMap((text, row): Ranking[] => {
-      if (!text || (system >= 0 && systems?.[row] !== system)) return []
+      if (!text || filters.some(([dimension, segment]) => rows.integers(`dimension_${dimension}`)[row] !== segment)) return []
       const grades = text.split(',').map(Number)
       const place = grades.findIndex((grade) => grade > 0)
       return [{ row, grades, first: place < 0 ? Infinity : place + 1, missed: rows.integers('missed')[row]! }]

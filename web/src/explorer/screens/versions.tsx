@@ -1,12 +1,13 @@
 // Versions: the same query in two versions, those that got worse first, with the words marked that only one answer has.
 import { useMemo, useState } from 'preact/hooks'
-import { isFailing, isJudged, loadMetrics, loadRows, page, primary, rows, texts as blocks } from '../data'
-import { formatCount, formatNumber, formatPoints, formatSigned } from '../format'
+import { decided, isFailing, isJudged, isVerdict, loadMetrics, loadRows, page, primary, rows, texts as blocks } from '../data'
+import { formatCount, formatNumber, formatPercent, formatPoints, formatSigned } from '../format'
 import { Loading, Marked, Select, useReady } from '../parts'
 import { change, go, link } from '../route'
 import type { Route } from '../route'
 import { metricOf } from '../selection'
 import { texts } from '../texts'
+import type { Comparison } from '../types'
 import { compareWords } from '../words'
 import { Score, useInteraction } from './interaction'
 
@@ -35,7 +36,9 @@ export function Versions({ route }: { route: Route }) {
     [metric],
   )
   const order = page.versionOrder
-  const after = order.find((each) => nameOf(each) === params.get('candidate')) ?? order.at(-1)
+  // the first version of an application has nothing before it
+  const later = order.filter((each, place) => order.slice(0, place).some((other) => other[0] === each[0]))
+  const after = later.find((each) => nameOf(each) === params.get('candidate')) ?? later.at(-1)
   const others = order.filter((each) => each !== after && each[0] === after?.[0])
   const before = others.find((each) => nameOf(each) === params.get('baseline')) ?? others.at(-1)
   const only = params.get('only') ?? 'all'
@@ -53,24 +56,24 @@ export function Versions({ route }: { route: Route }) {
   const shown = pairs.filter((each) => only === 'all' || (only === 'regressions' ? each.flip < 0 : each.flip > 0))
   const open = shown.find((each) => queryOf(each) === params.get('query')) ?? shown[0]
   const title = (version: Version): string => page.versions[version[1]]!
-  const count = (flip: number) => formatCount(pairs.filter((each) => each.flip === flip).length)
+  const found = comparisonOf(metric, before, after)
   return (
     <main id="content" class="page">
       <div class="row">
         <h1>{words.title}</h1>
         <span class="spring" />
         <Select label={words.baseline} value={nameOf(before)} options={others.map((each) => [nameOf(each), title(each)])} onChange={(baseline) => set({ baseline })} />
-        <Select label={words.candidate} value={nameOf(after)} options={order.map((each) => [nameOf(each), nameOf(each)])} onChange={(candidate) => set({ candidate, baseline: '' })} />
+        <Select label={words.candidate} value={nameOf(after)} options={later.map((each) => [nameOf(each), page.applications.length > 1 ? nameOf(each) : title(each)])} onChange={(candidate) => set({ candidate, baseline: '' })} />
         <Select
           label={words.metric}
           value={page.metrics[metric]!.name}
-          options={primary.map((each) => [page.metrics[each]!.name, page.metrics[each]!.name])}
+          options={[...new Set([page.mainMetric, ...primary])].map((each) => [page.metrics[each]!.name, page.metrics[each]!.name])}
           onChange={(value) => set({ metric: value })}
         />
         <Select label={words.only} value={only} options={Object.entries(words.kinds)} onChange={(value) => set({ only: value === 'all' ? '' : value })} />
       </div>
       <p>
-        {words.summary(formatCount(pairs.length), count(-1), count(1))} <Verdict before={before} after={after} metric={metric} />
+        {found ? <Verdict found={found} /> : words.listed(formatCount(pairs.length))}
       </p>
       <div class="split">
         <Queries pairs={shown} open={open} metric={metric} onOpen={(each) => go(link('versions', '', change(params, { query: queryOf(each) })), true)} />
@@ -80,22 +83,35 @@ export function Versions({ route }: { route: Route }) {
   )
 }
 
-/** What the build says of the two versions: its tested difference, never one of this page. */
-function Verdict({ before, after, metric }: { before: Version; after: Version; metric: number }) {
-  const found = page.comparisons.find(
-    (each) => each.metric === metric && isSame(each.baseline, before) && isSame(each.candidate, after),
+/** Returns what the build says of two versions: the measurement that it tested, else the first one. */
+export function comparisonOf(metric: number, before?: Version, after?: Version): Comparison | undefined {
+  const found = page.comparisons.filter(
+    (each) => each.metric === metric && (!before || isSame(each.baseline, before)) && (!after || isSame(each.candidate, after)),
   )
-  if (!found) return null
-  const show = found.measurement === 'mean_score' ? formatSigned : formatPoints
+  return found.find((each) => each.verdict !== 'not_evaluated') ?? found[0]
+}
+
+/** Returns the change from the baseline to the candidate in words; the mart's difference is positive where that is better. */
+export function changeOf(found: Comparison): { before: string; after: string; change: string; interval: string } {
+  const isMean = found.measurement === 'mean_score'
+  const show = isMean ? formatNumber : formatPercent
+  const showChange = isMean ? formatSigned : formatPoints
+  const isGainHigher = isMean && page.metrics[found.metric]!.isHigherBetter
+  const ends = isGainHigher ? [found.low, found.high] : [found.high, found.low].map((each) => (each === null ? null : -each))
+  const change = found.difference === null ? null : isGainHigher ? found.difference : -found.difference
+  const interval = ends[0] === null ? '' : `(${showChange(ends[0])} to ${showChange(ends[1])})`
+  return { before: show(found.before), after: show(found.after), change: `${showChange(change)}${isMean ? '' : ' points'}`, interval }
+}
+
+/** What the build says of the two versions: its tested difference, never one of this page. */
+function Verdict({ found }: { found: Comparison }) {
+  const { before, after, change, interval } = changeOf(found)
   return (
     <span>
-      <span class={`state ${found.verdict}`}>{words.verdicts[found.verdict] ?? found.verdict}</span>{' '}
-      {found.difference !== null && (
-        <span class="quiet">
-          {words.difference} ({words.measurement[found.measurement] ?? found.measurement}): {show(found.difference)} [{show(found.low)},{' '}
-          {show(found.high)}]
-        </span>
-      )}
+      {words.summary(formatCount(found.countPairs ?? 0))}{' '}
+      {found.regressions !== null && words.flips(formatCount(found.regressions), formatCount(found.improvements ?? 0))}{' '}
+      {found.before !== null && words.values(words.measurement[isVerdict(found.metric) ? 'share_failing' : found.measurement] ?? found.measurement, before, after, `${change} ${interval}`)}{' '}
+      <span class={`state ${found.verdict}`}>{words.verdicts[found.verdict] ?? found.verdict}</span>
     </span>
   )
 }
@@ -105,22 +121,27 @@ const queryOf = (pair: Pair): string => rows.texts('id')[pair.after[0]!]!
 /** Returns the queries that both versions answered: those that now fail first, then the largest losses. */
 function pair(before: Version, after: Version, metric: number): Pair[] {
   const [queries, applications, versions] = [rows.integers('query'), rows.integers('application'), rows.integers('version')]
+  const population = page.dimensions.findIndex(({ name }) => name === 'population')
+  // an answer to a variant says how robust a version is, and the build compares without it
+  const variant = page.dimensions[population]?.segments.indexOf('variant') ?? -1
   const found = new Map<number, Pair>()
   for (let row = 0; row < queries.length; row++) {
     const own: Version = [applications[row]!, versions[row]!]
     const isOld = isSame(own, before)
     const isNow = isSame(own, after)
-    if (!isOld && !isNow) continue
+    if ((!isOld && !isNow) || (variant >= 0 && rows.integers(`dimension_${population}`)[row] === variant)) continue
     const query = queries[row]!
     if (!found.has(query)) found.set(query, { query, before: [], after: [], change: NaN, flip: 0 })
     found.get(query)![isOld ? 'before' : 'after'].push(row)
   }
   const sign = page.metrics[metric]!.isHigherBetter ? 1 : -1
-  const pairs = [...found.values()].filter((each) => each.before.length && each.after.length)
+  const isKnown = (own: number[]) => own.some((row) => !decided.includes(metric) || isJudged(rows.integers(`status_${metric}`)[row]!))
+  const pairs = [...found.values()].filter((each) => isKnown(each.before) && isKnown(each.after))
   for (const each of pairs) {
     each.change = (mean(each.after, metric) - mean(each.before, metric)) * sign
     const [was, is] = [shareFailing(each.before, metric), shareFailing(each.after, metric)]
-    each.flip = was < 0.5 && is >= 0.5 ? -1 : was >= 0.5 && is < 0.5 ? 1 : 0
+    // the majority decides; a tie passes
+    each.flip = was <= 0.5 && is > 0.5 ? -1 : was > 0.5 && is <= 0.5 ? 1 : 0
   }
   const loss = (each: Pair) => (Number.isNaN(each.change) ? Infinity : each.change)
   return pairs.sort((a, b) => rankOf(a.flip) - rankOf(b.flip) || loss(a) - loss(b) || a.after[0]! - b.after[0]!)
@@ -131,6 +152,13 @@ const rankOf = (flip: number): number => (flip < 0 ? 0 : 1)
 function mean(of: number[], metric: number): number {
   const scores = of.map((row) => rows.numbers(`score_${metric}`)[row]!).filter(Number.isFinite)
   return scores.length ? scores.reduce((a, b) => a + b, 0) / scores.length : NaN
+}
+
+/** Returns the verdict of one answer, how many of several fail, or their mean score. */
+function sayOf(of: number[], metric: number): string {
+  if (!isVerdict(metric)) return formatNumber(mean(of, metric))
+  const verdicts = of.map((row) => page.verdicts[rows.integers('verdict')[row]!]!)
+  return verdicts.length === 1 ? verdicts[0]! : words.ofSeveral(verdicts.filter((each) => each === 'failing').length, verdicts.length)
 }
 
 function shareFailing(of: number[], metric: number): number {
@@ -152,7 +180,7 @@ function Queries(props: { pairs: Pair[]; open: Pair | undefined; metric: number;
                 <b dir="auto">{text < 0 ? queryOf(each) : blocks.texts('query')[text]!.slice(0, 160)}</b>
                 <span class="row">
                   <span class="number">
-                    {formatNumber(mean(each.before, metric))} → {formatNumber(mean(each.after, metric))}
+                    {sayOf(each.before, metric)} → {sayOf(each.after, metric)}
                   </span>
                   {each.flip !== 0 && (
                     <span class={`state ${each.flip < 0 ? 'worse' : 'better'}`}>

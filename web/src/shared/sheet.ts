@@ -1,7 +1,15 @@
 // The sheet that `hcat labels import` takes: cells as hcat.review.sheets writes them.
 
-import type { DeskData, Look } from './data'
-import type { Progress } from './progress'
+import type { DeskData, Item } from '../desk/data'
+import type { Progress } from '../desk/progress'
+
+/** What a sheet needs to know of a round, of an answer that was read, and of its ratings. */
+export type Round = Pick<DeskData, 'columns' | 'criteria' | 'review_round'>
+export interface Read {
+  id: string
+  item: Pick<Item, 'review_id' | 'interaction_id'>
+  pass: number
+}
 
 // A spreadsheet runs what begins like this; an apostrophe before it makes it text, and the import takes it off again.
 const DANGEROUS = /^(?:[\t\r\n]|\s*[=+\-@\uff1d\uff0b\uff0d\uff20])/
@@ -14,7 +22,7 @@ function quote(cell: string): string {
   return /[",;\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-export function writeSheet(data: DeskData, looks: Look[], progress: Progress, rater: string): string {
+export function writeSheet(data: Round, looks: Read[], progress: Pick<Progress, 'answers'>, rater: string): string {
   const rows = [data.columns]
   for (const look of looks) {
     for (const { criterion, guideline_version } of data.criteria) {
@@ -41,12 +49,13 @@ export function writeSheet(data: DeskData, looks: Look[], progress: Progress, ra
   return '\ufeff' + rows.map((row) => row.map(quote).join(',') + '\r\n').join('')
 }
 
+/** Hands a file to the reader; nothing leaves the page. */
 export function download(name: string, content: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(new Blob([content], { type: 'text/csv' }))
   link.download = name
   link.click()
-  URL.revokeObjectURL(link.href)
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000)
 }
 
 export function nameSheet(round: string, rater: string): string {
