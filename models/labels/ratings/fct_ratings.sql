@@ -26,6 +26,8 @@ select {{ columns_of_contract({
     'scale_point': 'ratings.scale_point::integer',
     'accept_from': 'labels.accept_from::integer',
     'rating_pass': 'ratings.rating_pass::integer',
+    'correction': 'ratings.correction::integer',
+    'first_scale_point': "case when ratings.correction > 0 then ratings.first_scale_point end",
     'human_label': 'labels.label',
     'count_raters': 'labels.count_raters',
     'mean_scale_point': 'labels.mean_scale_point',

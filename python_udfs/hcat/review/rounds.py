@@ -39,7 +39,7 @@ order by criterion, scale_point
 """
 
 _LIST_LABELS_NEEDED = """
-select metric_name, purpose, target, count_labels, count_labels_needed, count_labels_missing
+select metric_name, purpose, target, label_status, count_labels, count_labels_needed, count_labels_missing
 from fct_labels_needed
 order by metric_name, purpose, target
 """
@@ -86,10 +86,18 @@ def find_version(points: Sequence[Row]) -> str:
 
 
 def describe_needs(opened: Warehouse) -> tuple[str, ...]:
-    """Return how many labels are missing as of the last build, one line per target of the seed `review_targets`."""
+    """Return the labels that targets of the seed `review_targets` have and need as of the last build, one line each."""
+    without = {
+        "no_labels": "labels; an accepted and a failed one are needed to plan",
+        "out_of_reach": "labels; no number of labels is enough with this score",
+    }
     return tuple(
-        f"{row['metric_name']}, {row['purpose'].replace('_', ' ')} {row['target']:g}: "
-        f"{row['count_labels']} of {row['count_labels_needed']}, {row['count_labels_missing']} missing"
+        f"{row['metric_name']}, {row['purpose'].replace('_', ' ')} {row['target']:g}: {row['count_labels']} "
+        + (
+            without[row["label_status"]]
+            if row["count_labels_needed"] is None
+            else f"of {row['count_labels_needed']}, {row['count_labels_missing']} missing"
+        )
         for row in opened.rows(_LIST_LABELS_NEEDED, ("fct_labels_needed",))
     )
 

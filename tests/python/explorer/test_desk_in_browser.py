@@ -113,7 +113,10 @@ def test_a_closed_tab_loses_nothing_and_raters_do_not_meet(browser: Any, desk: P
     first.press("2", "1", "Enter", "2", "n", "half done")
     first.page.close()
     again = Visit(context.new_page(), path)
-    again.begin()
+    again.press("anna")
+    assert "5 answers, 1 rated in this browser" in again.read("form")
+    again.press("Enter")
+    again.page.wait_for_selector("article")
     assert "Answer 2 of 5" in again.read("article h2")
     assert "1 of 5 rated" in again.read("header")
     assert again.page.input_value("textarea") == "half done"
@@ -191,7 +194,7 @@ def test_hostile_texts_are_shown_and_not_run(browser: Any, tmp_path: Path, monke
     assert {row["interaction_id"] for row in read(sheet)} >= {"'=cmd|' /C calc'!A0", "script"}
     raw_logs = tmp_path / "raw"
     raw_logs.mkdir()
-    imported = import_labels(sheet, warehouse, raw_logs)
+    imported = import_labels(sheet, warehouse, raw_logs, rater_kind="person")
     assert (imported.count_new, imported.problems, imported.raters) == (8, (), ("<b>=anna</b>",))
     reasons = {
         record["interaction_id"]: HOSTILE[record["interaction_id"]][2][record["reason_start"] : record["reason_end"]]
