@@ -11,14 +11,6 @@ with source as (
     {{ landed_and_folded('ratings', columns, folded) | indent(4) }}
 ),
 
-rating_scales as (
-    select * from {{ seed('rating_scales') }}
-),
-
-raters as (
-    select * from {{ seed('raters') }}
-),
-
 interactions as (
     -- Only here does staging look at another source. A record is an orphan while its interaction is not staged. It
     -- stops being an orphan when the interaction arrives in a later file.
@@ -100,7 +92,7 @@ located as (
             false
         ) as has_reason
     from renamed
-    left join raters on renamed.rater = raters.rater
+    left join {{ seed('raters') }} as raters on renamed.rater = raters.rater
     left join interactions on renamed.interaction_id = interactions.known_interaction_id
 ),
 
@@ -121,7 +113,7 @@ checked as (
             when criterion is null then 'criterion is missing or blank'
             when
                 not exists (
-                    select 1 from rating_scales
+                    select 1 from {{ seed('rating_scales') }} as rating_scales
                     where
                         rating_scales.criterion = located.criterion
                         and (rating_scales.scale_point = located.scale_point or located.is_unjudged)

@@ -6,14 +6,14 @@ A rater may change a rating. The logs keep each value, with its number, time and
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.warehouse import Warehouse
-from hcat.review.rounds import CANNOT_JUDGE, Round
+from hcat.review.rounds import CANNOT_JUDGE, QUERIES, Round
 
 Key = tuple[str, str, str, str, int]
 """(interaction_id, criterion, rater, guideline_version, rating_pass)"""
@@ -21,16 +21,7 @@ Key = tuple[str, str, str, str, int]
 Point = int | str
 """A point of the scale, or :data:`hcat.review.rounds.CANNOT_JUDGE`"""
 
-# what a rater could not judge is a record too; it has no point of the scale
-_LIST_RATINGS: Final = """
-select interaction_id, rater, rater_kind, criterion, guideline_version, rating_pass, review_round, correction, rated_at,
-    case when is_unjudged then $cannot_judge else scale_point::varchar end as scale_point
-from base_ratings
-where record_status = 'staged' and list_contains($interaction_ids::varchar[], interaction_id)
-order by correction
-"""
-_LIST_FILES: Final = "select distinct source_file from base_ratings where review_round = $review_round"
-_LIST_RATERS: Final = "select rater, rater_kind from raters"
+_OTHERS: Final = (("language_model", "language models"), ("rule", "programs"), ("unknown", "raters of unknown kind"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +40,7 @@ class Given:
         return self.history[-1][0]
 
     def outdates(self, point: Point, rated_at: datetime | None) -> bool:
-        """Tell whether another value is older than what counts, or was corrected since."""
+        """Tell whether a value is older than what counts, or was corrected since."""
         latest = self.history[-1][1]
         return (point, rated_at) in self.history or bool(rated_at and latest and rated_at <= latest)
 
@@ -69,20 +60,20 @@ def read_time(text: str | None) -> datetime | None:
 
 def read_kinds(opened: Warehouse) -> dict[str, str]:
     """Return who is what by the seed ``raters``."""
-    return {row["rater"]: row["rater_kind"] for row in opened.rows(_LIST_RATERS, ("raters",))}
+    return {row["rater"]: row["rater_kind"] for row in opened.rows(QUERIES["list_raters"], ("raters",))}
 
 
 def read_given(opened: Warehouse, found: Round, raw_logs: Path | None) -> dict[Key, Given]:
     """Return the ratings of the interactions of a round, those that no build has read yet included."""
     if opened.has("base_ratings") and opened.lacks("base_ratings.correction"):
         raise ValueError("the last build is one of an earlier version of hcat: run `dbt build` first")
-    ids = {"interaction_ids": found.interaction_ids(), "cannot_judge": CANNOT_JUDGE}
+    ids = {"interaction_ids": found.interaction_ids()}
     given: dict[Key, Given] = {}
-    for row in opened.rows(_LIST_RATINGS, ("base_ratings",), **ids):
-        point = row["scale_point"] if row["scale_point"] == CANNOT_JUDGE else int(row["scale_point"])
+    for row in opened.rows(QUERIES["list_ratings"], ("base_ratings",), **ids):
+        point = CANNOT_JUDGE if row["is_unjudged"] else row["scale_point"]
         _add(given, row | {"scale_point": point}, row["rated_at"], is_read=True)
     kinds = read_kinds(opened)
-    files = opened.rows(_LIST_FILES, ("base_ratings",), review_round=found.name)
+    files = opened.rows(QUERIES["list_files"], ("base_ratings",), review_round=found.name)
     read_files = {row["source_file"].rsplit("/")[-1] for row in files}
     for name, record in _read_landed(raw_logs, found.name) if raw_logs else ():
         said = {"rater_kind": kinds.get(record["rater"], "unknown"), "correction": 0} | record
@@ -94,56 +85,37 @@ def describe_progress(given: Mapping[Key, Given], found: Round) -> list[str]:
     """Return one line per criterion: what people rated, and beside it what programs and language models rated."""
     lines = []
     for criterion in found.guidelines:
-        rated: dict[str, set[str]] = {}
-        unjudged = set()
+        rated: dict[tuple[str, bool], set[str]] = {}
         for key, each in given.items():
-            if key[1] == criterion and each.point != CANNOT_JUDGE:
-                rated.setdefault(each.rater_kind, set()).add(key[0])
-            elif key[1] == criterion and each.rater_kind == "person":
-                unjudged.add(key[0])
-        people = rated.pop("person", set())
-        left_over = len(unjudged - people)
-        cannot = f", and could not judge {left_over}" if left_over else ""
+            if key[1] == criterion:
+                rated.setdefault((each.rater_kind, each.point == CANNOT_JUDGE), set()).add(key[0])
+        people = rated.get(("person", False), set())
+        unjudged = rated.get(("person", True), set()) - people
         others = "; ".join(
-            f"{name} rated {len(rated[kind])}"
-            for kind, name in (
-                ("language_model", "language models"),
-                ("rule", "programs"),
-                ("unknown", "raters of unknown kind"),
-            )
-            if kind in rated
+            f"{name} rated {len(rated[kind, False])}" for kind, name in _OTHERS if (kind, False) in rated
         )
-        beside = f" (not people: {others})" if others else ""
-        lines.append(f"{criterion}: people rated {len(people)} of {len(found.drawn)} interactions{cannot}{beside}")
+        lines.append(
+            f"{criterion}: people rated {len(people)} of {len(found.drawn)} interactions"
+            + (f", and could not judge {len(unjudged)}" if unjudged else "")
+            + (f" (not people: {others})" if others else "")
+        )
     return lines
-
-
-def count_shared(given: Mapping[Key, Given]) -> int:
-    """Return how many (interaction, criterion) two raters of one kind rated in their first look."""
-    raters: dict[tuple[str, str, str], set[str]] = {}
-    for key, each in given.items():
-        if key[4] == 1 and each.point != CANNOT_JUDGE:
-            raters.setdefault((key[0], key[1], each.rater_kind), set()).add(key[2])
-    return sum(len(names) > 1 for names in raters.values())
 
 
 def _add(given: dict[Key, Given], row: Mapping[str, Any], rated_at: datetime | None, *, is_read: bool) -> None:
     """Add a rating to those of lower numbers; of one number the first one stands."""
-    key, number = key_of(row), row["correction"]
-    before = given.get(key)
-    if before and number <= before.correction:
-        return
-    history = (*(before.history if before else ()), (row["scale_point"], rated_at))
-    given[key] = Given(row["rater_kind"], row["review_round"], history, number, is_read)
+    key, before = key_of(row), given.get(key_of(row))
+    if before is None or row["correction"] > before.correction:
+        history = (*(before.history if before else ()), (row["scale_point"], rated_at))
+        given[key] = Given(row["rater_kind"], row["review_round"], history, row["correction"], is_read)
 
 
-def _read_landed(raw_logs: Path, review_round: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the ratings that imports of this round wrote, with their file, by number."""
-    records = []
-    for path in sorted(raw_logs.glob(f"ratings_{review_round}_*.jsonl")):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        records += [(path.name, json.loads(line)) for line in lines]
-    yield from sorted(
-        (each for each in records if each[1].get("review_round") == review_round),
-        key=lambda each: each[1].get("correction", 0),
-    )
+def _read_landed(raw_logs: Path, review_round: str) -> list[tuple[str, dict[str, Any]]]:
+    """Return the ratings that imports of this round wrote, with their file, by number."""
+    records = [
+        (path.name, json.loads(line))
+        for path in sorted(raw_logs.glob(f"ratings_{review_round}_*.jsonl"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    own = (each for each in records if each[1].get("review_round") == review_round)
+    return sorted(own, key=lambda each: each[1].get("correction", 0))

@@ -18,7 +18,6 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,7 +27,7 @@ from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.language.text import clean_text
 from hcat.review.ratings import Key, describe_progress, key_of, read_given, read_kinds, read_time
-from hcat.review.rounds import CANNOT_JUDGE, Round, describe_needs, find_version, read_round
+from hcat.review.rounds import CANNOT_JUDGE, QUERIES, Round, describe_needs, find_version, read_round
 from hcat.review.texts import Texts, read_texts
 
 #: Columns of a sheet, in their order; raters fill the last three.
@@ -76,12 +75,6 @@ _IDENTIFIERS = ("review_round", "interaction_id", "guideline_version")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
 # relative: a spreadsheet keeps 15 digits
 _NUMBER_TOLERANCE = 1e-14
-
-_LIST_LENGTHS = """
-select interaction_id, count_answer_characters
-from fct_interactions
-where list_contains($interaction_ids::varchar[], interaction_id)
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +205,7 @@ def import_labels(
         ids = {"interaction_ids": found.interaction_ids()}
         lengths = {
             row["interaction_id"]: row["count_answer_characters"]
-            for row in opened.rows(_LIST_LENGTHS, ("fct_interactions",), **ids)
+            for row in opened.rows(QUERIES["list_lengths"], ("fct_interactions",), **ids)
         }
     _refuse_other_sheets(sheet.name, rows, found, is_skipping=skip_invalid)
 
@@ -396,7 +389,9 @@ def _check_row(cells: Mapping[str, str], found: Round, lengths: Mapping[str, int
     passage, reason = _read_passage(texts["reason_start"], texts["reason_end"], lengths.get(drawn["interaction_id"], 0))
     if reason:
         return None, reason
-    if texts["rated_at"] and not _is_time(texts["rated_at"]):
+    try:
+        read_time(texts["rated_at"])
+    except ValueError:
         return None, f"rated_at must be a time such as 2026-05-01T10:00:00Z, got {got['rated_at']}"
     optional = {name: texts[name] for name in ("rated_at", "comment") if texts[name]}
     record = {
@@ -424,14 +419,6 @@ def _read_passage(start: str, end: str, count_characters: int) -> tuple[dict[str
         f"reason_start and reason_end must be a passage of the {count_characters:,} characters of the answer, "
         f"got {clean_label(start)} and {clean_label(end)}"
     )
-
-
-def _is_time(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_same(cell: str, text: str) -> bool:

@@ -13,53 +13,13 @@ from typing import Final
 from hcat.calibration.agreement import MINIMUM_CLUSTERS
 from hcat.engine.warehouse import Place, Row, Warehouse, open_warehouse
 from hcat.language.display import clean_label
-from hcat.review.ratings import Given, Key, count_shared, describe_progress, read_given
-from hcat.review.rounds import CANNOT_JUDGE, Round, describe_needs, find_version, read_round
+from hcat.review.ratings import Given, Key, describe_progress, read_given
+from hcat.review.rounds import CANNOT_JUDGE, QUERIES, Round, describe_needs, find_version, read_round
 
 #: Labels for half the width of an interval, as a multiple of those at hand.
 _FOUR_TIMES: Final = 4
 
 _NO_PAIR: Final = "no answer was rated by two raters of one kind: write the desk with --raters and --overlap"
-
-# of whole numbers with an order: the statistic that bears several raters and gaps
-_LIST_AGREEMENT = """
-select criterion, rater_kind, status, interval_status, agreement, agreement_low, agreement_high, count_units,
-    count_clusters
-from fct_rater_agreement
-where statistic = 'krippendorff_alpha_ordinal' and other_rater_kind is null and rater is null
-order by criterion, rater_kind
-"""
-
-_LIST_CALIBRATORS = """
-select calibrators.metric_name, calibrators.criterion, calibrators.count_labels,
-    calibrators.log_loss, calibrators.log_loss_standard_error, calibrators.status
-from fct_calibrators as calibrators
-where calibrators.is_chosen and calibrators.segment = 'all'
-order by calibrators.criterion, calibrators.metric_name
-"""
-
-_LIST_VALIDITY = """
-select metric_name, version_class, calibration_status, count_labels
-from fct_calibration_validity
-order by metric_name, version_class
-"""
-
-_LIST_SETS = """
-select
-    evaluations.metric_name,
-    count(*) as count_answers,
-    count(*) filter (where evaluations.prediction_set in ('accepted', 'failed')) as count_decided,
-    max(needed.target) as target,
-    max(needed.count_labels) as count_labels,
-    max(needed.count_labels_needed) as count_labels_needed,
-    max(needed.label_status) as label_status
-from fct_evaluations as evaluations
-left join fct_labels_needed as needed
-    on evaluations.metric_name = needed.metric_name and needed.purpose = 'decided_share'
-where evaluations.prediction_set is not null
-group by evaluations.metric_name
-order by evaluations.metric_name
-"""
 
 
 def describe_status(
@@ -73,8 +33,7 @@ def describe_status(
         found = read_round(opened, review_round)
         given = read_given(opened, found, raw_logs)
         waiting = sum(not each.is_read for each in given.values())
-        shared = count_shared(given)
-        no_pair = f"{shared} ratings can be compared: the next `dbt build` measures it" if shared else _NO_PAIR
+        no_pair = "the next `dbt build` measures it" if waiting else _NO_PAIR
         return [
             ("round", f"{found.name}, {len(found.drawn)} interactions"),
             *[("round", line) for line in describe_progress(given, found)],
@@ -121,7 +80,7 @@ def _describe_ratings(given: Mapping[Key, Given], found: Round) -> list[str]:
 def _describe_agreement(opened: Warehouse) -> list[str]:
     return [
         f"{row['criterion']}, {row['rater_kind'].replace('_', ' ')}: {_describe_alpha(row)}"
-        for row in opened.rows(_LIST_AGREEMENT, ("fct_rater_agreement",))
+        for row in opened.rows(QUERIES["list_agreement"], ("fct_rater_agreement",))
         if row["status"] != "no_pairable_values"
     ]
 
@@ -140,21 +99,21 @@ def _describe_alpha(row: Row) -> str:
 
 def _describe_calibration(opened: Warehouse) -> list[str]:
     validity: dict[str, list[str]] = {}
-    for row in opened.rows(_LIST_VALIDITY, ("fct_calibration_validity",)):
+    for row in opened.rows(QUERIES["list_validity"], ("fct_calibration_validity",)):
         status = row["calibration_status"].replace("_", " ")
         validity.setdefault(row["metric_name"], []).append(f"{status} for {clean_label(row['version_class'])}")
     return [
         f"{row['metric_name']} by {row['criterion']}: {row['count_labels']:,} labels, log loss {row['log_loss']:.3f} "
         f"(standard error {row['log_loss_standard_error']:.3f}); {describe_half_width(row['count_labels'])}; "
         + ", ".join(validity.get(row["metric_name"], ["in no version"]))
-        for row in opened.rows(_LIST_CALIBRATORS, ("fct_calibrators",))
+        for row in opened.rows(QUERIES["list_calibrators"], ("fct_calibrators",))
         if row["status"] == "fitted"
     ]
 
 
 def _describe_sets(opened: Warehouse) -> list[str]:
     lines = []
-    for row in opened.rows(_LIST_SETS, ("fct_evaluations.prediction_set", "fct_labels_needed")):
+    for row in opened.rows(QUERIES["list_sets"], ("fct_evaluations.prediction_set", "fct_labels_needed")):
         share = row["count_decided"] / row["count_answers"]
         text = f"{row['metric_name']}: {share:.0%} of {row['count_answers']:,} answers decided"
         if row["target"] is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Final
 
 from hcat.engine.warehouse import Warehouse
@@ -19,7 +20,7 @@ def _is_blank(text: str) -> str:
 
 
 #: Where the texts as logged are; only the working database has them.
-LOGGED_TABLES: Final = ("base_interactions", "base_queries", "base_retrievals", "base_chunks", "base_documents")
+LOGGED_TABLES: Final = ("base_interactions", "base_queries", "base_retrievals", "base_chunks")
 #: One row per interaction, as a table of SQL.
 LOGGED_INTERACTIONS: Final = """(
     select
@@ -43,7 +44,6 @@ LOGGED_CONTEXTS: Final = f"""(
     left join base_chunks as chunks on retrievals.chunk_id = chunks.chunk_id and chunks.record_status = 'staged'
     where retrievals.record_status = 'staged'
 )"""
-_LOGGED_TITLES: Final = "(select document_id, title from base_documents where record_status = 'staged')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,54 +59,50 @@ class Texts:
 def read_texts(
     opened: Warehouse, interaction_ids: Sequence[str], *, is_masked: bool
 ) -> tuple[dict[str, Texts], int | None]:
-    """Return the texts of those interactions that the logs still hold, and the number of passages to show.
+    """Return the texts of those interactions that the logs still hold, and how many passages are shown (None = all).
 
     Where systems usually retrieve different numbers of passages, raters would know them by it. The least of the usual
-    numbers (lower median of a system) is shown then; else the number is None, and all passages are shown.
+    numbers, which are the lower medians of the systems, is shown then.
     """
+    titles = "dim_documents" if is_masked else "base_documents where record_status = 'staged'"
+    # a build of selected models may lack the titles
+    if opened.lacks(titles.split()[0]):
+        titles = "(select null as document_id, null as title)"
     texts = f"""
         select
-            interaction_id,
-            case when not {_is_blank("query_text")} then query_text else '' end as query,
-            case when not {_is_blank("answer")} then answer else '' end as answer
-        from {"fct_interactions" if is_masked else LOGGED_INTERACTIONS}
-        where list_contains($interaction_ids::varchar[], interaction_id)
+            texts.interaction_id,
+            systems.system,
+            case when not {_is_blank("texts.query_text")} then texts.query_text else '' end as query,
+            case when not {_is_blank("texts.answer")} then texts.answer else '' end as answer
+        from {"fct_interactions" if is_masked else LOGGED_INTERACTIONS} as texts
+        left join fct_interactions as systems on texts.interaction_id = systems.interaction_id
+        where list_contains($interaction_ids::varchar[], texts.interaction_id)
     """
-    # a build of selected models may lack the titles
-    titles = "dim_documents" if opened.has("dim_documents") else "(select '' as document_id, '' as title)"
     contexts = f"""
-        with passages as (
-            select contexts.interaction_id, contexts.rank, contexts.context_text, coalesce(documents.title, '') as title
-            from {"fct_retrieved_contexts" if is_masked else LOGGED_CONTEXTS} as contexts
-            left join {titles if is_masked else _LOGGED_TITLES} as documents
-                on contexts.document_id = documents.document_id
-            where list_contains($interaction_ids::varchar[], interaction_id) and not {_is_blank("context_text")}
-        ),
-        counted as (
-            select systems.system, interaction_id, count(*) as count_passages
-            from passages
-            inner join fct_interactions as systems using (interaction_id)
-            group by all
-        ),
-        usual as (select quantile_disc(count_passages, 0.5) as usual from counted group by system)
         select
             interaction_id,
-            list(title order by rank) as titles,
-            list(context_text order by rank) as contexts,
-            (select case when min(usual) < max(usual) then min(usual) end from usual) as count_shown
-        from passages
+            list(coalesce(title, '') order by rank) as titles,
+            list(context_text order by rank) as contexts
+        from {"fct_retrieved_contexts" if is_masked else LOGGED_CONTEXTS} as contexts
+        left join (select document_id, title from {titles}) as documents on contexts.document_id = documents.document_id
+        where list_contains($interaction_ids::varchar[], interaction_id) and not {_is_blank("context_text")}
         group by interaction_id
     """
     reads = ("fct_interactions", "fct_retrieved_contexts") if is_masked else LOGGED_TABLES
     ids = {"interaction_ids": list(interaction_ids)}
-    retrieved, count_shown = {}, None
-    for row in opened.rows(contexts, reads, **ids):
-        retrieved[row["interaction_id"]] = tuple(zip(row["titles"], row["contexts"], strict=True))
-        count_shown = row["count_shown"]
+    retrieved = {
+        row["interaction_id"]: tuple(zip(row["titles"], row["contexts"], strict=True))
+        for row in opened.rows(contexts, reads, **ids)
+    }
+    rows = opened.rows(texts, reads, **ids)
+    counts: dict[str, list[int]] = {}
+    for row in rows:
+        if row["interaction_id"] in retrieved:
+            counts.setdefault(row["system"], []).append(len(retrieved[row["interaction_id"]]))
+    usual = {median_low(each) for each in counts.values()}
+    count_shown = min(usual) if len(usual) > 1 else None
     return {
-        row["interaction_id"]: Texts(
-            row["query"], own[:count_shown], row["answer"], own[count_shown:] if count_shown else ()
-        )
-        for row in opened.rows(texts, reads, **ids)
+        row["interaction_id"]: Texts(row["query"], own[:count_shown], row["answer"], own[count_shown or len(own) :])
+        for row in rows
         for own in [retrieved.get(row["interaction_id"], ())]
     }, count_shown

@@ -54,24 +54,6 @@ def test_percent_agreement_by_hand():
     assert (found.count_units, found.count_ratings, found.count_clusters) == (3, 8, 3)
 
 
-def test_cohen_kappa_by_hand():
-    # Cohen's cross table [[20, 5], [10, 15]]: observed .7, expected .5
-    ratings = np.repeat([[1.0, 1], [1, 0], [0, 1], [0, 0]], [20, 5, 10, 15], axis=0)
-    assert_allclose(cohen_kappa(ratings, own_clusters(ratings)).value, 0.4)
-
-
-def test_quadratic_kappa_by_hand():
-    # squared differences 0, 1, 4, 0: mean 1.25; all pairs of {0,1,0,2} x {0,2,2,2}: (12 + 4 + 12 + 4) / 16 = 2
-    ratings = np.array([[0.0, 0], [1, 2], [0, 2], [2, 2]])
-    assert_allclose(cohen_kappa(ratings, own_clusters(ratings), "quadratic").value, 1 - 1.25 / 2)
-
-
-def test_fleiss_kappa_by_hand():
-    # P_u = 1/3, 1, 1/3; shares of 0 and 1 are 4/9 and 5/9: (5/9 - 41/81) / (40/81) = .1
-    ratings = np.array([[0.0, 0, 1], [1, 1, 1], [0, 1, 0]])
-    assert_allclose(fleiss_kappa(ratings, own_clusters(ratings)).value, 0.1)
-
-
 @given(any_ratings())
 @settings(deadline=None)
 def test_alpha_agrees_with_krippendorff(ratings):

@@ -128,15 +128,6 @@ def test_neighbours_in_double_precision_keep_their_steps():
     assert_allclose(found.apply([1.0, upper]), [0.3, 0.8], atol=1e-12)
 
 
-def test_logistic_by_hand():
-    # two scores, shares 1/4 and 3/4: log odds -ln 3 and ln 3, through them goes one line (the penalty moves it by 1e-5)
-    scores, labels = np.repeat([0.0, 1.0], 100), np.tile([1, 0, 0, 0], 25)
-    labels = np.concatenate([labels, 1 - labels])
-    found = fit_calibrator(label_scores(scores, labels, np.arange(200)), "logistic").calibrator
-    assert_allclose(value(found, "intercept"), [-math.log(3)], atol=1e-4)
-    assert_allclose(value(found, "slope"), [2 * math.log(3)], atol=2e-4)
-
-
 def test_separable_scores_converge_and_say_so():
     scores = np.concatenate([np.linspace(-2, -0.1, 30), np.linspace(0.1, 2, 30)])
     found = fit_calibrator(label_scores(scores, scores > 0, np.arange(60)), "logistic")

@@ -51,13 +51,6 @@ TABLE_SCORES = np.concatenate([spread([0.2, 0.4, 0.8], [10, 8, 2]), spread([0.4,
 TABLE_LABELS = np.repeat([0, 1], 20)
 
 
-def test_youden_by_hand():
-    # J(>= .4) = 1 - 10/20 - 0 = .5; J(>= .8) = 1 - 2/20 - 4/20 = .7
-    rows = fit(TABLE_SCORES, TABLE_LABELS, "roc_youden")
-    assert numbers(rows) == [0.8, 0.8, 0.8]
-    assert [row.accepts for row in rows.values()] == [None] * 3
-
-
 def test_cost_weighted_cut_by_hand():
     # one half each. cost(>= .4) = r 10/20; cost(>= .8) = r 2/20 + 4/20; cost(none) = 1; cost(all) = r
     ratios = {0.2: (0.4, "ok", None), 1.0: (0.8, "ok", None), 10.0: (None, "no_threshold", "none")}

@@ -154,6 +154,20 @@ def test_named_raters_choose_themselves_and_keys_can_be_switched_off(browser: An
     assert "point 2" in seen.read(".criterion .said")
 
 
+def test_further_passages_come_on_request_and_a_phone_keeps_the_rating_in_sight(browser: Any, tmp_path: Path) -> None:
+    seen = visit(browser, write_desk(make_desk_warehouse(tmp_path)).path, viewport={"width": 390, "height": 700})
+    seen.begin()
+    counts = {}
+    for _ in range(4):
+        shown = seen.page.locator(".contexts li").count()
+        seen.press("p")
+        counts[seen.read(".query")] = (shown, seen.page.locator(".contexts li").count())
+        assert seen.page.locator("aside").bounding_box()["y"] < 600
+        seen.press("ArrowRight")
+    # of two passages one is shown, as of the other system
+    assert (counts["What is the fee?"], sorted(counts.values())) == ((1, 2), [(0, 0), (1, 1), (1, 1), (1, 2)])
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_on_any_screen(browser: Any, desk: Path, scheme: str) -> None:
     seen = visit(browser, write_desk(desk, raters=("anna", "ben")).path, color_scheme=scheme)
