@@ -9,7 +9,7 @@ logged answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -136,13 +136,7 @@ def _read_texts(opened: Warehouse, found: Round, *, is_masked: bool) -> tuple[di
     found_texts = {}
     for review_id, row in found.drawn.items():
         own = texts.get(row["interaction_id"], Texts("", (), ""))
-        found_texts[review_id] = {
-            "query": own.query,
-            "contexts": own.contexts,
-            "further": own.further,
-            "answer": own.answer,
-            "masks": place_masks(masks.get(row["interaction_id"], "")),
-        }
+        found_texts[review_id] = asdict(own) | {"masks": place_masks(masks.get(row["interaction_id"], ""))}
     return found_texts, count_shown
 
 

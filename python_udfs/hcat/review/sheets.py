@@ -48,14 +48,7 @@ COLUMNS: Final = (
 #: Columns that the desk adds: the look of the rater, and the passage of the answer that is the reason.
 DESK_COLUMNS: Final = ("rating_pass", "reason_start", "reason_end", "rated_at")
 #: Columns that a sheet must still have when it comes back.
-REQUIRED: Final = (
-    "review_id",
-    "interaction_id",
-    "criterion",
-    "guideline_version",
-    "scale_point",
-    "rater",
-)
+REQUIRED: Final = ("review_id", "interaction_id", "criterion", "guideline_version", "scale_point", "rater")
 #: Characters of a cell (in UTF-16, as spreadsheets count); they hold 32,767 and cut silently.
 CELL_CHARACTERS: Final = 32_000
 #: A longer cell is read as a broken file: what a spreadsheet writes is not above 32,767 characters.
