@@ -350,16 +350,6 @@ def test_the_same_sheet_twice_writes_nothing_and_a_fuller_one_what_is_new(
     assert len({(each["interaction_id"], each["criterion"]) for each in landed(raw_logs)}) == 8
 
 
-def test_a_rating_that_a_build_has_read_is_known(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
-    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute(
-            "insert into base_ratings values ('plain', 'anna', 'relevance', '1.0', 2, 1, false, 'staged', 'person',"
-            " null, 0, null, 'ratings.jsonl')"
-        )
-    imported = run(fill(warehouse, tmp_path / "sheet.csv"), warehouse, raw_logs)
-    assert (imported.count_new, imported.count_known) == (7, 1)
-
-
 @pytest.mark.parametrize("separator", [",", ";"])
 @pytest.mark.parametrize("line_end", ["\r\n", "\n"])
 @pytest.mark.parametrize("mark", ["\ufeff", ""])
