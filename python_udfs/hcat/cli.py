@@ -47,6 +47,14 @@ SHOWN_PROBLEMS = 40
 RoundOption = Annotated[
     str | None, typer.Option("--round", help="Name of the review round; by default the latest one.")
 ]
+RawLogsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--raw-logs",
+        envvar="HCAT_RAW_LOGS",
+        help="Folder of raw logs with the ratings; by default the var hcat_raw_logs of the dbt project.",
+    ),
+]
 
 
 def _show_version(is_wanted: bool) -> None:
@@ -521,7 +529,7 @@ def write_desk(
                 for name, (count, twice) in written.assigned.items()
             ],
             ("texts", "private data masked" if written.is_masked else "unmasked: only for those who may read the logs"),
-            ("next", "open it in a browser, rate, save the sheet, then `hcat labels import SHEET`"),
+            ("next", "open it in a browser, rate, save the sheet, then `hcat labels import SHEET --rater-kind person`"),
         ]
     )
 
@@ -562,14 +570,7 @@ def export_labels(
 def import_labels(
     place: Place,
     sheet: Annotated[Path, typer.Argument(help="CSV file that raters have filled in.")],
-    raw_logs: Annotated[
-        Path | None,
-        typer.Option(
-            "--raw-logs",
-            envvar="HCAT_RAW_LOGS",
-            help="Folder of raw logs that receives the ratings; by default the var hcat_raw_logs of the dbt project.",
-        ),
-    ] = None,
+    raw_logs: RawLogsOption = None,
     review_round: RoundOption = None,
     skip_invalid: Annotated[
         bool, typer.Option("--skip-invalid", help="Import the usable rows and write the others to a rejects file.")
@@ -598,20 +599,18 @@ def import_labels(
             f"{sheet}: unusable rows: {len(imported.problems)}; nothing was imported; fix them, or use --skip-invalid"
         )
     raters = f" by {len(imported.raters)} raters into {imported.path}" if imported.path else ""
-    unjudged = imported.count_cannot_judge
+    unjudged, corrected, older = imported.count_cannot_judge, imported.count_corrected, imported.count_older
     skipped = [("skipped", f"{len(imported.problems)} rows, see {imported.rejects}")] if imported.rejects else []
     say_in_columns(
         [
             ("imported", f"{imported.count_new} ratings{raters}"),
-            *([("raters", "kind not said: use --rater-kind or the seed raters")] if raters and not rater_kind else []),
+            *([("corrected", f"{corrected} of them replace an earlier value, which is kept")] if corrected else []),
             *([("no label", f"{unjudged} of them say that the rater cannot judge")] if unjudged else []),
             ("known", f"{imported.count_known} ratings were imported before"),
+            *([("older", f"{older} ratings were changed later: a newer rated_at would count")] if older else []),
             ("not rated", f"{imported.count_unrated} rows without a scale point"),
             *skipped,
-            *[
-                ("round", f"{imported.review_round}, {criterion}: {rated} of {count} interactions rated")
-                for criterion, (rated, count) in imported.missing.items()
-            ],
+            *[("round", f"{imported.review_round}, {line}") for line in imported.progress],
             *[("labels", f"{need} (as of the last build)") for need in imported.needs],
             *([("next", "run `dbt build`")] if imported.path else []),
         ]
@@ -623,11 +622,13 @@ def import_labels(
 def show_label_status(
     place: Place,
     review_round: Annotated[str | None, typer.Argument(help="Name of the round; by default the latest one.")] = None,
+    raw_logs: RawLogsOption = None,
 ) -> None:
     """Show who rated what in a round, and what agreement, calibration and sets would gain from more labels."""
+    from hcat.engine.project import find_raw_logs
     from hcat.review.status import describe_status
 
-    say_in_columns(describe_status(place, review_round))
+    say_in_columns(describe_status(place, review_round, raw_logs or find_raw_logs(place.project or Path())))
 
 
 def main() -> None:

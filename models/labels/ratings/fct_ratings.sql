@@ -1,17 +1,5 @@
 -- Also a rating that gives no label is kept: a second pass, or one of a kind that another outranks.
-with ratings as (
-    select * from {{ ref('hcat', 'stg_ratings') }}
-),
-
-interactions as (
-    select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions') }}
-),
-
-labels as (
-    select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
-),
-
-scale_points as (
+with scale_points as (
     select criterion, scale_point, min(scale_label) as scale_label from {{ seed('rating_scales') }}
     group by criterion, scale_point
 )
@@ -26,6 +14,8 @@ select {{ columns_of_contract({
     'scale_point': 'ratings.scale_point::integer',
     'accept_from': 'labels.accept_from::integer',
     'rating_pass': 'ratings.rating_pass::integer',
+    'correction': 'ratings.correction::integer',
+    'first_scale_point': "case when ratings.correction > 0 then ratings.first_scale_point end",
     'human_label': 'labels.label',
     'count_raters': 'labels.count_raters',
     'mean_scale_point': 'labels.mean_scale_point',
@@ -33,8 +23,10 @@ select {{ columns_of_contract({
     'reason_end': 'ratings.reason_end::integer',
     'is_accepting': 'ratings.scale_point >= labels.accept_from',
 }, of='ratings') }}
-from ratings
-inner join interactions on ratings.interaction_id = interactions.interaction_id
-left join labels on ratings.interaction_id = labels.interaction_id and ratings.criterion = labels.criterion
+from {{ ref('hcat', 'stg_ratings') }} as ratings
+inner join {{ ref('hcat', 'int_interactions') }} as interactions
+    on ratings.interaction_id = interactions.interaction_id
+left join {{ ref('hcat', 'int_ratings_adjudicated') }} as labels
+    on ratings.interaction_id = labels.interaction_id and ratings.criterion = labels.criterion
 left join scale_points
     on ratings.criterion = scale_points.criterion and ratings.scale_point = scale_points.scale_point

@@ -2,20 +2,13 @@
 {{ config(materialized='table') }}
 {%- set columns = [
     'interaction_id', 'rater', 'rater_kind', 'criterion', 'guideline_version', 'scale_point', 'rating_pass', 'rated_at',
-    'review_round', 'sampling', 'inclusion_probability', 'comment', 'reason_start', 'reason_end'
+    'review_round', 'sampling', 'inclusion_probability', 'comment', 'reason_start', 'reason_end',
+    'correction'
 ] %}
 {%- set folded = ['interaction_id', 'rater', 'rater_kind', 'criterion', 'scale_point', 'rated_at'] %}
 
 with source as (
     {{ landed_and_folded('ratings', columns, folded) | indent(4) }}
-),
-
-rating_scales as (
-    select * from {{ seed('rating_scales') }}
-),
-
-raters as (
-    select * from {{ seed('raters') }}
 ),
 
 interactions as (
@@ -51,6 +44,7 @@ renamed as (
         {{ text_or_null('comment') }} as comment,
         {{ text_or_null('reason_start') }} as reason_start_text,
         {{ text_or_null('reason_end') }} as reason_end_text,
+        {{ text_or_null('correction') }} as correction_text,
 
         -- numerics
         -- The passage of the answer that is the reason for the rating: characters of the logged answer from 0, the end
@@ -67,6 +61,9 @@ renamed as (
 
         -- Pass 2 is a rater's second look at the same interaction: it tests consistency and is no second rater.
         {{ integer_or_null("coalesce(" ~ text_or_null('rating_pass') ~ ", '1')") }} as rating_pass,
+
+        -- A rater who changes a rating sends it once more with the next number; the first one is number 0.
+        {{ integer_or_null("coalesce(" ~ text_or_null('correction') ~ ", '0')", least=0) }} as correction,
 
         -- booleans
         -- A rater who cannot judge gives no point of the scale. The record is kept and is never a label.
@@ -95,7 +92,7 @@ located as (
             false
         ) as has_reason
     from renamed
-    left join raters on renamed.rater = raters.rater
+    left join {{ seed('raters') }} as raters on renamed.rater = raters.rater
     left join interactions on renamed.interaction_id = interactions.known_interaction_id
 ),
 
@@ -116,7 +113,7 @@ checked as (
             when criterion is null then 'criterion is missing or blank'
             when
                 not exists (
-                    select 1 from rating_scales
+                    select 1 from {{ seed('rating_scales') }} as rating_scales
                     where
                         rating_scales.criterion = located.criterion
                         and (rating_scales.scale_point = located.scale_point or located.is_unjudged)
@@ -125,6 +122,8 @@ checked as (
                 || left(criterion || ' ' || coalesce(scale_point_text, 'null'), 80)
             when rating_pass is null
                 then 'rating_pass is not an integer: ' || left(rating_pass_text, 80)
+            when correction is null
+                then 'correction is not an integer of at least 0: ' || left(correction_text, 80)
             when sampling not in ('audit', 'targeted', 'release')
                 then 'sampling is not audit, targeted or release: ' || left(sampling, 80)
             when inclusion_probability is null or not (inclusion_probability > 0 and inclusion_probability <= 1)
@@ -134,11 +133,24 @@ checked as (
     from located
 ),
 
-{{ number_records(['interaction_id', 'rater', 'criterion', 'guideline_version', 'rating_pass'], [
+{{ number_records(['interaction_id', 'rater', 'criterion', 'guideline_version', 'rating_pass', 'correction'], [
     'rated_at_fault',
     "case when coalesce(reason_start_text, reason_end_text) is not null and not has_reason then"
     ~ " 'reason_start and reason_end are no passage of the answer: '"
     ~ " || left(coalesce(reason_start_text, 'null') || ' ' || coalesce(reason_end_text, 'null'), 80) end"
-]) }}
+], into='numbered_records') }},
+
+-- Of a rating and its corrections the last one counts. The earlier ones stay here, with their time and comment.
+final as (
+    select
+        *,
+        record_status = 'staged' and lead(correction) over corrections is not null as is_corrected,
+        first_value(if(is_unjudged, 'cannot_judge', scale_point::string)) over corrections as first_scale_point
+    from numbered_records
+    window corrections as (
+        partition by interaction_id, rater, criterion, guideline_version, rating_pass, record_status
+        order by correction
+    )
+)
 
 select * from final

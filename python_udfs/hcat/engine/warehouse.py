@@ -86,6 +86,11 @@ limit 1
 CLOCK_SKEW: Final = timedelta(seconds=60)
 
 
+def read_queries(path: Path) -> Mapping[str, str]:
+    """Return name -> SQL of a file in which each query stands below a line ``-- query: name``."""
+    return dict(re.findall(r"^-- query: (\w+)\n(.*?)(?=^-- query: |\Z)", path.read_text(encoding="utf-8"), re.M | re.S))
+
+
 class WarehouseError(RuntimeError):
     """The warehouse cannot be read; the message is one line that says why."""
 

@@ -9,7 +9,7 @@ logged answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -72,7 +72,7 @@ def write_desk(
         found = read_round(opened, review_round)
         if is_masked and opened.lacks("fct_interactions.answer_masks"):
             raise ValueError("no masks of private data in this build: say --unmasked if raters may read the logs")
-        texts = _read_texts(opened, found, is_masked=is_masked)
+        texts, count_shown = _read_texts(opened, found, is_masked=is_masked)
     # a round may be older than the logs at hand
     review_ids = [each for each in found.ordered() if texts[each]["answer"]]
     if not review_ids:
@@ -89,6 +89,7 @@ def write_desk(
         "columns": COLUMNS,
         "cannot_judge": CANNOT_JUDGE,
         "is_masked": is_masked,
+        "count_shown": count_shown,
         "criteria": [_describe_criterion(name, points) for name, points in found.guidelines.items()],
         "items": [
             {
@@ -129,22 +130,17 @@ def place_masks(masks: str) -> list[tuple[int, int, int, int]]:
     return places
 
 
-def _read_texts(opened: Warehouse, found: Round, *, is_masked: bool) -> dict[str, dict[str, Any]]:
-    """Return review_id -> query, contexts, answer, and the masks of the answer."""
+def _read_texts(opened: Warehouse, found: Round, *, is_masked: bool) -> tuple[dict[str, dict[str, Any]], int | None]:
+    """Return review_id -> query, contexts, answer and the masks of the answer, and the number of contexts to show."""
     ids = found.interaction_ids()
-    texts = read_texts(opened, ids, is_masked=is_masked)
+    texts, count_shown = read_texts(opened, ids, is_masked=is_masked)
     rows = opened.rows(_LIST_MASKS, ("fct_interactions",), interaction_ids=ids) if is_masked else []
     masks = {row["interaction_id"]: row["answer_masks"] or "" for row in rows}
     found_texts = {}
     for review_id, row in found.drawn.items():
         own = texts.get(row["interaction_id"], Texts("", (), ""))
-        found_texts[review_id] = {
-            "query": own.query,
-            "contexts": list(own.contexts),
-            "answer": own.answer,
-            "masks": place_masks(masks.get(row["interaction_id"], "")),
-        }
-    return found_texts
+        found_texts[review_id] = asdict(own) | {"masks": place_masks(masks.get(row["interaction_id"], ""))}
+    return found_texts, count_shown
 
 
 def _describe_criterion(name: str, points: Sequence[Row]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ The rejects are those of the build, because the same models decide (:mod:`hcat.e
 from __future__ import annotations
 
 import csv
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import pyarrow as pa
 
 from hcat.engine import relations
 from hcat.engine.staging import Staging, find_project, read_variables
-from hcat.engine.warehouse import open_warehouse
+from hcat.engine.warehouse import open_warehouse, read_queries
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.files import ROWS_PER_BATCH
 from hcat.landing.folding import fold_traces
@@ -47,13 +46,7 @@ LANGUAGE_MODEL = "language_model"
 # the staging models in the order in which they read each other
 _ORDER = ("spans", "documents", "chunks", "queries", "interactions", "retrievals", "ratings", "relevance_judgements")
 
-_QUERIES: Final[Mapping[str, str]] = dict(
-    re.findall(
-        r"^-- query: (\w+)\n(.*?)(?=^-- query: |\Z)",
-        Path(__file__).with_name("check.sql").read_text(encoding="utf-8"),
-        re.MULTILINE | re.DOTALL,
-    )
-)
+_QUERIES: Final = read_queries(Path(__file__).with_name("check.sql"))
 
 
 @dataclass(frozen=True, slots=True)

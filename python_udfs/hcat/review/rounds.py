@@ -8,41 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from hcat.engine.keys import hash_text
-from hcat.engine.warehouse import Row, Warehouse
+from hcat.engine.warehouse import Row, Warehouse, read_queries
 
 #: What a rater answers who cannot judge; it stands in the place of a scale point and is never a label.
 CANNOT_JUDGE: Final = "cannot_judge"
 
+QUERIES: Final = read_queries(Path(__file__).with_name("queries.sql"))
 _TABLES: Final = ("int_interactions_sampled_for_review", "rating_scales", "calibration_targets")
-
-_LIST_ROUNDS = """
-select review_round, round_number, count(*) as count_drawn
-from int_interactions_sampled_for_review
-group by review_round, round_number
-order by round_number desc
-"""
-
-_LIST_DRAWN = """
-select review_id, review_round, interaction_id, sampling, inclusion_probability
-from int_interactions_sampled_for_review
-order by review_id
-"""
-
-_LIST_GUIDELINES = """
-select criterion, scale_point, scale_label, guideline_version, guideline_text
-from rating_scales
-where criterion in (select criterion from calibration_targets)
-order by criterion, scale_point
-"""
-
-_LIST_LABELS_NEEDED = """
-select metric_name, purpose, target, count_labels, count_labels_needed, count_labels_missing
-from fct_labels_needed
-order by metric_name, purpose, target
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +41,16 @@ class Round:
 
 def read_round(opened: Warehouse, review_round: str | None) -> Round:
     """Return a round, by default the one drawn last."""
-    rounds = [row["review_round"] for row in opened.rows(_LIST_ROUNDS, _TABLES)]
+    rounds = [row["review_round"] for row in opened.rows(QUERIES["list_rounds"], _TABLES)]
     if not rounds:
         raise ValueError("the warehouse must hold a review round, got none: run `dbt build` on logs with new answers")
     name = rounds[0] if review_round is None else review_round
     if name not in rounds:
         raise ValueError(f"review round must be one of {', '.join(sorted(rounds))}, got {name}")
     guidelines: dict[str, list[Row]] = {}
-    for row in opened.rows(_LIST_GUIDELINES, _TABLES):
+    for row in opened.rows(QUERIES["list_guidelines"], _TABLES):
         guidelines.setdefault(row["criterion"], []).append(row)
-    rows = opened.rows(_LIST_DRAWN, _TABLES)
+    rows = opened.rows(QUERIES["list_drawn"], _TABLES)
     drawn = {row["review_id"]: row for row in rows if row["review_round"] == name}
     others = {row["review_id"]: row["review_round"] for row in rows if row["review_round"] != name}
     return Round(name, drawn, others, guidelines)
@@ -86,11 +62,16 @@ def find_version(points: Sequence[Row]) -> str:
 
 
 def describe_needs(opened: Warehouse) -> tuple[str, ...]:
-    """Return how many labels are missing as of the last build, one line per target of the seed `review_targets`."""
+    """Return the labels that targets of the seed `review_targets` have and need as of the last build, one line each."""
+    without = {
+        "no_labels": "labels; an accepted and a failed one are needed to plan",
+        "out_of_reach": "labels; no number of labels is enough with this score",
+    }
+    planned = "of {count_labels_needed}, {count_labels_missing} missing"
     return tuple(
-        f"{row['metric_name']}, {row['purpose'].replace('_', ' ')} {row['target']:g}: "
-        f"{row['count_labels']} of {row['count_labels_needed']}, {row['count_labels_missing']} missing"
-        for row in opened.rows(_LIST_LABELS_NEEDED, ("fct_labels_needed",))
+        f"{row['metric_name']}, {row['purpose'].replace('_', ' ')} {row['target']:g}: {row['count_labels']} "
+        + (without[row["label_status"]] if row["count_labels_needed"] is None else planned.format(**row))
+        for row in opened.rows(QUERIES["list_labels_needed"], ("fct_labels_needed",))
     )
 
 

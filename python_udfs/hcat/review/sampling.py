@@ -43,13 +43,7 @@ LABELS_NEEDED_SCHEMA = pa.schema(
 )
 
 
-def labels_for_half_width(
-    rate: float,
-    half_width: float,
-    confidence: float = 0.95,
-    design_effect: float = 1.0,
-    count_interactions: int | None = None,
-) -> int:
+def labels_for_half_width(rate: float, half_width: float, confidence: float = 0.95, design_effect: float = 1.0) -> int:
     """Return how many labels give a rate's Wilson interval the half-width, at least 1."""
     if not 0 < half_width < 0.5:
         raise ValueError(f"half_width must lie in (0, 0.5), got {half_width}")
@@ -58,19 +52,11 @@ def labels_for_half_width(
     constant = squared**2 * (half_width**2 - 0.25)
     # h < .5 makes the constant negative, so that exactly one root is positive
     count = (-linear + math.sqrt(linear**2 - 4 * half_width**2 * constant)) / (2 * half_width**2)
-    count *= design_effect
-    if count_interactions is not None:
-        count /= 1 + max(count - 1, 0.0) / count_interactions
-        return min(count_interactions, _round_up(count))
-    return _round_up(count)
+    return _round_up(count * design_effect)
 
 
 def labels_for_difference(
-    first_rate: float,
-    second_rate: float,
-    power: float = 0.80,
-    confidence: float = 0.95,
-    design_effect: float = 1.0,
+    first_rate: float, second_rate: float, power: float = 0.80, confidence: float = 0.95, design_effect: float = 1.0
 ) -> int:
     """Return how many labels each of two groups needs so that a two-sided test tells their rates apart."""
     if not (0 <= first_rate <= 1 and 0 <= second_rate <= 1) or first_rate == second_rate:

@@ -18,7 +18,6 @@ import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +26,8 @@ from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.language.display import clean_label
 from hcat.language.text import clean_text
-from hcat.review.rounds import CANNOT_JUDGE, Round, describe_needs, find_version, read_round
+from hcat.review.ratings import Key, describe_progress, key_of, read_given, read_kinds, read_time
+from hcat.review.rounds import CANNOT_JUDGE, QUERIES, Round, describe_needs, find_version, read_round
 from hcat.review.texts import Texts, read_texts
 
 #: Columns of a sheet, in their order; raters fill the last three.
@@ -48,14 +48,7 @@ COLUMNS: Final = (
 #: Columns that the desk adds: the look of the rater, and the passage of the answer that is the reason.
 DESK_COLUMNS: Final = ("rating_pass", "reason_start", "reason_end", "rated_at")
 #: Columns that a sheet must still have when it comes back.
-REQUIRED: Final = (
-    "review_id",
-    "interaction_id",
-    "criterion",
-    "guideline_version",
-    "scale_point",
-    "rater",
-)
+REQUIRED: Final = ("review_id", "interaction_id", "criterion", "guideline_version", "scale_point", "rater")
 #: Characters of a cell (in UTF-16, as spreadsheets count); they hold 32,767 and cut silently.
 CELL_CHARACTERS: Final = 32_000
 #: A longer cell is read as a broken file: what a spreadsheet writes is not above 32,767 characters.
@@ -75,25 +68,6 @@ _IDENTIFIERS = ("review_round", "interaction_id", "guideline_version")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d*)?(?:[eE][+-]?\d+)?")
 # relative: a spreadsheet keeps 15 digits
 _NUMBER_TOLERANCE = 1e-14
-
-# what a rater could not judge is a record too; it has no point of the scale
-_LIST_RATINGS = """
-select interaction_id, rater, criterion, guideline_version, scale_point, rating_pass, is_unjudged
-from base_ratings
-where record_status = 'staged' and list_contains($interaction_ids::varchar[], interaction_id)
-"""
-
-_LIST_LENGTHS = """
-select interaction_id, count_answer_characters
-from fct_interactions
-where list_contains($interaction_ids::varchar[], interaction_id)
-"""
-
-Key = tuple[str, str, str, str, int]
-"""(interaction_id, criterion, rater, guideline_version, rating_pass)"""
-
-Point = int | str
-"""A point of the scale, or :data:`CANNOT_JUDGE`"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +99,14 @@ class Imported:
     review_round: str
     raters: tuple[str, ...]  # who gave the new ratings
     count_new: int  # ratings written
+    count_corrected: int  # of them, those that replace an earlier value
     count_cannot_judge: int  # of them
     count_known: int  # imported before
+    count_older: int  # older than what counts, and left out
     count_unrated: int  # rows without a scale point
     problems: tuple[Problem, ...]  # unless they were to be skipped, nothing was written because of them
     rejects: Path | None  # where skipped rows were written with the reason
-    missing: Mapping[str, tuple[int, int]]  # criterion -> interactions of the round with a rating, and all
+    progress: tuple[str, ...]  # what people rated of the round, one line per criterion
     needs: tuple[str, ...]  # labels missing for the seed `review_targets` as of the last build, one line each
 
 
@@ -162,15 +138,17 @@ def export_labels(
         raise ValueError(f"separator must be one of {' '.join(SEPARATORS)}, got {separator}")
     with open_warehouse(warehouse) as opened:
         found = read_round(opened, review_round)
-        texts = read_texts(opened, found.interaction_ids(), is_masked=False)
+        texts, count_shown = read_texts(opened, found.interaction_ids(), is_masked=False)
         needs = describe_needs(opened)
     path = output or find_folder(warehouse) / f"review_{found.name}.csv"
+    # in every row alike, so that it tells no system from another
+    limit = f"\n(contexts: at most the best {count_shown} passages)" if count_shown else ""
     rows: list[list[str]] = []
     count_cut = 0
     for review_id in found.ordered():
         interaction_id = found.drawn[review_id]["interaction_id"]
         own = texts.get(interaction_id, Texts("", (), ""))
-        contexts: Sequence[str] = own.contexts
+        contexts = [f"{title}\n{text}" if title else text for title, text in own.contexts]
         if len(contexts) > 1:
             contexts = [f"[{number}] {text}" for number, text in enumerate(contexts, start=1)]
         for criterion, points in found.guidelines.items():
@@ -184,7 +162,8 @@ def export_labels(
                 "answer": own.answer,
                 "guideline": "\n".join(
                     f"{point['scale_point']} = {point['scale_label']}: {point['guideline_text']}" for point in points
-                ),
+                )
+                + limit,
                 "guideline_version": find_version(points),
             }
             shown = {name: cut(text) for name, text in whole.items()}
@@ -214,37 +193,35 @@ def import_labels(
     with open_warehouse(warehouse) as opened:
         found = read_round(opened, review_round)
         needs = describe_needs(opened)
+        given = read_given(opened, found, raw_logs)
+        kinds = read_kinds(opened)
         ids = {"interaction_ids": found.interaction_ids()}
-        given: dict[Key, Point] = {
-            _key(row): CANNOT_JUDGE if row["is_unjudged"] else row["scale_point"]
-            for row in opened.rows(_LIST_RATINGS, ("base_ratings",), **ids)
-        }
         lengths = {
             row["interaction_id"]: row["count_answer_characters"]
-            for row in opened.rows(_LIST_LENGTHS, ("fct_interactions",), **ids)
+            for row in opened.rows(QUERIES["list_lengths"], ("fct_interactions",), **ids)
         }
-    given.update(_read_landed(raw_logs, found.name))
     _refuse_other_sheets(sheet.name, rows, found, is_skipping=skip_invalid)
 
     records: dict[Key, dict[str, Any]] = {}
     first_rows: dict[Key, int] = {}
     problems: list[Problem] = []
-    count_known = count_unrated = 0
+    count_known = count_older = count_unrated = 0
     for number, cells in rows:
         record, reason = _check_row(cells, found, lengths)
         if record is not None:
-            key = _key(record)
+            key = key_of(record)
+            known = given.get(key)
             if key in first_rows:
                 reason = f"each rating must come once, got {_name(key)} in rows {first_rows[key]} and {number}"
+            elif known is None:
+                records[key] = record
+            elif known.point == record["scale_point"]:
+                count_known += 1
+            elif known.outdates(record["scale_point"], read_time(record.get("rated_at"))):
+                count_older += 1
             else:
-                first_rows[key] = number
-                known = given.get(key)
-                if known == record["scale_point"]:
-                    count_known += 1
-                elif known is not None:
-                    reason = f"{_name(key)} must stay {known}, as it was given first, got {record['scale_point']}"
-                else:
-                    records[key] = record
+                records[key] = record | {"correction": known.correction + 1}
+            first_rows.setdefault(key, number)
         elif not reason:
             count_unrated += 1
         if reason:
@@ -253,6 +230,13 @@ def import_labels(
     path, rejected = None, None
     if problems and not skip_invalid:
         records = {}
+    raters = tuple(sorted({key[2] for key in records}))
+    nameless = [clean_label(rater) for rater in raters if rater_kind is None and rater not in kinds]
+    if nameless:
+        raise ValueError(
+            f"{sheet.name}: nothing says who rated ({', '.join(nameless)}): add --rater-kind person, or --rater-kind "
+            "language_model, or name them in the seed raters"
+        )
     if problems and skip_invalid:
         rejected = rejects or sheet.with_name(f"{sheet.stem}_rejected.csv")
         _write_rejects(rejected, problems)
@@ -262,25 +246,21 @@ def import_labels(
         content = "".join(line + "\n" for line in lines)
         path = raw_logs / f"ratings_{found.name}_{hash_text(content)[:12]}.jsonl"
         _write(path, content)
-    given.update({key: record["scale_point"] for key, record in records.items()})
-    rated = {(key[0], key[1]) for key, point in given.items() if point != CANNOT_JUDGE}
-    interaction_ids = set(found.interaction_ids())
-    missing = {
-        criterion: (sum((each, criterion) in rated for each in interaction_ids), len(interaction_ids))
-        for criterion in found.guidelines
-    }
-    raters = tuple(sorted({key[2] for key in records}))
+    with open_warehouse(warehouse) as opened:
+        progress = describe_progress(read_given(opened, found, raw_logs), found)
     return Imported(
         path,
         found.name,
         raters,
         len(records),
+        sum("correction" in record for record in records.values()),
         sum(record["scale_point"] == CANNOT_JUDGE for record in records.values()),
         count_known,
+        count_older,
         count_unrated,
         tuple(problems),
         rejected,
-        missing,
+        tuple(progress),
         needs,
     )
 
@@ -339,24 +319,9 @@ def _is_dangerous(text: str) -> bool:
     return text.startswith(_WHITE_STARTS) or text.lstrip().startswith(_FORMULA_STARTS)
 
 
-def _key(row: Mapping[str, Any]) -> Key:
-    return row["interaction_id"], row["criterion"], row["rater"], row["guideline_version"] or "", row["rating_pass"]
-
-
 def _name(key: Key) -> str:
     look = "" if key[4] == 1 else f", pass {key[4]}"
     return f"{key[1]} of {clean_label(key[0])} by {clean_label(key[2])}{look}"
-
-
-def _read_landed(raw_logs: Path, review_round: str) -> dict[Key, Point]:
-    """Return the ratings that earlier imports wrote and that no build may have read yet."""
-    landed: dict[Key, Point] = {}
-    for path in sorted(raw_logs.glob(f"ratings_{review_round}_*.jsonl")):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            record = json.loads(line)
-            if record.get("review_round") == review_round:
-                landed.setdefault(_key(record), record["scale_point"])
-    return landed
 
 
 def _refuse_other_sheets(
@@ -417,7 +382,9 @@ def _check_row(cells: Mapping[str, str], found: Round, lengths: Mapping[str, int
     passage, reason = _read_passage(texts["reason_start"], texts["reason_end"], lengths.get(drawn["interaction_id"], 0))
     if reason:
         return None, reason
-    if texts["rated_at"] and not _is_time(texts["rated_at"]):
+    try:
+        read_time(texts["rated_at"])
+    except ValueError:
         return None, f"rated_at must be a time such as 2026-05-01T10:00:00Z, got {got['rated_at']}"
     optional = {name: texts[name] for name in ("rated_at", "comment") if texts[name]}
     record = {
@@ -445,14 +412,6 @@ def _read_passage(start: str, end: str, count_characters: int) -> tuple[dict[str
         f"reason_start and reason_end must be a passage of the {count_characters:,} characters of the answer, "
         f"got {clean_label(start)} and {clean_label(end)}"
     )
-
-
-def _is_time(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_same(cell: str, text: str) -> bool:

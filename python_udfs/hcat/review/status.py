@@ -6,81 +6,40 @@ mart plans labels for a target (`fct_labels_needed`), its number is shown instea
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from hcat.calibration.agreement import MINIMUM_CLUSTERS
 from hcat.engine.warehouse import Place, Row, Warehouse, open_warehouse
 from hcat.language.display import clean_label
-from hcat.review.rounds import Round, describe_needs, find_version, read_round
+from hcat.review.ratings import Given, Key, describe_progress, read_given
+from hcat.review.rounds import CANNOT_JUDGE, QUERIES, Round, describe_needs, find_version, read_round
 
 #: Labels for half the width of an interval, as a multiple of those at hand.
 _FOUR_TIMES: Final = 4
 
 _NO_PAIR: Final = "no answer was rated by two raters of one kind: write the desk with --raters and --overlap"
 
-_COUNT_RATINGS = """
-select
-    criterion,
-    rater,
-    rater_kind,
-    max(guideline_version) as guideline_version,
-    count(distinct interaction_id) filter (where not is_unjudged and rating_pass = 1) as count_rated,
-    count(distinct interaction_id) filter (where is_unjudged and rating_pass = 1) as count_cannot_judge,
-    count(distinct interaction_id) filter (where rating_pass > 1) as count_second
-from base_ratings
-where record_status = 'staged' and review_round = $review_round
-group by criterion, rater, rater_kind
-order by criterion, rater, rater_kind
-"""
 
-# of whole numbers with an order: the statistic that bears several raters and gaps
-_LIST_AGREEMENT = """
-select criterion, rater_kind, status, interval_status, agreement, agreement_low, agreement_high, count_units
-from fct_rater_agreement
-where statistic = 'krippendorff_alpha_ordinal' and other_rater_kind is null and rater is null
-order by criterion, rater_kind
-"""
+def describe_status(
+    warehouse: Path | Place, review_round: str | None = None, raw_logs: Path | None = None
+) -> list[tuple[str, str]]:
+    """Return lines of (subject, text) on a round: who rated what, agreement, calibration, sets and labels needed.
 
-_LIST_CALIBRATORS = """
-select calibrators.metric_name, calibrators.criterion, calibrators.count_labels,
-    calibrators.log_loss, calibrators.log_loss_standard_error, calibrators.status
-from fct_calibrators as calibrators
-where calibrators.is_chosen and calibrators.segment = 'all'
-order by calibrators.criterion, calibrators.metric_name
-"""
-
-_LIST_VALIDITY = """
-select metric_name, version_class, calibration_status, count_labels
-from fct_calibration_validity
-order by metric_name, version_class
-"""
-
-_LIST_SETS = """
-select
-    evaluations.metric_name,
-    count(*) as count_answers,
-    count(*) filter (where evaluations.prediction_set in ('accepted', 'failed')) as count_decided,
-    max(needed.target) as target,
-    max(needed.count_labels_missing) as count_labels_missing,
-    max(needed.label_status) as label_status
-from fct_evaluations as evaluations
-left join fct_labels_needed as needed
-    on evaluations.metric_name = needed.metric_name and needed.purpose = 'decided_share'
-where evaluations.prediction_set is not null
-group by evaluations.metric_name
-order by evaluations.metric_name
-"""
-
-
-def describe_status(warehouse: Path | Place, review_round: str | None = None) -> list[tuple[str, str]]:
-    """Return lines of (subject, text) on a round: who rated what, agreement, calibration, sets and labels needed."""
+    Ratings that were imported into ``raw_logs`` since the last build count as rated; all else is of the last build.
+    """
     with open_warehouse(warehouse) as opened:
         found = read_round(opened, review_round)
+        given = read_given(opened, found, raw_logs)
+        waiting = sum(not each.is_read for each in given.values())
+        no_pair = "the next `dbt build` measures it" if waiting else _NO_PAIR
         return [
-            ("round", f"{found.name}, {len(found.drawn)} interactions, as of the last build"),
-            *_or_none("ratings", _describe_ratings(opened, found), "none of this round"),
-            *_or_none("agreement", _describe_agreement(opened), _NO_PAIR),
+            ("round", f"{found.name}, {len(found.drawn)} interactions"),
+            *[("round", line) for line in describe_progress(given, found)],
+            *_or_none("ratings", _describe_ratings(given, found), "none of this round"),
+            *([("waiting", f"{waiting} ratings: run `dbt build`; what follows is without them")] if waiting else []),
+            *_or_none("agreement", _describe_agreement(opened), no_pair),
             *_or_none("calibration", _describe_calibration(opened), "no score is calibrated"),
             *_or_none("sets", _describe_sets(opened), "no prediction sets"),
             *_or_none("labels", describe_needs(opened), "no targets in the seed review_targets"),
@@ -96,20 +55,24 @@ def _or_none(subject: str, texts: Iterable[str], without: str) -> list[tuple[str
     return [(subject, text) for text in texts] or [(subject, without)]
 
 
-def _describe_ratings(opened: Warehouse, found: Round) -> list[str]:
-    rows = opened.rows(_COUNT_RATINGS, ("base_ratings",), review_round=found.name)
-    count = len(found.drawn)
+def _describe_ratings(given: Mapping[Key, Given], found: Round) -> list[str]:
+    counted: dict[tuple[str, str, str], list[tuple[Key, Given]]] = {}
+    for key, each in sorted(given.items(), key=lambda item: item[0]):
+        if each.review_round == found.name:
+            counted.setdefault((key[1], key[2], each.rater_kind), []).append((key, each))
     lines = []
-    for row in rows:
-        left = count - row["count_rated"] - row["count_cannot_judge"]
-        second = f", {row['count_second']} rated twice" if row["count_second"] else ""
-        points = found.guidelines.get(row["criterion"])
-        version = row["guideline_version"]
-        old = f"; guideline {version}" if points and version not in (None, find_version(points)) else ""
+    for (criterion, rater, kind), own in sorted(counted.items()):
+        first = {key[0]: each.point for key, each in own if key[4] == 1}
+        unjudged = sum(point == CANNOT_JUDGE for point in first.values())
+        twice = len({key[0] for key, _ in own if key[4] > 1})
+        version = max(key[3] for key, _ in own)
+        points = found.guidelines.get(criterion)
+        old = f"; guideline {version}" if points and version not in ("", find_version(points)) else ""
         lines.append(
-            f"{row['criterion']} by {clean_label(row['rater'])} ({row['rater_kind'].replace('_', ' ')}): "
-            f"{row['count_rated']} rated, {row['count_cannot_judge']} cannot judge, {left} of the round not rated"
-            f"{second}{old}"
+            f"{criterion} by {clean_label(rater)} ({kind.replace('_', ' ')}): {len(first) - unjudged} rated, "
+            f"{unjudged} cannot judge, {len(found.drawn) - len(first)} of the round not rated"
+            + (f", {twice} rated twice" if twice else "")
+            + old
         )
     return lines
 
@@ -117,7 +80,7 @@ def _describe_ratings(opened: Warehouse, found: Round) -> list[str]:
 def _describe_agreement(opened: Warehouse) -> list[str]:
     return [
         f"{row['criterion']}, {row['rater_kind'].replace('_', ' ')}: {_describe_alpha(row)}"
-        for row in opened.rows(_LIST_AGREEMENT, ("fct_rater_agreement",))
+        for row in opened.rows(QUERIES["list_agreement"], ("fct_rater_agreement",))
         if row["status"] != "no_pairable_values"
     ]
 
@@ -128,35 +91,36 @@ def _describe_alpha(row: Row) -> str:
         return f"{row['status'].replace('_', ' ')} {shared}"
     alpha = f"Krippendorff's alpha {row['agreement']:.2f}"
     if row["agreement_low"] is None:
-        return f"{alpha} {shared}; no interval ({row['interval_status'].replace('_', ' ')})"
+        have = f": {row['count_clusters']}; {MINIMUM_CLUSTERS} are needed" * (row["count_clusters"] < MINIMUM_CLUSTERS)
+        return f"{alpha} {shared}; no interval ({row['interval_status'].replace('_', ' ')}{have})"
     interval = f"({row['agreement_low']:.2f} to {row['agreement_high']:.2f})"
     return f"{alpha} {interval} {shared}; {describe_half_width(row['count_units'])}"
 
 
 def _describe_calibration(opened: Warehouse) -> list[str]:
     validity: dict[str, list[str]] = {}
-    for row in opened.rows(_LIST_VALIDITY, ("fct_calibration_validity",)):
+    for row in opened.rows(QUERIES["list_validity"], ("fct_calibration_validity",)):
         status = row["calibration_status"].replace("_", " ")
         validity.setdefault(row["metric_name"], []).append(f"{status} for {clean_label(row['version_class'])}")
     return [
         f"{row['metric_name']} by {row['criterion']}: {row['count_labels']:,} labels, log loss {row['log_loss']:.3f} "
         f"(standard error {row['log_loss_standard_error']:.3f}); {describe_half_width(row['count_labels'])}; "
         + ", ".join(validity.get(row["metric_name"], ["in no version"]))
-        for row in opened.rows(_LIST_CALIBRATORS, ("fct_calibrators",))
+        for row in opened.rows(QUERIES["list_calibrators"], ("fct_calibrators",))
         if row["status"] == "fitted"
     ]
 
 
 def _describe_sets(opened: Warehouse) -> list[str]:
     lines = []
-    for row in opened.rows(_LIST_SETS, ("fct_evaluations.prediction_set", "fct_labels_needed")):
+    for row in opened.rows(QUERIES["list_sets"], ("fct_evaluations.prediction_set", "fct_labels_needed")):
         share = row["count_decided"] / row["count_answers"]
         text = f"{row['metric_name']}: {share:.0%} of {row['count_answers']:,} answers decided"
         if row["target"] is not None:
             missing = {
                 "out_of_reach": "out of reach with this score",
-                "no_labels": "not planned without labels",
-            }.get(row["label_status"]) or f"{row['count_labels_missing']} labels missing"
+                "no_labels": "not planned without an audit label of either side",
+            }.get(row["label_status"]) or f"{row['count_labels']} labels, {row['count_labels_needed']} are needed"
             text += f"; target {row['target']:.0%}: {missing}"
         lines.append(text)
     return lines

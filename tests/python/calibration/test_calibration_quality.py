@@ -73,18 +73,6 @@ def test_debiased_error_by_hand():
     assert_allclose(quality.calibration_error["calibration_error_debiased"], math.sqrt(0.09 - 0.09 / 399))
 
 
-def test_slope_and_intercept_by_hand():
-    # logits 0 and ln 9; shares 1/2 and 3/4 have log odds 0 and ln 3: the slope is 1/2
-    probabilities = np.repeat([0.5, 0.9], 40)
-    labels = np.concatenate([np.tile([0, 1], 20), np.tile([0, 1, 1, 1], 10)])
-    quality = measure_quality(probabilities, labels, np.arange(80), base_rate=0.5, count_draws=200)
-    assert_allclose(values(quality)["calibration_slope"], 0.5, atol=1e-9)
-    # the intercept a with slope 1 makes predictions add up to the 50 accepted
-    intercept = values(quality)["calibration_intercept"]
-    assert_allclose(40 * expit(intercept) + 40 * expit(math.log(9) + intercept), 50, atol=1e-8)
-    assert intercept < 0
-
-
 def test_tied_scores_are_never_split():
     # 30 of 40 rows share one score: deciles would part them
     probabilities = np.concatenate([np.linspace(0.1, 0.3, 5), np.full(30, 0.5), np.linspace(0.7, 0.9, 5)])

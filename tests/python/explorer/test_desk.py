@@ -27,12 +27,15 @@ def test_a_desk_holds_what_raters_need_and_nothing_that_steers_them(warehouse: P
     data = read_block(desk.path)
     by_query = {item["query"]: item for item in data["items"]}
     # whole texts: a page has no cells that cut them
-    assert {(item["query"], tuple(item["contexts"]), item["answer"]) for item in data["items"]} == {
-        (query, tuple(contexts), answer) for query, contexts, answer, *_ in INTERACTIONS.values()
-    }
-    assert by_query["What is the fee?"]["contexts"] == ["The fee is 5 euros.", "Students pay nothing."]
+    assert {
+        (item["query"], tuple(text for _, text in item["contexts"] + item["further"]), item["answer"])
+        for item in data["items"]
+    } == {(query, tuple(contexts), answer) for query, contexts, answer, *_ in INTERACTIONS.values()}
+    # of two systems, one retrieves two passages and the other one: a rater sees one of either
+    assert by_query["What is the fee?"]["contexts"] == [["Fees", "The fee is 5 euros."]]
+    assert (data["count_shown"], {len(item["contexts"]) for item in data["items"]}) == (1, {0, 1})
     assert [point["text"] for point in data["criteria"][0]["points"]] == [f"faithfulness as in {n}" for n in (0, 1, 2)]
-    assert set(data["items"][0]) == {"review_id", "interaction_id", "query", "contexts", "answer", "masks"}
+    assert set(data["items"][0]) == {"review_id", "interaction_id", "query", "contexts", "further", "answer", "masks"}
     content = desk.path.read_text(encoding="utf-8")
     for cue in ("audit", "targeted", "0.1234567", "0.7654321", "sampling", "probability", "fluency"):
         assert cue not in content

@@ -113,7 +113,10 @@ def test_a_closed_tab_loses_nothing_and_raters_do_not_meet(browser: Any, desk: P
     first.press("2", "1", "Enter", "2", "n", "half done")
     first.page.close()
     again = Visit(context.new_page(), path)
-    again.begin()
+    again.press("anna")
+    assert "5 answers, 1 rated in this browser" in again.read("form")
+    again.press("Enter")
+    again.page.wait_for_selector("article")
     assert "Answer 2 of 5" in again.read("article h2")
     assert "1 of 5 rated" in again.read("header")
     assert again.page.input_value("textarea") == "half done"
@@ -149,6 +152,20 @@ def test_named_raters_choose_themselves_and_keys_can_be_switched_off(browser: An
     seen.page.get_by_role("button", name="Point 2").first.focus()
     seen.press("Enter")
     assert "point 2" in seen.read(".criterion .said")
+
+
+def test_further_passages_come_on_request_and_a_phone_keeps_the_rating_in_sight(browser: Any, tmp_path: Path) -> None:
+    seen = visit(browser, write_desk(make_desk_warehouse(tmp_path)).path, viewport={"width": 390, "height": 700})
+    seen.begin()
+    counts = {}
+    for _ in range(4):
+        shown = seen.page.locator(".contexts li").count()
+        seen.press("p")
+        counts[seen.read(".query")] = (shown, seen.page.locator(".contexts li").count())
+        assert seen.page.locator("aside").bounding_box()["y"] < 600
+        seen.press("ArrowRight")
+    # of two passages one is shown, as of the other system
+    assert (counts["What is the fee?"], sorted(counts.values())) == ((1, 2), [(0, 0), (1, 1), (1, 1), (1, 2)])
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -191,7 +208,7 @@ def test_hostile_texts_are_shown_and_not_run(browser: Any, tmp_path: Path, monke
     assert {row["interaction_id"] for row in read(sheet)} >= {"'=cmd|' /C calc'!A0", "script"}
     raw_logs = tmp_path / "raw"
     raw_logs.mkdir()
-    imported = import_labels(sheet, warehouse, raw_logs)
+    imported = import_labels(sheet, warehouse, raw_logs, rater_kind="person")
     assert (imported.count_new, imported.problems, imported.raters) == (8, (), ("<b>=anna</b>",))
     reasons = {
         record["interaction_id"]: HOSTILE[record["interaction_id"]][2][record["reason_start"] : record["reason_end"]]

@@ -38,10 +38,6 @@ def test_labels_for_half_width_by_hand():
     # at p = .5 half the width is .5 z / sqrt(n + z^2): n = z^2 (1 / (4 h^2) - 1) = 3.8415 x 99 = 380.3
     assert labels_for_half_width(0.5, 0.05) == 381
     assert labels_for_half_width(0.5, 0.05, design_effect=2.0) == 761
-    # of 500 interactions: 380.3 / (1 + 379.3 / 500) = 216.3
-    assert labels_for_half_width(0.5, 0.05, count_interactions=500) == 217
-    assert labels_for_half_width(0.5, 0.001, count_interactions=40) == 40
-    assert labels_for_half_width(0.5, 0.49, count_interactions=1) == 1
 
 
 @pytest.mark.parametrize(("first", "second"), [(0.1, 0.2), (0.05, 0.08), (0.3, 0.2), (0.5, 0.6), (0.0, 0.02)])

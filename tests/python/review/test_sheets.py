@@ -47,18 +47,24 @@ create table base_queries (query_id varchar, query_text varchar, reference_answe
 create table base_retrievals (
     interaction_id varchar, chunk_id varchar, rank integer, text varchar, record_status varchar
 );
-create table base_chunks (chunk_id varchar, chunk_text varchar, record_status varchar);
+create table base_chunks (chunk_id varchar, document_id varchar, chunk_text varchar, record_status varchar);
+create table base_documents (document_id varchar, title varchar, record_status varchar);
 create table base_ratings (
     interaction_id varchar, rater varchar, criterion varchar, guideline_version varchar, scale_point integer,
-    rating_pass integer, is_unjudged boolean, record_status varchar, rater_kind varchar, review_round varchar
+    rating_pass integer, is_unjudged boolean, record_status varchar, rater_kind varchar, review_round varchar,
+    correction integer, rated_at timestamp, source_file varchar
 );
+create table raters (rater varchar, rater_kind varchar);
 """
 #: As the marts have them; nothing is masked.
 MARTS = """
 create table fct_interactions as
-select interaction_id, query_text, answer, null::varchar as answer_masks, length(answer) as count_answer_characters
+select interaction_id, query_text, answer, null::varchar as answer_masks, length(answer) as count_answer_characters,
+    if(interaction_id = 'plain', 'bot 1', 'bot 2') as system
 from base_interactions;
-create table fct_retrieved_contexts as select interaction_id, rank, text as context_text from base_retrievals;
+create table fct_retrieved_contexts as
+select interaction_id, rank, text as context_text, chunk_id as document_id from base_retrievals;
+create table dim_documents as select document_id, title from base_documents;
 """
 
 
@@ -98,13 +104,14 @@ def make_warehouse(folder: Path, rounds: Mapping[str, list[str]] | None = None) 
             )
             # in the wrong order: the rank decides
             for rank, text in reversed(list(enumerate(contexts, start=1))):
-                connection.execute(
-                    "insert into base_retrievals values ($1, null, $2, $3, 'staged')", [each, rank, text]
-                )
+                connection.execute("insert into base_retrievals values ($1, 'd', $2, $3, 'staged')", [each, rank, text])
+        connection.execute("insert into base_chunks values ('d', 'd', null, 'staged')")
+        connection.execute("insert into base_documents values ('d', 'Fees', 'staged')")
         connection.execute(MARTS)
         connection.execute(
             "create table fct_labels_needed as select 'groundedness' as metric_name, 'half_width' as purpose,"
-            " 0.05::double as target, 81 as count_labels, 381 as count_labels_needed, 300 as count_labels_missing"
+            " 0.05::double as target, 81 as count_labels, 381 as count_labels_needed, 300 as count_labels_missing,"
+            " 'labels_missing' as label_status"
         )
     return folder
 
@@ -208,10 +215,12 @@ def test_a_sheet_holds_what_raters_need_and_nothing_that_steers_them(warehouse: 
     }
     first = next(row for row in rows if row["interaction_id"] == "plain" and row["criterion"] == "relevance")
     assert first["query"] == "What is the fee?"
-    assert first["contexts"] == "[1] The fee is 5 euros.\n\n[2] Students pay nothing."
+    # the other system retrieved one passage: the further ones of this one would tell it
+    assert first["contexts"] == "Fees\nThe fee is 5 euros."
     assert first["answer"] == "5 euros."
     assert first["guideline"].splitlines() == [
-        f"{point} = point {point}: relevance as in {point}" for point in (0, 1, 2)
+        *[f"{point} = point {point}: relevance as in {point}" for point in (0, 1, 2)],
+        "(contexts: at most the best 1 passages)",
     ]
     assert [first[name] for name in ("scale_point", "rater", "comment")] == ["", "", ""]
     for cue in (b"audit", b"targeted", b"0.1234567", b"0.7654321", b"sampling", b"probability", b"fluency"):
@@ -225,7 +234,11 @@ def test_no_cell_of_a_sheet_is_run_and_long_ones_say_that_they_are_cut(warehouse
     assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
     assert max(len(cell) for cell in cells) < 32_767
     hostile = next(row for row in rows if row["interaction_id"] == "formula")
-    assert (hostile["query"], hostile["contexts"], hostile["answer"]) == ("'=cmd|' /C calc'!A0", "'@SUM(1)", "'\t=1+1")
+    assert (hostile["query"], hostile["contexts"], hostile["answer"]) == (
+        "'=cmd|' /C calc'!A0",
+        "Fees\n@SUM(1)",
+        "'\t=1+1",
+    )
     # one answer is too long, in the rows of both criteria
     assert exported.count_cut == 2
     long = next(row for row in rows if row["interaction_id"] == "'2026-05")
@@ -270,7 +283,7 @@ def test_without_a_round_there_is_no_sheet(tmp_path: Path) -> None:
 
 
 def run(sheet: Path, warehouse: Path, raw_logs: Path, **settings: object) -> Imported:
-    return import_labels(sheet, warehouse, raw_logs, **settings)  # type: ignore[arg-type]
+    return import_labels(sheet, warehouse, raw_logs, **{"rater_kind": "person"} | settings)  # type: ignore[arg-type]
 
 
 def test_ratings_land_with_the_sampling_of_the_warehouse(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
@@ -280,7 +293,10 @@ def test_ratings_land_with_the_sampling_of_the_warehouse(warehouse: Path, raw_lo
     imported = run(sheet, warehouse, raw_logs)
     assert (imported.count_new, imported.count_known, imported.count_unrated) == (8, 0, 0)
     assert imported.raters == ("anna",)
-    assert imported.missing == {"faithfulness": (4, 4), "relevance": (4, 4)}
+    assert imported.progress == (
+        "faithfulness: people rated 4 of 4 interactions",
+        "relevance: people rated 4 of 4 interactions",
+    )
     assert imported.path is not None
     assert imported.path.name.startswith("ratings_round_1_")
     assert list(raw_logs.iterdir()) == [imported.path]
@@ -298,8 +314,21 @@ def test_ratings_say_who_filled_the_sheet(warehouse: Path, raw_logs: Path, tmp_p
     sheet = fill(warehouse, tmp_path / "sheet.csv")
     with pytest.raises(ValueError, match="rater kind must be one of person, language_model, got robot"):
         run(sheet, warehouse, raw_logs, rater_kind="robot")
-    run(sheet, warehouse, raw_logs, rater_kind="language_model")
+    with pytest.raises(ValueError, match=r"sheet.csv: nothing says who rated \(anna\): add --rater-kind person, or"):
+        run(sheet, warehouse, raw_logs, rater_kind=None)
+    assert landed(raw_logs) == []
+    imported = run(sheet, warehouse, raw_logs, rater_kind="language_model")
     assert {each["rater_kind"] for each in landed(raw_logs)} == {"language_model"}
+    assert imported.progress[0] == (
+        "faithfulness: people rated 0 of 4 interactions (not people: language models rated 4)"
+    )
+    # the seed knows ben
+    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("insert into raters values ('ben', 'person')")
+    other = write(tmp_path / "ben.csv", [row | {"rater": "ben"} for row in read(sheet)[:1]])
+    assert run(other, warehouse, raw_logs, rater_kind=None).count_new == 1
+    # nothing new needs no answer
+    assert run(sheet, warehouse, raw_logs, rater_kind=None).count_known == 8
 
 
 def test_the_same_sheet_twice_writes_nothing_and_a_fuller_one_what_is_new(
@@ -310,7 +339,7 @@ def test_the_same_sheet_twice_writes_nothing_and_a_fuller_one_what_is_new(
     )
     first = run(half, warehouse, raw_logs)
     assert (first.count_new, first.count_unrated) == (4, 4)
-    assert first.missing == {"faithfulness": (2, 4), "relevance": (2, 4)}
+    assert [line.split(": ")[1] for line in first.progress] == ["people rated 2 of 4 interactions"] * 2
     before = {path: path.read_bytes() for path in raw_logs.iterdir()}
     again = run(half, warehouse, raw_logs)
     assert (again.path, again.count_new, again.count_known, again.count_unrated) == (None, 0, 4, 4)
@@ -319,15 +348,6 @@ def test_the_same_sheet_twice_writes_nothing_and_a_fuller_one_what_is_new(
     assert (whole.count_new, whole.count_known) == (4, 4)
     assert len(landed(raw_logs)) == 8
     assert len({(each["interaction_id"], each["criterion"]) for each in landed(raw_logs)}) == 8
-
-
-def test_a_rating_that_a_build_has_read_is_known(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
-    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute(
-            "insert into base_ratings values ('plain', 'anna', 'relevance', '1.0', 2, 1, false, 'staged', null, null)"
-        )
-    imported = run(fill(warehouse, tmp_path / "sheet.csv"), warehouse, raw_logs)
-    assert (imported.count_new, imported.count_known) == (7, 1)
 
 
 @pytest.mark.parametrize("separator", [",", ";"])
@@ -375,7 +395,7 @@ def test_one_bad_row_lands_nothing_and_is_skipped_on_demand(
     refused = run(sheet, warehouse, raw_logs)
     assert [problem.row for problem in refused.problems] == [4]
     assert (refused.path, refused.count_new, refused.rejects) == (None, 0, None)
-    assert refused.missing["faithfulness"] == (0, 4)
+    assert refused.progress[0] == "faithfulness: people rated 0 of 4 interactions"
     assert list(raw_logs.iterdir()) == []
     with pytest.raises(AssertionError, match=message):
         raise AssertionError(refused.problems[0].reason)
@@ -388,20 +408,41 @@ def test_one_bad_row_lands_nothing_and_is_skipped_on_demand(
     assert set(COLUMNS) < set(rejected[0])
 
 
-def test_a_rating_given_twice_or_changed_later_is_refused(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
-    sheet = fill(warehouse, tmp_path / "sheet.csv")
-    rows = read(sheet)
+def test_a_rating_given_twice_is_refused(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
+    rows = read(fill(warehouse, tmp_path / "sheet.csv"))
     doubled = run(write(tmp_path / "doubled.csv", [*rows, rows[0]]), warehouse, raw_logs)
     assert [problem.row for problem in doubled.problems] == [10]
     assert "must come once, got" in doubled.problems[0].reason
     assert doubled.problems[0].reason.endswith("in rows 2 and 10")
+
+
+def test_a_changed_rating_counts_and_an_older_sheet_does_not_undo_it(
+    warehouse: Path, raw_logs: Path, tmp_path: Path
+) -> None:
+    sheet = fill(warehouse, tmp_path / "sheet.csv")
+    rows = read(sheet)
     run(sheet, warehouse, raw_logs)
-    changed = run(write(tmp_path / "changed.csv", [rows[0] | {"scale_point": "0"}, *rows[1:]]), warehouse, raw_logs)
-    assert [problem.row for problem in changed.problems] == [2]
-    assert changed.problems[0].reason.endswith("must stay 2, as it was given first, got 0")
+    changed = write(tmp_path / "changed.csv", [rows[0] | {"scale_point": "0"}, *rows[1:]])
+    imported = run(changed, warehouse, raw_logs)
+    assert (imported.count_new, imported.count_corrected, imported.count_known) == (1, 1, 7)
+    points = [(each.get("correction"), each["scale_point"]) for each in landed(raw_logs)]
+    # what was said first stays in the logs
+    assert sorted(points, key=str) == sorted([(1, 0), *[(None, 2)] * 8], key=str)
+    # neither the same sheet nor the older one changes anything
+    before = {path: path.read_bytes() for path in raw_logs.iterdir()}
+    assert run(changed, warehouse, raw_logs).count_known == 8
+    older = run(sheet, warehouse, raw_logs)
+    assert (older.path, older.count_known, older.count_older) == (None, 7, 1)
+    assert {path: path.read_bytes() for path in raw_logs.iterdir()} == before
+    # times decide where there are some: a later one counts, an earlier one does not
+    for hour, point, count in ((12, "1", 1), (11, "cannot_judge", 0), (13, "2", 1)):
+        timed = {"scale_point": point, "rated_at": f"2026-05-01T{hour}:00:00Z"}
+        imported = run(write(tmp_path / "timed.csv", [rows[0] | timed]), warehouse, raw_logs)
+        assert (imported.count_corrected, imported.count_older) == (count, 1 - count)
+    assert max(each.get("correction", 0) for each in landed(raw_logs)) == 3
     # another person is another rating
     other = run(write(tmp_path / "other.csv", [row | {"rater": "ben"} for row in rows]), warehouse, raw_logs)
-    assert other.count_new == 8
+    assert (other.count_new, other.count_corrected) == (8, 0)
 
 
 def test_a_sheet_of_another_round_is_told_so(tmp_path: Path, raw_logs: Path) -> None:
@@ -448,7 +489,10 @@ def test_a_second_pass_a_reason_and_an_answer_that_nobody_can_judge_come_back(
     imported = run(sheet, warehouse, raw_logs)
     assert (imported.count_new, imported.count_cannot_judge, imported.problems) == (3, 1, ())
     # what nobody could judge is not rated
-    assert imported.missing == {"faithfulness": (1, 4), "relevance": (0, 4)}
+    assert imported.progress == (
+        "faithfulness: people rated 1 of 4 interactions",
+        "relevance: people rated 0 of 4 interactions, and could not judge 1",
+    )
     names = ("criterion", "rating_pass", "scale_point", "reason_start", "reason_end", "rated_at", "comment")
     assert [tuple(each.get(name) for name in names) for each in landed(raw_logs)] == [
         ("faithfulness", 1, 2, 0, 8, "2026-05-01T10:00:00Z", "wrong fee"),

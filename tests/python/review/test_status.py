@@ -12,7 +12,8 @@ from hcat.review.status import describe_status
 
 RATINGS = """
 create or replace table base_ratings as
-select *, scale_point is null as is_unjudged, 'staged' as record_status from (values
+select *, scale_point is null as is_unjudged, 'staged' as record_status, 0 as correction, null::timestamp as rated_at,
+    'ratings.jsonl' as source_file from (values
     ('plain', 'anna', 'person', 'relevance', '1.0', 2, 1, 'round_1'),
     ('plain', 'anna', 'person', 'relevance', '1.0', 1, 2, 'round_1'),
     ('formula', 'anna', 'person', 'relevance', '1.0', 0, 1, 'round_1'),
@@ -22,13 +23,14 @@ select *, scale_point is null as is_unjudged, 'staged' as record_status from (va
 ) as given (interaction_id, rater, rater_kind, criterion, guideline_version, scale_point, rating_pass, review_round);
 create table fct_rater_agreement as
 select * from (values
-    ('relevance', 'krippendorff_alpha_ordinal', 'person', null, null, 'estimated', 'estimated', 0.7, 0.5, 0.85, 40),
-    ('faithfulness', 'krippendorff_alpha_ordinal', 'person', null, null, 'estimated', 'no_spread', 1, null, null, 12),
-    ('fluency', 'krippendorff_alpha_ordinal', 'person', null, null, 'no_variation', 'none', null, null, null, 5),
-    ('bias', 'krippendorff_alpha_ordinal', 'person', null, null, 'no_pairable_values', 'none', null, null, null, 0),
-    ('relevance', 'percent_agreement', 'person', null, null, 'estimated', 'estimated', 0.9, 0.8, 0.95, 40)
+    ('relevance', 'krippendorff_alpha_ordinal', 'person', null, null, 'estimated', 'estimated', 0.7, 0.5, 0.85, 40, 30),
+    ('faithfulness', 'krippendorff_alpha_ordinal', 'person', null, null, 'estimated', 'too_few_clusters', 1, null,
+        null, 12, 9),
+    ('fluency', 'krippendorff_alpha_ordinal', 'person', null, null, 'no_variation', 'none', null, null, null, 5, 5),
+    ('bias', 'krippendorff_alpha_ordinal', 'person', null, null, 'no_pairable_values', 'none', null, null, null, 0, 0),
+    ('relevance', 'percent_agreement', 'person', null, null, 'estimated', 'estimated', 0.9, 0.8, 0.95, 40, 30)
 ) as given (criterion, statistic, rater_kind, other_rater_kind, rater, status, interval_status, agreement,
-    agreement_low, agreement_high, count_units);
+    agreement_low, agreement_high, count_units, count_clusters);
 create table fct_calibrators as
 select 'groundedness' as metric_name, 'faithfulness' as criterion, 'all' as segment, 'fitted' as status,
     true as is_chosen, 100 as count_labels, 0.25 as log_loss, 0.04 as log_loss_standard_error;
@@ -54,7 +56,9 @@ def test_the_status_says_what_more_labels_would_change(warehouse: Path) -> None:
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute(RATINGS)
     assert describe_status(warehouse) == [
-        ("round", "round_1, 4 interactions, as of the last build"),
+        ("round", "round_1, 4 interactions"),
+        ("round", "faithfulness: people rated 0 of 4 interactions"),
+        ("round", "relevance: people rated 2 of 4 interactions, and could not judge 1"),
         (
             "ratings",
             "relevance by anna (person): 2 rated, 1 cannot judge, 1 of the round not rated, 1 rated twice",
@@ -66,7 +70,7 @@ def test_the_status_says_what_more_labels_would_change(warehouse: Path) -> None:
         (
             "agreement",
             "faithfulness, person: Krippendorff's alpha 1.00 on 12 interactions that several rated;"
-            " no interval (no spread)",
+            " no interval (too few clusters: 9; 10 are needed)",
         ),
         ("agreement", "fluency, person: no variation on 5 interactions that several rated"),
         (
@@ -79,7 +83,7 @@ def test_the_status_says_what_more_labels_would_change(warehouse: Path) -> None:
             "groundedness by faithfulness: 100 labels, log loss 0.250 (standard error 0.040);"
             " about 300 more would halve the interval; in force for assistant 1",
         ),
-        ("sets", "groundedness: 75% of 4 answers decided; target 80%: 30 labels missing"),
+        ("sets", "groundedness: 75% of 4 answers decided; target 80%: 100 labels, 130 are needed"),
         ("labels", "groundedness, decided share 0.8: 100 of 130, 30 missing"),
     ]
 
@@ -88,7 +92,7 @@ def test_a_round_without_ratings_has_a_status(warehouse: Path) -> None:
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         connection.execute("drop table fct_labels_needed")
     assert dict(describe_status(warehouse, "round_1")) == {
-        "round": "round_1, 4 interactions, as of the last build",
+        "round": "relevance: people rated 0 of 4 interactions",
         "ratings": "none of this round",
         "agreement": "no answer was rated by two raters of one kind: write the desk with --raters and --overlap",
         "calibration": "no score is calibrated",

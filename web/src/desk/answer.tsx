@@ -1,4 +1,5 @@
 import type { Ref } from 'preact'
+import { showHidden } from './passages'
 import { TEXTS } from './texts'
 
 // The answer with one passage marked: text nodes only, so that places can be counted and nothing of it is run.
@@ -18,6 +19,22 @@ export function AnswerText({
     <div class={isChoosing ? 'text answer choosing' : 'text answer'} ref={box} tabIndex={0} role="group" dir="auto" aria-label={TEXTS.answer}>
       {start < end ? [text.slice(0, start), <mark key="mark">{text.slice(start, end)}</mark>, text.slice(end)] : text}
     </div>
+  )
+}
+
+// What was retrieved, with the titles of the documents.
+export function Passages({ passages }: { passages: [string, string][] }) {
+  return (
+    <ol class="contexts">
+      {passages.map(([title, text], index) => (
+        <li key={index} aria-label={TEXTS.context(index + 1)}>
+          <div class="text" dir="auto">
+            {title && <strong>{showHidden(title)}</strong>}
+            {showHidden(text)}
+          </div>
+        </li>
+      ))}
+    </ol>
   )
 }
 

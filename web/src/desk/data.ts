@@ -16,7 +16,10 @@ export interface Item {
   review_id: string
   interaction_id: string
   query: string
-  contexts: string[]
+  // (title of the document, text), best first
+  contexts: [string, string][]
+  // beyond the number that all systems are shown with
+  further: [string, string][]
   answer: string
   // (start, end) as shown and (start, end) as logged, in characters
   masks: [number, number, number, number][]
@@ -35,6 +38,8 @@ export interface DeskData {
   columns: string[]
   cannot_judge: string
   is_masked: boolean
+  // passages that are shown where systems retrieved different numbers; null = all
+  count_shown: number | null
   criteria: Criterion[]
   items: Item[]
   raters: Rater[]

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { AnswerText, readSelection } from './answer'
+import { AnswerText, Passages, readSelection } from './answer'
 import { CriterionPanel, keyOfPoint, nameAnswer } from './criteria'
 import { type Criterion, type DeskData, listLooks, type Rater } from './data'
 import { Finish } from './finish'
@@ -40,6 +40,8 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
   const [place, setPlace] = useState<Place>(() => at(first, progress))
   const [message, say] = useState('')
   const [areKeysOn, setKeysOn] = useState(true)
+  // the look whose further passages the rater asked for
+  const [opened, open] = useState('')
   const past = useRef<{ progress: Progress; place: Place; note?: string }[]>([])
   const shownAt = useRef(performance.now())
   const heading = useRef<HTMLHeadingElement>(null)
@@ -49,6 +51,7 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
 
   const look = looks[place.look]
   const criterion = data.criteria[place.criterion]
+  const isOpened = look !== undefined && opened === look.id
   const shown = useMemo(() => showHidden(look?.item.answer ?? ''), [look])
   const sentences = useMemo(() => listSentences(shown), [shown])
   const countDone = looks.filter((each) => isComplete(progress, each, data.criteria)).length
@@ -233,6 +236,7 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
         s: skip,
         m: mark,
         n: () => note.current?.focus(),
+        ...(data.count_shown === null ? {} : { p: () => open(look.id) }),
       }
     : { ArrowLeft: () => go(looks.length - 1) }
   useKeys({ u: undo, d: save, ...rating, ...choosing }, areKeysOn)
@@ -283,17 +287,15 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
                 <AnswerText text={shown} passage={passageShown()} isChoosing={chosen !== null} box={box} />
               </section>
               <section>
-                <h3>{TEXTS.contexts}</h3>
+                <h3>{TEXTS.contexts(data.count_shown)}</h3>
                 {look.item.contexts.length === 0 && <p class="hint">{TEXTS.noContexts}</p>}
-                <ol class="contexts">
-                  {look.item.contexts.map((text, index) => (
-                    <li key={index} aria-label={TEXTS.context(index + 1)}>
-                      <div class="text" dir="auto">
-                        {showHidden(text)}
-                      </div>
-                    </li>
-                  ))}
-                </ol>
+                <Passages passages={isOpened ? [...look.item.contexts, ...look.item.further] : look.item.contexts} />
+                {data.count_shown !== null && !isOpened && (
+                  <button type="button" class="quiet" onClick={() => open(look.id)}>
+                    {TEXTS.further} <kbd>p</kbd>
+                  </button>
+                )}
+                {isOpened && look.item.further.length === 0 && <p class="hint">{TEXTS.noFurther}</p>}
               </section>
             </article>
             <aside aria-label={TEXTS.rating}>
@@ -355,7 +357,7 @@ export function Rating({ data, rater, name }: { data: DeskData; rater: Rater; na
           {TEXTS.keysOn}
         </label>
         <dl aria-label={TEXTS.keys}>
-          {TEXTS.keyList.map(([keys, meaning]) => (
+          {TEXTS.keyList.filter(([keys]) => keys !== 'p' || data.count_shown !== null).map(([keys, meaning]) => (
             <div key={keys}>
               <dt>
                 <kbd>{keys}</kbd>

@@ -8,14 +8,17 @@ export const TEXTS = {
     'The mouse is not needed; the keys stand at the bottom of the page. Mark the reason and write a note first: the digit of a rating moves on to the next criterion.',
   masked: (mask: string) =>
     `Private data is hidden by masks such as ${mask}. A mask is no fault of the answer. If it hides what you need, answer that you cannot judge.`,
-  extent: (count: number, criteria: string[]) => `${count} answers are to be rated by: ${criteria.join(', ')}.`,
+  extent: (count: number | null, criteria: string[]) =>
+    `${count === null ? 'Your answers' : countAnswers(count)} are to be rated by: ${criteria.join(', ')}.`,
   kept: 'Your ratings stay in this browser: you can stop and go on later. Nothing is sent anywhere. At the end you save a sheet.',
   notKept:
     'This browser keeps nothing for this page. Your answers are lost when the tab closes: save the sheet before that.',
   yourName: 'Your name',
   whoAreYou: 'Who are you?',
-  youRead: (count: number, second: number) =>
-    second > 0 ? `${count} answers, ${second} of them twice` : `${count} ${count === 1 ? 'answer' : 'answers'}`,
+  youRead: (count: number, second: number, done: number) =>
+    second > 0
+      ? `${countAnswers(count)}, ${second} of them twice; ${done} of ${count + second} rated in this browser`
+      : `${countAnswers(count)}, ${done} rated in this browser`,
   begin: 'Begin',
   rater: (name: string) => `Rater: ${name}`,
 
@@ -41,7 +44,10 @@ export const TEXTS = {
   skippedBefore: 'skipped before',
   query: 'Query',
   answer: 'Answer',
-  contexts: 'Context, as it was retrieved',
+  contexts: (limit: number | null) =>
+    limit === null ? 'Context, as it was retrieved' : `Context, as it was retrieved: the best passages, at most ${limit}`,
+  further: 'Look for further passages',
+  noFurther: 'No further passage was retrieved.',
   context: (number: number) => `Passage ${number}`,
   noContexts: 'Nothing was retrieved for this answer.',
   noQuery: 'The query was not logged.',
@@ -50,7 +56,7 @@ export const TEXTS = {
   cannotJudge: 'Cannot judge',
   cannotJudgeText: 'The texts do not allow a decision',
   note: 'Note',
-  noteHint: 'Why? A few words help those who read the ratings.',
+  noteHint: 'Why? A few words help those who read the ratings. Escape leaves the note.',
   mark: 'Mark the reason',
   unmark: 'Remove the mark',
   marked: (text: string) => `Reason: “${text.length > 90 ? text.slice(0, 90) + '…' : text}”`,
@@ -90,9 +96,14 @@ export const TEXTS = {
     ['s', 'skip'],
     ['u', 'undo'],
     ['m', 'mark the reason'],
-    ['n', 'note (Escape leaves it)'],
+    ['n', 'note'],
+    ['p', 'further passages'],
     ['d', 'save the sheet'],
   ] as [string, string][],
+}
+
+function countAnswers(count: number): string {
+  return `${count} ${count === 1 ? 'answer' : 'answers'}`
 }
 
 export function capitalise(name: string): string {
