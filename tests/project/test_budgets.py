@@ -20,7 +20,7 @@ BUDGETS = {
     "lines of YAML of models": (11_020, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
-    "lines of the package": (50_600, 45_000),
+    "lines of the package": (50_900, 45_000),
     "lines of tests": (43_000, 28_000),
     "lines of benchmarks": (8_900, 9_000),
 }
