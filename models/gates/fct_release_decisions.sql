@@ -26,16 +26,12 @@ rates as (
     where criterion = 'verdict'
 ),
 
-gates as (
-    select
-        *,
-        severity = 'error'
-        or measurement in (
-            '{{ stopping | join("', '") }}'
-        ) as is_stopping,
-        measurement = 'share_failing' as is_asked
-    from {{ ref('hcat', 'fct_threshold_gates') }}
-    where run_id = '{{ invocation_id }}'
+-- what was measured for one application of several
+own_gates as (
+    select measurements.application, measurements.seed_gate_name, validated.verdict, validated.reason, validated.is_passing
+    from {{ ref('hcat', 'int_gate_measurements') }} as measurements
+    inner join {{ ref('hcat', 'int_gates_validated') }} as validated on measurements.gate_name = validated.gate_name
+    where measurements.application is not null
 ),
 
 applications as (
@@ -49,8 +45,35 @@ applications as (
     group by application
 ),
 
+-- a gate that measures candidates says of each application what it measured there
+gates as (
+    select
+        applications.application,
+        gates.gate_name,
+        gates.severity,
+        gates.severity = 'error'
+        or gates.measurement in (
+            '{{ stopping | join("', '") }}'
+        ) as is_stopping,
+        gates.measurement = 'share_failing' as is_asked,
+        case when own_gates.seed_gate_name is null then gates.verdict else coalesce(own.verdict, 'not_evaluated') end
+            as verdict,
+        case
+            when own_gates.seed_gate_name is null then gates.reason
+            else coalesce(own.reason, gates.gate_name || ' was not measured for this application')
+        end as reason,
+        case when own_gates.seed_gate_name is null then gates.is_passing else coalesce(own.is_passing, false) end
+            as is_passing
+    from applications
+    cross join {{ ref('hcat', 'fct_threshold_gates') }} as gates
+    left join (select distinct seed_gate_name from own_gates) as own_gates on gates.gate_name = own_gates.seed_gate_name
+    left join own_gates as own on gates.gate_name = own.seed_gate_name and applications.application = own.application
+    where gates.run_id = '{{ invocation_id }}'
+),
+
 weighed as (
     select
+        application as weighed_application,
         count(*) as count_gates,
         count(case when is_stopping and verdict = 'failed' then 1 end) as count_stopping,
         count(case when not is_passing and is_stopping and verdict <> 'failed' then 1 end) as count_open,
@@ -65,6 +88,7 @@ weighed as (
         min_by(reason, {{ record({'warn': "severity = 'warn'", 'gate': 'gate_name'}) }})
         filter (where not is_stopping and not is_passing) as condition_reason
     from gates
+    group by application
 ),
 
 -- the kinds of fault of the release population, the most frequent first
@@ -122,7 +146,7 @@ joined as (
         versions.difference_upper,
         versions.count_pairs
     from applications
-    cross join weighed
+    inner join weighed on applications.application = weighed.weighed_application
     left join rates as released
         on
             applications.system = released.system

@@ -7,6 +7,7 @@
 
 with measurements as (
     select * from {{ ref('hcat', 'int_gate_measurements') }}
+    where application is null
 ),
 
 validated as (

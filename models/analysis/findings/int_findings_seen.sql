@@ -8,7 +8,17 @@
 ) }}
 
 with weaknesses as (
-    select * from {{ ref('hcat', 'int_weaknesses_tested') }}
+    select
+        tested.*,
+        -- a score that is shown and not admitted opens no finding
+        tested.is_weak and metrics.is_deciding as is_found,
+        metrics.is_deciding
+    from {{ ref('hcat', 'int_weaknesses_tested') }} as tested
+    inner join {{ ref('hcat', 'dim_metrics') }} as metrics on tested.metric_name = metrics.metric_name
+),
+
+weighed as (
+    select * from {{ ref('hcat', 'int_weak_cells_weighed') }}
 ),
 
 -- as each finding was last seen
@@ -41,7 +51,7 @@ known as (
 
 weak_now as (
     select * from weaknesses
-    where is_weak
+    where is_found
 ),
 
 listed as (
@@ -78,12 +88,15 @@ final as (
         listed.second_dimension,
         listed.second_segment,
         weaknesses.measurement,
-        weaknesses.severity,
-        coalesce(weaknesses.test_status, 'no_interactions') as test_status,
+        weighed.severity,
+        weighed.risk_rating,
+        weighed.failed_answers_basis,
+        case when not weaknesses.is_deciding then 'not_admitted' else coalesce(weaknesses.test_status, 'no_interactions') end
+            as test_status,
         -- closing needs proof: the cell must not be flagged, and the difference must be shown to be smaller
         case
-            when weaknesses.is_weak then 'weak'
-            when coalesce(weaknesses.test_status, '') <> 'tested' then 'not_retested'
+            when weaknesses.is_found then 'weak'
+            when coalesce(weaknesses.test_status, '') <> 'tested' or not weaknesses.is_deciding then 'not_retested'
             when weaknesses.difference_upper < known.seen_difference then 'no_longer_weak'
             else 'not_shown'
         end as retest_result,
@@ -94,6 +107,7 @@ final as (
         weaknesses.difference_lower,
         weaknesses.difference_upper,
         weaknesses.margin,
+        weighed.failed_answers_a_week,
         weaknesses.count_needed_to_confirm::bigint as count_needed_to_confirm,
 
         -- timestamps
@@ -101,6 +115,7 @@ final as (
     from listed
     left join weaknesses on listed.cell_id = weaknesses.cell_id
     left join known on listed.cell_id = known.cell_id
+    left join weighed on listed.cell_id = weighed.cell_id
 )
 
 select * from final

@@ -93,7 +93,7 @@ final as (
         case when summarised.scores is not null then {{ array_of(doubles(quantiles)) }} end as quantiles,
         summarised.scores,
         {%- endif %}
-        {%- for quantile in [0.05, 0.25, 0.5, 0.75, 0.95] %}
+        {%- for quantile in [0.25, 0.5, 0.75] %}
         {{ array_at('summarised.scores', quantiles.index(quantile) + 1) if is_on('distributions') else 'null::double' }}
             as quantile_{{ '%02d' % (quantile * 100) | round | int }},
         {%- endfor %}
