@@ -11,19 +11,22 @@ candidates as (
     where is_in_release_population
 ),
 
+counted as (
+    select application, count(*) over () as count_applications from candidates
+    group by application
+),
+
 -- null stands for the worst of several; with one application there is nothing to tell apart
 applications as (
     select null::string as application
     union all
-    select distinct application from candidates
-    where (select count(distinct application) from candidates) > 1
+    select application from counted
+    where count_applications > 1
 ),
 
 rates as (
     select
-        rates.*,
-        applications.application,
-        candidates.release_population
+        rates.*, applications.application, candidates.release_population
     from {{ ref('hcat', 'fct_failure_rates') }} as rates
     inner join candidates on rates.system = candidates.system
     inner join applications on coalesce(applications.application, candidates.application) = candidates.application
@@ -107,8 +110,7 @@ accepted as (
 
 final as (
     select
-        gate_name,
-        application,
+        gate_name, application,
         failure_rate as value,
         failure_rate_lower as value_lower,
         failure_rate_upper as value_upper,
@@ -119,10 +121,7 @@ final as (
     select
         gate_name,
         null as application,
-        value,
-        value_lower,
-        value_upper,
-        n,
+        value, value_lower, value_upper, n,
         null as found_in
     from accepted
 )

@@ -12,11 +12,7 @@ decisions as (
 
 weaknesses as (
     select
-        gates.gate_name,
-        gates.measurement,
-        cells.count_scored,
-        cells.mean_score,
-        cells.mean_score_lower,
+        gates.gate_name, gates.measurement, cells.count_scored, cells.mean_score, cells.mean_score_lower,
         cells.mean_score_upper,
         1 - cells.share_failing as share_passing,
         1 - cells.share_failing_upper as share_passing_lower,
@@ -34,12 +30,17 @@ candidates as (
     where version_role = 'candidate'
 ),
 
+counted as (
+    select application, count(*) over () as count_applications from candidates
+    group by application
+),
+
 -- null stands for the worst of several; with one application there is nothing to tell apart
 applications as (
     select null::string as application
     union all
-    select distinct application from candidates
-    where (select count(distinct application) from candidates) > 1
+    select application from counted
+    where count_applications > 1
 ),
 
 -- the candidate whose calibrated probabilities are too high by the most
@@ -57,14 +58,8 @@ system_calibration as (
 -- the application whose candidate lost most against its baseline, and each one of several
 version_comparisons as (
     select
-        applications.application,
-        measured.metric_name,
-        measured.dimension,
-        measured.segment,
-        measured.difference,
-        tested.difference_lower,
-        tested.difference_upper,
-        measured.count_pairs
+        applications.application, measured.metric_name, measured.dimension, measured.segment,
+        measured.difference, tested.difference_lower, tested.difference_upper, measured.count_pairs
     from {{ ref_if_on(
         'versions', 'int_version_cells_measured',
         'version_comparison_id string, version_pair_id string, metric_name string, dimension string, segment string,'
@@ -158,8 +153,7 @@ overconfidence as (
 
 version_differences as (
     select
-        gates.gate_name,
-        version_comparisons.application,
+        gates.gate_name, version_comparisons.application,
         version_comparisons.difference as value,
         version_comparisons.difference_lower as value_lower,
         version_comparisons.difference_upper as value_upper,
@@ -187,11 +181,7 @@ robustness as (
 
 safety as (
     select
-        gates.gate_name,
-        measured.value,
-        measured.value_lower,
-        measured.value_upper,
-        measured.n
+        gates.gate_name, measured.value, measured.value_lower, measured.value_upper, measured.n
     from gates
     inner join {{ ref_if_on(
         'safety', 'int_safety_measurements',
@@ -316,8 +306,7 @@ of_the_build as (
     select * from safety
     union all
     select
-        gate_name,
-        value,
+        gate_name, value,
         value as value_lower,
         value as value_upper,
         n
@@ -346,15 +335,8 @@ final as (
     select
         concat_ws(' of ', gates.gate_name, measured.application) as gate_name,
         gates.gate_name as seed_gate_name,
-        measured.application,
-        gates.measurement,
-        gates.metric_name,
-        gates.dimension,
-        gates.segment,
-        gates.severity,
-        gates.burden,
-        gates.comparison,
-        gates.rationale,
+        measured.application, gates.measurement, gates.metric_name, gates.dimension, gates.segment,
+        gates.severity, gates.burden, gates.comparison, gates.rationale,
         -- the decision of the threshold of the gate itself, otherwise of the threshold by which its metric fails
         coalesce(
             barred.bar,

@@ -1,8 +1,6 @@
 -- Alarms of the same weeks in the same direction are one event. The series of all answers leads it; without an alarm of
 -- its own each segment leads its metrics. Of several metrics the verdict leads.
-{%- set order = {
-    'place': "metric_name is distinct from 'verdict'", 'q_value': 'q_value', 'id': 'metric_drift_id'
-} %}
+{%- set order = {'place': "metric_name is distinct from 'verdict'", 'q_value': 'q_value', 'id': 'metric_drift_id'} %}
 with measured as (
     select
         *,
@@ -15,7 +13,9 @@ with measured as (
 led as (
     select
         *,
-        min(case when is_drifting and dimension = 'all' then {{ record(order) }} end) over (partition by event) as of_all,
+        min(case when is_drifting and dimension = 'all' then {{ record(order) }} end) over (
+            partition by event
+        ) as of_all,
         min(case when is_drifting then {{ record(order) }} end) over (
             partition by event, dimension, segment
         ) as of_segment

@@ -58,48 +58,43 @@ builds as (
 ),
 
 candidates as (
-    select system, max(case when is_in_release_population then asked_week end) as last_week
+    select
+        system,
+        max(max(case when is_in_release_population then asked_week end)) over () as last_week
     from {{ ref('hcat', 'fct_interactions') }}
     where version_role = 'candidate'
     group by system
 ),
 
+segments as (
+    select cell_id, first_dimension as dimension, first_segment as segment from last_seen
+    union all
+    select cell_id, second_dimension as dimension, second_segment as segment from last_seen
+),
+
 -- nobody can ask a past week again, or a version that is no candidate any more
 ended as (
     select
-        parts.cell_id,
-        max(
-            case
-                when parts.dimension = 'asked_week' and parts.segment < weeks.last_week then 'past_week'
-                when parts.dimension = 'system' and candidates.system is null then 'retired_version'
-            end
-        ) as reason
-    from (
-        select cell_id, first_dimension as dimension, first_segment as segment from last_seen
-        union all
-        select cell_id, second_dimension, second_segment from last_seen
-    ) as parts
-    cross join (select max(last_week) as last_week from candidates) as weeks
-    left join candidates on parts.segment = candidates.system
-    group by parts.cell_id
+        segments.cell_id,
+        case when min(segments.dimension) = 'asked_week' then 'past_week' else 'retired_version' end as reason
+    from segments
+    left join candidates
+        on
+            (segments.dimension = 'asked_week' and segments.segment >= candidates.last_week)
+            or (segments.dimension = 'system' and segments.segment = candidates.system)
+    where segments.dimension in ('asked_week', 'system') and candidates.system is null
+    group by segments.cell_id
 ),
 
 described as (
     select
-        last_seen.*,
-        holes.leading_id,
-        closings.closed_build_number,
+        last_seen.*, holes.leading_id, closings.closed_build_number,
         case when closings.cell_id is not null then 'closed_by_data' else coalesce(decisions.status, 'open') end
             as status,
-        decisions.owner_role,
-        decisions.note,
-        decisions.decided_on,
-        latest.retest_result as latest_result,
-        latest.test_status as latest_status,
-        latest.difference as latest_difference,
-        latest.difference_lower as latest_lower,
-        latest.difference_upper as latest_upper,
-        latest.built_at as latest_at
+        decisions.owner_role, decisions.note, decisions.decided_on,
+        latest.retest_result as latest_result, latest.test_status as latest_status,
+        latest.difference as latest_difference, latest.difference_lower as latest_lower,
+        latest.difference_upper as latest_upper, latest.built_at as latest_at
     from last_seen
     inner join latest on last_seen.cell_id = latest.cell_id
     left join holes on last_seen.cell_id = holes.cell_id
@@ -113,11 +108,11 @@ ranked as (
         cell_id,
         row_number() over (
             order by
-                latest_result <> 'weak',
-                case severity when 'severe' then 1 when 'moderate' then 2 else 3 end,
+                latest_result <> 'weak' asc,
+                case severity when 'severe' then 1 when 'moderate' then 2 else 3 end asc,
                 failed_answers_a_week desc nulls last,
                 difference desc,
-                cell_id
+                cell_id asc
         ) as page_rank
     from described
     where status <> 'closed_by_data' and coalesce(leading_id, cell_id) = cell_id and latest_status <> 'not_admitted'
@@ -139,18 +134,11 @@ final as (
             when not retests.is_confirmed then 'not_confirmed'
             else coalesce(ended.reason, 'waiting')
         end as confirmation_status,
-        described.metric_name,
-        described.first_dimension,
-        described.first_segment,
-        described.second_dimension,
-        described.second_segment,
-        described.measurement,
-        described.severity,
-        described.risk_rating,
+        described.metric_name, described.first_dimension, described.first_segment, described.second_dimension,
+        described.second_segment, described.measurement, described.severity, described.risk_rating,
         described.failed_answers_basis,
         coalesce(evidence.labels_say, 'silent') as labels_say,
-        evidence.labels_by,
-        described.status,
+        evidence.labels_by, described.status,
         described.owner_role as owner,
         described.note,
         described.latest_result as retest_result,
@@ -162,23 +150,16 @@ final as (
         first_seen.build_number as first_seen_build_number,
         described.build_number as last_seen_build_number,
         case when retests.is_confirmed then retests.build_number end as confirmed_build_number,
-        described.closed_build_number,
-        described.count_runs_seen,
-        described.difference,
-        described.difference_lower,
-        described.difference_upper,
-        described.margin,
+        described.closed_build_number, described.count_runs_seen, described.difference,
+        described.difference_lower, described.difference_upper, described.margin,
         described.failed_answers_a_week,
-        coalesce(evidence.count_labels_inside, 0) as count_labels_inside,
-        coalesce(evidence.count_failed_labels_inside, 0) as count_failed_labels_inside,
-        coalesce(evidence.count_labels_outside, 0) as count_labels_outside,
-        coalesce(evidence.count_failed_labels_outside, 0) as count_failed_labels_outside,
+        {%- for count in ['labels_inside', 'failed_labels_inside', 'labels_outside', 'failed_labels_outside'] %}
+        coalesce(evidence.count_{{ count }}, 0)::bigint as count_{{ count }},
+        {%- endfor %}
         case when retests.cell_id is not null or ended.reason is null then first_seen.count_needed_to_confirm end
             as count_needed_to_confirm,
         retests.count_interactions as count_new_interactions,
-        retests.count_clusters as count_new_clusters,
         retests.difference as new_difference,
-        retests.p_value as new_p_value,
         described.latest_difference as retest_difference,
         described.latest_lower as retest_lower,
         described.latest_upper as retest_upper,
@@ -192,7 +173,7 @@ final as (
         closing_builds.built_at as closed_at
     from described
     inner join first_seen on described.cell_id = first_seen.cell_id
-    inner join ended on described.cell_id = ended.cell_id
+    left join ended on described.cell_id = ended.cell_id
     left join evidence on described.cell_id = evidence.cell_id
     left join ranked on described.cell_id = ranked.cell_id
     left join retests on described.cell_id = retests.cell_id

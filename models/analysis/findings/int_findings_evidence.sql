@@ -4,10 +4,7 @@
 
 with findings as (
     select
-        weak.cell_id,
-        weak.metric_name,
-        described.cell_key,
-        metrics.criterion,
+        weak.cell_id, weak.metric_name, described.cell_key, metrics.criterion,
         case when metrics.direction = 'higher_is_better' then 1 else -1 end as score_sign
     from (select distinct cell_id, metric_name from {{ ref('hcat', 'int_findings_seen') }}) as weak
     inner join {{ ref('hcat', 'int_metric_cells') }} as described on weak.cell_id = described.cell_id
@@ -25,36 +22,41 @@ verdicts as (
     where is_in_release_population
 ),
 
--- one label of each answer; of the verdict, an answer fails that any criterion fails
-labels as (
-    select
-        ratings.criterion,
-        ratings.interaction_id,
-        max(case when ratings.human_label = 0 then 1 else 0 end) as failed,
-        1 / min(ratings.inclusion_probability) as weight,
-        min(ratings.label_rater_kind) as rater_kind
+rated as (
+    select interaction_id, criterion, human_label, inclusion_probability, label_rater_kind
     from {{ ref_if_on(
         'calibration', 'fct_ratings',
         'interaction_id string, criterion string, human_label integer, inclusion_probability double,'
         ~ ' label_rater_kind string'
-    ) }} as ratings
-    where ratings.human_label is not null
-    group by grouping sets ((ratings.interaction_id, ratings.criterion), (ratings.interaction_id))
+    ) }}
+    where human_label is not null
+),
+
+criteria as (
+    select interaction_id, criterion, human_label, inclusion_probability, label_rater_kind from rated
+    union all
+    select interaction_id, 'any' as criterion, human_label, inclusion_probability, label_rater_kind from rated
+),
+
+-- one label of each answer; of a metric without a criterion, as the verdict, an answer fails that any criterion fails
+labels as (
+    select
+        criterion, interaction_id,
+        1 - min(human_label) as failed,
+        1 / min(inclusion_probability) as weight,
+        min(label_rater_kind) as rater_kind
+    from criteria
+    group by criterion, interaction_id
 ),
 
 by_cluster as (
     select
-        findings.cell_id,
-        members.interaction_id is not null as is_inside,
-        verdicts.cluster_id,
-        count(*) as count_labels,
-        sum(labels.failed) as count_failed,
-        {{ exact_sum('labels.weight') }} as weight,
-        {{ exact_sum('labels.weight * labels.failed') }} as weight_failed,
-        min(labels.rater_kind) as first_kind,
-        max(labels.rater_kind) as last_kind
+        findings.cell_id, verdicts.cluster_id, members.interaction_id is not null as is_inside,
+        count(*) as count_labels, sum(labels.failed) as count_failed,
+        {{ exact_sum('labels.weight') }} as weight, {{ exact_sum('labels.weight * labels.failed') }} as weight_failed,
+        min(labels.rater_kind) as first_kind, max(labels.rater_kind) as last_kind
     from findings
-    inner join labels on coalesce(findings.criterion, 'any') = coalesce(labels.criterion, 'any')
+    inner join labels on coalesce(findings.criterion, 'any') = labels.criterion
     inner join verdicts on labels.interaction_id = verdicts.interaction_id
     left join members on findings.cell_id = members.cell_id and labels.interaction_id = members.interaction_id
     group by findings.cell_id, members.interaction_id is not null, verdicts.cluster_id
@@ -63,14 +65,9 @@ by_cluster as (
 -- siblings do not count as independent: Kish's effective number over clusters
 sides as (
     select
-        cell_id,
-        is_inside,
-        sum(count_labels) as count_labels,
-        sum(count_failed) as count_failed,
-        sum(weight_failed) / sum(weight) as failing,
-        sum(weight) * sum(weight) / sum(weight * weight) as effective_n,
-        min(first_kind) as first_kind,
-        max(last_kind) as last_kind
+        cell_id, is_inside, sum(count_labels) as count_labels, sum(count_failed) as count_failed,
+        sum(weight_failed) / sum(weight) as failing, sum(weight) * sum(weight) / sum(weight * weight) as effective_n,
+        min(first_kind) as first_kind, max(last_kind) as last_kind
     from by_cluster
     group by cell_id, is_inside
 ),
@@ -78,36 +75,15 @@ sides as (
 bounded as (
     select
         *,
-        {{ wilson_bound('failing', 'effective_n', 'lower') }} as failing_lower,
-        {{ wilson_bound('failing', 'effective_n', 'upper') }} as failing_upper
+        failing - {{ wilson_bound('failing', 'effective_n', 'lower') }} as below,
+        {{ wilson_bound('failing', 'effective_n', 'upper') }} - failing as above
     from sides
-),
-
--- the interval of the difference of two shares by Newcombe (1998)
-said as (
-    select
-        findings.cell_id,
-        inside.count_labels as count_labels_inside,
-        inside.count_failed as count_failed_labels_inside,
-        outside.count_labels as count_labels_outside,
-        outside.count_failed as count_failed_labels_outside,
-        inside.failing - outside.failing as difference,
-        sqrt(power(inside.failing - inside.failing_lower, 2) + power(outside.failing_upper - outside.failing, 2))
-            as below,
-        sqrt(power(inside.failing_upper - inside.failing, 2) + power(outside.failing - outside.failing_lower, 2))
-            as above,
-        least(inside.first_kind, outside.first_kind) as first_kind,
-        greatest(inside.last_kind, outside.last_kind) as last_kind
-    from findings
-    left join bounded as inside on findings.cell_id = inside.cell_id and inside.is_inside
-    left join bounded as outside on findings.cell_id = outside.cell_id and not outside.is_inside
 ),
 
 -- the lowest score of the metric; the verdict has none, and the score behind it counts
 failing as (
     select
-        findings.cell_id,
-        evaluations.interaction_id,
+        findings.cell_id, evaluations.interaction_id,
         {{ record({
             'signed_score': 'evaluations.raw_score * findings.score_sign',
             'score': 'coalesce(verdicts.raw_score, 1)',
@@ -123,39 +99,43 @@ failing as (
 ),
 
 of_questions as (
-    select
-        cell_id,
-        cluster_id,
-        min(position) as position
+    select failing.cell_id, failing.cluster_id, min(failing.position) as position
     from failing
-    group by cell_id, cluster_id
+    group by failing.cell_id, failing.cluster_id
 ),
 
 examples as (
     select
-        cell_id,
-        {{ array_map(least_records({'position': 'position'}, count_examples), 'each.position.interaction_id') }}
-            as example_interaction_ids
+        of_questions.cell_id,
+        {{ array_map(
+            least_records({'position': 'of_questions.position'}, count_examples), 'each.position.interaction_id'
+        ) }} as example_interaction_ids
     from of_questions
-    group by cell_id
+    group by of_questions.cell_id
 ),
 
+-- the interval of the difference of two shares by Newcombe (1998)
 final as (
     select
-        said.cell_id,
+        findings.cell_id,
         case
-            when said.difference - said.below > 0 then 'supported'
-            when said.difference + said.above < 0 then 'contradicted'
+            when inside.failing - outside.failing > sqrt(power(inside.below, 2) + power(outside.above, 2))
+                then 'supported'
+            when outside.failing - inside.failing > sqrt(power(inside.above, 2) + power(outside.below, 2))
+                then 'contradicted'
             else 'silent'
         end as labels_say,
-        case when said.first_kind <> said.last_kind then 'both' else said.first_kind end as labels_by,
-        coalesce(said.count_labels_inside, 0)::bigint as count_labels_inside,
-        coalesce(said.count_failed_labels_inside, 0)::bigint as count_failed_labels_inside,
-        coalesce(said.count_labels_outside, 0)::bigint as count_labels_outside,
-        coalesce(said.count_failed_labels_outside, 0)::bigint as count_failed_labels_outside,
+        if(
+            least(inside.first_kind, outside.first_kind) <> greatest(inside.last_kind, outside.last_kind),
+            'both', least(inside.first_kind, outside.first_kind)
+        ) as labels_by,
+        inside.count_labels as count_labels_inside, inside.count_failed as count_failed_labels_inside,
+        outside.count_labels as count_labels_outside, outside.count_failed as count_failed_labels_outside,
         examples.example_interaction_ids
-    from said
-    left join examples on said.cell_id = examples.cell_id
+    from findings
+    left join bounded as inside on findings.cell_id = inside.cell_id and inside.is_inside
+    left join bounded as outside on findings.cell_id = outside.cell_id and not outside.is_inside
+    left join examples on findings.cell_id = examples.cell_id
 )
 
 select * from final

@@ -1,6 +1,13 @@
 -- One row per finding that is weak in this build, with the finding that leads its hole. Another cell explains a finding
 -- if it accounts for enough of what fails there beyond the rest: overlap * (worse by there) / (worse by here).
 {%- set least_explained = 0.5 %}
+{%- set here, there = [
+    "instr(pieces.cells, ',' || findings.cell_key::string || ',') > 0",
+    "instr(pieces.cells, ',' || others.cell_key::string || ',') > 0"
+] %}
+{%- set sides = {
+    'own': here, 'other': there, 'both': here ~ ' and ' ~ there, 'rest': 'not (' ~ here ~ ' or ' ~ there ~ ')'
+} %}
 
 with weak as (
     select cell_id, metric_name, measurement, second_dimension
@@ -12,8 +19,7 @@ with weak as (
 -- the smallest cell first; of the same answers the verdict, and the cell with the plainer name
 findings as (
     select
-        weak.*,
-        described.cell_key,
+        weak.*, described.cell_key,
         row_number() over (
             order by
                 described.count_interactions,
@@ -32,16 +38,13 @@ measured as (
     inner join {{ ref('hcat', 'int_metric_catalog') }} as catalog on findings.metric_name = catalog.metric_name
 ),
 
-members as (
-    select interaction_id, cell_key
-    from {{ ref('hcat', 'int_interaction_cells') }}
-    where cell_key in (select findings.cell_key from findings)
-),
-
 placed as (
-    select interaction_id, {{ joined_text('cell_key::string', "','", 'cell_key') }} as cells
-    from members
-    group by interaction_id
+    select
+        members.interaction_id,
+        ',' || {{ joined_text('members.cell_key::string', "','", 'members.cell_key') }} || ',' as cells
+    from {{ ref('hcat', 'int_interaction_cells') }} as members
+    where members.cell_key in (select findings.cell_key from findings)
+    group by members.interaction_id
 ),
 
 -- interactions of the same cells are one piece; a higher value is worse
@@ -68,63 +71,24 @@ pieces as (
     group by measured.metric_name, placed.cells
 ),
 
-held as (
-    select distinct placed.cells, members.cell_key
-    from placed
-    inner join members on placed.interaction_id = members.interaction_id
-),
-
-wholes as (
-    select metric_name, sum(count_rows) as count_rows, sum(sum_values) as sum_values
-    from pieces
-    group by metric_name
-),
-
-crossings as (
-    select
-        pieces.metric_name,
-        held.cell_key,
-        others.cell_key as other_key,
-        sum(pieces.count_rows) as count_rows,
-        sum(pieces.sum_values) as sum_values
-    from pieces
-    inner join held on pieces.cells = held.cells
-    inner join held as others on pieces.cells = others.cells
-    group by pieces.metric_name, held.cell_key, others.cell_key
-),
-
 compared as (
     select
-        findings.cell_id,
-        findings.place,
-        others.cell_id as other_id,
-        others.place as other_place,
-        crossings.count_rows / own.count_rows as share_overlapping,
-        own.sum_values / own.count_rows as own_value,
-        other.sum_values / other.count_rows as other_value,
-        (wholes.sum_values - own.sum_values - other.sum_values + crossings.sum_values)
-        / nullif(wholes.count_rows - own.count_rows - other.count_rows + crossings.count_rows, 0) as rest_value
+        {%- for side, condition in sides.items() %}
+        sum(if({{ condition }}, pieces.count_rows, null)) as count_{{ side }},
+        sum(if({{ condition }}, pieces.sum_values, null)) as sum_{{ side }},
+        {%- endfor %}
+        findings.cell_id, findings.place, others.cell_id as other_id, others.place as other_place
     from findings
-    inner join crossings on findings.metric_name = crossings.metric_name and findings.cell_key = crossings.cell_key
-    inner join findings as others on crossings.other_key = others.cell_key
-    inner join crossings as own
-        on
-            crossings.metric_name = own.metric_name
-            and crossings.cell_key = own.cell_key
-            and crossings.cell_key = own.other_key
-    inner join crossings as other
-        on
-            crossings.metric_name = other.metric_name
-            and crossings.other_key = other.cell_key
-            and crossings.other_key = other.other_key
-    inner join wholes on crossings.metric_name = wholes.metric_name
+    inner join findings as others on findings.cell_id <> others.cell_id
+    inner join pieces on findings.metric_name = pieces.metric_name
+    group by findings.cell_id, findings.place, others.cell_id, others.place
 ),
 
 explained as (
     select * from compared
     where
-        cell_id <> other_id
-        and share_overlapping * (other_value - rest_value) >= {{ least_explained }} * (own_value - rest_value)
+        count_both / count_own * (sum_other / count_other - sum_rest / count_rest)
+        >= {{ least_explained }} * (sum_own / count_own - sum_rest / count_rest)
 ),
 
 -- of two that explain each other the smaller leads
@@ -143,12 +107,10 @@ leaders as (
 ),
 
 final as (
-    select
-        findings.cell_id,
-        case when led.cell_id is not null then leaders.leading_id else findings.cell_id end as leading_id
+    select findings.cell_id, coalesce(leaders.leading_id, findings.cell_id) as leading_id
     from findings
     left join led on findings.cell_id = led.cell_id
-    left join leaders on findings.cell_id = leaders.cell_id
+    left join leaders on led.cell_id = leaders.cell_id
 )
 
-select cell_id, coalesce(leading_id, cell_id) as leading_id from final
+select * from final

@@ -25,24 +25,14 @@ weighed as (
 known as (
     {% if is_incremental() %}
     select
-        cell_id,
-        metric_name,
-        first_dimension,
-        first_segment,
-        second_dimension,
-        second_segment,
+        cell_id, metric_name, first_dimension, first_segment, second_dimension, second_segment,
         difference as seen_difference
     from {{ this }}
     where retest_result = 'weak'
     qualify row_number() over (partition by cell_id order by build_number desc) = 1
     {% else %}
     select
-        cell_id,
-        metric_name,
-        first_dimension,
-        first_segment,
-        second_dimension,
-        second_segment,
+        cell_id, metric_name, first_dimension, first_segment, second_dimension, second_segment,
         difference as seen_difference
     from weaknesses
     where false
@@ -56,21 +46,11 @@ weak_now as (
 
 listed as (
     select
-        cell_id,
-        metric_name,
-        first_dimension,
-        first_segment,
-        second_dimension,
-        second_segment
+        cell_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
     from weak_now
     union
     select
-        cell_id,
-        metric_name,
-        first_dimension,
-        first_segment,
-        second_dimension,
-        second_segment
+        cell_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
     from known
 ),
 
@@ -82,17 +62,13 @@ final as (
         '{{ invocation_id }}' as run_id,
 
         -- strings
-        listed.metric_name,
-        listed.first_dimension,
-        listed.first_segment,
-        listed.second_dimension,
-        listed.second_segment,
-        weaknesses.measurement,
-        weighed.severity,
-        weighed.risk_rating,
+        listed.metric_name, listed.first_dimension, listed.first_segment, listed.second_dimension,
+        listed.second_segment, weaknesses.measurement, weighed.severity, weighed.risk_rating,
         weighed.failed_answers_basis,
-        case when not weaknesses.is_deciding then 'not_admitted' else coalesce(weaknesses.test_status, 'no_interactions') end
-            as test_status,
+        case
+            when not weaknesses.is_deciding then 'not_admitted'
+            else coalesce(weaknesses.test_status, 'no_interactions')
+        end as test_status,
         -- closing needs proof: the cell must not be flagged, and the difference must be shown to be smaller
         case
             when weaknesses.is_found then 'weak'
@@ -103,10 +79,7 @@ final as (
 
         -- numerics
         {{ build_number() }} as build_number,
-        weaknesses.difference,
-        weaknesses.difference_lower,
-        weaknesses.difference_upper,
-        weaknesses.margin,
+        weaknesses.difference, weaknesses.difference_lower, weaknesses.difference_upper, weaknesses.margin,
         weighed.failed_answers_a_week,
         weaknesses.count_needed_to_confirm::bigint as count_needed_to_confirm,
 

@@ -7,14 +7,9 @@ with cells as (
     where weaknesses.is_weak
 ),
 
-members as (
-    select interaction_id, cell_key from {{ ref('hcat', 'int_interaction_cells') }}
-),
-
 interactions as (
     select
-        interaction_id,
-        asked_week,
+        interaction_id, asked_week,
         case when version_role = 'candidate' and population = 'production' then sampling_weight end as weight_customers,
         case when is_in_release_population then sampling_weight end as weight_release
     from {{ ref('hcat', 'fct_interactions') }}
@@ -36,7 +31,7 @@ sizes as (
         sum(interactions.weight_customers) as weight_customers,
         sum(interactions.weight_release) as weight_release
     from cells
-    inner join members on cells.cell_key = members.cell_key
+    inner join {{ ref('hcat', 'int_interaction_cells') }} as members on cells.cell_key = members.cell_key
     inner join interactions on members.interaction_id = interactions.interaction_id
     group by cells.cell_id
 ),
@@ -75,10 +70,7 @@ counted as (
 
 final as (
     select
-        counted.cell_id,
-        counted.risk_rating,
-        counted.failed_answers_basis,
-        counted.failed_answers_a_week,
+        counted.*,
         coalesce(max_by(severities.severity, severities.failed_answers_from), 'minor') as severity
     from counted
     left join {{ seed('weakness_severities') }} as severities

@@ -63,8 +63,7 @@ named as (
 
 summarised as (
     select
-        evaluations.metric_name,
-        cells.cell_key,
+        evaluations.metric_name, cells.cell_key,
         count(*) as count_interactions,
         count(distinct cells.cluster_id) as count_clusters,
         {%- if is_on('distributions') %}
@@ -80,14 +79,8 @@ summarised as (
 final as (
     select
         {{ cell_id('summarised.metric_name', 'named') }} as cell_id,
-        summarised.metric_name,
-        named.first_dimension,
-        named.first_segment,
-        named.second_dimension,
-        named.second_segment,
-        summarised.cell_key,
-        summarised.count_interactions,
-        summarised.count_clusters,
+        summarised.metric_name, named.first_dimension, named.first_segment, named.second_dimension,
+        named.second_segment, summarised.cell_key, summarised.count_interactions, summarised.count_clusters,
         documents.count_documents,
         {%- if is_on('distributions') %}
         case when summarised.scores is not null then {{ array_of(doubles(quantiles)) }} end as quantiles,
