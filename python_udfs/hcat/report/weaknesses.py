@@ -17,6 +17,7 @@ from hcat.report.showing import (
     describe_segment,
     format_difference,
     format_difference_interval,
+    format_number,
     format_percent,
     format_value,
     to_anchor,
@@ -44,6 +45,12 @@ COUNT_UNFOLDED_FINDINGS: Final = 3
 EXAMPLE_CHARACTERS: Final = 140
 #: Findings of the report, one of each hole.
 MAXIMUM_HOLES: Final = 10
+#: Whose answers a week are counted.
+ASKED: Final = {
+    "production": "customers",
+    "share_of_release_population": "customers, by the share of the test set",
+    "release_population": "the test set",
+}
 #: What labels say of a finding -> the colour of its pill.
 LABEL_STATES: Final = {"supported": "passed", "contradicted": "failed", "silent": "not_evaluated"}
 
@@ -233,6 +240,7 @@ select
     second_segment, difference, difference_lower, difference_upper, count_needed_to_confirm,
     null::varchar as severity, weakness_id as leading_finding_id, null::varchar as labels_say,
     row_number() over (order by difference desc, weakness_id) as page_rank, null::varchar[] as example_interaction_ids,
+    null::double as failed_answers_a_week,
     'waiting' as confirmation_status, 'suspected' as kind, 'open' as status,
     null::varchar as owner, null::varchar as note, null::double as new_difference,
     null::bigint as count_new_interactions, null::varchar as retest_result,
@@ -316,6 +324,7 @@ def _show_finding(row: Row) -> Row:
             if row[f"{place}_dimension"] is not None
         ],
         "cost": _describe_cost(row),
+        "weight": _describe_weight(row),
         "leading": row["leading_finding_id"],
         "page_rank": row["page_rank"],
         "labels": row["labels_say"] or "silent",
@@ -344,6 +353,14 @@ def _show_finding(row: Row) -> Row:
         "first_seen": f"{row['first_seen_at']:%Y-%m-%d}",
         "last_seen": f"{row['last_seen_at']:%Y-%m-%d}",
     }
+
+
+def _describe_weight(row: Row) -> str:
+    """Return the severity of a finding, and the answers a week that fail there and would not fail elsewhere."""
+    if row["severity"] is None or row["failed_answers_a_week"] is None:
+        return row["severity"] or ""
+    count = format_number(row["failed_answers_a_week"])
+    return f"{row['severity']}: {count} more failed answers a week ({ASKED[row['failed_answers_basis']]})"
 
 
 def _describe_cost(row: Row) -> str:
@@ -406,7 +423,11 @@ def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str)
             (
                 Column("Where", lambda row: _name_hole(row, explorer), "wide"),
                 Column(
-                    "Worse by", lambda row: blocks.with_interval(f"{row['difference']}{row['unit']}", row["interval"])
+                    "Worse by",
+                    lambda row: blocks.lines(
+                        blocks.with_interval(f"{row['difference']}{row['unit']}", row["interval"]),
+                        blocks.small(row["weight"]),
+                    ),
                 ),
                 Column(
                     "Labels",

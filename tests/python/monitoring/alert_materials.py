@@ -39,10 +39,10 @@ create or replace table fct_metric_drift (
 """
 FINDINGS = """
 create or replace table fct_findings (
-    finding_id varchar, leading_finding_id varchar, kind varchar, metric_name varchar, first_dimension varchar, first_segment varchar,
-    second_dimension varchar, second_segment varchar, first_seen_run varchar, first_seen_at timestamp,
-    last_seen_run varchar, last_seen_at timestamp, status varchar, owner varchar, severity varchar,
-    measurement varchar, difference double, new_difference double
+    finding_id varchar, leading_finding_id varchar, kind varchar, metric_name varchar, first_dimension varchar,
+    first_segment varchar, second_dimension varchar, second_segment varchar, first_seen_run varchar,
+    first_seen_at timestamp, last_seen_run varchar, last_seen_at timestamp, status varchar, owner varchar,
+    severity varchar, measurement varchar, difference double, new_difference double
 )
 """
 

@@ -151,6 +151,7 @@ def add_findings(connection: Any, text: str) -> None:
                 **dict.fromkeys(("count_labels_outside", "count_failed_labels_outside"), 7),
                 "example_interaction_ids": ["i00001"],
                 "failed_answers_a_week": 2.0,
+                "failed_answers_basis": "production",
                 "kind": kind,
                 "status": status,
                 "retest_result": retest,
@@ -484,6 +485,7 @@ def test_findings_are_one_of_each_hole_with_what_the_labels_say(page: str) -> No
     # the second finding is in the same hole; the third is closed
     assert "The same answers: topic = cards" in text
     assert text.count("+30.0 percentage points [+10.0, +50.0]") == 1
+    assert "severe: 2.00 more failed answers a week (customers)" in text
     assert "confirmed on 41 new interactions: +20.0" in text
     assert "f3-finding" not in text
 
