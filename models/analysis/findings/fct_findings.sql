@@ -109,7 +109,7 @@ ranked as (
         row_number() over (
             order by
                 latest_result <> 'weak' asc,
-                case severity when 'severe' then 1 when 'moderate' then 2 else 3 end asc,
+                severity is distinct from 'severe' asc, severity is distinct from 'moderate' asc,
                 failed_answers_a_week desc nulls last,
                 difference desc,
                 cell_id asc

@@ -12,8 +12,7 @@
 with weak as (
     select cell_id, metric_name, measurement, second_dimension
     from {{ ref('hcat', 'int_findings_seen') }}
-    qualify
-        row_number() over (partition by cell_id order by build_number desc) = 1 and retest_result = 'weak'
+    qualify row_number() over (partition by cell_id order by build_number desc) = 1 and retest_result = 'weak'
 ),
 
 -- the smallest cell first; of the same answers the verdict, and the cell with the plainer name
@@ -100,10 +99,11 @@ led as (
 ),
 
 leaders as (
-    select cell_id, min_by(other_id, other_place) as leading_id
+    select explained.cell_id, min_by(explained.other_id, explained.other_place) as leading_id
     from explained
-    where other_id not in (select led.cell_id from led)
-    group by cell_id
+    left join led on explained.other_id = led.cell_id
+    where led.cell_id is null
+    group by explained.cell_id
 ),
 
 final as (
