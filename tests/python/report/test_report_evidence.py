@@ -417,9 +417,10 @@ def test_an_older_warehouse_is_no_error(tmp_path: Path) -> None:
 
 
 def test_scope_shows_purpose_risks_and_the_verdict_of_their_gates(page: str) -> None:
-    text = read_text(read_section(page, "scope"))
+    text = read_text(read_section(page, "assistant"))
     assert "answers questions" in text
     assert "made up for the demo" in text
+    text = read_text(read_section(page, "scope"))
     assert "✓ passed" in text
     # a gate that never ran controls nothing
     assert "gate that never_" not in text
@@ -506,9 +507,8 @@ def test_findings_are_one_of_each_hole_with_what_the_labels_say(tmp_path: Path) 
         text = read_text(read_section(report.render_report(warehouse), "where"))
         assert f"{said} " in text
     # the second finding is the same hole; the third is closed
-    assert "The same answers: topic = cards" in text
     assert text.count("+30.0 percentage points [+10.0, +50.0]") == 1
-    assert "confirmed on 41 new interactions: +20.0" in text
+    assert "Confirmed on 41 new answers: +20.0" in text
     assert "0 of 20 labelled answers fail, elsewhere 40 of 40" in text
     assert "f3-finding" not in text
 
