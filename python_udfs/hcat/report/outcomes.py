@@ -187,7 +187,8 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "minimum_n": row["minimum_n"],
                 "limit": f"{sign} {show_measured(row['threshold'], row['measurement'])}",
                 "burden": str(row["burden"]).replace("_", " "),
-                "reason": clean_label(row["reason"], SENTENCE_CHARACTERS),
+                # the verdict has a column of its own
+                "reason": clean_label(row["reason"], SENTENCE_CHARACTERS).removesuffix(f": {row['verdict']}"),
                 # what stands behind the figures: why there is no verdict, or what the decision lacks
                 "cause": clean_label(cause, SENTENCE_CHARACTERS) if (cause := cause_of(row)) else "",
                 "rationale": clean_label(row["rationale"], SENTENCE_CHARACTERS) if row["rationale"] else "",
