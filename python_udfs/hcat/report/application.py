@@ -172,7 +172,7 @@ def describe_assistant(
         shown += _describe_application(name, seed.get(name), stated, statements.is_made_up)
         shown.append(_compare_versions(stated.versions, evaluated.get(name, ())))
     if path is None:
-        note = f"No {FILE_NAME} was given: `hcat init` writes one into a new project, and hcat report reads it there."
+        note = f"No {FILE_NAME} was given: hcat init writes one into a new project, and hcat report reads it there."
     else:
         note = f"As stated in {path.name} (SHA-256 {hash_file(path)}). No log can confirm it."
     unknown = [*(statements.applications.keys() - evaluated.keys())]

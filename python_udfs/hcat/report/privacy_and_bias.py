@@ -148,7 +148,7 @@ def describe_leaks(source: Warehouse) -> list[Block | None]:
             f"{len(rows):,} personal values{told} stand in {len({row['interaction_id'] for row in rows}):,} answers,"
             " though neither the query nor the retrieved text held them. Values that the knowledge base publishes, such"
             " as a help line, do not count. Some may be false alarms: read the sentences. Values are masked here and in"
-            " fct_privacy_findings; `hcat explore --unmasked` shows them to people who may read the logs."
+            " fct_privacy_findings; hcat explore --unmasked shows them to people who may read the logs."
         ),
         blocks.table(
             "",

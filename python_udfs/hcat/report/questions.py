@@ -90,9 +90,10 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"] if decisions else []
     compared = [
         blocks.paragraph(
-            f"{pair['candidate']} against {pair['baseline']}: {found['words']} by {found['metric_name']}, gain"
-            f" {found['difference']} {found['interval']}{found['unit']} on {found['count_pairs']:,} queries asked of"
-            f" both. {' '.join(part for part in (found['release'], found['needed'], found['reason']) if part)}".rstrip()
+            f"{pair['candidate']} against {pair['baseline']}, on {found['count_pairs']:,} questions asked of both:"
+            f" {found['words']}. Gain by {found['metric_name']}: {found['difference']}"
+            f" {found['interval']}{found['unit']}."
+            f" {' '.join(part for part in (found['release'], found['needed'], found['reason']) if part)}".rstrip()
         )
         for pair in pairs
         if (found := pair["headline"])

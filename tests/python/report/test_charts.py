@@ -114,24 +114,6 @@ def test_dots_of_a_violin_are_bounded_and_show_the_same_quartiles() -> None:
     assert all(0.08 < row < 0.92 for _, row in dots)
 
 
-def test_every_score_is_a_dot_in_its_own_row() -> None:
-    panel = charts.PointPanel("recall_at_5", [("cards", [0.0, 1.0, 1.0], 1.0), ("fees", [0.5], 0.5)], 0.5, (0.0, 1.0))
-    svg = charts.draw_points([panel, panel], ["cards", "fees"], "points")
-    assert find_dots(svg) == 8
-    assert svg.count(">cards<") == 1
-    assert svg.count(">recall_at_5<") == 2
-    assert len(svg) < 12_000
-
-
-def test_a_thousand_dots_cost_few_bytes() -> None:
-    scores = np.linspace(0, 1, 1000).tolist()
-    one, many = (
-        charts.draw_points([charts.PointPanel("m", [("cards", chosen, 0.5)], None, (0.0, 1.0))], ["cards"], "points")
-        for chosen in (scores[:1], scores)
-    )
-    assert (len(many) - len(one)) / 999 < 16
-
-
 # Intervals
 
 
@@ -182,8 +164,6 @@ def test_pictures_refuse_nothing_to_draw_and_too_many_series() -> None:
         charts.draw_violins([], None, (0, 1), "cosine", "label")
     with pytest.raises(ValueError, match="at most 5 series can be distinguished, got 6"):
         charts.draw_estimates([], ["row"], list("abcdef"), "share", "label")
-    with pytest.raises(ValueError, match="needs panels and rows, got 0 and 1"):
-        charts.draw_points([], ["a"], "label")
     with pytest.raises(ValueError, match="needs at least one, got none"):
         draw_differences()
     with pytest.raises(ValueError, match="needs panels and weeks, got 0 and 1"):
@@ -194,7 +174,6 @@ def test_pictures_refuse_nothing_to_draw_and_too_many_series() -> None:
 def test_any_name_is_text_and_stays_as_it_is(name: str) -> None:
     svgs = [
         charts.draw_violins([charts.Violin(name, [0.1, 0.2], 0.1, 0.15, 0.2, 2)], None, (0, 1), name, name),
-        charts.draw_points([charts.PointPanel(name, [(name, [0.5], 0.5)], 0.5, (0, 1))], [name], name),
         draw_differences(make_difference(name=name, detail=name, text=name)),
         charts.draw_weeks([(name, [charts.WeeklyValue(name, 0.5, 0.4, 0.6)], None)], [name], name),
     ]
@@ -203,7 +182,7 @@ def test_any_name_is_text_and_stays_as_it_is(name: str) -> None:
         assert svg.startswith("<svg")
     if name == HOSTILE:
         # numbers in a name are no coordinates, and words no attributes
-        assert 'd="1.23456" class="x"' in svgs[2].replace("&quot;", '"')
+        assert 'd="1.23456" class="x"' in svgs[1].replace("&quot;", '"')
 
 
 def test_same_rows_give_the_same_bytes() -> None:

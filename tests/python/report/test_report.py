@@ -557,7 +557,6 @@ def test_warehouse_without_interactions(tmp_path: Path) -> None:
         "No gate was evaluated in this build",
         "No distribution by topic: no primary metric has scores.",
         "No answer of the candidate has a score to order it by.",
-        "Scores: scores of recall, precision",
         "No evaluation row: without interactions there is nothing to score.",
         "Calibration evidence: probabilities instead of raw scores",
     )
@@ -595,7 +594,6 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
         "no documents in the logs",
         "no queries in the logs; query texts come from the interactions",
         "1 interactions, time not logged",
-        "Scores: scores of recall, precision",
         "Calibration evidence: probabilities instead of raw scores",
         "There are no two versions to compare.",
         "Left out, because nothing was given for them: Calibration evidence, Equal treatment, Robustness.",
