@@ -6,8 +6,6 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hcat.report import charts
 from hcat.report.charts import distributions
@@ -70,18 +68,6 @@ def test_density_agrees_with_scikit_learn() -> None:
     expected = np.exp(model.score_samples(positions[:, None]))
     np.testing.assert_allclose(density, expected / expected.max(), rtol=1e-9)
     assert (positions[0], positions[-1]) == (scores.min(), scores.max())
-
-
-@given(
-    st.lists(st.floats(min_value=-1, max_value=1), min_size=2, max_size=60).filter(lambda scores: np.ptp(scores) > 1e-3)
-)
-@settings(deadline=None)
-def test_density_is_positive_with_peak_one_and_ignores_order(scores: list[float]) -> None:
-    positions, density = charts.estimate_density(scores)
-    assert positions.shape == density.shape == (distributions.DENSITY_POINTS,)
-    assert density.max() == 1
-    assert density.min() >= 0
-    np.testing.assert_array_equal(density, charts.estimate_density(scores[::-1])[1])
 
 
 def test_density_of_equal_scores_is_refused() -> None:
@@ -183,12 +169,6 @@ def test_any_name_is_text_and_stays_as_it_is(name: str) -> None:
     if name == HOSTILE:
         # numbers in a name are no coordinates, and words no attributes
         assert 'd="1.23456" class="x"' in svgs[1].replace("&quot;", '"')
-
-
-def test_same_rows_give_the_same_bytes() -> None:
-    assert draw_differences(make_difference()) == draw_differences(make_difference())
-    assert draw_weeks((0.7, 0.9)) == draw_weeks((0.7, 0.9))
-    assert draw_violin([number / 20 for number in range(20)]) == draw_violin([number / 20 for number in range(20)])
 
 
 @pytest.mark.parametrize(

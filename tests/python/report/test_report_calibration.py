@@ -433,7 +433,7 @@ def test_every_figure_and_table_is_there(section: str) -> None:
         "n 20, tolerated 10 %",
         "0.500 – 41 3 7.30 % [2.00, 19.0] % 18",
         "– 0.500 40 20",
-        "conformal: the promise",
+        "conformal: keeps a promised error rate",
         "4.00 % 30.0 % 12.5",
         "failure rate within ± 5 percentage points (95 % confidence)",
         "325 labels missing",

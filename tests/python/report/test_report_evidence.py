@@ -593,7 +593,3 @@ def test_every_status_of_the_contracts_has_words() -> None:
 def test_differences_of_shares_are_points_with_a_sign(difference: float | None, shown: str) -> None:
     assert format_points(difference) == shown
     assert format_difference(difference, "share_failing") == shown
-
-
-def test_differences_of_scores_keep_their_unit() -> None:
-    assert format_difference(-0.025, "mean_score") == "−0.0250"
