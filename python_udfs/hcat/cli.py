@@ -285,15 +285,23 @@ def report(
         typer.Option("--output", help="HTML file to write; by default report.html in the warehouse folder."),
     ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="Print it as a PDF beside the HTML file; needs Chromium.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Print what is folded on the page as well; with --pdf.")] = False,
+    application: Annotated[
+        Path | None,
+        typer.Option("--application", help="What no log can tell; by default application.yml of the dbt project."),
+    ] = None,
 ) -> None:
     """Write the report of the last build as one HTML file that needs no network."""
     from hcat.report import write_report
+    from hcat.report.application import find_statements
     from hcat.report.pdf import print_pdf
 
-    path = write_report(place, output or find_folder(place) / "report.html")
+    if full and not pdf:
+        raise ValueError("--full is about the printed report: add --pdf")
+    path = write_report(place, output or find_folder(place) / "report.html", application or find_statements(place))
     say(path)
     if pdf:
-        say(print_pdf(path, path.with_suffix(".pdf")))
+        say(print_pdf(path, path.with_suffix(".pdf"), is_full=full))
 
 
 @app.command()

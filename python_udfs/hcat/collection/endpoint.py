@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NoReturn
 from urllib.parse import urlsplit
 
-import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from hcat.collection.paths import JsonPath, describe_type, parse_path
 from hcat.engine.http import Limits, keeps_secrets
 from hcat.engine.keys import hash_text
+from hcat.engine.yaml_files import load_yaml, show_value
 
 PLACEHOLDERS: Final = ("query", "query_id", "sample_index", "interaction_id", "application", "application_version")
 """Names for ``{{...}}``; each stands for a whole value and never for a part of a text."""
@@ -37,7 +37,6 @@ _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 _SECRET_NAME = re.compile(r"authorization|cookie|token|secret|password|credential|api[-_]?key|^key$", re.IGNORECASE)
 # the transport sets these itself
 _RESERVED_HEADERS = {"host", "content-length", "transfer-encoding", "connection"}
-_SHOWN_CHARACTERS = 60
 _HIDDEN: Final = "something else (not shown)"
 
 
@@ -103,7 +102,7 @@ def _check_headers(headers: dict[Any, Any]) -> dict[str, str]:
     known: set[str] = set()
     for name, value in headers.items():
         if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-            raise _KeyError(f"must hold names of headers, got {_show(name)}")
+            raise _KeyError(f"must hold names of headers, got {show_value(name)}")
         if name.lower() in _RESERVED_HEADERS:
             _fail("left to the transport", "a value", name)
         if name.lower() in known:
@@ -119,7 +118,7 @@ def _check_headers(headers: dict[Any, Any]) -> dict[str, str]:
 def _check_parameters(parameters: dict[Any, Any]) -> dict[str, Any]:
     for name, value in parameters.items():
         if not isinstance(name, str):
-            raise _KeyError(f"must hold names of parameters, got {_show(name)}")
+            raise _KeyError(f"must hold names of parameters, got {show_value(name)}")
         if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
             _fail("a text, a number, true or false", describe_type(value), name)
         if isinstance(value, str):
@@ -145,7 +144,7 @@ def _check_template(
     if isinstance(template, Mapping):
         for name, item in template.items():
             if not isinstance(name, str) or "{{" in name:
-                _fail("an object whose keys are plain texts", f"the key {_show(name)}", key)
+                _fail("an object whose keys are plain texts", f"the key {show_value(name)}", key)
             _check_template(item, allowed, f"{key}.{name}".strip("."), is_body=is_body)
     elif isinstance(template, list):
         for number, item in enumerate(template):
@@ -294,7 +293,7 @@ class Endpoint:
 
 def read_endpoint(path: Path, environment: Mapping[str, str]) -> Endpoint:
     """Return the endpoint that a YAML file describes."""
-    loaded = _load(path)
+    loaded = load_yaml(path, EndpointError)
     try:
         return _resolve(_File.model_validate(loaded), environment)
     except ValidationError as error:
@@ -325,35 +324,6 @@ def fill_resolved(shown: Mapping[str, Any], resolved: Mapping[str, Any], values:
     }
 
 
-class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Refuses a repeated key, of which YAML would take the last, and a placeholder without quotes."""
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
-        keys: set[str] = set()
-        for key, _ in node.value:
-            problem = None
-            if not isinstance(key, yaml.ScalarNode):
-                problem = 'a key must be a text; a placeholder needs quotes: "{{query}}"'
-            elif key.value in keys:
-                problem = f"the key {_show(key.value)} stands here twice"
-            if problem:
-                raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
-            keys.add(key.value)
-        return super().construct_mapping(node, deep)
-
-
-def _load(path: Path) -> Any:
-    try:
-        return yaml.load(path.read_text(encoding="utf-8-sig"), _Loader)
-    except UnicodeDecodeError as error:
-        raise EndpointError(f"{path} must be UTF-8, got other bytes at position {error.start}") from None
-    except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise EndpointError(f"{path}{line}: {error.problem}") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise EndpointError(f"{path} must be YAML, got: {_show(error)}") from None
-
-
 def _explain(path: Path, error: ErrorDetails) -> str:
     """Return an error of pydantic as one line."""
     location = error["loc"]
@@ -365,7 +335,7 @@ def _explain(path: Path, error: ErrorDetails) -> str:
     elif error["type"] in ("extra_forbidden", "invalid_key"):
         *parents, key = location
         location = tuple(parents)
-        says = f"must hold only {', '.join(_SECTIONS[location].model_fields)}, got the key {_show(key)}"
+        says = f"must hold only {', '.join(_SECTIONS[location].model_fields)}, got the key {show_value(key)}"
     else:
         expected = _SECTIONS[location[:-1]].model_fields[str(location[-1])].description if location else None
         says = f"must be {expected or 'keys with values'}, got {_found(error['input'])}"
@@ -380,7 +350,7 @@ def _resolve(file: _File, environment: Mapping[str, str]) -> Endpoint:
     def look_up(text: str, key: str, taken: set[str]) -> str:
         for name in _VARIABLE.findall(text):
             if not _VARIABLE_NAME.fullmatch(name):
-                _fail("a text with ${NAME} of an environment variable", f"${{{_show(name)}}}", key)
+                _fail("a text with ${NAME} of an environment variable", f"${{{show_value(name)}}}", key)
             if not environment.get(name):
                 raise _KeyError(f"needs the environment variable {name}, which is not set", key)
             taken.add(environment[name])
@@ -461,17 +431,11 @@ def _list_placeholders(names: Collection[str]) -> str:
     return ", ".join(f"{{{{{name}}}}}" for name in sorted(names))
 
 
-def _show(value: object) -> str:
-    """Return a value of the file on one line, shortened."""
-    text = " ".join(str(value).split())
-    return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-
-
 def _found(value: Any) -> str:
     if isinstance(value, str):
-        return f"'{_show(value)}'" if value.strip() else "an empty text"
+        return f"'{show_value(value)}'" if value.strip() else "an empty text"
     if isinstance(value, bool):
         return f"the value {str(value).lower()}"
     if isinstance(value, int | float):
-        return f"the number {_show(value)}"
+        return f"the number {show_value(value)}"
     return describe_type(value)

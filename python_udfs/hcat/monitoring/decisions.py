@@ -41,11 +41,14 @@ def read_decisions(source: Warehouse) -> list[Row]:
 def say_decision(source: Warehouse, row: Row) -> list[str]:
     """Return the four sentences of an application, and one on trust where nobody rated an answer.
 
-    Where a change was found, it stands in the first line: who reads one line only has to know it.
+    Where a change was found, the first line says it beside the verdict: who reads one line only has to know it. The
+    reason follows.
     """
-    lines = [str(row[column]) for column in DECISION_LINES]
-    if row["failure_rate_since_change"] is not None:
-        lines = [f"{lines[0]} {lines[2]}", lines[1], lines[3]]
+    lines = [str(row[column]).replace(": failed.", ".") for column in DECISION_LINES]
+    decided = f": {row['decision'].replace('_', ' ')}. "
+    subject, mark, reason = lines[0].partition(decided)
+    if row["failure_rate_since_change"] is not None and mark:
+        lines = [f"{subject}{decided}{lines[2]}", reason, lines[1], lines[3]]
     if row["count_labels_by_people"] or row["count_labels_by_language_models"]:
         return lines
     needs = ["fct_verdicts.is_in_release_population", "dim_metrics.admission_reason"]

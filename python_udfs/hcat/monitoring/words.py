@@ -8,13 +8,15 @@ from typing import Any, Final, NamedTuple
 
 
 class _Said(NamedTuple):
-    """A sentence, and how its numbers are shown: in percent, in points of a hundred or as they are."""
+    """A sentence, how its numbers are shown (in percent, in points of a hundred or as they are), and its subject."""
 
     sentence: str
     unit: str = ""
+    subject: str = "{measurement}"
 
 
-#: Measurement of a gate -> its sentence. ``{metric}`` is the metric of the gate, ``{where}`` whose answers it takes.
+#: Measurement of a gate -> its sentence. ``{metric}`` is the metric of the gate, ``{where}`` whose answers it takes,
+#: ``{n}`` what it counts among.
 MEASURED: Final[Mapping[str, _Said]] = {
     "share_failing": _Said("{value} of the answers{where} fail{metric}", "%"),
     "worst_segment_failing": _Said("{value} of the answers{where} fail{metric} in the worst segment", "%"),
@@ -22,9 +24,14 @@ MEASURED: Final[Mapping[str, _Said]] = {
     "share_not_failed": _Said("{value} of the scores{where} were computed or have a stated reason", "%"),
     "share_records_accepted": _Said("{value} of the records could be read", "%"),
     "mean_score": _Said("the mean{metric}{where} is {value}"),
-    "count_leaked_values": _Said("answers hold {value} personal values{where} that neither query nor context held"),
-    "count_bias_gaps": _Said("{value} gaps between groups of people were found"),
-    "count_canary_leaks": _Said("{value} answers say a planted word"),
+    "count_leaked_values": _Said(
+        "{n} answers hold {value} personal values{where} that neither query nor context held",
+        subject="personal data in answers",
+    ),
+    "count_bias_gaps": _Said("equal treatment: {value} gaps in {n} comparisons", subject="equal treatment"),
+    "count_canary_leaks": _Said(
+        "{value} of {n} answers say a planted word", subject="whether answers say a planted word"
+    ),
     "share_toxic_answers": _Said("{value} of the answers are toxic", "%"),
     "toxicity_false_alarms": _Said("{value} of the harmless sentences about one group are called toxic", "%"),
     "answered_when_due_to_refuse": _Said("{value} of the questions that should be declined were answered", "%"),
@@ -33,8 +40,13 @@ MEASURED: Final[Mapping[str, _Said]] = {
     ),
     "version_difference": _Said("the share that passes{metric} changed by {value} from the version before", "points"),
     "robustness": _Said("{value} of the right answers stay right in other words, in the worst system", "%"),
-    "count_drifting_series": _Said("the latest weeks of {value} series of scores left their reference"),
-    "count_drifting_mixes": _Said("the latest weeks of {value} dimensions have another mix of questions"),
+    "count_drifting_series": _Said(
+        "the latest weeks of {value} of {n} series of scores left their reference", subject="drift of scores"
+    ),
+    "count_drifting_mixes": _Said(
+        "in the latest weeks the mix of questions changed in {value} of {n} dimensions",
+        subject="a change in the mix of questions",
+    ),
     "false_accepts_above_appetite": _Said(
         "the share of failed answers that the threshold{metric} accepts is {value} from what the appetite allows",
         "points",
@@ -60,7 +72,7 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where:
     is_measured = not math.isnan(value) and n != 0
     said = MEASURED.get(str(row["measurement"]), _Said("{measurement}{metric}{where} is {value}"))
     if not is_measured:
-        said = _Said("{measurement}{metric}{where} was not measured")
+        said = said._replace(sentence=f"{said.subject}{{metric}}{{where}} was not measured")
     if where is None:
         where = _POPULATIONS.get(row["segment"], "") if row["dimension"] == "population" else ""
         # "all" is the whole and no part of it
@@ -70,22 +82,26 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where:
                 where = f" by {show(row['dimension'])}"
     metric = row["metric_name"]
     is_named = metric is not None and not (metric == "verdict" and said.unit)
+    is_named = is_named and (is_measured or said.subject == _Said.subject)
     words = {
         "measurement": show(str(row["measurement"]).replace("_", " ")),
         "value": _show_number(value, said.unit, limit),
         "metric": f"{_METRIC.get(row['measurement'], '') if is_measured else ' of'} {show(metric)}" if is_named else "",
         "where": where,
+        "n": _show_number(n),
     }
     sentence = said.sentence.format(**words)
     found = []
     if not (math.isnan(lower) and math.isnan(upper)) and not lower == value == upper:
         ends = [_show_number(end, said.unit, limit).removesuffix(f" {said.unit}") for end in (lower, upper)]
         found.append(f"{ends[0]} to {ends[1]} {said.unit}".rstrip())
-    if not math.isnan(n):
+    if not math.isnan(n) and "{n}" not in said.sentence:
         found.append(f"n = {_show_number(n)}")
     shown = f" ({', '.join(found)})" if found else ""
     compared = _LIMITS.get(row["comparison"], f"compared ({show(row['comparison'])}) with {{}}")
     limited = "there is no limit" if math.isnan(limit) else compared.format(_show_number(limit, said.unit))
+    if limit == 0 and row["measurement"].startswith("count_") and row["comparison"] == "at_most":
+        limited = "none is allowed"
     return f"{sentence[0].upper()}{sentence[1:]}{shown}; {limited}"
 
 
@@ -102,7 +118,7 @@ def _show_number(value: float, unit: str = "", limit: float = math.nan) -> str:
     if unit and abs(value) < _NEGLIGIBLE:
         value = 0.0
     scale, ending = (100, f" {unit}") if unit else (1, "")
-    digits = [".0f", ".1f", ".4g", ".8g"] if unit else [".4g", ".8g"]
+    digits = [".0f", ".1f", ".2g", ".4g", ".8g"] if unit else [".4g", ".8g"]
     if not unit and value.is_integer() and abs(value) < 2**53:
         return f"{int(value):,}"
     ends = [end for end in (limit, 0.0, 1.0) if not math.isnan(end)]

@@ -83,7 +83,7 @@ order by {event}, metric_name, finding_id
 #: Column of fct_findings -> what happened to a finding in the build of that number.
 EVENTS: Final = {
     "first_seen_build_number": "opened",
-    "closed_build_number": "closed by the data",
+    "closed_build_number": "no longer shown",
     "confirmed_build_number": "confirmed",
 }
 

@@ -72,6 +72,7 @@ def describe_decisions(source: Warehouse) -> list[dict[str, Any]]:
             "state": STATES[row["decision"]][0],
             "word": STATES[row["decision"]][1],
             "is_rated_by_people": bool(row["count_labels_by_people"]),
+            "is_rated": bool(row["count_labels_by_people"] or row["count_labels_by_language_models"]),
             "lines": [clean_label(line, DECISION_CHARACTERS) for line in say_decision(source, row)],
         }
         for row in read_decisions(source)

@@ -9,7 +9,9 @@ from typing import Any, Final
 from hcat.engine.files import replacing
 from hcat.engine.warehouse import Place, Warehouse, check_finished, open_warehouse
 from hcat.language.display import clean_label
-from hcat.report.blocks import Section, keep
+from hcat.report import blocks
+from hcat.report.application import Statements, describe_assistant, describe_conclusion, read_statements
+from hcat.report.blocks import keep
 from hcat.report.calibration.section import describe_calibration
 from hcat.report.changes import describe_changes, show_changes
 from hcat.report.data import describe_data, read_counts
@@ -39,10 +41,11 @@ QUESTIONS: Final = (
     ("changes", "Is it changing?"),
     ("sure", "How sure is this?"),
     ("limitations", "What are the limits?"),
+    ("assistant", "The assistant"),
     ("sign_off", "Sign-off"),
 )
 APPENDIX: Final = (
-    ("scope", "Purpose and scope"),
+    ("scope", "Scope and risks"),
     ("data", "Data and sampling"),
     ("metrics", "Conceptual soundness of the metrics"),
     ("outcomes", "Scores"),
@@ -61,24 +64,28 @@ SECTIONS: Final = (*QUESTIONS, *APPENDIX)
 EXPLORER_FILE: Final = "explorer.html"
 
 
-def write_report(warehouse: Path | Place, output: Path) -> Path:
+def write_report(warehouse: Path | Place, output: Path, application: Path | None = None) -> Path:
     """Write the report of the last build as one HTML file and return its path."""
-    page = render_report(warehouse, output.with_name(EXPLORER_FILE))
+    page = render_report(warehouse, output.with_name(EXPLORER_FILE), application)
     output.parent.mkdir(parents=True, exist_ok=True)
     with replacing(output) as unfinished:
         unfinished.write_text(page, encoding="utf-8", newline="\n")
     return output
 
 
-def render_report(warehouse: Path | Place, explorer: Path | None = None) -> str:
-    """Return the report as HTML text; links lead to `explorer` if it is of this build."""
+def render_report(warehouse: Path | Place, explorer: Path | None = None, application: Path | None = None) -> str:
+    """Return the report as HTML text; links lead to `explorer` if it is of this build.
+
+    `application` is the file of what no log can tell (`hcat.report.application`).
+    """
     import jinja2
 
+    statements = read_statements(application)
     with open_warehouse(warehouse) as source:
         check_finished(source)
         build = read_build(source)
         beside = explorer.name if explorer is not None and _is_page_of(explorer, build) else ""
-        context = build_context(source, build, beside)
+        context = build_context(source, build, beside, statements, application)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
@@ -103,7 +110,9 @@ def drop_dead_links(page: str) -> str:
     return re.sub(r'<a href="#([^"]+)">(.*?)</a>', lambda link: link[0] if link[1] in known else link[2], page)
 
 
-def build_context(source: Warehouse, build: Build, explorer: str) -> dict[str, Any]:
+def build_context(
+    source: Warehouse, build: Build, explorer: str, statements: Statements, application: Path | None
+) -> dict[str, Any]:
     """Return everything that the templates show."""
     counts = read_counts(source)
     gates = describe_gates(source, build.run)
@@ -130,12 +139,13 @@ def build_context(source: Warehouse, build: Build, explorer: str) -> dict[str, A
     shown = {
         "reading": describe_reading(source, list_to_read(source), explorer),
         "how_often": describe_how_often(source, gates),
-        "where": describe_where(source, claims, explorer),
+        "where": describe_where(source, claims, explorer, statements),
         "better": describe_better(source, describe_headlines(source)),
         "changes": changed._replace(blocks=[*keep(describe_changing(source)), *changed.blocks]),
         "sure": describe_sure(source, labels),
         "limitations": limitations["section"],
-        "sign_off": Section(()),
+        "assistant": describe_assistant(source, statements, application, (claims["findings"] or {}).get("rows", ())),
+        "sign_off": blocks.section(describe_conclusion(statements)),
         **{name: section for name, section in sections.items() if not section.is_empty or keep_unmet(section.gaps)},
         "ledger": describe_ledger(build),
     }

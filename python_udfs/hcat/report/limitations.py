@@ -215,7 +215,14 @@ def _list_limits(
 
 
 def _of_verdict(gates: Sequence[Row], verdict: str) -> list[str]:
-    return [row["gate_name"] for row in gates if row["verdict"] == verdict]
+    """Return the gates of a verdict, each with what it has and needs."""
+    return [
+        f"{row['gate_name']} (n = {row['n'] or 0:,}; {row['minimum_n']:,} needed)"
+        if row["minimum_n"] is not None
+        else row["gate_name"]
+        for row in gates
+        if row["verdict"] == verdict
+    ]
 
 
 def _gather_unscored(rows: Sequence[Row]) -> dict[tuple[int, int, int], list[str]]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks, charts
-from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.blocks import Block, Column, Section
 from hcat.report.data import DESCRIBE_SYSTEMS, label_systems
 from hcat.report.ledger import Build
 from hcat.report.showing import (
@@ -26,9 +26,6 @@ MAXIMUM_GATES: Final = 120
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.
 MAXIMUM_VIOLIN_SCORES = 1000
 MAXIMUM_VIOLINS = 16
-#: Points and topics of the figure with one point per query.
-MAXIMUM_POINTS = 80
-MAXIMUM_POINT_TOPICS = 16
 
 #: Metrics whose distribution is drawn, in order of preference; other primary metrics fill up where these are missing.
 VIOLIN_METRICS = (
@@ -39,19 +36,6 @@ VIOLIN_METRICS = (
     "semantic_similarity",
 )
 
-#: Quantities drawn per query (Sudjianto et al. 2024, figures 5 to 7), with the metrics that measure them in order of
-#: preference. Sentence recall and sentence precision are figure 6: they need no judgement of relevance.
-POINT_METRICS = (
-    ("recall", ("recall_at_5", "recall_at_10", "recall_at_3")),
-    ("precision", ("precision_at_5", "precision_at_10", "precision_at_3")),
-    ("sentence recall", ("context_relevancy__mean",)),
-    (
-        "sentence precision",
-        ("context_precision_similarity__share_relevant", "context_precision_similarity__mean"),
-    ),
-    ("groundedness", ("groundedness", "groundedness_entailment__mean", "groundedness_similarity__mean")),
-    ("answer relevancy", ("answer_relevancy__mean",)),
-)
 
 MEASURE_SYSTEMS = """
 select weaknesses.*, metrics.direction, metrics.range_low, metrics.range_high, metrics.family, metrics.admission
@@ -89,30 +73,6 @@ qualify row_number() over (
 order by segment, evaluations.raw_score
 """
 
-# One score per query: the mean over its interactions (systems, repetitions), so that each query counts once.
-SAMPLE_QUERIES = """
-with queries as (
-    select
-        interactions.topic,
-        coalesce(interactions.query_id, interactions.interaction_id) as query_key,
-        avg(evaluations.raw_score) as score
-    from fct_evaluations as evaluations
-    inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
-    where evaluations.metric_name = $metric_name and evaluations.raw_score is not null
-    group by interactions.topic, query_key
-)
-
-select
-    topic,
-    score,
-    count(*) over (partition by topic) as count_queries,
-    quantile_cont(score, 0.25) over (partition by topic) as quantile_25,
-    quantile_cont(score, 0.5) over (partition by topic) as quantile_50,
-    quantile_cont(score, 0.75) over (partition by topic) as quantile_75
-from queries
-qualify row_number() over (partition by topic order by md5('points' || query_key), query_key) <= $maximum
-order by topic, score, query_key
-"""
 
 #: Admission of a metric -> its words wherever its scores stand.
 ADMITTED: Final = {
@@ -132,17 +92,6 @@ VERDICTS: Final = {
 
 def describe_outcomes(source: Warehouse, build: Build) -> Section:
     """Return scores, distributions and retrieval quality of the last build."""
-    points, absent_points = _describe_points(source, build)
-    gaps = []
-    if absent_points:
-        gaps.append(
-            Gap(
-                f"scores of {', '.join(absent_points)} per query",
-                "logged retrievals with the relevant chunks of each query, contexts and answers; sentence precision"
-                " also needs the decision context_sentence_relevance in the seed threshold_decisions",
-                "relevance",
-            )
-        )
     return blocks.section(
         blocks.heading("Scores by system"),
         *_describe_overview(source, build),
@@ -151,8 +100,6 @@ def describe_outcomes(source: Warehouse, build: Build) -> Section:
             *_describe_violins(source, build),
             level=3,
         ),
-        blocks.fold("Scores of single queries by topic", *points, level=3),
-        gaps=gaps,
     )
 
 
@@ -187,7 +134,8 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
                 "minimum_n": row["minimum_n"],
                 "limit": f"{sign} {show_measured(row['threshold'], row['measurement'])}",
                 "burden": str(row["burden"]).replace("_", " "),
-                "reason": clean_label(row["reason"], SENTENCE_CHARACTERS),
+                # the verdict has a column of its own
+                "reason": clean_label(row["reason"], SENTENCE_CHARACTERS).removesuffix(f": {row['verdict']}"),
                 # what stands behind the figures: why there is no verdict, or what the decision lacks
                 "cause": clean_label(cause, SENTENCE_CHARACTERS) if (cause := cause_of(row)) else "",
                 "rationale": clean_label(row["rationale"], SENTENCE_CHARACTERS) if row["rationale"] else "",
@@ -408,64 +356,6 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         blocks.paragraph(explained, "note"),
         blocks.fold("Table behind the figures", _tabulate_quartiles("Topic", found)),
     ]
-
-
-def _describe_points(source: Warehouse, build: Build) -> tuple[list[Block | None], list[str]]:
-    """Return one point per query by topic, one panel per quantity that has scores, and the quantities without."""
-    chosen: list[tuple[str, list[Row]]] = []
-    titles: dict[str, str] = {}
-    missing = []
-    known = {metric["metric_name"]: metric for metric in build.metrics}
-    for words, candidates in POINT_METRICS:
-        for metric in candidates:
-            rows = source.rows(
-                SAMPLE_QUERIES, ["fct_evaluations", "fct_interactions"], metric_name=metric, maximum=MAXIMUM_POINTS
-            )
-            if rows and metric in known:
-                chosen.append((metric, rows))
-                # recall_at_5 says itself that it is a recall
-                titles[metric] = metric if words in metric.replace("_", " ") else f"{words}: {metric}"
-                break
-        else:
-            missing.append(words)
-    if not chosen:
-        return [], missing
-    sizes: dict[str, int] = {}
-    for _, rows in chosen:
-        for row in rows:
-            sizes[row["topic"]] = max(sizes.get(row["topic"], 0), row["count_queries"])
-    topics = sorted(sorted(sizes, key=lambda topic: (-sizes[topic], str(topic)))[:MAXIMUM_POINT_TOPICS], key=str)
-    labels = distinct_labels(topics)
-    found: dict[str, dict[str, str]] = {each: {} for each in labels.values()}
-    panels = []
-    for metric, rows in chosen:
-        by_topic = {topic: group for topic, group in group_by(rows, "topic").items() if topic in labels}
-        for topic, group in by_topic.items():
-            found[labels[topic]][metric] = _show_quartiles(group[0], group[0]["count_queries"])
-        panels.append(
-            charts.PointPanel(
-                titles[metric],
-                [
-                    (labels[topic], [row["score"] for row in group], group[0]["quantile_50"])
-                    for topic, group in by_topic.items()
-                ],
-                known[metric]["threshold"],
-                _score_domain(known[metric], [row["score"] for row in rows]),
-            )
-        )
-    named = ", ".join(metric for metric, _ in chosen)
-    chart = charts.draw_points(
-        panels,
-        list(labels.values()),
-        f"One point per query by topic for {named}; see the table for quartiles and counts",
-    )
-    caption = (
-        "Each point is a query; its score is the mean over its interactions. The stroke is the median of the topic, and"
-        " the dashed line is the decided threshold. Look for topics whose points lie to the left in one panel only:"
-        " left in recall, the source was not found; left in groundedness, the answer left its source. At most"
-        f" {MAXIMUM_POINTS} points per topic are drawn; {max(0, len(sizes) - len(topics))} smaller topics are not."
-    )
-    return [blocks.picture(chart, caption, _tabulate_quartiles("Topic", found))], missing
 
 
 def _take(metric: str) -> Callable[[Row], str]:

@@ -14,8 +14,8 @@ BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chro
 _SECONDS: Final = 120
 
 
-def print_pdf(page: Path, output: Path) -> Path:
-    """Print a page as A4 and return the path of the PDF. What is folded on the page is not printed."""
+def print_pdf(page: Path, output: Path, *, is_full: bool = False) -> Path:
+    """Print a page as A4 and return the path of the PDF. What is folded is printed with `is_full` alone."""
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         raise ValueError(f"no browser prints the PDF: install Chromium (one of {', '.join(BROWSERS)})")
@@ -25,7 +25,13 @@ def print_pdf(page: Path, output: Path) -> Path:
         # Chromium refuses to run as root inside its sandbox; the page runs no script and loads nothing
         if os.geteuid() == 0:
             command.append("--no-sandbox")
-        command += [f"--print-to-pdf={temporary}", page.resolve().as_uri()]
+        printed = page.resolve()
+        if is_full:
+            printed = Path(profile, page.name)
+            # texts of the logs are escaped, so that each of these is an element
+            opened = page.read_text(encoding="utf-8").replace("<details", "<details open")
+            printed.write_text(opened, encoding="utf-8")
+        command += [f"--print-to-pdf={temporary}", printed.as_uri()]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
         except subprocess.TimeoutExpired:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
+from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
+from hcat.report.showing import SENTENCE_CHARACTERS
+from hcat.review.texts import LOGGED_INTERACTIONS, LOGGED_TABLES
 
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
+#: Answers named beside a leaked value.
+MAXIMUM_IDS: Final = 3
 #: Leaked values and gaps listed; the number left out is shown below them.
 MAXIMUM_LEAKS: Final = 25
 MAXIMUM_GAPS: Final = 60
@@ -28,12 +35,21 @@ order by count_leaked desc, entity_type
 """
 
 LIST_LEAKS: Final = """
-select findings.interaction_id, interactions.system, interactions.topic, findings.entity_type, findings.masked,
-    findings.rule, findings.count_occurrences
+select findings.interaction_id, interactions.system, findings.entity_type, findings.masked, findings.rule,
+    interactions.answer
 from fct_privacy_findings as findings
 inner join fct_interactions as interactions on findings.interaction_id = interactions.interaction_id
 where findings.is_leak
-order by findings.entity_class, findings.entity_type, findings.interaction_id, findings.first_start
+order by findings.entity_class, findings.entity_type, findings.masked, interactions.answer, findings.interaction_id
+"""
+# Equal values are told apart where they stand as logged; only their number is shown.
+COUNT_DISTINCT: Final = f"""
+select count(distinct (
+    findings.entity_type, substr(logged.answer, findings.first_start + 1, findings.first_end - findings.first_start)
+)) as count_distinct
+from fct_privacy_findings as findings
+inner join {LOGGED_INTERACTIONS} as logged on findings.interaction_id = logged.interaction_id
+where findings.is_leak
 """
 
 COUNT_READ: Final = """
@@ -106,23 +122,54 @@ def describe_privacy(source: Warehouse) -> Section:
             ),
             source.rows(COUNT_FINDINGS, ["fct_privacy_findings"]),
         ),
-        blocks.table(
-            "Leaked values, by interaction.",
-            (
-                "interaction_id=Interaction",
-                "system",
-                "topic",
-                "entity_type",
-                "masked",
-                "rule=Found by",
-                "count_occurrences",
-            ),
-            source.rows(LIST_LEAKS, ["fct_privacy_findings", "fct_interactions"]),
-            MAXIMUM_LEAKS,
-            "leaked values",
-        ),
         gaps=gaps,
     )
+
+
+def describe_leaks(source: Warehouse) -> list[Block | None]:
+    """Return the values that answers gave away, each in its sentence and masked, and how to read what they hide."""
+    rows = source.rows(LIST_LEAKS, ["fct_privacy_findings", "fct_interactions"])
+    if not rows:
+        return []
+    found: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        said = next((part for part in _SENTENCE_END.split(row["answer"] or "") if row["masked"] in part), row["answer"])
+        found.setdefault((row["entity_type"], said, row["rule"]), []).append(row)
+    distinct = source.rows(COUNT_DISTINCT, ["fct_privacy_findings.first_start", *LOGGED_TABLES])
+    told = f" ({distinct[0]['count_distinct']:,} different ones)" if distinct else ""
+    listed = [
+        {"kind": kind, "sentence": said, "rule": rule, "count": len(group)}
+        | {name: list(dict.fromkeys(row[name] for row in group)) for name in ("system", "interaction_id")}
+        for (kind, said, rule), group in found.items()
+    ]
+    return [
+        blocks.heading("Personal data in answers", anchor="leaked_values"),
+        blocks.paragraph(
+            f"{len(rows):,} personal values{told} stand in {len({row['interaction_id'] for row in rows}):,} answers,"
+            " though neither the query nor the retrieved text held them. Values that the knowledge base publishes, such"
+            " as a help line, do not count. Some may be false alarms: read the sentences. Values are masked here and in"
+            " fct_privacy_findings; hcat explore --unmasked shows them to people who may read the logs."
+        ),
+        blocks.table(
+            "",
+            (
+                "kind=Kind of value",
+                Column("Sentence of the answer", lambda row: clean_text(row["sentence"], SENTENCE_CHARACTERS), "wide"),
+                "count=Answers",
+                Column("Versions", lambda row: ", ".join(map(clean_label, row["system"])), ""),
+                Column("Read", lambda row: _name_answers(row["interaction_id"]), "short"),
+                Column("Found by", lambda row: blocks.say(row["rule"]), ""),
+            ),
+            listed,
+            MAXIMUM_LEAKS,
+            "sentences",
+        ),
+    ]
+
+
+def _name_answers(ids: Sequence[str]) -> Any:
+    more = f"and {len(ids) - MAXIMUM_IDS:,} more" if len(ids) > MAXIMUM_IDS else ""
+    return blocks.lines(*(blocks.code(clean_label(one)) for one in ids[:MAXIMUM_IDS]), more)
 
 
 def describe_bias(source: Warehouse, build: Build) -> Section:

@@ -10,9 +10,11 @@ from hcat.language.display import clean_label
 from hcat.monitoring.decisions import read_decisions
 from hcat.monitoring.words import say_share
 from hcat.report import blocks
+from hcat.report.application import Statements, say_owner
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.outcomes import ADMITTED, show_gates
-from hcat.report.showing import EXCERPT_CHARACTERS, describe_segment, format_day
+from hcat.report.privacy_and_bias import describe_leaks
+from hcat.report.showing import ANSWER_CHARACTERS, EXCERPT_CHARACTERS, describe_segment, format_day, format_number
 from hcat.report.weaknesses import list_findings, show_findings
 
 #: Rows of a table.
@@ -24,9 +26,9 @@ MAXIMUM_SCORERS: Final = 24
 LIST_RATES: Final = """
 select *
 from fct_failure_rates
-where list_contains($systems::varchar[], system) and failure_rate is not null
+where list_contains($systems::varchar[], system) and failure_rate is not null and population <> 'variant'
 order by
-    criterion <> 'verdict', criterion, list_position(['production', 'test_set', 'variant'], population), system,
+    criterion <> 'verdict', criterion, list_position(['production', 'test_set'], population), system,
     dimension, segment
 """
 LIST_BASELINES: Final = """
@@ -45,10 +47,15 @@ qualify drift.leading_drift_id = drift.metric_drift_id
 order by drift.metric_name <> 'verdict', drift.q_value nulls last, drift.metric_name, drift.dimension, drift.segment
 """
 LIST_SCORERS: Final = """
-select metric_name, criterion, admission, admission_reason, threshold, is_provisional
+select metric_name, criterion, admission, admission_reason, threshold, is_provisional, decided_by, valid_until
 from dim_metrics
 where is_primary
-order by not is_deciding, admission <> 'admitted', metric_name
+order by not is_deciding, admission <> 'admitted', threshold is null, metric_name
+"""
+LIST_ERRORS: Final = """
+select *
+from fct_metric_thresholds
+where method = 'decided' and is_appetite_of_application and status = 'ok'
 """
 #: Admission of a metric -> its colour.
 _ADMISSION_STATES: Final = {"fact": "passed", "admitted": "passed", "provisional": "undecided"}
@@ -70,10 +77,10 @@ def describe_how_often(source: Warehouse, gates: Mapping[str, Any]) -> Section:
     )
 
 
-def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str) -> Section:
-    """Return the findings on metrics that may decide, one of each hole."""
-    rows = list_findings(claims["findings"])
-    return blocks.section(*show_findings(rows, claims, explorer))
+def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str, statements: Statements) -> Section:
+    """Return the findings on metrics that may decide, one of each hole, and the personal data in answers."""
+    rows = [row | {"dealt": say_owner(statements, row)} for row in list_findings(claims["findings"])]
+    return blocks.section(*show_findings(rows, claims, explorer), *describe_leaks(source))
 
 
 def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
@@ -84,9 +91,10 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"] if decisions else []
     compared = [
         blocks.paragraph(
-            f"{pair['candidate']} against {pair['baseline']}: {found['words']} by {found['metric_name']}, gain"
-            f" {found['difference']} {found['interval']}{found['unit']} on {found['count_pairs']:,} queries asked of"
-            f" both. {' '.join(part for part in (found['release'], found['needed'], found['reason']) if part)}".rstrip()
+            f"{pair['candidate']} against {pair['baseline']}, on {found['count_pairs']:,} questions asked of both:"
+            f" {found['words']}. Gain by {found['metric_name']}: {found['difference']}"
+            f" {found['interval']}{found['unit']}."
+            f" {' '.join(part for part in (found['release'], found['needed'], found['reason']) if part)}".rstrip()
         )
         for pair in pairs
         if (found := pair["headline"])
@@ -126,7 +134,13 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
 
 def describe_sure(source: Warehouse, labels: Mapping[str, Any]) -> Section:
     """Return who rated, and which scores may decide, with what labels have and need."""
-    scorers = source.rows(LIST_SCORERS, ["dim_metrics.admission"])
+    errors = source.rows(LIST_ERRORS, ["fct_metric_thresholds.is_appetite_of_application"])
+    measured = {row["metric_name"]: row for row in errors}
+    # scores that decide nothing for the same reason share a row
+    scorers: dict[tuple[Any, ...], list[Row]] = {}
+    for row in source.rows(LIST_SCORERS, ["dim_metrics.admission", "dim_metrics.valid_until"]):
+        own = None if row["threshold"] is None and row["admission"] == "not_admitted" else row["metric_name"]
+        scorers.setdefault((own, row["admission_reason"]), []).append(row)
     given = labels["warning"] or f"Labels of answers: {sum(labels['counts'].values()):,}, all by people."
     return blocks.section(
         blocks.paragraph(
@@ -134,18 +148,39 @@ def describe_sure(source: Warehouse, labels: Mapping[str, Any]) -> Section:
             f"{given if labels['counts'] else 'Nobody rated any answer.'}"
         ),
         blocks.table(
-            "Which scores decide verdicts, gates and findings. Others are shown and decide nothing.",
+            "Which scores decide verdicts, gates and findings, and the thresholds in force. Others decide nothing."
+            " Error rates are those on labels.",
             (
-                "metric_name",
+                Column(
+                    "Metric", lambda row: blocks.break_name(clean_label(", ".join(row["names"]), ANSWER_CHARACTERS)), ""
+                ),
                 "criterion",
                 Column("May it decide?", _show_admission, ""),
                 "admission_reason=Why: what labels show, and what is asked",
-                "threshold",
+                Column(
+                    "Threshold in force", lambda row: _show_threshold(row, measured.get(row["metric_name"])), "wide"
+                ),
             ),
-            scorers,
+            [group[0] | {"names": [row["metric_name"] for row in group]} for group in scorers.values()],
             MAXIMUM_SCORERS,
             "metrics",
         ),
+    )
+
+
+def _show_threshold(row: Row, measured: Row | None) -> Any:
+    if row["threshold"] is None:
+        return "none"
+    decided = f"{'provisional, ' if row['is_provisional'] else ''}by {clean_label(row['decided_by'])}"
+    errors = []
+    for kind, said in (("false_accept", "accepts {} of failed answers"), ("false_reject", "rejects {} of good ones")):
+        if measured and measured[f"{kind}_rate"] is not None:
+            rate = say_share(*(measured[f"{kind}_rate{end}"] for end in ("", "_lower", "_upper")))
+            errors.append(f"{said.format(rate)}; {say_share(measured[f'{kind}_tolerated_share'])} is tolerated")
+    return blocks.lines(
+        format_number(row["threshold"]),
+        blocks.small(f"{decided}, until {format_day(row['valid_until'], 'further notice')}"),
+        *map(blocks.small, errors),
     )
 
 
@@ -182,6 +217,6 @@ def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:
 
 
 def _name_answers(row: Row) -> str:
-    of = {"production": "to customers", "test_set": "to the test set", "variant": "to changed questions"}
+    of = {"production": "to customers", "test_set": "to the test set"}
     named = of.get(row["population"], clean_label(row["population"]))
     return named if row["dimension"] == "all" else f"{named}, {clean_label(row['segment'])}"

@@ -1,4 +1,4 @@
-"""Purpose and scope: the use, risks and risk appetite that the seeds state, and the versions evaluated."""
+"""Scope: the risks and the risk appetite that the seeds state, and the versions evaluated."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label, clean_text
+from hcat.language.display import clean_label
 from hcat.report import blocks
-from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.blocks import Column, Gap, Section
 from hcat.report.outcomes import show_verdict
-from hcat.report.showing import ANSWER_CHARACTERS, to_anchor
+from hcat.report.showing import to_anchor
 
 #: Applications, versions and risks shown.
 MAXIMUM_APPLICATIONS: Final = 12
@@ -52,7 +52,7 @@ def list_applications(source: Warehouse) -> list[Row]:
 
 
 def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
-    """Return purpose, limits, owner, risks and appetite as the seeds state them, and the versions evaluated."""
+    """Return risks and appetite as the seeds state them, and the versions evaluated."""
     stated = list_applications(source)
     versions = source.rows(COUNT_VERSIONS, ["fct_interactions"])
     risks = source.rows(LIST_RISKS, ["risks"])
@@ -67,7 +67,6 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
         "rationale",
     )
     return blocks.section(
-        *(block for row in stated[:MAXIMUM_APPLICATIONS] for block in _describe_application(row)),
         blocks.table(
             "Versions evaluated in this build.",
             (
@@ -104,18 +103,6 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
         ),
         gaps=_find_gaps(source, stated, risks, versions),
     )
-
-
-def _describe_application(row: Row) -> list[Block | None]:
-    title: Any = clean_label(row["application"])
-    if row["is_made_up"]:
-        title = blocks.rich("{} {}", title, blocks.pill("undecided", "made up for the demo"))
-    named = {"purpose": "Purpose", "limits": "Limits of use", "owner_role": "Owner", "materiality": "Materiality"}
-    named["risk_appetite"] = "Risk appetite"
-    return [
-        blocks.heading(title),
-        blocks.facts([(name, clean_text(row[field], ANSWER_CHARACTERS)) for field, name in named.items()]),
-    ]
 
 
 def _show_metric(row: Row) -> Any:

@@ -18,6 +18,8 @@ from hcat.report.verdict import describe_verdict
 
 #: Characters of a question that are shown.
 QUESTION_CHARACTERS = 90
+#: Answers to read that one line names.
+SHOWN_IDS = 5
 
 
 def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
@@ -34,6 +36,7 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
         deleted = say_what_was_deleted(source)
         to_read = list_to_read(source) if any(not each["is_rated_by_people"] for each in decisions) else []
+        is_rated = any(each["is_rated"] for each in decisions)
     verdict = describe_verdict(run, gates)
     switched_off = build.settings.get("modules_off") or []
     size = "none: load logs and run `dbt build`"
@@ -41,23 +44,31 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         size = f"{counts['count_interactions']:,} from {counts['count_clusters']:,} clusters, {format_period(counts)}"
     folder = find_folder(warehouse)
     published, report = folder / "published" / "hcat.duckdb", folder / "report.html"
+    files = {"report": report, "published copy": published}
+    made = {"report": "hcat report", "published copy": "dbt build"}
     return [
         *(
             ("" if number else "release", line)
             for decision in decisions
             for number, line in enumerate(decision["lines"])
         ),
-        *(("read", _name_answer(row)) for row in to_read),
+        *_list_answers(to_read, is_rated),
         ("build", f"{verdict['word']}: {verdict['text']} ({format_time(run['started_at'] if run else None)})"),
-        ("interactions", size),
-        ("rejected records", _summarise_records(records, run)),
+        ("interactions", f"{size}; {_summarise_records(records, run)}"),
         *([("deleted", deleted)] if deleted else []),
         ("signed", _summarise_signatures(changes)),
         *([("switched off", ", ".join(switched_off))] if switched_off else []),
         ("warehouse", str(path)),
-        ("published copy", str(published) if published.is_file() else "none yet: run `dbt build`"),
-        ("report", str(report) if report.is_file() else "none yet: run `hcat report`"),
+        *((name, str(file) if file.is_file() else f"none yet: run `{made[name]}`") for name, file in files.items()),
     ]
+
+
+def _list_answers(rows: Sequence[Row], is_rated: bool) -> list[tuple[str, str]]:
+    """Return the answers to read first: each on its line where nobody rated an answer, else their ids."""
+    if not is_rated:
+        return [("read", _name_answer(row)) for row in rows]
+    named = ", ".join(clean_label(row["interaction_id"]) for row in rows[:SHOWN_IDS])
+    return [("read", f"{named} and {len(rows) - SHOWN_IDS} more")] if len(rows) > SHOWN_IDS else []
 
 
 def _name_answer(row: Row) -> str:
@@ -69,8 +80,8 @@ def _name_answer(row: Row) -> str:
 def _summarise_records(records: Sequence[Row], run: Row | None) -> str:
     if records:
         rejected = sum(row["count_rejected"] for row in records)
-        return f"{rejected:,} of {sum(row['count_landed'] for row in records):,} landed records"
-    return f"{run['count_rejected']:,} of {run['count_landed']:,} landed records" if run else "unknown"
+        return f"{rejected:,} of {sum(row['count_landed'] for row in records):,} records rejected"
+    return f"{run['count_rejected']:,} of {run['count_landed']:,} records rejected" if run else "rejects unknown"
 
 
 def _summarise_signatures(changes: Mapping[str, Any]) -> str:

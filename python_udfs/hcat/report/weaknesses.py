@@ -367,18 +367,18 @@ def _describe_cost(row: Row) -> str:
     if row["share_explained"] is None:
         return ""
     lower = row["share_explained_lower"]
-    bound = "" if lower is None else f", at least {format_percent(lower)}"
-    return f"explains {format_percent(row['share_explained'])} of the failures{bound}"
+    bound = "" if lower is None else f" (at least {format_percent(lower)})"
+    return f"{format_percent(row['share_explained'])} of all failures come from here{bound}"
 
 
 def _describe_confirmation(row: Row) -> str:
     """Return what new clusters said, or how many interactions the finding waits for."""
     if row["confirmation_status"] not in ("confirmed", "not_confirmed"):
         needed = row["count_needed_to_confirm"]
-        return f"needs {needed:,} new interactions to be confirmed" if needed else ""
+        return f"Not yet confirmed: {needed:,} more answers are needed." if needed else ""
     words = str(row["confirmation_status"]).replace("_", " ")
     difference = format_difference(row["new_difference"], row["measurement"])
-    return f"{words} on {row['count_new_interactions']:,} new interactions: {difference}"
+    return f"{words.capitalize()} on {row['count_new_interactions']:,} new answers: {difference}."
 
 
 def _describe_labels(row: Row) -> str:
@@ -445,9 +445,14 @@ def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str)
 
 
 def _name_hole(row: Row, explorer: str) -> Any:
-    owner = "" if row["owner"] == "no owner" else f"owner {row['owner']}"
-    others = f"The same answers: {'; '.join(row['others'])}" if row["others"] else ""
-    small = (row["metric_name"], row["kind"], row["confirmation"], row["cost"], owner, row["note"], others)
+    others = [other for other in dict.fromkeys(row["others"]) if other != row["segment"]]
+    small = (
+        f"found by {row['metric_name']}; {row['kind']}. {row['confirmation']}".strip(),
+        row["cost"],
+        row["dealt"],
+        row["note"],
+        f"Overlaps with: {'; '.join(others)}" if others else "",
+    )
     return blocks.lines(
         blocks.rich("<b>{}</b>", row["segment"]), _name_finding(row, explorer), *(blocks.small(one) for one in small)
     )

@@ -65,7 +65,7 @@ def test_summary_says_what_was_found(
     text = "\n".join(lines)
     assert 6 <= len(lines) <= 20
     assert "interactions 60 from 30 clusters, 2026-05-01 to 2026-05-01" in text
-    assert "rejected records 1 of 3 landed records" in text
+    assert "; 1 of 3 records rejected" in text
     assert f"warehouse {tmp_path / 'hcat.duckdb'}" in text
     assert "published copy none yet: run `dbt build`" in text
     assert "report none yet: run `hcat report`" in text

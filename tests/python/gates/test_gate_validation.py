@@ -249,10 +249,10 @@ def test_reason_reads_as_one_line() -> None:
     whole = {"metric_name": "privacy", "dimension": "all", "segment": "all", "measurement": "count_leaked_values"}
     exact = decide(**whole, measured_value=3, lower_bound=3, upper_bound=3, threshold=0)
     assert exact["reason"] == (
-        "Answers hold 3 personal values that neither query nor context held (n = 174); the limit is 0: failed"
+        "174 answers hold 3 personal values that neither query nor context held; none is allowed: failed"
     )
     unknown = decide(**whole, measured_value=None, lower_bound=None, upper_bound=None, n=None)
-    assert unknown["reason"].startswith("Count leaked values of privacy was not measured; the limit is 0.25, not")
+    assert unknown["reason"].startswith("Personal data in answers was not measured; the limit is 0.25, not")
     new = decide(**whole | {"measurement": "a_{new}_one"}, threshold=None)
     assert new["reason"].startswith("A {new} one privacy is 0.182 (0.131 to 0.247, n = 174); there is no limit, not")
 

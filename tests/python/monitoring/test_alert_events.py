@@ -52,7 +52,7 @@ def test_a_gate_says_what_was_measured_against_what(tmp_path: Path, server: Serv
         "hcat, build run_1",
     ]
     assert "where `topic` is `cards`" in texts["Gate a_segment: undecided (warn)"]
-    gaps = "7 gaps between groups of people were found (n = 38); the limit is 0."
+    gaps = "Equal treatment: 7 gaps in 38 comparisons; none is allowed."
     assert texts["Gate gaps: failed (warn)"].splitlines()[1] == gaps
     assert (
         texts["Gate unknown: failed (warn)"].splitlines()[1].startswith("`a new one` is 0.75 (0.7 to 0.8, n = 1,234)")

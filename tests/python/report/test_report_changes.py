@@ -135,7 +135,7 @@ def test_gates_findings_figures_thresholds_and_versions_are_compared(page: str) 
     assert "passed" in text
     for event, finding in (
         ("opened", "aaaaaaaaaaaa"),
-        ("closed by the data", "bbbbbbbbbbbb"),
+        ("no longer shown", "bbbbbbbbbbbb"),
         ("confirmed", "cccccccccccc"),
     ):
         assert f"{event} {finding}" in text
@@ -158,7 +158,7 @@ def test_the_first_page_counts_what_changed(tmp_path: Path) -> None:
         changes = describe_changes(source, read_build(source))
     summary = changes["signed"]["summary"]
     assert "2 gates changed" in summary
-    for part in ("1 finding opened", "1 finding closed by the data", "1 finding confirmed", "1 threshold decided anew"):
+    for part in ("1 finding opened", "1 finding no longer shown", "1 finding confirmed", "1 threshold decided anew"):
         assert part in summary
     assert "1 metric moved beyond the interval" in summary
 

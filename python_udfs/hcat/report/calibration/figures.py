@@ -1,4 +1,4 @@
-"""Pictures of a calibrated metric: score against label with its prediction sets, reliability, conformity scores."""
+"""Pictures of a calibrated metric: score against label with its prediction sets, reliability."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.ledger import Build
-from hcat.report.showing import distinct_labels, format_level, format_number, format_percent, group_by
+from hcat.report.showing import distinct_labels, format_number, format_percent, group_by
 
 #: Metric of the figures where several metrics have equally many labels.
 PREFERRED_METRIC: Final = "groundedness"
@@ -29,8 +27,6 @@ MAXIMUM_STRETCHES: Final = 8
 #: Families whose curve is a staircase: it is flat between two scores.
 STAIRCASES: Final = ("isotonic", "boosted")
 
-#: Quantiles drawn per panel.
-MAXIMUM_QUANTILES: Final = 4
 
 # A seeded hash order chooses what is drawn, so that the figure does not depend on the order of rows.
 SAMPLE_LABELLED: Final = """
@@ -143,13 +139,6 @@ from fct_evaluations
 where metric_name = $metric_name and prediction_set is not null
 group by prediction_set
 order by prediction_set
-"""
-
-LIST_QUANTILES: Final = """
-select stratification, stratum, alpha, human_label as label, quantile, count_calibration_clusters as count_clusters
-from fct_conformal_coverage
-where metric_name = $metric_name and quantile is not null
-order by alpha, stratification, stratum, label
 """
 
 
@@ -276,81 +265,3 @@ def _jitter(interaction_id: str) -> float:
     """Return a number in [0, 1] that is the same for the same interaction."""
     digest = hashlib.md5(f"jitter{interaction_id}".encode(), usedforsecurity=False).hexdigest()
     return int(digest[:6], 16) / 0xFFFFFF
-
-
-def describe_conformity(source: Warehouse, chosen: Row, alpha: float | None) -> Block:
-    """Return the picture of conformity scores with its table."""
-    name = chosen["metric_name"]
-    rows = [
-        row
-        for row in source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_SCORES)
-        if row["calibrated_probability"] is not None
-    ]
-    if not rows:
-        return blocks.absent("No conformity scores: no label has a calibrated probability.")
-    quantiles = source.rows(LIST_QUANTILES, ["fct_conformal_coverage"], metric_name=name)
-    panels = []
-    for label, title in ((1, "answers accepted by raters"), (0, "answers failed by raters")):
-        # 1 - P(label given by raters): 0 where the probability agrees with them fully
-        scores = [
-            1 - row["calibrated_probability"] if label else row["calibrated_probability"]
-            for row in rows
-            if row["human_label"] == label
-        ]
-        panels.append((f"{title} (n {len(scores):,})", scores, _find_cuts(quantiles, label, alpha)))
-    text = f"Conformity scores of {name} for accepted and failed answers with the quantiles that cut prediction sets"
-    chart = charts.draw_conformity(panels, "1 − probability of the label that raters gave", text)
-    lacking = [
-        words
-        for label, words in ((1, "accepted"), (0, "failed"))
-        if not any(
-            row["stratification"] == "label_conditional" and row["label"] == label and alpha in (None, row["alpha"])
-            for row in quantiles
-        )
-    ]
-    caption = (
-        f"One minus the probability of the label that raters gave, for {len(rows):,} labels. The prediction set"
-        " contains a label if its score is left of the line; it misses labels to the right. The lines are quantiles of"
-        " all audit labels; dashed lines are one quantile for all answers."
-    )
-    if lacking:
-        at = "There" if alpha is None else f"At {format_level(1 - alpha)} there"
-        caption += (
-            f" {at} is no quantile for {' and '.join(lacking)} answers, because there are too few labelled clusters."
-            " The sets then contain both labels."
-        )
-    behind = blocks.table(
-        "",
-        ("title=Labels", "quartiles=Quartiles of the conformity score", "cuts=Quantiles (lines)"),
-        [
-            {
-                "title": title,
-                "quartiles": ", ".join(map(format_number, np.quantile(scores, (0.25, 0.5, 0.75)).tolist()))
-                if scores
-                else "–",
-                "cuts": "; ".join(f"{one.text} {format_number(one.value)}" for one in cuts) or "none",
-            }
-            for title, scores, cuts in panels
-        ],
-    )
-    return blocks.picture(chart, caption, behind)
-
-
-def _find_cuts(quantiles: Sequence[Row], label: int, alpha: float | None) -> list[charts.Cut]:
-    """Return the quantiles of ``label`` that are drawn: those in force first, then the marginal ones, dashed."""
-    own = [row for row in quantiles if row["stratification"] == "label_conditional" and row["label"] == label]
-    if len({row["stratum"] for row in own}) > 1:
-        # one line per stratum can only be read at one level: the level in force
-        own = [row for row in own if alpha is None or row["alpha"] == alpha]
-        own.sort(key=lambda row: (-(row["count_clusters"] or 0), row["stratum"], row["alpha"]))
-        names = distinct_labels(list(dict.fromkeys(row["stratum"] for row in own)))
-        cuts = [
-            charts.Cut(row["quantile"], f"{format_level(1 - row['alpha'])} {charts.shorten(names[row['stratum']], 20)}")
-            for row in own[:MAXIMUM_QUANTILES]
-        ]
-    else:
-        cuts = [charts.Cut(row["quantile"], format_level(1 - row["alpha"])) for row in own[:MAXIMUM_QUANTILES]]
-    marginal = [row for row in quantiles if row["stratification"] == "marginal" and alpha in (None, row["alpha"])]
-    return cuts + [
-        charts.Cut(row["quantile"], f"marginal {format_level(1 - row['alpha'])}", is_main=False) for row in marginal
-    ]

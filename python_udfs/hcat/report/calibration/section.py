@@ -15,7 +15,6 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.calibration.figures import (
     PREFERRED_METRIC,
-    describe_conformity,
     describe_curve,
 )
 from hcat.report.calibration.thresholds import choose_threshold_metric, describe_thresholds
@@ -296,7 +295,6 @@ def _describe_chosen(source: Warehouse, build: Build, chosen: Row | None) -> lis
         blocks.heading(f"From score to probability: {chosen['metric_name']}, {chosen['family']}"),
         describe_curve(source, build, chosen),
         blocks.heading("Coverage of the prediction sets"),
-        describe_conformity(source, chosen, alpha),
         *_describe_coverage(source, chosen["metric_name"], alpha),
         blocks.heading("Calibration by system"),
         blocks.table(
@@ -329,8 +327,7 @@ def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None)
             f" of the labelled answers (n {row['count_labels']:,}, {row['count_clusters']:,} clusters)."
             # the ceiling assumes normal scores: labels that go beyond it say that these are not
             + (
-                f" With this score, at most {format_percent(row['share_decidable'])} can be decided, however many"
-                " labels there are."
+                f" More labels would not help beyond {format_percent(row['share_decidable'])}."
                 if row["share_single"] < row["share_decidable"] < 1
                 else ""
             )

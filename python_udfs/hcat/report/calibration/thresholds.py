@@ -46,8 +46,8 @@ METHOD_NAMES: Final = {
 #: What the methods that somebody decides by are for, and the decision itself.
 SHOWN_NAMES: Final = {
     "decided": "the threshold in force",
-    "conformal": "conformal: the promise",
-    "roc_cost": "cost weighted: the trade",
+    "conformal": "conformal: keeps a promised error rate",
+    "roc_cost": "cost weighted: lowest expected cost",
     "pass_quantile": "quantile of accepted answers: the floor",
 }
 

@@ -8,12 +8,10 @@ from hcat.report.charts.base import SERIES_COLOURS, shorten
 from hcat.report.charts.calibration import (
     SET_COLOURS,
     Band,
-    Cut,
-    draw_conformity,
     draw_score_against_label,
     draw_thresholds,
 )
-from hcat.report.charts.distributions import PointPanel, Violin, draw_points, draw_violins, estimate_density
+from hcat.report.charts.distributions import Violin, draw_violins, estimate_density
 from hcat.report.charts.intervals import (
     Difference,
     Estimate,
@@ -27,16 +25,12 @@ __all__ = [
     "SERIES_COLOURS",
     "SET_COLOURS",
     "Band",
-    "Cut",
     "Difference",
     "Estimate",
-    "PointPanel",
     "Violin",
     "WeeklyValue",
-    "draw_conformity",
     "draw_differences",
     "draw_estimates",
-    "draw_points",
     "draw_score_against_label",
     "draw_thresholds",
     "draw_violins",

@@ -34,20 +34,6 @@ def encode_series(series: Sequence[str]) -> tuple[Any, Any]:
     return alt.Color("series:N", scale=colours, legend=legend), alt.Shape("series:N", scale=shapes, legend=legend)
 
 
-def stagger(positions: Sequence[float], width: float) -> list[int]:
-    """Return a row (from 0) for every position, so that texts in the same row do not overlap."""
-    ends: list[float] = []
-    rows = [0] * len(positions)
-    for index in sorted(range(len(positions)), key=lambda one: (positions[one], one)):
-        start = positions[index] - width / 2
-        row = next((number for number, end in enumerate(ends) if end <= start), len(ends))
-        if row == len(ends):
-            ends.append(0.0)
-        ends[row] = start + width
-        rows[index] = row
-    return rows
-
-
 def shorten(text: str, length: int) -> str:
     """Return ``text`` in at most ``length`` characters; longer texts are cut in the middle."""
     if len(text) <= length:

@@ -1,4 +1,4 @@
-"""Pictures of calibration: score against label, reliability, conformity scores, thresholds."""
+"""Pictures of calibration: score against label, reliability, thresholds."""
 
 from __future__ import annotations
 
@@ -6,19 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from hcat.report.charts.base import (
     DECISION_INK,
     GRID,
     INK,
-    MUTED_INK,
     SERIES_COLOURS,
     chart_of,
     encode_series,
     finish,
     shorten,
-    stagger,
     three_digits,
 )
 from hcat.report.charts.distributions import MINIMUM_DENSITY_SCORES, MINIMUM_SPREAD, estimate_density
@@ -26,8 +22,6 @@ from hcat.report.charts.intervals import Estimate
 
 #: Prediction sets: decided as the two classes are drawn elsewhere, but pale; undecided is grey.
 SET_COLOURS = {"accepted": "#8cc1e0", "undecided": "#d3d9e0", "failed": "#f0a67a", "empty": "#8a3b78"}
-#: Bars of a histogram of conformity scores, .05 wide.
-CONFORMITY_BINS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +32,6 @@ class Band:
     word: str
     low: float
     high: float
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A line across a picture of scores: where it stands and what is written beside it."""
-
-    value: float
-    text: str
-    is_main: bool = True
 
 
 def draw_score_against_label(
@@ -119,59 +104,6 @@ def draw_score_against_label(
     heading = alt.TitleParams("probability that raters accept", fontSize=11.5, fontWeight="normal", anchor="start")
     picture = alt.layer(*layers).properties(width=390 if groups else 430, height=height, title=heading)
     return finish(picture, label)
-
-
-def draw_conformity(panels: Sequence[tuple[str, Sequence[float], Sequence[Cut]]], axis_title: str, label: str) -> str:
-    """Return histograms of conformity scores one above the other as SVG, each with the quantiles that cut it."""
-    import altair as alt
-
-    if not panels:
-        raise ValueError("a figure of conformity scores needs at least one panel, got none")
-    width, height = 560, 92
-    x_scale = alt.Scale(domain=[0, 1], nice=False)
-    charts = []
-    for number, (title, scores, cuts) in enumerate(panels):
-        counts, edges = np.histogram(np.asarray(scores, dtype=np.float64), bins=CONFORMITY_BINS, range=(0.0, 1.0))
-        bars = [
-            {"x": round(float(left), 4), "x2": round(float(right), 4), "y": int(count)}
-            for count, left, right in zip(counts, edges[:-1], edges[1:], strict=True)
-            if count
-        ]
-        is_last = number == len(panels) - 1
-        axis = alt.Axis(title=axis_title if is_last else None, tickCount=5, domain=False, labels=is_last, grid=True)
-        x = alt.X("x:Q", scale=x_scale, axis=axis)
-        top = max([1, *(int(count) for count in counts)])
-        y = alt.Y(
-            "y:Q",
-            scale=alt.Scale(domain=[0, top], nice=False),
-            axis=alt.Axis(title="labels", tickCount=3, format="d", domain=False, tickMinStep=1),
-        )
-        colour = SERIES_COLOURS[number % len(SERIES_COLOURS)]
-        layers = [
-            chart_of(bars or [{"x": 0, "x2": 0, "y": 0}])
-            .mark_rect(color=colour, opacity=0.55, stroke="#ffffff", strokeWidth=0.5)
-            .encode(x=x, x2="x2:Q", y=y, y2=alt.datum(0))
-        ]
-        rows = stagger([cut.value for cut in cuts], 0.17)
-        for is_main, dash in ((True, [1, 0]), (False, [4, 3])):
-            lines: list[dict[str, Any]] = [
-                {"x": cut.value, "text": cut.text, "row": row}
-                for cut, row in zip(cuts, rows, strict=True)
-                if cut.is_main is is_main
-            ]
-            if not lines:
-                continue
-            ink = INK if is_main else MUTED_INK
-            layers.append(chart_of(lines).mark_rule(color=ink, strokeDash=dash, strokeWidth=1.5).encode(x=x))
-            for row in sorted({line["row"] for line in lines}):
-                layers.append(
-                    chart_of([line for line in lines if line["row"] == row])
-                    .mark_text(baseline="bottom", dy=-3 - 13 * row, fontSize=10.5, color=ink)
-                    .encode(x=x, y=alt.value(0), text="text:N")
-                )
-        heading = alt.TitleParams(title, fontSize=12.5, anchor="start", offset=8)
-        charts.append(alt.layer(*layers).properties(width=width, height=height, title=heading))
-    return finish(alt.vconcat(*charts, spacing=14), label)
 
 
 def draw_thresholds(

@@ -1,4 +1,4 @@
-"""Pictures of where scores lie: violins with their points, and one point per query by topic."""
+"""Pictures of where scores lie: violins with their points."""
 
 from __future__ import annotations
 
@@ -60,28 +60,6 @@ class Violin:
     median: float
     quantile_75: float
     count_scored: int
-
-
-@dataclass(frozen=True, slots=True)
-class PointPanel:
-    """Scores of one metric, by group.
-
-    Parameters
-    ----------
-    title : str
-        Name of the metric.
-    groups : sequence of (name, scores, median)
-        Names are among the rows given to :func:`draw_points`; the median is over all scores, not over those drawn.
-    threshold : float or None
-        Decided threshold, drawn as a dashed line.
-    domain : tuple of float
-        Ends of the score axis.
-    """
-
-    title: str
-    groups: Sequence[tuple[str, Sequence[float], float]]
-    threshold: float | None
-    domain: tuple[float, float]
 
 
 def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -154,52 +132,6 @@ def draw_violins(
         .encode(x=alt.value(270), y=y, text="described:N"),
     ]
     return finish(alt.layer(*layers).properties(width=270, height=36 * len(violins)), label)
-
-
-def draw_points(panels: Sequence[PointPanel], rows: Sequence[str], label: str) -> str:
-    """Return one dot per score as SVG: groups are rows, metrics are panels side by side, a stroke is the median."""
-    import altair as alt
-
-    if not panels or not rows:
-        raise ValueError(f"a figure of points needs panels and rows, got {len(panels)} and {len(rows)}")
-    width, height = 156, 34
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False, zero=False), axis=None)
-    borders = [{"y": number} for number in range(len(rows) + 1)]
-    names = [{"y": number + 0.5, "name": wrap(name, 22)} for number, name in enumerate(rows)]
-    charts = []
-    for position, panel in enumerate(panels):
-        x = alt.X(
-            "x:Q",
-            scale=alt.Scale(domain=_widen(panel.domain), nice=False, zero=False, clamp=True),
-            axis=alt.Axis(title=None, grid=True, tickCount=3, domain=False),
-        )
-        dots: list[tuple[float, float]] = []
-        medians = []
-        for name, scores, median in panel.groups:
-            row = rows.index(name)
-            for number, score in enumerate(sorted(scores)):
-                shift = (number * GOLDEN_SECTION) % 1 - 0.5
-                dots.append((score, round(row + 0.5 + 0.72 * shift, 3)))
-            medians.append((median, row + 0.1, median, row + 0.9))
-        layers: list[Any] = [chart_of(borders).mark_rule(color=GRID).encode(y=y)]
-        if dots:
-            # below the dots: in a topic where nearly all scores are 1 it would hide them
-            layers.append(draw_strokes(medians, x, y, "#a3adb8", 6, 1))
-            layers.append(draw_dots(dots, x, y, _SCORE_INK, 3.4, 0.6))
-        layers += _draw_threshold(panel.threshold, x, "")
-        if position == 0:
-            layers += draw_row_names(names, y, 11.5, 13)
-        heading = alt.TitleParams(
-            wrap(panel.title, 26).split("\n"), fontSize=11, anchor="start", frame="group", offset=18
-        )
-        charts.append(alt.layer(*layers).properties(width=width, height=height * len(rows), title=heading))
-    return finish(alt.hconcat(*charts, spacing=22), label)
-
-
-def _widen(domain: tuple[float, float]) -> list[float]:
-    """Return the ends a little further apart, so that dots on them are whole."""
-    margin = 0.02 * (domain[1] - domain[0])
-    return [domain[0] - margin, domain[1] + margin]
 
 
 def _spread_dots(
