@@ -464,7 +464,7 @@ def test_findings_are_one_of_each_hole_with_what_the_labels_say(page: str) -> No
     text = read_text(read_section(page, "where"))
     assert "supported 20 of 20 labelled answers fail, elsewhere 7 of 7; rated by people i00001" in text
     # the second finding is in the same hole; the third is closed
-    assert "The same answers: topic = cards" in text
+    assert "Overlaps with: topic = cards" in text
     assert text.count("+30.0 percentage points [+10.0, +50.0]") == 1
     assert "severe: 2.00 more failed answers a week (customers)" in text
     assert "Confirmed on 41 new answers: +20.0" in text
