@@ -427,6 +427,7 @@ def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str)
                         blocks.with_interval(f"{row['difference']}{row['unit']}", row["interval"]),
                         blocks.small(row["weight"]),
                     ),
+                    "wide",
                 ),
                 Column(
                     "Labels",
