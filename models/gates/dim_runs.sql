@@ -79,20 +79,11 @@ final as (
         '{{ tojson(hcat_settings()) | replace("'", "") }}' as settings,
         -- which seed changed between two builds is a question of whoever signs
         '{{ tojson(checksums_of_files("seed")) }}' as seed_checksums,
-        systems.systems,
-        environment.code_version,
-        environment.code_hash,
-        environment.library_versions,
+        systems.systems, environment.code_version, environment.code_hash, environment.library_versions,
         environment.platform,
         '{{ dbt_version }}' as dbt_version,
-        encoder.encoder_name,
-        encoder.encoder_revision,
-        encoder.encoder_sha256,
-        classifier.classifier_name,
-        classifier.classifier_revision,
-        classifier.classifier_sha256,
-        encoder.device,
-        encoder.dtype,
+        encoder.encoder_name, encoder.encoder_revision, encoder.encoder_sha256, classifier.classifier_name,
+        classifier.classifier_revision, classifier.classifier_sha256, encoder.device, encoder.dtype,
 
         -- numerics
         {{ build_number() }} as build_number,

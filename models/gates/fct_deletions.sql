@@ -18,26 +18,17 @@ followed as (
 final as (
     select
         -- ids
-        deletions.deletion_number,
-        followed.followed_by_run_id,
+        deletions.deletion_number, followed.followed_by_run_id,
 
         -- strings
-        deletions.command,
-        deletions.reason,
-        deletions.ids_sha256,
+        deletions.command, deletions.reason, deletions.ids_sha256,
 
         -- numerics
-        deletions.after_build_number,
-        deletions.count_ids,
-        deletions.count_interactions,
-        deletions.count_queries,
-        deletions.count_texts,
-        deletions.count_evaluations,
+        deletions.after_build_number, deletions.count_ids, deletions.count_interactions,
+        deletions.count_queries, deletions.count_texts, deletions.count_evaluations,
 
         -- timestamps
-        deletions.weeks_before,
-        deletions.deleted_at,
-        deletions.finished_at
+        deletions.weeks_before, deletions.deleted_at, deletions.finished_at
     from deletions
     left join followed on deletions.deletion_number = followed.deletion_number
 )

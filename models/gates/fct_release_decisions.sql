@@ -10,10 +10,7 @@ with interactions as (
     select
         {{ named('application') }} as application,
         {{ named('application_version') }} as version,
-        version_role,
-        system,
-        population,
-        is_in_release_population
+        version_role, system, population, is_in_release_population
     from {{ ref('hcat', 'fct_interactions') }}
 ),
 
@@ -26,16 +23,18 @@ rates as (
     where criterion = 'verdict'
 ),
 
-gates as (
+-- what was measured for one application of several
+own_gates as (
     select
-        *,
-        severity = 'error'
-        or measurement in (
-            '{{ stopping | join("', '") }}'
-        ) as is_stopping,
-        measurement = 'share_failing' as is_asked
-    from {{ ref('hcat', 'fct_threshold_gates') }}
-    where run_id = '{{ invocation_id }}'
+        measurements.application, measurements.seed_gate_name as gate_name, validated.verdict, validated.reason,
+        validated.is_passing
+    from {{ ref('hcat', 'int_gate_measurements') }} as measurements
+    inner join {{ ref('hcat', 'int_gates_validated') }} as validated on measurements.gate_name = validated.gate_name
+    where measurements.application is not null
+),
+
+measured_apart as (
+    select distinct gate_name from own_gates
 ),
 
 applications as (
@@ -49,8 +48,33 @@ applications as (
     group by application
 ),
 
+-- a gate that measures candidates says of each application what it measured there
+gates as (
+    select
+        applications.application, gates.gate_name, gates.severity,
+        gates.severity = 'error'
+        or gates.measurement in (
+            '{{ stopping | join("', '") }}'
+        ) as is_stopping,
+        gates.measurement = 'share_failing' as is_asked,
+        case when measured_apart.gate_name is null then gates.verdict else coalesce(own.verdict, 'not_evaluated') end
+            as verdict,
+        case
+            when measured_apart.gate_name is null then gates.reason
+            else coalesce(own.reason, gates.gate_name || ' was not measured for this application')
+        end as reason,
+        case when measured_apart.gate_name is null then gates.is_passing else coalesce(own.is_passing, false) end
+            as is_passing
+    from applications
+    cross join {{ ref('hcat', 'fct_threshold_gates') }} as gates
+    left join measured_apart on gates.gate_name = measured_apart.gate_name
+    left join own_gates as own on gates.gate_name = own.gate_name and applications.application = own.application
+    where gates.run_id = '{{ invocation_id }}'
+),
+
 weighed as (
     select
+        application as weighed_application,
         count(*) as count_gates,
         count(case when is_stopping and verdict = 'failed' then 1 end) as count_stopping,
         count(case when not is_passing and is_stopping and verdict <> 'failed' then 1 end) as count_open,
@@ -65,6 +89,7 @@ weighed as (
         min_by(reason, {{ record({'warn': "severity = 'warn'", 'gate': 'gate_name'}) }})
         filter (where not is_stopping and not is_passing) as condition_reason
     from gates
+    group by application
 ),
 
 -- the kinds of fault of the release population, the most frequent first
@@ -98,12 +123,8 @@ versions as (
 
 joined as (
     select
-        applications.*,
-        weighed.*,
-        released.failure_rate,
-        released.failure_rate_lower,
-        released.failure_rate_upper,
-        released.count_interactions,
+        applications.*, weighed.*, released.failure_rate, released.failure_rate_lower,
+        released.failure_rate_upper, released.count_interactions,
         coalesce(released.count_labels_by_people, 0) + coalesce(asked.count_labels_by_people, 0)
             as count_labels_by_people,
         coalesce(released.count_labels_by_language_models, 0) + coalesce(asked.count_labels_by_language_models, 0)
@@ -114,15 +135,10 @@ joined as (
         {{ rate_in_words('before') }} as before_words,
         replace(since.segment, 'since ', '') as changed_on,
         since.failure_rate as failure_rate_since_change,
-        faults.failed_criterion,
-        faults.count_failing,
-        faults.count_all_failing,
-        versions.difference,
-        versions.difference_lower,
-        versions.difference_upper,
-        versions.count_pairs
+        faults.failed_criterion, faults.count_failing, faults.count_all_failing, versions.difference,
+        versions.difference_lower, versions.difference_upper, versions.count_pairs
     from applications
-    cross join weighed
+    inner join weighed on applications.application = weighed.weighed_application
     left join rates as released
         on
             applications.system = released.system
@@ -162,12 +178,7 @@ final as (
         md5(application) as release_decision_id,
 
         -- strings
-        application,
-        candidate,
-        baseline,
-        system,
-        release_population,
-        decision,
+        application, candidate, baseline, system, release_population, decision,
         application || ', candidate ' || candidate || coalesce(' against ' || baseline, '') || ': '
         || replace(decision, '_', ' ') || '. '
         || case decision
@@ -224,14 +235,8 @@ final as (
         || case when count_labels_by_people = 0 then ', and let a person rate 60 answers.' else '.' end as what_next,
 
         -- numerics
-        failure_rate,
-        failure_rate_lower,
-        failure_rate_upper,
-        failure_rate_since_change,
-        count_interactions,
-        count_labels_by_people,
-        count_labels_by_language_models,
-        count_gates,
+        failure_rate, failure_rate_lower, failure_rate_upper, failure_rate_since_change, count_interactions,
+        count_labels_by_people, count_labels_by_language_models, count_gates,
         count_not_passing as count_gates_not_passing
     from decided
 )

@@ -27,14 +27,8 @@ final as (
 
         -- numerics
         {{ build_number() }} as build_number,
-        levels.mean_score,
-        levels.mean_score_lower,
-        levels.mean_score_upper,
-        levels.share_failing,
-        levels.share_failing_lower,
-        levels.share_failing_upper,
-        metrics.threshold,
-        levels.count_scored,
+        levels.mean_score, levels.mean_score_lower, levels.mean_score_upper, levels.share_failing,
+        levels.share_failing_lower, levels.share_failing_upper, metrics.threshold, levels.count_scored,
         levels.count_clusters,
 
         -- booleans

@@ -7,6 +7,7 @@
 
 with measurements as (
     select * from {{ ref('hcat', 'int_gate_measurements') }}
+    where application is null
 ),
 
 validated as (
@@ -22,13 +23,8 @@ final as (
         measurements.gate_name,
 
         -- strings
-        measurements.measurement,
-        measurements.metric_name,
-        measurements.dimension,
-        measurements.segment,
-        measurements.severity,
-        measurements.burden,
-        measurements.comparison,
+        measurements.measurement, measurements.metric_name, measurements.dimension, measurements.segment,
+        measurements.severity, measurements.burden, measurements.comparison,
         coalesce(validated.verdict, 'not_evaluated') as verdict,
         concat_ws(
             '; ',
@@ -39,17 +35,12 @@ final as (
                     then measurements.decision_note
             end
         ) as reason,
-        validated.expectation_results,
-        measurements.rationale,
+        validated.expectation_results, measurements.rationale,
 
         -- numerics
         {{ build_number() }} as build_number,
-        measurements.threshold,
-        measurements.measured_value,
-        measurements.lower_bound,
-        measurements.upper_bound,
-        measurements.n,
-        measurements.minimum_n,
+        measurements.threshold, measurements.measured_value, measurements.lower_bound,
+        measurements.upper_bound, measurements.n, measurements.minimum_n,
 
         -- booleans
         coalesce(validated.is_passing, false) as is_passing,

@@ -1,20 +1,35 @@
 -- One row per gate that reads failure rates (fct_failure_rates), with the rate, its interval and n. Rates are those of
--- the candidate, in its release population or in the one that the gate names; of several applications the worst counts.
+-- the candidate, in its release population or in the one that the gate names. Of several applications the worst counts
+-- for the gate, and each has a row of its own for its release decision.
 with gates as (
     select * from {{ ref('hcat', 'int_gates_in_force') }}
 ),
 
 candidates as (
-    select distinct system, population as release_population from {{ ref('hcat', 'fct_interactions') }}
+    select distinct system, {{ named('application') }} as application, population as release_population
+    from {{ ref('hcat', 'fct_interactions') }}
     where is_in_release_population
+),
+
+counted as (
+    select application, count(*) over () as count_applications from candidates
+    group by application
+),
+
+-- null stands for the worst of several; with one application there is nothing to tell apart
+applications as (
+    select null::string as application
+    union all
+    select application from counted
+    where count_applications > 1
 ),
 
 rates as (
     select
-        rates.*,
-        candidates.release_population
+        rates.*, applications.application, candidates.release_population
     from {{ ref('hcat', 'fct_failure_rates') }} as rates
     inner join candidates on rates.system = candidates.system
+    inner join applications on coalesce(applications.application, candidates.application) = candidates.application
     where rates.failure_rate is not null
 ),
 
@@ -60,11 +75,13 @@ segments as (
 
 worst as (
     select * from shares
-    qualify row_number() over (partition by gate_name order by failure_rate desc, system asc) = 1
+    qualify row_number() over (
+            partition by gate_name, application order by failure_rate desc, system asc
+        ) = 1
     union all
     select * from segments
     qualify row_number() over (
-            partition by gate_name
+            partition by gate_name, application
             order by failure_rate_lower desc, failure_rate desc, system asc, dimension asc, segment asc
         ) = 1
 ),
@@ -93,7 +110,7 @@ accepted as (
 
 final as (
     select
-        gate_name,
+        gate_name, application,
         failure_rate as value,
         failure_rate_lower as value_lower,
         failure_rate_upper as value_upper,
@@ -101,7 +118,12 @@ final as (
         case when dimension <> 'all' then dimension || ' ' || segment end as found_in
     from worst
     union all
-    select gate_name, value, value_lower, value_upper, n, null as found_in from accepted
+    select
+        gate_name,
+        null as application,
+        value, value_lower, value_upper, n,
+        null as found_in
+    from accepted
 )
 
 select * from final

@@ -1,4 +1,6 @@
--- One row per gate, with the measured value, its interval and n, and the threshold from the seed or from a decision.
+-- One row per gate, with the measured value, its interval and n, and the threshold from the seed or from a decision. Of
+-- several applications the worst counts. Each of them has rows of its own too, for its release decision alone: their
+-- `gate_name` ends with the application.
 {{ config(materialized='view') }}
 with gates as (
     select * from {{ ref('hcat', 'int_gates_in_force') }}
@@ -10,11 +12,7 @@ decisions as (
 
 weaknesses as (
     select
-        gates.gate_name,
-        gates.measurement,
-        cells.count_scored,
-        cells.mean_score,
-        cells.mean_score_lower,
+        gates.gate_name, gates.measurement, cells.count_scored, cells.mean_score, cells.mean_score_lower,
         cells.mean_score_upper,
         1 - cells.share_failing as share_passing,
         1 - cells.share_failing_upper as share_passing_lower,
@@ -28,8 +26,21 @@ weaknesses as (
 ),
 
 candidates as (
-    select distinct system from {{ ref('hcat', 'fct_interactions') }}
+    select distinct system, {{ named('application') }} as application from {{ ref('hcat', 'fct_interactions') }}
     where version_role = 'candidate'
+),
+
+counted as (
+    select application, count(*) over () as count_applications from candidates
+    group by application
+),
+
+-- null stands for the worst of several; with one application there is nothing to tell apart
+applications as (
+    select null::string as application
+    union all
+    select application from counted
+    where count_applications > 1
 ),
 
 -- the candidate whose calibrated probabilities are too high by the most
@@ -44,16 +55,11 @@ system_calibration as (
     qualify row_number() over (partition by metric_name order by difference, system) = 1
 ),
 
--- the application whose candidate lost most against its baseline
+-- the application whose candidate lost most against its baseline, and each one of several
 version_comparisons as (
     select
-        measured.metric_name,
-        measured.dimension,
-        measured.segment,
-        measured.difference,
-        tested.difference_lower,
-        tested.difference_upper,
-        measured.count_pairs
+        applications.application, measured.metric_name, measured.dimension, measured.segment,
+        measured.difference, tested.difference_lower, tested.difference_upper, measured.count_pairs
     from {{ ref_if_on(
         'versions', 'int_version_cells_measured',
         'version_comparison_id string, version_pair_id string, metric_name string, dimension string, segment string,'
@@ -66,9 +72,10 @@ version_comparisons as (
     inner join {{ ref_if_on(
         'versions', 'int_version_pairs_listed', 'version_pair_id string, application string, is_latest boolean'
     ) }} as pairs on measured.version_pair_id = pairs.version_pair_id
+    inner join applications on coalesce(applications.application, pairs.application) = pairs.application
     where pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null
     qualify row_number() over (
-            partition by measured.metric_name, measured.dimension, measured.segment
+            partition by applications.application, measured.metric_name, measured.dimension, measured.segment
             order by measured.difference, pairs.application
         ) = 1
 ),
@@ -146,7 +153,7 @@ overconfidence as (
 
 version_differences as (
     select
-        gates.gate_name,
+        gates.gate_name, version_comparisons.application,
         version_comparisons.difference as value,
         version_comparisons.difference_lower as value_lower,
         version_comparisons.difference_upper as value_upper,
@@ -174,11 +181,7 @@ robustness as (
 
 safety as (
     select
-        gates.gate_name,
-        measured.value,
-        measured.value_lower,
-        measured.value_upper,
-        measured.n
+        gates.gate_name, measured.value, measured.value_lower, measured.value_upper, measured.n
     from gates
     inner join {{ ref_if_on(
         'safety', 'int_safety_measurements',
@@ -291,28 +294,31 @@ exact as (
     select * from leaked_values
 ),
 
-measured as (
+of_the_build as (
     select * from shares_passing
     union all
     select * from mean_scores
     union all
     select * from overconfidence
     union all
-    select * from version_differences
-    union all
     select * from robustness
     union all
     select * from safety
     union all
-    select gate_name, value, value_lower, value_upper, n from failures
-    union all
     select
-        gate_name,
-        value,
+        gate_name, value,
         value as value_lower,
         value as value_upper,
         n
     from exact
+),
+
+measured as (
+    select *, null::string as application from of_the_build
+    union all
+    select gate_name, value, value_lower, value_upper, n, application from version_differences
+    union all
+    select gate_name, value, value_lower, value_upper, n, application from failures
 ),
 
 -- a score that may not decide bars no release
@@ -327,15 +333,10 @@ barred as (
 
 final as (
     select
-        gates.gate_name,
-        gates.measurement,
-        gates.metric_name,
-        gates.dimension,
-        gates.segment,
-        gates.severity,
-        gates.burden,
-        gates.comparison,
-        gates.rationale,
+        concat_ws(' of ', gates.gate_name, measured.application) as gate_name,
+        gates.gate_name as seed_gate_name,
+        measured.application, gates.measurement, gates.metric_name, gates.dimension, gates.segment,
+        gates.severity, gates.burden, gates.comparison, gates.rationale,
         -- the decision of the threshold of the gate itself, otherwise of the threshold by which its metric fails
         coalesce(
             barred.bar,
@@ -361,7 +362,8 @@ final as (
     left join decisions as metric_decisions on gates.metric_name = metric_decisions.metric_name
     left join barred on gates.gate_name = barred.gate_name
     left join measured on gates.gate_name = measured.gate_name and barred.gate_name is null
-    left join failures on gates.gate_name = failures.gate_name
+    left join failures
+        on gates.gate_name = failures.gate_name and measured.application is not distinct from failures.application
 )
 
 select * from final

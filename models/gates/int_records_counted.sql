@@ -31,10 +31,7 @@ final as (
     select
         based.entity,
         coalesce(landed.count_landed, 0) + based.count_folded as count_landed,
-        based.count_staged,
-        based.count_repeated,
-        based.count_rejected,
-        based.count_deleted
+        based.count_staged, based.count_repeated, based.count_rejected, based.count_deleted
     from based
     left join landed on based.entity = landed.entity
 )
