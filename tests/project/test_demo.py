@@ -148,3 +148,16 @@ def test_the_generator_makes_the_shipped_logs_again(tmp_path: Path) -> None:
     scores, shipped_scores = ([row.pop("retrieval_score") for row in table] for table in (rows, shipped))
     assert rows == shipped
     assert_allclose(scores, shipped_scores, atol=1e-5)
+
+
+def test_the_first_build_of_the_demo_sees_no_later_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(REPOSITORY / "demo"))
+    import first_build
+
+    count = first_build.write_first_logs(tmp_path)
+    logged = (DEMO / "interactions.jsonl").read_text(encoding="utf-8")
+    first = (tmp_path / "interactions.jsonl").read_text(encoding="utf-8")
+    # the next build lands only what is new: each record is, to the byte, one of the logs
+    assert set(first.splitlines()) < set(logged.splitlines())
+    assert 0 < count == len(first.splitlines())
+    assert max(json.loads(line)["asked_at"] for line in first.splitlines()) < "2026-06-29"

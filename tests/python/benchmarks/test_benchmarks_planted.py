@@ -47,6 +47,10 @@ PLANTED = {
     "gaps": [{"name": "Fatima", "application_version": "1.1", "design": "counterfactual", "attribute": "origin"}],
     "behaviours": [{"name": "order", "application_version": "1.1", "variant_type": "prompt_injection"}],
     "absent": ["gap_of_another_attribute", "canary_leak"],
+    "lives": [
+        {"name": "payments mended", "where": {"topic": "payments"}, "column": "status", "word": "closed_by_data"},
+        {"name": "payments confirmed", "where": {"topic": "payments"}, "column": "kind", "word": "confirmed"},
+    ],
 }
 
 MARTS = """
@@ -76,17 +80,6 @@ from (values
     ('form', 'all', 'own_side', 'accuracy', 'compared', 'a 1.1', 'order', 'question', 0.1, -0.1, 0.3, 12)
 ) as rows (hypothesis, scope, gap_rule, measure, status, system, first_side, second_side, difference,
     difference_lower, difference_upper, count_groups_in_both);
--- forty rated answers: of mortgages are the first twenty, where fifteen fail; elsewhere every fourth does; relevance
--- fails where faithfulness does not; nobody rated payments, whose verdicts are no worse than the others
-create table fct_ratings as
-select 'r' || i as interaction_id, unnest(['faithfulness', 'relevance']) as criterion, 0.5 as inclusion_probability,
-    unnest([is_good, 1 - is_good]) as human_label
-from (select i, ((i % 4 = 0) = (i < 20))::integer as is_good from range(40) as numbers (i));
-create table int_interaction_segments as
-select 'r' || i as interaction_id, 'topic' as dimension, 'mortgages' as segment from range(20) as numbers (i)
-union all select 'n2', 'topic', 'payments'
-union all select 'r' || i, 'system', 'assistant 1.0' from range(40) as numbers (i) where i % 2 = 0
-union all select 'r' || i, 'query_type', 'off_topic' from range(40) as numbers (i) where i % 2 = 0;
 create table fct_marginal_weaknesses as
 from (values
     ('groundedness', 'topic', 'mortgages', 40, 0.2, 0.05, true, null),
@@ -99,14 +92,16 @@ from (values
 ) as rows (metric_name, first_dimension, first_segment, second_dimension, second_segment, count_scored, difference,
     difference_lower, is_weak, count_needed_to_flag);
 create table fct_findings as
+select *, null as second_dimension, null as second_segment, 'f' as finding_id, 'person' as labels_by,
+    20 as count_labels_inside, 15 as count_failed_labels_inside, 20 as count_labels_outside,
+    5 as count_failed_labels_outside, -0.1 as retest_difference, null::double as new_difference
 from (values
-    ('groundedness', 'topic', 'mortgages', null, null, 'severe', 'suspected', 0.2, 'open'),
-    ('answer_relevancy__mean', 'topic', 'mortgages', null, null, 'moderate', 'suspected', 0.2, 'open'),
-    ('groundedness', 'query_type', 'off_topic', null, null, 'minor', 'suspected', 0.3, 'open'),
-    ('recall_at_5', 'topic', 'payments', null, null, 'minor', 'suspected', 0.2, 'open'),
-    ('groundedness', 'topic', 'payments', null, null, 'minor', 'suspected', 0.3, 'closed_by_data')
-) as rows (metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, kind, difference,
-    status);
+    ('groundedness', 'topic', 'mortgages', 'severe', 'suspected', 0.2, 'open', 1, 2.5, 'supported'),
+    ('answer_relevancy__mean', 'topic', 'mortgages', 'severe', 'suspected', 0.2, 'open', null, 2.5, 'contradicted'),
+    ('groundedness', 'query_type', 'off_topic', 'minor', 'suspected', 0.3, 'open', 2, 0.1, 'silent'),
+    ('groundedness', 'topic', 'payments', 'minor', 'suspected', 0.3, 'closed_by_data', null, 0.1, 'silent')
+) as rows (metric_name, first_dimension, first_segment, severity, kind, difference, status, page_rank,
+    failed_answers_a_week, labels_say);
 create table fct_bias_gaps as
 from (values
     ('assistant 1.1', 'counterfactual', 'origin', 'gap_found', 'groundedness', 0.2, 0.01, 10, 'tested'),
@@ -199,6 +194,8 @@ def test_each_item_is_found_or_says_what_it_takes(built: Path) -> None:
     assert rows["rouge_l says nothing about truth"][::3] == ("NO", "not measured")
     assert rows["no gap of another attribute"][::2] == ("yes", "0 of 1")
     assert rows["no canary leak"] == ("NO", "fct_safety_rates", "1 of 9", "it is said to be there")
+    assert rows["payments mended"] == ("yes", "fct_findings", "groundedness +0.30, then -0.10", "")
+    assert rows["payments confirmed"][::3] == ("NO", "no such finding is confirmed")
     assert not outcome.is_within_limits
 
 
@@ -210,17 +207,30 @@ def test_what_nobody_looked_for_is_not_absent(built: Path) -> None:
     assert rows["no gap of another attribute"][::3] == rows["no canary leak"][::3] == ("NO", "nobody looked")
 
 
-def test_labels_judge_a_finding_and_verdicts_where_nobody_rated(built: Path) -> None:
-    rows = {(row[0], row[1]): row[4:] for row in planted.measure(built, built, PLANTED).tables[1].rows}
-    assert len(rows) == 4  # the closed one is no longer said
-    mortgages = "topic mortgages"
-    assert rows[mortgages, "groundedness"] == (
-        "supported",
-        "labels (faithfulness)",
-        "75% of 20 fail, 25% of 20 elsewhere",
-    )
-    assert rows[mortgages, "answer_relevancy__mean"][:2] == ("contradicted", "labels (relevance)")
-    assert rows["topic payments", "recall_at_5"] == ("contradicted", "verdicts", "0% of 1 fail, 33% of 3 elsewhere")
+def test_page_one_has_a_finding_of_each_hole_with_what_labels_say(built: Path) -> None:
+    rows = planted.measure(built, built, PLANTED).tables[1].rows
+    assert rows == [
+        (
+            "topic mortgages",
+            "groundedness",
+            "severe",
+            "2.50",
+            "+0.20",
+            "supported",
+            "person",
+            "15 of 20 fail, 5 of 20 elsewhere",
+        ),
+        (
+            "query_type off_topic",
+            "groundedness",
+            "minor",
+            "0.10",
+            "+0.30",
+            "silent",
+            "person",
+            "15 of 20 fail, 5 of 20 elsewhere",
+        ),
+    ]
 
 
 def test_the_list_of_the_demo_is_of_kinds_that_are_recorded() -> None:
