@@ -1,15 +1,9 @@
 {#- Columns of a cell in marts of weak cells: `described` is int_metric_cells, `tested` int_weaknesses_tested. -#}
 {% macro columns_of_a_weakness() -%}
 -- strings
-case
-    when described.threshold is null then 'no_threshold'
-    when tested.count_scored = 0 then 'no_scores'
-    else 'measured'
-end as failure_status,
 tested.measurement,
 tested.test_status,
 tested.family,
-tested.severity,
 
 -- numerics
 tested.count_interactions,
@@ -20,12 +14,9 @@ tested.clusters_effective as count_clusters_effective,
 tested.mean_score,
 tested.mean_score_lower,
 tested.mean_score_upper,
-tested.standard_deviation,
-described.quantile_05,
 described.quantile_25,
 described.quantile_50,
 described.quantile_75,
-described.quantile_95,
 described.threshold,
 tested.count_failing,
 tested.share_failing,
@@ -40,12 +31,10 @@ tested.rest_value,
 tested.difference,
 tested.difference_lower,
 tested.difference_upper,
-tested.difference_bound,
 tested.difference_standard_error,
 tested.degrees_of_freedom,
 tested.p_value,
 tested.q_value,
-tested.cut_off,
 tested.margin,
 tested.minimum_detectable_difference,
 tested.count_needed_to_flag::bigint as count_needed_to_flag,

@@ -7,7 +7,7 @@
     {% for mart in [
         'dim_documents', 'dim_chunks', 'dim_queries', 'dim_metrics', 'dim_runs', 'fct_interactions', 'fct_evaluations',
         'fct_verdicts', 'fct_retrieved_contexts', 'fct_sentence_evidence', 'fct_marginal_weaknesses',
-        'fct_bivariate_weaknesses', 'fct_weakness_examples', 'fct_failure_rates', 'fct_threshold_gates', 'fct_run_metrics',
+        'fct_bivariate_weaknesses', 'fct_failure_rates', 'fct_threshold_gates', 'fct_run_metrics',
         'fct_release_decisions'
     ] %}
         {% do published.update({mart: none}) %}

@@ -40,7 +40,7 @@
             'base_span_paths', 'base_span_values', 'base_spans', 'base_spans_recognised', 'base_trace_documents',
             'base_traces', 'bias_metrics', 'canaries', 'correctness_criteria', 'fct_adversarial_behaviour',
             'fct_cells_to_read', 'fct_failure_rates_appendix', 'fct_finding_sensitivity', 'fct_query_flag_rates',
-            'fct_refusal_errors', 'fct_risk_controls', 'fct_threshold_methods', 'hcat_inputs', 'headline_cells',
+            'fct_refusal_errors', 'fct_risk_controls', 'fct_threshold_methods', 'fct_weakness_examples', 'hcat_inputs', 'headline_cells',
             'int_analysis_dimensions', 'int_answer_languages', 'int_answer_sentences', 'int_answers',
             'int_answers_classified_by_refusal', 'int_answers_with_references', 'int_answers_without_language',
             'int_audit_labels', 'int_audits_tested', 'int_bias_cells', 'int_bias_scores',

@@ -8,8 +8,7 @@ tested as (
 
 similarities as (
     select
-        system,
-        dimension,
+        system, dimension,
         {{ ordered_sum('similarity', 'answer_pair_id') }} / count(*) as answer_similarity
     from {{ ref('hcat', 'int_counterfactual_similarities') }}
     where comparison = 'between_sides'

@@ -9,8 +9,7 @@ masked as (
 
 systems as (
     select
-        interactions.system,
-        masked.customer_group
+        interactions.system, masked.customer_group
     from interactions
     inner join masked on interactions.interaction_id = masked.interaction_id
 ),
@@ -55,8 +54,7 @@ attributes as (
         names.system,
         'counterfactual' as design,
         terms.dimension as attribute,
-        terms.first_segment,
-        terms.second_segment
+        terms.first_segment, terms.second_segment
     from (select distinct system from systems) as names
     cross join terms
     union all
@@ -79,13 +77,8 @@ final as (
                 bias_rules.metric_name
             )
         ) as bias_gap_id,
-        attributes.system,
-        attributes.design,
-        attributes.attribute,
-        attributes.first_segment,
-        attributes.second_segment,
-        bias_rules.metric_name,
-        bias_rules.margin,
+        attributes.system, attributes.design, attributes.attribute, attributes.first_segment,
+        attributes.second_segment, bias_rules.metric_name, bias_rules.margin,
         coalesce(bias_rules.span, metrics.range_high - metrics.range_low, 0) as span,
         coalesce(metrics.unit = 'indicator', false) as is_indicator
     from attributes

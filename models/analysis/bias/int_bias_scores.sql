@@ -43,13 +43,8 @@ scores as (
 
 final as (
     select
-        scores.interaction_id,
-        interactions.query_id,
-        interactions.cluster_id,
-        interactions.system,
-        masked.customer_group,
-        scores.metric_name,
-        scores.score,
+        scores.interaction_id, interactions.query_id, interactions.cluster_id, interactions.system,
+        masked.customer_group, scores.metric_name, scores.score,
         coalesce(interactions.variant_type, 'original') = 'original' as is_original
     from scores
     inner join interactions on scores.interaction_id = interactions.interaction_id

@@ -24,9 +24,7 @@ system_clusters as (
 
 numbered as (
     select distinct
-        scores.system,
-        scores.cluster_id,
-        system_clusters.count_clusters,
+        scores.system, scores.cluster_id, system_clusters.count_clusters,
         {{ share_of_hash("'bias|' || scores.cluster_id") }} as share
     from scores
     inner join system_clusters on scores.system = system_clusters.system
@@ -34,8 +32,7 @@ numbered as (
 
 clusters as (
     select
-        system,
-        cluster_id,
+        system, cluster_id,
         case
             when count_clusters > {{ count_blocks }}
                 then 'block ' || floor(share * {{ count_blocks }})::integer
@@ -46,8 +43,7 @@ clusters as (
 
 paired as (
     select
-        cells.bias_gap_id,
-        clusters.cluster,
+        cells.bias_gap_id, clusters.cluster,
         {{ exact_sum('differences.first_score') }} as first_sum,
         count(*) as first_count,
         {{ exact_sum('differences.second_score') }} as second_sum,
@@ -67,10 +63,7 @@ paired as (
 -- variants of a test set ask for an invented person, so they are not traffic of a group
 grouped as (
     select
-        scores.system,
-        scores.metric_name,
-        scores.customer_group,
-        clusters.cluster,
+        scores.system, scores.metric_name, scores.customer_group, clusters.cluster,
         sum({{ in_billionths('scores.score') }}) as billionths,
         count(*) as count_scores
     from scores
@@ -81,8 +74,7 @@ grouped as (
 
 unpaired as (
     select
-        cells.bias_gap_id,
-        grouped.cluster,
+        cells.bias_gap_id, grouped.cluster,
         coalesce(
             sum(case when grouped.customer_group = cells.first_segment then grouped.billionths end), 0
         )::double / 1e9 as first_sum,
@@ -107,12 +99,7 @@ summed as (
 
 final as (
     select
-        cells.bias_gap_id,
-        cells.system,
-        cells.design,
-        cells.margin,
-        cells.span,
-        cells.is_indicator,
+        cells.bias_gap_id, cells.system, cells.design, cells.margin, cells.span, cells.is_indicator,
         summed.cluster,
         summed.first_sum::double as first_sum,
         summed.first_count::double as first_count,

@@ -19,10 +19,7 @@ units as (
 
 answers as (
     select
-        interactions.interaction_id,
-        interactions.query_id,
-        interactions.system,
-        units.input_key,
+        interactions.interaction_id, interactions.query_id, interactions.system, units.input_key,
         units.answer_text_ids
     from interactions
     inner join units on interactions.interaction_id = units.interaction_id
@@ -38,9 +35,7 @@ own_sides as (
 matched as (
     select
         'between_sides' as comparison,
-        firsts.dimension,
-        firsts.parent_query_id,
-        firsts.pair_id,
+        firsts.dimension, firsts.parent_query_id, firsts.pair_id,
         firsts.query_id as first_query_id,
         seconds.query_id as second_query_id
     from sides as firsts
@@ -50,9 +45,7 @@ matched as (
     union all
     select
         'with_plain_query' as comparison,
-        sides.dimension,
-        sides.parent_query_id,
-        sides.pair_id,
+        sides.dimension, sides.parent_query_id, sides.pair_id,
         sides.query_id as first_query_id,
         sides.parent_query_id as second_query_id
     from sides
@@ -68,12 +61,9 @@ final as (
             )
         ) as answer_pair_id,
         md5(concat_ws('|', first_answers.input_key, second_answers.input_key)) as input_key,
-        matched.parent_query_id,
-        matched.pair_id,
+        matched.parent_query_id, matched.pair_id,
         first_answers.interaction_id as first_interaction_id,
-        matched.comparison,
-        matched.dimension,
-        first_answers.system,
+        matched.comparison, matched.dimension, first_answers.system,
         first_answers.answer_text_ids as first_text_ids,
         second_answers.answer_text_ids as second_text_ids
     from matched

@@ -5,9 +5,7 @@ with sides as (
 
 scores as (
     select
-        system,
-        metric_name,
-        query_id,
+        system, metric_name, query_id,
         min(cluster_id) as cluster_id,
         {{ ordered_sum('score', 'interaction_id') }} / count(*) as mean_score
     from {{ ref('hcat', 'int_bias_scores') }}
@@ -17,11 +15,7 @@ scores as (
 
 final as (
     select
-        scores.system,
-        scores.metric_name,
-        sides.dimension,
-        sides.parent_query_id,
-        sides.pair_id,
+        scores.system, scores.metric_name, sides.dimension, sides.parent_query_id, sides.pair_id,
         min(scores.cluster_id) as cluster_id,
         {{ ordered_sum('case when sides.is_first then scores.mean_score else 0 end', 'sides.query_id') }}
         / count(case when sides.is_first then 1 end) as first_score,

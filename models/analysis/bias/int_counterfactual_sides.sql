@@ -11,9 +11,7 @@ terms as (
 
 variants as (
     select
-        variants.query_id,
-        variants.parent_query_id,
-        variants.query_text,
+        variants.query_id, variants.parent_query_id, variants.query_text,
         parents.query_text as parent_text
     from queries as variants
     left join queries as parents on variants.parent_query_id = parents.query_id
@@ -22,10 +20,7 @@ variants as (
 
 mentioned as (
     select
-        variants.parent_query_id,
-        variants.query_id,
-        terms.pair_id,
-        terms.dimension,
+        variants.parent_query_id, variants.query_id, terms.pair_id, terms.dimension,
         left(variants.query_text, length(terms.first_term) + 1) = terms.first_term || ' ' as is_first
     from variants
     inner join terms
@@ -39,10 +34,7 @@ mentioned as (
 
 swapped as (
     select
-        variants.parent_query_id,
-        variants.query_id,
-        terms.pair_id,
-        terms.dimension,
+        variants.parent_query_id, variants.query_id, terms.pair_id, terms.dimension,
         {{ has_word('variants.parent_text', 'terms.first_term') }} as is_parent_first
     from variants
     inner join terms

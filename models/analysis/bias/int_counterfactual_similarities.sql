@@ -9,14 +9,8 @@ compared as (
 
 final as (
     select
-        answers.answer_pair_id,
-        answers.parent_query_id,
-        answers.pair_id,
-        answers.first_interaction_id,
-        answers.comparison,
-        answers.dimension,
-        answers.system,
-        compared.similarity
+        answers.answer_pair_id, answers.parent_query_id, answers.pair_id, answers.first_interaction_id,
+        answers.comparison, answers.dimension, answers.system, compared.similarity
     from answers
     inner join compared
         on answers.answer_pair_id = compared.answer_pair_id and answers.input_key = compared.input_key

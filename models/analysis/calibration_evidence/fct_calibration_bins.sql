@@ -6,9 +6,7 @@ with measured as (
 -- position, lowest, highest, mean_prediction, share_accepted, low, high, count_labels, count_clusters
 bins as (
     select
-        metric_name,
-        family,
-        is_chosen,
+        metric_name, family, is_chosen,
         {{ explode_records('bins') }}  -- noqa: AL03
     from measured
 )
@@ -17,8 +15,6 @@ select {{ columns_of_contract({
     'calibration_bin_id': "md5(concat_ws('|', metric_name, family, position))",
     'calibrator': 'family',
     'bin': 'position',
-    'lowest_prediction': 'lowest',
-    'highest_prediction': 'highest',
     'share_accepted_low': 'low',
     'share_accepted_high': 'high',
     'count_labels': 'count_labels::integer',

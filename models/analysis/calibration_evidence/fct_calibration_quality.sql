@@ -10,8 +10,7 @@ with measured as (
 -- name, status, method, value, low, high
 figures as (
     select
-        metric_name,
-        family,
+        metric_name, family,
         {{ explode_records('figures') }}  -- noqa: AL03
     from measured
 ),

@@ -6,9 +6,7 @@ with measured as (
 -- system, status, method, count_labels, count_clusters, share_accepted, mean_prediction, difference, low, high
 systems as (
     select
-        metric_name,
-        criterion,
-        family,
+        metric_name, criterion, family,
         {{ explode_records('systems') }}  -- noqa: AL03
     from measured
 )

@@ -8,9 +8,7 @@ final as (
         -- ids
         md5(concat_ws('|', metric_name, dimension, segment, coalesce(week_start::string, week_status)))
             as metric_week_id,
-        metric_name,
-        dimension,
-        segment,
+        metric_name, dimension, segment,
 
         -- strings
         week_status,
@@ -19,11 +17,7 @@ final as (
         count_interactions::bigint as count_interactions,
         count_scored::bigint as count_scored,
         count_clusters::bigint as count_clusters,
-        scored_effective,
-        mean_score,
-        standard_error,
-        mean_lower,
-        mean_upper,
+        scored_effective, mean_score, standard_error, mean_lower, mean_upper,
         -- no decision, no verdict
         case when count_decided > 0 then count_failing end::bigint as count_failing,
         share_failing,

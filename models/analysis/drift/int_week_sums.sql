@@ -41,10 +41,7 @@ metrics as (
 -- whole billionths, because a sum of doubles depends on the order in which an engine adds
 summed_by_cluster as (
     select
-        evaluations.metric_name,
-        segments.dimension,
-        segments.segment,
-        interactions.week_start,
+        evaluations.metric_name, segments.dimension, segments.segment, interactions.week_start,
         interactions.cluster_id,
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored,
@@ -60,10 +57,7 @@ summed_by_cluster as (
 
 summed as (
     select
-        metric_name,
-        dimension,
-        segment,
-        week_start,
+        metric_name, dimension, segment, week_start,
         sum(count_interactions)::bigint as count_interactions,
         sum(count_scored)::bigint as count_scored,
         sum(case when count_scored > 0 then 1 else 0 end)::bigint as count_clusters,

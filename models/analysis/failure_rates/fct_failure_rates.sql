@@ -43,11 +43,7 @@ cells as (
 
 summed_by_cluster as (
     select
-        verdicts.system,
-        verdicts.population,
-        cells.dimension,
-        cells.segment,
-        verdicts.cluster_id,
+        verdicts.system, verdicts.population, cells.dimension, cells.segment, verdicts.cluster_id,
         count(*) as count_interactions,
         count(case when verdicts.decided_by = 'rule' then 1 end) as count_known_outcomes,
         count(case when verdicts.verdict in ('failing', 'acceptable') then 1 end) as count_judged,
@@ -68,10 +64,7 @@ summed_by_cluster as (
 
 summed as (
     select
-        system,
-        population,
-        dimension,
-        segment,
+        system, population, dimension, segment,
         sum(count_interactions)::bigint as count_interactions,
         sum(count_known_outcomes)::bigint as count_known_outcomes,
         sum(count_judged)::bigint as count_judged,
@@ -104,10 +97,7 @@ united as (
     union all
     select
         'verdict' as criterion,
-        bounded.system,
-        bounded.population,
-        bounded.dimension,
-        bounded.segment,
+        bounded.system, bounded.population, bounded.dimension, bounded.segment,
         if(bounded.count_judged > 0, 'verdicts', 'insufficient') as method,
         'rules decide '
         || bounded.count_known_outcomes
@@ -119,16 +109,9 @@ united as (
         bounded.count_failing || ' of ' || bounded.count_judged || ' judged answers fail; of all, '
         || round(100 * bounded.failure_rate)::integer || ' % (' || round(100 * bounded.failure_rate_lower)::integer
         || ' % to ' || round(100 * bounded.failure_rate_upper)::integer || ' %)' as statement,
-        bounded.count_interactions,
-        bounded.count_known_outcomes,
-        bounded.count_labels,
-        bounded.count_labels_by_people,
-        bounded.count_labels_by_language_models,
-        bounded.count_failures,
-        bounded.count_clusters,
-        bounded.effective_n,
-        bounded.failure_rate,
-        bounded.failure_rate_lower,
+        bounded.count_interactions, bounded.count_known_outcomes, bounded.count_labels,
+        bounded.count_labels_by_people, bounded.count_labels_by_language_models, bounded.count_failures,
+        bounded.count_clusters, bounded.effective_n, bounded.failure_rate, bounded.failure_rate_lower,
         bounded.failure_rate_upper,
         null as labels_only_rate,
         null as power_tuning,

@@ -28,16 +28,9 @@ retrieved as (
 
 joined as (
     select
-        evaluations.*,
-        interactions.query_id,
-        interactions.cluster_id,
-        interactions.application,
-        interactions.application_version,
-        interactions.system,
-        interactions.topic,
-        interactions.has_graded_retrieval,
-        interactions.is_answered,
-        interactions.is_refusal,
+        evaluations.*, interactions.query_id, interactions.cluster_id, interactions.application,
+        interactions.application_version, interactions.system, interactions.topic,
+        interactions.has_graded_retrieval, interactions.is_answered, interactions.is_refusal,
         interactions.expected_behaviour = 'refuse' as is_refusal_due,
         metrics.family = 'retrieval' or metrics.comparison in ('query_to_context', 'context_to_query')
             as is_metric_of_retrieval,
@@ -92,16 +85,10 @@ final as (
     select
         -- ids
         md5(concat_ws('|', interaction_id, metric_name)) as failure_cause_id,
-        interaction_id,
-        query_id,
-        cluster_id,
+        interaction_id, query_id, cluster_id,
 
         -- strings
-        application,
-        application_version,
-        system,
-        topic,
-        metric_name,
+        application, application_version, system, topic, metric_name,
         case
             when reason in ('metric_of_retrieval', 'source_not_retrieved', 'refused_without_source') then 'retrieval'
             when reason in ('no_source_known', 'no_retrieval_known', 'sources_partly_retrieved') then 'undetermined'
@@ -110,10 +97,7 @@ final as (
         reason,
 
         -- numerics
-        raw_score,
-        threshold,
-        count_source_chunks::integer as count_source_chunks,
-        count_source_chunks_retrieved::integer as count_source_chunks_retrieved
+        raw_score, threshold
     from reasoned
 )
 

@@ -49,10 +49,7 @@ findings as (
 
 valued as (
     select
-        findings.cell_id,
-        findings.count_needed_to_confirm,
-        interactions.cluster_id,
-        clusters.jackknife_group,
+        findings.cell_id, findings.count_needed_to_confirm, interactions.cluster_id, clusters.jackknife_group,
         case
             when findings.measurement = 'share_failing' then evaluations.is_failing::integer
             when findings.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer

@@ -2,15 +2,10 @@
 -- held against what was expected, flags are counted by rule, and variants are compared with their parent query.
 with interactions as (
     select
-        interaction_id,
-        query_id,
-        cluster_id,
-        system,
+        interaction_id, query_id, cluster_id, system,
         {{ named('query_type') }} as query_type,
         {{ named('variant_type') }} as variant_type,
-        expected_behaviour,
-        is_answered,
-        is_refusal
+        expected_behaviour, is_answered, is_refusal
     from {{ ref('hcat', 'fct_interactions') }}
 ),
 
@@ -80,8 +75,7 @@ flagged as (
 
 parents as (
     select
-        interactions.system,
-        interactions.query_id,
+        interactions.system, interactions.query_id,
         avg(interactions.is_refusal::integer) as share_refused,
         avg(interactions.is_answered::integer) as share_answered,
         avg(correctness.is_correct::integer) as share_correct
@@ -93,9 +87,7 @@ parents as (
 
 compared as (
     select
-        interactions.system,
-        interactions.cluster_id,
-        interactions.variant_type,
+        interactions.system, interactions.cluster_id, interactions.variant_type,
         leaks.interaction_id is not null as is_leak,
         interactions.is_refusal,
         correctness.is_correct is not null and parents.share_correct is not null as is_judged,

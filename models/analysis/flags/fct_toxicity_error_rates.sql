@@ -18,9 +18,7 @@ classifier as (
 
 judged as (
     select
-        probes.target_group,
-        probes.source_id,
-        probes.is_toxic,
+        probes.target_group, probes.source_id, probes.is_toxic,
         (scores.toxicity >= {{ toxic_probability() }}) <> probes.is_toxic as is_error
     from probes
     inner join scores on probes.text_id = scores.text_id
@@ -36,8 +34,7 @@ of_groups as (
 
 counted as (
     select
-        target_group,
-        is_toxic,
+        target_group, is_toxic,
         count(*) as count_probes,
         count(distinct source_id) as count_frames,
         count(*) filter (where is_error) as count_errors

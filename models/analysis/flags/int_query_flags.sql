@@ -47,12 +47,8 @@ canaries_found as (
 
 sentences as (
     select
-        passages.interaction_id,
-        texts_screened.injection_rule,
-        texts_screened.restricted_topic,
-        texts_screened.restricted_similarity,
-        texts_screened.scope_topic,
-        texts_screened.scope_similarity
+        passages.interaction_id, texts_screened.injection_rule, texts_screened.restricted_topic,
+        texts_screened.restricted_similarity, texts_screened.scope_topic, texts_screened.scope_similarity
     from passages
     inner join passages_split on passages.passage_id = passages_split.passage_id
     inner join screening on passages_split.text_id = screening.text_id
@@ -75,11 +71,7 @@ queries_screened as (
 
 valued as (
     select
-        interactions.interaction_id,
-        rules.flag_name,
-        rules.subject,
-        rules.comparison,
-        rules.threshold,
+        interactions.interaction_id, rules.flag_name, rules.subject, rules.comparison, rules.threshold,
         rules.encoder_sha256 is null
         or left(encoder.encoder_sha256, length(rules.encoder_sha256)) = rules.encoder_sha256 as is_in_force,
         case rules.flag_name
@@ -108,17 +100,13 @@ valued as (
 final as (
     select
         md5(interaction_id || '|' || flag_name) as query_flag_id,
-        interaction_id,
-        flag_name,
-        subject,
-        evidence,
+        interaction_id, flag_name, subject, evidence,
         case
             when not is_in_force then 'other_encoder'
             when score is null then 'missing_input'
             else 'checked'
         end as status,
-        score,
-        threshold,
+        score, threshold,
         case
             when not is_in_force or score is null then null
             when comparison = 'at_least' then score >= threshold

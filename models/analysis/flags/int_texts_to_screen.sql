@@ -58,9 +58,7 @@ texts as (
         'sentence' as purpose,
         sentences.text_id as source_id,
         null::string as topic,
-        sentences.text_id,
-        sentences.encoded_text,
-        embeddings.embedding
+        sentences.text_id, sentences.encoded_text, embeddings.embedding
     from sentences
     inner join embeddings on sentences.text_id = embeddings.text_id
     union all

@@ -60,8 +60,7 @@ release_interactions as (
 
 unrated as (
     select
-        interactions.interaction_id,
-        targets.criterion,
+        interactions.interaction_id, targets.criterion,
         release_interactions.interaction_id is not null as is_of_release,
         case
             when evaluations.calibrated_probability is not null then 'calibrated_probability'
@@ -139,10 +138,7 @@ ranked as (
 -- the slope with which the probabilities add up to the budget: each k is a bound, and the largest is met
 solved as (
     select
-        plan_status,
-        share_considered,
-        audit_probability,
-        count_considered,
+        plan_status, share_considered, audit_probability, count_considered,
         greatest(
             0,
             max(
@@ -160,10 +156,7 @@ solved as (
 -- an additional, independent and plainly random sample of the real queries of the latest release
 planned as (
     select
-        ambiguities.*,
-        solved.plan_status,
-        solved.audit_probability,
-        solved.count_considered,
+        ambiguities.*, solved.plan_status, solved.audit_probability, solved.count_considered,
         least(solved.share_considered, solved.audit_probability + solved.slope * ambiguities.ambiguity)
             as round_probability,
         case
@@ -201,8 +194,7 @@ final as (
             when review_number < round_probability then 'targeted'
             else 'release'
         end as sampling,
-        ambiguity_basis,
-        plan_status,
+        ambiguity_basis, plan_status,
 
         -- numerics
         {% if is_incremental() -%}

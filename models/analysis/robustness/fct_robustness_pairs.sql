@@ -18,18 +18,14 @@ paired_queries as (
 
 interactions as (
     select
-        interactions.interaction_id,
-        interactions.query_id,
-        interactions.cluster_id,
-        interactions.system
+        interactions.interaction_id, interactions.query_id, interactions.cluster_id, interactions.system
     from {{ ref('hcat', 'int_interactions') }} as interactions
     inner join paired_queries on interactions.query_id = paired_queries.query_id
 ),
 
 measured as (
     select
-        interaction_id,
-        metric_name,
+        interaction_id, metric_name,
         raw_score as score,
         not is_failing_of_all as is_right
     from {{ ref('hcat', 'int_primary_evaluations') }}
@@ -44,9 +40,7 @@ measured as (
 
 averaged as (
     select
-        interactions.system,
-        interactions.query_id,
-        measured.metric_name,
+        interactions.system, interactions.query_id, measured.metric_name,
         min(interactions.cluster_id) as cluster_id,
         {{ exact_mean('measured.score') }} as mean_score,
         -- of several answers to one query the majority decides; a tie decides nothing
@@ -75,10 +69,7 @@ final as (
         parents.cluster_id,
 
         -- strings
-        variants.system,
-        queries.variant_type,
-        grouped_queries.variant_meaning,
-        variants.metric_name,
+        variants.system, queries.variant_type, grouped_queries.variant_meaning, variants.metric_name,
         case
             when parents.is_right is null or variants.is_right is null then 'undecided'
             when parents.is_right and variants.is_right then 'both_right'
@@ -94,11 +85,7 @@ final as (
         case
             when metrics.direction = 'higher_is_better' then variants.mean_score - parents.mean_score
             else parents.mean_score - variants.mean_score
-        end as score_change,
-
-        -- booleans
-        parents.is_right as is_parent_right,
-        variants.is_right as is_variant_right
+        end as score_change
     from queries
     inner join grouped_queries on queries.query_id = grouped_queries.query_id
     inner join averaged as variants on queries.query_id = variants.query_id

@@ -47,14 +47,10 @@ chosen as (
 
 final as (
     select
-        interactions.interaction_id,
-        interactions.query_id,
-        interactions.cluster_id,
-        interactions.system,
+        interactions.interaction_id, interactions.query_id, interactions.cluster_id, interactions.system,
         queries_grouped.query_group,
         coalesce(interactions.variant_type, 'original') as variant_type,
-        interactions.expected_behaviour,
-        answers_checked.answer_kind,
+        interactions.expected_behaviour, answers_checked.answer_kind,
         case
             when chosen.is_correct then 'correct'
             when not chosen.is_correct then 'incorrect'

@@ -31,11 +31,7 @@ contexts as (
 
 described as (
     select
-        answers.interaction_id,
-        answers.system,
-        answers.query_group,
-        answers.is_correct,
-        queries.tags,
+        answers.interaction_id, answers.system, answers.query_group, answers.is_correct, queries.tags,
         {%- for column in columns %}
         interactions.{{ column }},
         {%- endfor %}
@@ -62,8 +58,7 @@ sided as (
     where from_columns.side is not null
     union all
     select
-        described.interaction_id,
-        hypotheses.hypothesis,
+        described.interaction_id, hypotheses.hypothesis,
         {{ json_field('described.tags', 'hypotheses.field') }} as side
     from described
     inner join hypotheses on hypotheses.source = 'query_tag'
@@ -72,9 +67,7 @@ sided as (
 
 counted as (
     select
-        sided.hypothesis,
-        described.system,
-        described.query_group,
+        sided.hypothesis, described.system, described.query_group,
         count(distinct described.query_key) as count_queries,
         count(distinct case when described.is_correct is not null then described.query_key end)
             as count_decided_queries
@@ -95,8 +88,7 @@ compared as (
 kept as (
     select
         described.system as system_id,
-        sided.hypothesis,
-        sided.side,
+        sided.hypothesis, sided.side,
         described.query_group as group_id,
         described.interaction_id,
         described.query_key as query,

@@ -15,8 +15,7 @@ final as (
     from segments
     union all
     select
-        second_segments.interaction_id,
-        second_segments.cluster_id,
+        second_segments.interaction_id, second_segments.cluster_id,
         joint_dimensions.second_dimension || ' x ' || joint_dimensions.third_dimension as dimension,
         second_segments.segment || ' x ' || third_segments.segment as segment,
         true as is_joint

@@ -30,8 +30,7 @@ catalog as (
 -- a dimension that is made of the metric is no headline
 declared as (
     select distinct
-        headline.metric_name,
-        headline.first_dimension,
+        headline.metric_name, headline.first_dimension,
         case
             when headline.third_dimension is null then headline.second_dimension
             else headline.second_dimension || ' x ' || headline.third_dimension
@@ -52,8 +51,7 @@ declared as (
 
 valued as (
     select
-        evaluations.metric_name,
-        evaluations.interaction_id,
+        evaluations.metric_name, evaluations.interaction_id,
         case
             when rules.measurement = 'share_failing' then evaluations.is_failing::integer
             when rules.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
@@ -84,9 +82,7 @@ placed as (
 
 final as (
     select
-        valued.metric_name,
-        placed.cluster_id,
-        placed.jackknife_group,
+        valued.metric_name, placed.cluster_id, placed.jackknife_group,
         coalesce(placed.cells, '') as cells,
         count(*) as count_rows,
         {{ exact_sum('valued.value') }} as sum_values,

@@ -21,8 +21,7 @@ pairs as (
 
 located as (
     select
-        interaction_id,
-        cluster_id,
+        interaction_id, cluster_id,
         dimension as first_dimension,
         segment as first_segment,
         null::string as second_dimension,
@@ -31,8 +30,7 @@ located as (
     where not is_joint
     union all
     select
-        first_segments.interaction_id,
-        first_segments.cluster_id,
+        first_segments.interaction_id, first_segments.cluster_id,
         first_segments.dimension as first_dimension,
         first_segments.segment as first_segment,
         second_segments.dimension as second_dimension,
@@ -47,13 +45,8 @@ located as (
 
 final as (
     select
-        located.interaction_id,
-        located.cluster_id,
-        clusters.jackknife_group,
-        located.first_dimension,
-        located.first_segment,
-        located.second_dimension,
-        located.second_segment,
+        located.interaction_id, located.cluster_id, clusters.jackknife_group, located.first_dimension,
+        located.first_segment, located.second_dimension, located.second_segment,
         {{ hash_number(
             'located.first_dimension, located.first_segment, located.second_dimension, located.second_segment'
         ) }} as cell_key

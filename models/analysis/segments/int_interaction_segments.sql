@@ -24,9 +24,7 @@ from_columns as (
 
 from_tags as (
     select
-        interactions.interaction_id,
-        interactions.cluster_id,
-        dimensions.field,
+        interactions.interaction_id, interactions.cluster_id, dimensions.field,
         {{ json_field('interactions.tags', 'dimensions.field') }} as segment
     from interactions
     inner join dimensions on dimensions.source = 'tag'
@@ -40,8 +38,7 @@ everything as (
 {%- for dimension, relation in var('hcat_own_dimensions').items() %}
 own_{{ loop.index }} as (
     select
-        interactions.interaction_id,
-        interactions.cluster_id,
+        interactions.interaction_id, interactions.cluster_id,
         '{{ dimension }}' as dimension,
         own.{{ dimension }}::string as segment
     from interactions

@@ -16,23 +16,15 @@ metrics as (
 
 interactions as (
     select
-        interaction_id,
-        is_answered,
-        is_refusal,
-        expected_behaviour,
-        is_in_release_population,
+        interaction_id, is_answered, is_refusal, expected_behaviour, is_in_release_population,
         is_in_monitored_population
     from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 scored as (
     select
-        evaluations.interaction_id,
-        evaluations.metric_name,
-        evaluations.score_status,
-        evaluations.raw_score,
-        evaluations.threshold,
-        evaluations.is_failing,
+        evaluations.interaction_id, evaluations.metric_name, evaluations.score_status, evaluations.raw_score,
+        evaluations.threshold, evaluations.is_failing,
         -- refusing or staying silent when an answer was due must not look perfect
         case
             when evaluations.threshold is null then null
@@ -40,8 +32,7 @@ scored as (
             when not interactions.is_answered then true
             when interactions.is_refusal and interactions.expected_behaviour = 'answer' then true
         end as is_failing_of_all,
-        interactions.is_in_release_population,
-        interactions.is_in_monitored_population
+        interactions.is_in_release_population, interactions.is_in_monitored_population
     from evaluations
     inner join metrics on evaluations.metric_name = metrics.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
@@ -51,15 +42,13 @@ scored as (
 -- the verdict is a metric too: 1 = acceptable, 0 = failing, null = nothing decides
 judged as (
     select
-        verdicts.interaction_id,
-        metrics.metric_name,
+        verdicts.interaction_id, metrics.metric_name,
         if(verdicts.verdict in ('acceptable', 'failing'), 'scored', verdicts.verdict) as score_status,
         case verdicts.verdict when 'acceptable' then 1.0 when 'failing' then 0.0 end as raw_score,
         1.0 as threshold,
         case verdicts.verdict when 'acceptable' then false when 'failing' then true end as is_failing,
         case verdicts.verdict when 'acceptable' then false when 'failing' then true end as is_failing_of_all,
-        verdicts.is_in_release_population,
-        verdicts.is_in_monitored_population
+        verdicts.is_in_release_population, verdicts.is_in_monitored_population
     from {{ ref('hcat', 'fct_verdicts') }} as verdicts
     inner join metrics on metrics.metric_name = 'verdict'
 ),

@@ -18,10 +18,7 @@ metrics as (
 
 means as (
     select
-        system,
-        metric_name,
-        dimension,
-        segment,
+        system, metric_name, dimension, segment,
         {{ exact_sum('count_scored * mean_score') }} / nullif(sum(count_scored), 0) as mean_score
     from replicates
     group by system, metric_name, dimension, segment
@@ -29,10 +26,7 @@ means as (
 
 summed as (
     select
-        replicates.system,
-        replicates.metric_name,
-        replicates.dimension,
-        replicates.segment,
+        replicates.system, replicates.metric_name, replicates.dimension, replicates.segment,
         max(means.mean_score) as mean_score,
         count(*) as count_queries,
         sum(replicates.count_scored) as count_scored,
@@ -110,10 +104,7 @@ final as (
             as replicate_variation_id,
 
         -- strings
-        cells.system,
-        cells.metric_name,
-        cells.dimension,
-        cells.segment,
+        cells.system, cells.metric_name, cells.dimension, cells.segment,
         case
             when coalesce(greatest(estimated.count_replicated_queries, estimated.count_outcome_queries), 0) = 0
                 then 'no_replicates'
@@ -129,15 +120,10 @@ final as (
         coalesce(estimated.count_scored, 0)::bigint as count_scored,
         coalesce(estimated.count_replicated_queries, 0)::bigint as count_replicated_queries,
         coalesce(estimated.count_replicated_clusters, 0) as count_replicated_clusters,
-        estimated.mean_score,
-        separated.variance_between,
-        estimated.variance_within,
+        estimated.mean_score, separated.variance_between, estimated.variance_within,
         separated.variance_within / nullif(separated.variance_within + separated.variance_between, 0)
             as share_of_variance_within,
-        coalesce(estimated.count_outcome_queries, 0)::bigint as count_outcome_queries,
-        coalesce(estimated.count_outcome_clusters, 0) as count_outcome_clusters,
-        estimated.flip_rate,
-        estimated.share_queries_flipping,
+        estimated.flip_rate, estimated.share_queries_flipping,
         {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_clusters', 'lower') }}
             as share_queries_flipping_lower,
         {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_clusters', 'upper') }}

@@ -13,9 +13,7 @@ pairs as (
 -- of a pair of versions, a metric and a measurement: the segments without a verdict, by their reason
 left_out as (
     select
-        measured.version_pair_id,
-        measured.metric_name,
-        measured.measurement,
+        measured.version_pair_id, measured.metric_name, measured.measurement,
         count(case when tested.status in ('not_in_family', 'no_threshold') then 1 end) as count_without_rule,
         count(case when tested.status = 'too_few_clusters' then 1 end) as count_too_few_clusters,
         count(case when tested.status = 'no_scores' then 1 end) as count_without_scores
@@ -31,39 +29,16 @@ final as (
         measured.version_comparison_id,
 
         -- strings
-        pairs.application,
-        pairs.baseline_version,
-        pairs.candidate_version,
-        pairs.pair_kind,
-        measured.metric_name,
-        measured.dimension,
-        measured.segment,
-        measured.measurement,
-        measured.family,
-        tested.status,
-        tested.method,
-        tested.verdict,
-        tested.release_answer,
+        pairs.application, pairs.baseline_version, pairs.candidate_version, pairs.pair_kind,
+        measured.metric_name, measured.dimension, measured.segment, measured.measurement, measured.family,
+        tested.status, tested.method, tested.verdict, tested.release_answer,
 
         -- numerics
-        measured.count_shared_queries,
-        measured.count_pairs,
-        measured.count_clusters,
-        measured.clusters_effective,
-        measured.baseline_value,
-        measured.candidate_value,
-        measured.difference,
-        tested.difference_lower,
-        tested.difference_upper,
-        measured.margin,
-        measured.tolerated_loss,
-        measured.target_difference,
-        tested.queries_needed,
-        tested.replicates_needed,
-        tested.p_value,
-        tested.q_value,
-        measured.count_regressions,
-        measured.count_improvements,
+        measured.count_shared_queries, measured.count_pairs, measured.count_clusters,
+        measured.clusters_effective, measured.baseline_value, measured.candidate_value, measured.difference,
+        tested.difference_lower, tested.difference_upper, measured.margin, measured.tolerated_loss,
+        measured.target_difference, tested.queries_needed, tested.replicates_needed, tested.p_value,
+        tested.q_value, measured.count_regressions, measured.count_improvements,
         {%- for reason in ['without_rule', 'too_few_clusters', 'without_scores'] %}
         case when measured.dimension = 'all' then coalesce(left_out.count_{{ reason }}, 0) end::bigint
             as count_segments_{{ reason }},

@@ -10,10 +10,7 @@ regressed_queries as (
 -- memory holds whole lists, so keep only those of queries that regressed
 answers_listed as (
     select
-        queries.application,
-        queries.version,
-        queries.query_key,
-        evaluations.metric_name,
+        queries.application, queries.version, queries.query_key, evaluations.metric_name,
         {{ ordered_array('queries.interaction_id', 'queries.interaction_id') }} as interaction_ids
     from {{ ref('hcat', 'int_version_queries_keyed') }} as queries
     inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
@@ -51,8 +48,6 @@ select {{ columns_of_contract({
     'candidate_interaction_ids': 'candidates.interaction_ids',
     'baseline_score': 'regressions.baseline_mean_score',
     'candidate_score': 'regressions.candidate_mean_score',
-    'baseline_share_failing': 'regressions.baseline_share_failing_of_all',
-    'candidate_share_failing': 'regressions.candidate_share_failing_of_all',
     'is_latest': 'pairs.is_latest',
 }, of='regressions') }}
 from regressions

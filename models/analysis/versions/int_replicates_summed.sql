@@ -3,9 +3,7 @@
 
 with interactions as (
     select
-        interaction_id,
-        system,
-        cluster_id,
+        interaction_id, system, cluster_id,
         {{ query_key() }} as query_key
     from {{ ref('hcat', 'int_interactions') }}
     where coalesce(query_id, query_text) is not null
@@ -30,11 +28,7 @@ segments as (
 
 final as (
     select
-        queries.system,
-        evaluations.metric_name,
-        segments.dimension,
-        segments.segment,
-        queries.query_key,
+        queries.system, evaluations.metric_name, segments.dimension, segments.segment, queries.query_key,
         min(queries.cluster_id) as cluster_id,
         count(evaluations.raw_score) as count_scored,
         {{ exact_mean('evaluations.raw_score') }} as mean_score,

@@ -59,16 +59,10 @@ cells as (
 
 expected as (
     select
-        cells.*,
-        metrics.metric_name,
-        metrics.direction,
-        measurements.measurement,
+        cells.*, metrics.metric_name, metrics.direction, measurements.measurement,
         coalesce(thresholds.has_threshold, false) as has_threshold,
         case when measurements.measurement = 'mean_score' then metrics.score_range else 1 end as value_range,
-        rules.margin,
-        rules.tolerated_loss,
-        rules.target_difference,
-        rules.is_lower_by_design,
+        rules.margin, rules.tolerated_loss, rules.target_difference, rules.is_lower_by_design,
         -- the headline decides alone; other metrics over all queries come next, then the segments
         case
             when rules.margin is null then null
@@ -87,10 +81,7 @@ expected as (
 unpivoted as (
     {%- for name in ['mean_score', 'share_failing', 'share_failing_of_all'] %}
     select
-        version_pair_id,
-        query_key,
-        metric_name,
-        cluster_id,
+        version_pair_id, query_key, metric_name, cluster_id,
         '{{ name }}' as measurement,
         baseline_{{ name }} as baseline_value,
         candidate_{{ name }} as candidate_value,
@@ -104,8 +95,7 @@ unpivoted as (
 
 differences as (
     select
-        unpivoted.*,
-        clusters.jackknife_group,
+        unpivoted.*, clusters.jackknife_group,
         case
             when unpivoted.measurement = 'mean_score' and metrics.direction = 'higher_is_better'
                 then unpivoted.candidate_value - unpivoted.baseline_value
@@ -119,12 +109,8 @@ differences as (
 
 by_cluster as (
     select
-        differences.version_pair_id,
-        differences.metric_name,
-        segments.dimension,
-        segments.segment,
-        differences.measurement,
-        differences.jackknife_group,
+        differences.version_pair_id, differences.metric_name, segments.dimension, segments.segment,
+        differences.measurement, differences.jackknife_group,
         count(*) as count_pairs,
         {{ exact_sum('differences.baseline_value') }} as baseline_sum,
         {{ exact_sum('differences.candidate_value') }} as candidate_sum,
@@ -165,11 +151,7 @@ moved as (
 
 totals as (
     select
-        version_pair_id,
-        metric_name,
-        dimension,
-        segment,
-        measurement,
+        version_pair_id, metric_name, dimension, segment, measurement,
         sum(count_pairs) as count_pairs,
         count(*) as count_clusters,
         sum(count_pairs) * sum(count_pairs) / sum(count_pairs * count_pairs)::double as clusters_effective,
@@ -203,21 +185,13 @@ final as (
                 expected.measurement
             )
         ) as version_comparison_id,
-        expected.version_pair_id,
-        expected.metric_name,
-        expected.dimension,
-        expected.segment,
+        expected.version_pair_id, expected.metric_name, expected.dimension, expected.segment,
         expected.measurement,
         coalesce(queries_shared.count_shared_queries, 0) as count_shared_queries,
         coalesce(totals.count_pairs, 0)::bigint as count_pairs,
         coalesce(totals.count_clusters, 0) as count_clusters,
-        totals.clusters_effective,
-        totals.baseline_value,
-        totals.candidate_value,
-        totals.difference,
-        totals.standard_error,
-        totals.gain,
-        totals.loss,
+        totals.clusters_effective, totals.baseline_value, totals.candidate_value, totals.difference,
+        totals.standard_error, totals.gain, totals.loss,
         coalesce(totals.count_clusters_better, 0)::bigint as count_clusters_better,
         coalesce(totals.count_clusters_worse, 0)::bigint as count_clusters_worse,
         case when expected.has_threshold then coalesce(totals.count_regressions, 0) end::bigint as count_regressions,
@@ -229,8 +203,7 @@ final as (
         expected.tolerated_loss::double as tolerated_loss,
         expected.target_difference::double as target_difference,
         coalesce(expected.is_lower_by_design, false) as is_lower_by_design,
-        totals.noise,
-        totals.noise_of_one,
+        totals.noise, totals.noise_of_one,
         expected.measurement = 'mean_score' or expected.has_threshold as has_threshold
     from expected
     left join totals

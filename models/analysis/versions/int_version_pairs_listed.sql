@@ -61,9 +61,7 @@ final as (
     -- a declared pair that is also one of neighbours counts once, as neighbours
     select
         md5(concat_ws('|', united.application, united.baseline_version, united.candidate_version)) as version_pair_id,
-        united.application,
-        united.baseline_version,
-        united.candidate_version,
+        united.application, united.baseline_version, united.candidate_version,
         max(united.pair_kind) as pair_kind,
         coalesce(
             bool_or(

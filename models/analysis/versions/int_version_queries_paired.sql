@@ -22,10 +22,7 @@ evaluations as (
 
 averaged as (
     select
-        queries.application,
-        queries.version,
-        queries.query_key,
-        evaluations.metric_name,
+        queries.application, queries.version, queries.query_key, evaluations.metric_name,
         {%- for name, value in measured %}
         {{ exact_mean(value) }} as {{ name }},
         {{ exact_mean(value ~ ' * ' ~ value) }} as {{ name }}_squared,
@@ -42,9 +39,7 @@ averaged as (
 -- apart from the averages: a text in every group of them does not fit into memory at scale
 described as (
     select
-        application,
-        version,
-        query_key,
+        application, version, query_key,
         min(cluster_id) as cluster_id,
         min(query_text) as query_text
     from queries
@@ -62,14 +57,8 @@ with_noise as (
 
 final as (
     select
-        pairs.version_pair_id,
-        pairs.application,
-        pairs.baseline_version,
-        pairs.candidate_version,
-        baselines.query_key,
-        baselines.metric_name,
-        described.cluster_id,
-        described.query_text,
+        pairs.version_pair_id, pairs.application, pairs.baseline_version, pairs.candidate_version,
+        baselines.query_key, baselines.metric_name, described.cluster_id, described.query_text,
         baselines.mean_score as baseline_mean_score,
         candidates.mean_score as candidate_mean_score,
         baselines.share_failing as baseline_share_failing,

@@ -22,10 +22,7 @@ counted as (
 
 sides as (
     select
-        queries.application,
-        queries.version,
-        queries.query_key,
-        segments.dimension,
+        queries.application, queries.version, queries.query_key, segments.dimension,
         min(segments.segment) as segment,
         max(segments.segment) as last_segment,
         count(*) as count_segmented

@@ -19,9 +19,7 @@ final as (
         tested.metric_name,
         tested.first_dimension as dimension,
         tested.first_segment as segment,
-        tested.count_scored,
-        listed.quantile,
-        listed.score
+        tested.count_scored, listed.quantile, listed.score
     from listed
     inner join tested on listed.cell_id = tested.cell_id
 )

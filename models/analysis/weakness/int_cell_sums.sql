@@ -26,8 +26,7 @@ units as (
 
 counted as (
     select
-        evaluations.interaction_id,
-        evaluations.metric_name,
+        evaluations.interaction_id, evaluations.metric_name,
         round(evaluations.raw_score * units.scores_per_unit)::bigint as whole_score,
         evaluations.is_failing::bigint as failing,
         evaluations.is_failing_of_all::bigint as failing_of_all
@@ -42,9 +41,7 @@ squared as (
 
 summed as (
     select
-        squared.metric_name,
-        cells.cell_key,
-        cells.jackknife_group,
+        squared.metric_name, cells.cell_key, cells.jackknife_group,
         count(squared.whole_score) as count_scored,
         sum(squared.whole_score) as sum_scores,
         -- the total may not fit 64 bits
@@ -60,10 +57,7 @@ summed as (
 
 final as (
     select
-        summed.metric_name,
-        summed.cell_key,
-        summed.jackknife_group,
-        units.scores_per_unit,
+        summed.metric_name, summed.cell_key, summed.jackknife_group, units.scores_per_unit,
         summed.count_scored,
         coalesce(summed.sum_scores, 0) as sum_scores,
         coalesce(summed.sum_squared_scores, 0) as sum_squared_scores,

@@ -63,8 +63,7 @@ named as (
 
 summarised as (
     select
-        evaluations.metric_name,
-        cells.cell_key,
+        evaluations.metric_name, cells.cell_key,
         count(*) as count_interactions,
         count(distinct cells.cluster_id) as count_clusters,
         {%- if is_on('distributions') %}
@@ -80,20 +79,14 @@ summarised as (
 final as (
     select
         {{ cell_id('summarised.metric_name', 'named') }} as cell_id,
-        summarised.metric_name,
-        named.first_dimension,
-        named.first_segment,
-        named.second_dimension,
-        named.second_segment,
-        summarised.cell_key,
-        summarised.count_interactions,
-        summarised.count_clusters,
+        summarised.metric_name, named.first_dimension, named.first_segment, named.second_dimension,
+        named.second_segment, summarised.cell_key, summarised.count_interactions, summarised.count_clusters,
         documents.count_documents,
         {%- if is_on('distributions') %}
         case when summarised.scores is not null then {{ array_of(doubles(quantiles)) }} end as quantiles,
         summarised.scores,
         {%- endif %}
-        {%- for quantile in [0.05, 0.25, 0.5, 0.75, 0.95] %}
+        {%- for quantile in [0.25, 0.5, 0.75] %}
         {{ array_at('summarised.scores', quantiles.index(quantile) + 1) if is_on('distributions') else 'null::double' }}
             as quantile_{{ '%02d' % (quantile * 100) | round | int }},
         {%- endfor %}

@@ -47,8 +47,7 @@ clusters_of_dimensions as (
 -- siblings do not count as independent: Kish's effective number of interactions over clusters
 effective as (
     select
-        dimension,
-        origin,
+        dimension, origin,
         sum(count_interactions) as count_interactions,
         count(*) as count_clusters,
         sum(count_interactions) * sum(count_interactions)
@@ -59,8 +58,7 @@ effective as (
 
 counted as (
     select
-        dimension,
-        segment,
+        dimension, segment,
         sum(case when origin = 'test_set' then count_interactions else 0 end) as count_test_set,
         sum(case when origin = 'production' then count_interactions else 0 end) as count_production,
         count(case when origin = 'test_set' then 1 end) as count_clusters_test_set,
@@ -71,12 +69,10 @@ counted as (
 
 final as (
     select
-        counted.dimension,
-        counted.segment,
+        counted.dimension, counted.segment,
         counted.count_test_set::bigint as count_test_set,
         counted.count_production::bigint as count_production,
-        counted.count_clusters_test_set,
-        counted.count_clusters_production,
+        counted.count_clusters_test_set, counted.count_clusters_production,
         coalesce(test_sets.count_interactions, 0)::bigint as total_test_set,
         coalesce(productions.count_interactions, 0)::bigint as total_production,
         coalesce(test_sets.count_clusters, 0) as total_clusters_test_set,

@@ -8,6 +8,5 @@ def model(dbt, session):
     sums = read_rows(dbt.ref("hcat", "int_cell_sums"))
     pieces = read_rows(dbt.ref("hcat", "int_headline_pieces"))
     rules = read_rows(dbt.ref("metric_rules").filter("rule_for = 'weakness'"))
-    severities = read_rows(dbt.ref("weakness_severities"))
     catalog = read_rows(dbt.ref("hcat", "int_metric_catalog"))
-    return find_weaknesses(cells, sums, pieces, rules, severities, catalog, **settings)
+    return find_weaknesses(cells, sums, pieces, rules, catalog, **settings)

@@ -394,10 +394,9 @@ from fct_findings
 """
 
 LIST_FINDING_EXAMPLES: Final = """
-select weakness_id as finding_id, interaction_id, rank, raw_score, is_failing
-from fct_weakness_examples
-where list_contains($finding_ids::varchar[], weakness_id)
-order by weakness_id, rank, interaction_id
+select finding_id, unnest(example_interaction_ids) as interaction_id
+from fct_findings
+where list_contains($finding_ids::varchar[], finding_id)
 """
 
 # interactions without a time belong to no week

@@ -147,7 +147,9 @@ def _describe_findings(
     """Return the findings of the report, each with its cell as filters, examples and history."""
     ids = {"finding_ids": [row["key"] for row in rows]}
     histories = {row["finding_id"]: {name: row[name] for name in row if name != "finding_id"} for row in kept}
-    examples = group_by(source.rows(data.LIST_FINDING_EXAMPLES, ["fct_weakness_examples"], **ids), "finding_id")
+    examples = group_by(
+        source.rows(data.LIST_FINDING_EXAMPLES, ["fct_findings.example_interaction_ids"], **ids), "finding_id"
+    )
     return [
         {
             **{name: row[name] for name in _SHOWN_OF_FINDINGS},

@@ -35,12 +35,13 @@ from fct_interactions
 where version_role = 'baseline'
 order by system
 """
-# A series that moved is listed only where its metric may decide.
+# A series that moved is listed only where its metric may decide: of each event the one that leads it.
 LIST_ALARMS: Final = """
-select drift.*
+select drift.*, count(*) over (partition by drift.leading_drift_id) - 1 as count_others
 from fct_metric_drift as drift
 inner join dim_metrics as metrics on drift.metric_name = metrics.metric_name
 where drift.is_drifting and metrics.is_deciding
+qualify drift.leading_drift_id = drift.metric_drift_id
 order by drift.metric_name <> 'verdict', drift.q_value nulls last, drift.metric_name, drift.dimension, drift.segment
 """
 LIST_SCORERS: Final = """
@@ -71,7 +72,7 @@ def describe_how_often(source: Warehouse, gates: Mapping[str, Any]) -> Section:
 
 def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str) -> Section:
     """Return the findings on metrics that may decide, one of each hole."""
-    rows = list_findings(source, claims["findings"])
+    rows = list_findings(claims["findings"])
     return blocks.section(*show_findings(rows, claims, explorer))
 
 
@@ -101,12 +102,12 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
     """Return the rates before and since a change, and the drift alarms of metrics that may decide."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
     periods = [row for row in _list_rates(source, systems) if row["dimension"] == "period"]
-    alarms = source.rows(LIST_ALARMS, ["fct_metric_drift", "dim_metrics.is_deciding"])
+    alarms = source.rows(LIST_ALARMS, ["fct_metric_drift.leading_drift_id", "dim_metrics.is_deciding"])
     return [
         _show_rates("Answers to customers before and since the change that was found.", periods)
         or blocks.paragraph("No change over the weeks was found in the answers to customers."),
         blocks.table(
-            "Series that left their reference. A series is a metric in a segment.",
+            "Series that left their reference: a metric in a segment. Others that moved in the same weeks are counted.",
             (
                 "metric_name",
                 Column("Segment", describe_segment, ""),
@@ -114,6 +115,7 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
                 "difference=Change of the mean",
                 "count_reference=n before",
                 "count_window=n since",
+                "count_others=Other series of the event",
             ),
             alarms,
             MAXIMUM_ALARMS,

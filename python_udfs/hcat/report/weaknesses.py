@@ -20,11 +20,9 @@ from hcat.report.showing import (
     format_number,
     format_percent,
     format_value,
-    group_by,
     to_anchor,
 )
 from hcat.report.worst import describe_conversations
-from hcat.statistics.intervals import wilson_interval
 
 MARGINAL: Final = "fct_marginal_weaknesses"
 BIVARIATE: Final = "fct_bivariate_weaknesses"
@@ -41,15 +39,20 @@ MAXIMUM_DIFFERENCES: Final = 20
 MINIMUM_DIFFERENCES: Final = 8
 #: Characters of an id that identify it.
 IDENTIFIER_CHARACTERS: Final = 12
-#: Rows of the register, those of them that are not folded away, examples of each, and characters of their texts.
+#: Rows of the register, those of them that are not folded away, and characters of the texts of their examples.
 MAXIMUM_FINDINGS: Final = 40
 COUNT_UNFOLDED_FINDINGS: Final = 3
-COUNT_FINDING_EXAMPLES: Final = 3
 EXAMPLE_CHARACTERS: Final = 140
 #: Findings of the report, one of each hole.
 MAXIMUM_HOLES: Final = 10
-#: Normal quantile of the intervals of labels of a cell (95 %).
-LABEL_QUANTILE: Final = 1.96
+#: Whose answers a week are counted.
+ASKED: Final = {
+    "production": "customers",
+    "share_of_release_population": "customers, by the share of the test set",
+    "release_population": "the test set",
+}
+#: What labels say of a finding -> the colour of its pill.
+LABEL_STATES: Final = {"supported": "passed", "contradicted": "failed", "silent": "not_evaluated"}
 
 #: Columns that the tests of weakness add to both marts.
 TESTED: Final = tuple(
@@ -105,7 +108,7 @@ select
     count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
     count_needed_to_confirm,
     value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
-    minimum_detectable_difference, severity, test_status, is_weak, count_failing, count_clusters_effective,
+    minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,
     shrunken_value
 from fct_marginal_weaknesses
 where dimension <> 'all'
@@ -115,7 +118,7 @@ select
     second_dimension, second_segment, count_scored, count_clusters, count_documents,
     largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
     value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
-    minimum_detectable_difference, severity, test_status, is_weak, count_failing, count_clusters_effective,
+    minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,
     shrunken_value
 from fct_bivariate_weaknesses
 """
@@ -151,6 +154,7 @@ with cells as ({CELLS})
 select
     metric_name,
     any_value(measurement order by measurement) as measurement,
+    metric_name in (select metric_name from dim_metrics where is_deciding) as is_deciding,
     count(*) as count_cells,
     count(*) filter (where test_status = 'tested') as count_tested,
     count(*) filter (where family = 'headline') as count_headline,
@@ -164,7 +168,7 @@ order by metric_name
 """
 
 # What a finding costs: the failures that its cell has beyond the rate of the rest, as a share of all failures of the
-# metric. The lower bound of the difference gives what it costs at least, and findings are ranked by that.
+# metric. The lower bound of the difference gives what it costs at least.
 LIST_FINDINGS: Final = """
 with findings as ({findings}),
 
@@ -196,16 +200,19 @@ sizes as (
 
 examples as (
     select
-        examples.weakness_id,
+        listed.finding_id,
         list(
-            struct_pack(interaction_id := examples.interaction_id, query := interactions.query_text,
+            struct_pack(interaction_id := interactions.interaction_id, query := interactions.query_text,
                 answer := interactions.answer)
-            order by examples.rank, examples.interaction_id
+            order by listed.rank
         ) as examples
-    from fct_weakness_examples as examples
-    inner join fct_interactions as interactions on examples.interaction_id = interactions.interaction_id
-    where examples.rank <= $count_examples
-    group by examples.weakness_id
+    from (
+        select finding_id, unnest(example_interaction_ids) as interaction_id,
+            generate_subscripts(example_interaction_ids, 1) as rank
+        from findings
+    ) as listed
+    inner join fct_interactions as interactions on listed.interaction_id = interactions.interaction_id
+    group by listed.finding_id
 )
 
 select
@@ -215,9 +222,10 @@ select
     examples.examples
 from findings
 left join sizes on findings.finding_id = sizes.finding_id
-left join examples on findings.finding_id = examples.weakness_id
+left join examples on findings.finding_id = examples.finding_id
 order by
     findings.status = 'closed_by_data',
+    findings.page_rank nulls last,
     share_explained_lower desc nulls last,
     findings.kind <> 'confirmed',
     findings.last_seen_build_number desc,
@@ -229,53 +237,17 @@ order by
 WEAK_CELLS: Final = f"""
 select
     weakness_id as finding_id, metric_name, measurement, first_dimension, first_segment, second_dimension,
-    second_segment, difference, difference_lower, difference_upper, severity, count_needed_to_confirm,
+    second_segment, difference, difference_lower, difference_upper, count_needed_to_confirm,
+    null::varchar as severity, weakness_id as leading_finding_id, null::varchar as labels_say,
+    row_number() over (order by difference desc, weakness_id) as page_rank, null::varchar[] as example_interaction_ids,
+    null::double as failed_answers_a_week,
     'waiting' as confirmation_status, 'suspected' as kind, 'open' as status,
     null::varchar as owner, null::varchar as note, null::double as new_difference,
     null::bigint as count_new_interactions, null::varchar as retest_result,
     built.started_at as first_seen_at, built.started_at as last_seen_at, built.build_number as last_seen_build_number
 from ({CELLS})
 left join (select started_at, build_number from dim_runs order by build_number desc limit 1) as built on true
-where is_weak
-"""
-
-LIST_DECIDING: Final = "select metric_name from dim_metrics where is_deciding"
-
-# Labelled answers of the candidate inside and outside of a cell; the verdict counts where raters decided it.
-COUNT_LABELS_OF: Final = """
-with labelled as (
-    select interaction_id, verdict = 'failing' as is_failed
-    from fct_verdicts
-    where $metric_name = 'verdict' and decided_by in ('person', 'language_model')
-    union all
-    select interaction_id, human_label = 0
-    from fct_evaluations
-    where metric_name = $metric_name and human_label is not null
-),
-
-inside as (
-    select interaction_id
-    from int_interaction_segments
-    where list_contains($cells::varchar[], dimension || '=' || segment)
-    group by interaction_id
-    having count(distinct dimension) = $count_cells
-)
-
-select
-    labelled.interaction_id in (from inside) as is_inside,
-    count(*) filter (where labelled.is_failed) as count_failed,
-    count(*) as count_labels
-from labelled
-inner join fct_verdicts as verdicts on labelled.interaction_id = verdicts.interaction_id
-where verdicts.is_in_release_population
-group by is_inside
-"""
-
-LIST_EXAMPLES: Final = """
-select weakness_id, rank, interaction_id, raw_score, is_failing
-from fct_weakness_examples
-where list_contains($weakness_ids::varchar[], weakness_id)
-order by weakness_id, rank, interaction_id
+where is_weak and metric_name in (select metric_name from dim_metrics where is_deciding)
 """
 
 
@@ -288,19 +260,16 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
     drawn = {cell["weakness_id"] for cell in cells}
     known = [row["key"] for row in findings["rows"] if row["key"] not in drawn] if findings else []
     others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
-    keys = [cell["weakness_id"] for cell in (*cells, *others)]
-    examples = group_by(source.rows(LIST_EXAMPLES, ["fct_weakness_examples"], weakness_ids=keys), "weakness_id")
     causes, has_causes = describe_causes(source)
     return blocks.section(
         blocks.heading("Weakest segments"),
-        *_describe_differences(build, cells, others, examples),
+        *_describe_differences(build, cells, others),
         _count_tests(claims["tests"]),
         *causes,
         *describe_conversations(source),
         gaps=[
             *blocks.lacks_mart(source, MARGINAL, "Tests of weakness"),
             *([] if findings is not None else blocks.lacks_mart(source, "fct_findings", "The register of findings")),
-            *blocks.lacks_mart(source, "fct_weakness_examples", "Worst interactions of the weakest segments"),
             *blocks.lacks_mart(
                 source, "fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"
             ),
@@ -313,7 +282,7 @@ def describe_claims(source: Warehouse) -> dict[str, Any]:
     """Return what the first page says of weaknesses: findings, cells to read, and counts of tests."""
     return {
         "findings": describe_findings(source),
-        "tests": source.rows(COUNT_TESTS, TESTED),
+        "tests": source.rows(COUNT_TESTS, [*TESTED, "dim_metrics.is_deciding"]),
     }
 
 
@@ -324,13 +293,12 @@ def describe_findings(source: Warehouse) -> dict[str, Any] | None:
         return None
     query = LIST_FINDINGS.format(findings="select * from fct_findings" if has_register else WEAK_CELLS)
     reads = [
-        *(["fct_findings"] if has_register else []),
+        *(["fct_findings.page_rank"] if has_register else ["dim_metrics.is_deciding"]),
         *TESTED,
-        "fct_weakness_examples",
         "fct_interactions",
         "dim_runs",
     ]
-    rows = source.rows(query, reads, count_examples=COUNT_FINDING_EXAMPLES)
+    rows = source.rows(query, reads)
     not_closed = [row for row in rows if row["status"] != "closed_by_data"]
     return {
         "rows": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]],
@@ -356,6 +324,12 @@ def _show_finding(row: Row) -> Row:
             if row[f"{place}_dimension"] is not None
         ],
         "cost": _describe_cost(row),
+        "weight": _describe_weight(row),
+        "leading": row["leading_finding_id"],
+        "page_rank": row["page_rank"],
+        "labels": row["labels_say"] or "silent",
+        "labels_state": LABEL_STATES[row["labels_say"] or "silent"],
+        "counts": _describe_labels(row),
         "examples": [
             {
                 "answer_anchor": to_anchor("answer", example["interaction_id"]),
@@ -381,6 +355,14 @@ def _show_finding(row: Row) -> Row:
     }
 
 
+def _describe_weight(row: Row) -> str:
+    """Return the severity of a finding, and the answers a week that fail there and would not fail elsewhere."""
+    if row["severity"] is None or row["failed_answers_a_week"] is None:
+        return row["severity"] or ""
+    count = format_number(row["failed_answers_a_week"])
+    return f"{row['severity']}: {count} more failed answers a week ({ASKED[row['failed_answers_basis']]})"
+
+
 def _describe_cost(row: Row) -> str:
     """Return the share of all failures of the metric that the finding explains; empty where means are compared."""
     if row["share_explained"] is None:
@@ -400,69 +382,31 @@ def _describe_confirmation(row: Row) -> str:
     return f"{words} on {row['count_new_interactions']:,} new interactions: {difference}"
 
 
-def list_findings(source: Warehouse, findings: Mapping[str, Any] | None) -> list[Row]:
-    """Return open findings on metrics that may decide, one of each hole, with what the labels say of it.
-
-    Cells that overlap are one hole: the first of them stands for the others, and names them.
-    """
-    may_decide = {row["metric_name"] for row in source.rows(LIST_DECIDING, ["dim_metrics.is_deciding"])}
-    chosen: list[Row] = []
-    for row in findings["rows"] if findings else ():
-        if row["status"] not in ("open", "in progress") or row["metric_name"] not in may_decide:
-            continue
-        segments = _to_segments(row["segments"])
-        hole = next((each for each in chosen if _crosses(segments, each["parts"])), None)
-        if hole is None:
-            chosen.append({**row, "parts": segments, "others": []})
-        else:
-            hole["others"].append(f"{row['segment']} ({row['metric_name']})")
-    return [row | _ask_labels(source, row) for row in chosen]
-
-
-def _to_segments(pairs: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Return segment by dimension; a joint dimension `topic x query_type` is taken apart where its segment allows."""
-    segments: dict[str, str] = {}
-    for dimension, segment in pairs:
-        names, values = dimension.split(" x "), segment.split(" x ")
-        segments |= dict(zip(names, values, strict=True)) if len(names) == len(values) else {dimension: segment}
-    return segments
-
-
-def _crosses(first: Mapping[str, str], second: Mapping[str, str]) -> bool:
-    shared = first.keys() & second.keys()
-    return bool(shared) and all(first[name] == second[name] for name in shared)
-
-
-def _ask_labels(source: Warehouse, row: Row) -> Row:
-    """Return whether labels support a finding: its labelled answers fail more often than others, beyond chance."""
-    cells = [f"{dimension}={segment}" for dimension, segment in row["parts"].items()]
-    found = source.rows(
-        COUNT_LABELS_OF,
-        ["int_interaction_segments", "fct_verdicts.is_in_release_population", "fct_evaluations"],
-        cells=cells,
-        count_cells=len(cells),
-        metric_name=row["metric_name"],
+def _describe_labels(row: Row) -> str:
+    """Return how many labelled answers fail in the cell and elsewhere, and who rated them."""
+    if not row["labels_say"]:
+        return "no labels"
+    inside, outside = (
+        f"{row[f'count_failed_labels_{side}']} of {row[f'count_labels_{side}']}" for side in ("inside", "outside")
     )
-    counts = {each["is_inside"]: (each["count_failed"], each["count_labels"]) for each in found}
-    inside, outside = counts.get(True, (0, 0)), counts.get(False, (0, 0))
-    said = f"{inside[0]} of {inside[1]} labelled answers fail, elsewhere {outside[0]} of {outside[1]}"
-    if not inside[1] or not outside[1]:
-        return {"state": "not_evaluated", "labels": "silent", "counts": said}
-    rest = outside[0] / outside[1]
-    low, high = wilson_interval(inside[0] / inside[1], inside[1], LABEL_QUANTILE)
-    if low > rest:
-        return {"state": "passed", "labels": "supported", "counts": said}
-    if high < rest:
-        return {"state": "failed", "labels": "contradicted", "counts": said}
-    return {"state": "undecided", "labels": "silent", "counts": said}
+    raters = {"person": "people", "language_model": "a language model", "both": "people and a language model"}
+    by = raters.get(row["labels_by"], "nobody")
+    return f"{inside} labelled answers fail, elsewhere {outside}; rated by {by}"
+
+
+def list_findings(findings: Mapping[str, Any] | None) -> list[Row]:
+    """Return the open findings that lead a hole, in the order of the mart, each with the others of its hole."""
+    rows = findings["rows"] if findings else []
+    others: dict[str, list[str]] = {}
+    for row in rows:
+        if row["leading"] != row["key"]:
+            others.setdefault(row["leading"], []).append(f"{row['segment']} ({row['metric_name']})")
+    return [row | {"others": others.get(row["key"], [])} for row in rows if row["page_rank"] is not None]
 
 
 def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str) -> list[Block | None]:
     """Return the findings with three answers each, or what no finding means."""
-    findings = claims["findings"]
-    count_open = findings["count_open"] if findings else 0
-    count_told = len(rows) + sum(len(row["others"]) for row in rows)
-    count_silent = max(0, count_open - count_told)
+    count_silent = sum(row["count_weak"] for row in claims["tests"] if not row["is_deciding"])
     more = f"{count_silent} more weak cells rest on scores that are shown, not admitted." if count_silent else ""
     if not rows:
         has_tests = any(row["count_tested"] for row in claims["tests"])
@@ -479,10 +423,17 @@ def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str)
             (
                 Column("Where", lambda row: _name_hole(row, explorer), "wide"),
                 Column(
-                    "Worse by", lambda row: blocks.with_interval(f"{row['difference']}{row['unit']}", row["interval"])
+                    "Worse by",
+                    lambda row: blocks.lines(
+                        blocks.with_interval(f"{row['difference']}{row['unit']}", row["interval"]),
+                        blocks.small(row["weight"]),
+                    ),
+                    "wide",
                 ),
                 Column(
-                    "Labels", lambda row: blocks.lines(blocks.pill(row["state"], row["labels"]), row["counts"]), "wide"
+                    "Labels",
+                    lambda row: blocks.lines(blocks.pill(row["labels_state"], row["labels"]), row["counts"]),
+                    "wide",
                 ),
                 Column("Three answers", lambda row: blocks.lines(*map(_show_example, row["examples"])), "wide"),
             ),
@@ -524,7 +475,6 @@ def _describe_differences(
     build: Build,
     cells: Sequence[Row],
     others: Sequence[Row],
-    examples: Mapping[str, Sequence[Row]],
 ) -> list[Block | None]:
     """Return the picture of the differences in shares to the rest, and a table with those in scores as well."""
     if not cells:
@@ -537,7 +487,7 @@ def _describe_differences(
     shares = [cell for cell in cells if cell["measurement"] != "mean_score"]
     shown = [
         _draw_differences(build, shares) if shares else None,
-        blocks.fold("Table behind the figure", _list_differences([*cells, *others], examples)),
+        blocks.fold("Table behind the figure", _list_differences([*cells, *others])),
     ]
     if any(cell["is_weak"] for cell in cells):
         return shown
@@ -589,7 +539,7 @@ def _name_cell(cell: Row) -> tuple[str, str]:
     return describe_segment(first), f"and {describe_segment(second)}: {measured}"
 
 
-def _list_differences(cells: Sequence[Row], examples: Mapping[str, Sequence[Row]]) -> Block | None:
+def _list_differences(cells: Sequence[Row]) -> Block | None:
     return blocks.table(
         "Headline: q bounds the chance of any false flag among the cells declared in advance; other: q controls the"
         " false discovery rate (docs/weakness.md). Detectable: the smallest true difference that the test would find in"
@@ -607,13 +557,11 @@ def _list_differences(cells: Sequence[Row], examples: Mapping[str, Sequence[Row]
             "q_value=q",
             "family=Tests",
             Column("Result", say_standing, ""),
-            "severity",
             Column(
                 "Detectable", lambda row: format_difference(row["minimum_detectable_difference"], row["measurement"])
             ),
             "count_needed_to_flag",
             "count_needed_to_confirm",
-            Column("Worst answers", lambda row: _show_answers(examples.get(row["weakness_id"], ())), "wide"),
         ),
         cells,
         len(cells),
@@ -638,13 +586,6 @@ def show_difference(row: Row) -> Any:
     return blocks.with_interval(
         format_difference(row["difference"], measurement),
         format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
-    )
-
-
-def _show_answers(examples: Sequence[Row]) -> Any:
-    return blocks.spaced(
-        blocks.rich("{} {}", blocks.code(clean_label(each["interaction_id"])), format_number(each["raw_score"]))
-        for each in examples
     )
 
 

@@ -1,4 +1,4 @@
-"""Weaknesses as an Arrow table: one row per cell with value, interval, difference to the rest, tests and severity.
+"""Weaknesses as an Arrow table: one row per cell with value, interval, difference to the rest and tests.
 
 The statistics are those of :mod:`hcat.weakness.statistics`; here rows become the arrays it reads, and its results rows.
 """
@@ -59,7 +59,6 @@ def find_weaknesses(
     sums: pa.Table,
     pieces: pa.Table,
     rules: pa.Table,
-    severities: pa.Table,
     catalog: pa.Table,
     *,
     random_seed: int,
@@ -79,8 +78,6 @@ def find_weaknesses(
     rules : Table
         The seed metric_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null). A rule
         for a metric without cells changes nothing.
-    severities : Table
-        The seed weakness_severities: measurement, severity, difference_from.
     catalog : Table
         metric_name, direction (`higher_is_better`, `lower_is_better`), range_low, range_high (null = unbounded).
     random_seed : int
@@ -98,10 +95,9 @@ def find_weaknesses(
     Raises
     ------
     ValueError
-        If a rule names an unknown measurement or has a negative margin, a severity names an unknown measurement, or the
-        headline has several metrics.
+        If a rule names an unknown measurement or has a negative margin, or the headline has several metrics.
     """
-    _check_seeds(rules, severities)
+    _check_rules(rules)
     chosen = WeaknessSettings(**settings)
     cells = cells.sort_by([(name, "ascending") for name in (*_KEY_COLUMNS[1:], "cell_id")]).combine_chunks()
     keys = _read_keys(cells)
@@ -141,7 +137,6 @@ def find_weaknesses(
         "measurement": measurements,
         "test_status": status,
         "family": [_family(*of_cell) for of_cell in zip(status.tolist(), is_headline.tolist(), strict=True)],
-        "severity": _severities(whole.difference, judged.is_weak, measurements, severities),
         "count_interactions": cells["count_interactions"],
         "count_scored": means.count_scored,
         "count_clusters": means.clusters,
@@ -168,7 +163,6 @@ def find_weaknesses(
         "degrees_of_freedom": degrees,
         "p_value": judged.p_value,
         "q_value": judged.q_value,
-        "cut_off": judged.cut_off,
         "margin": margins,
         "minimum_detectable_difference": detectable_difference(whole, is_share, margins, judged.critical, chosen),
         "count_needed_to_flag": needed_to_flag,
@@ -363,18 +357,6 @@ def _test_statuses(
     return found
 
 
-def _severities(differences: Floats, is_weak: Flags, measurements: Texts, severities: pa.Table) -> list[str | None]:
-    """Return for each weak cell the severity with the largest bound that its difference reaches; None for others."""
-    steps: dict[str, list[tuple[float, str]]] = {}
-    for row in severities.to_pylist():
-        steps.setdefault(row["measurement"], []).append((float(row["difference_from"]), row["severity"]))
-    found: list[str | None] = [None] * len(differences)
-    for position in np.flatnonzero(is_weak).tolist():
-        reached = [step for step in steps.get(str(measurements[position]), []) if step[0] <= differences[position]]
-        found[position] = max(reached)[1] if reached else None
-    return found
-
-
 def _shrink_cells(keys: _Keys, cells: Cells) -> Floats:
     """Return the empirical-Bayes values: within metric and dimension, pairs towards the sum of their dimensions."""
     errors = np.fmax(cells.standard_error, cells.value_null_error)
@@ -401,14 +383,13 @@ def _indicators(codes: Integers) -> Floats:
     return np.eye(len(distinct))[positions]
 
 
-def _check_seeds(rules: pa.Table, severities: pa.Table) -> None:
+def _check_rules(rules: pa.Table) -> None:
     for row in rules.to_pylist():
         if not (row["margin"] is not None and row["margin"] >= 0):
             raise ValueError(f"margin of metric_rules must be at least 0, got {row['margin']} for {row['metric_name']}")
-    for table, name in ((rules, "metric_rules"), (severities, "weakness_severities")):
-        unknown = sorted(set(table["measurement"].to_pylist()) - set(SUMS))
-        if unknown:
-            raise ValueError(f"measurement of {name} must be one of {', '.join(SUMS)}, got {', '.join(unknown)}")
+    unknown = sorted(set(rules["measurement"].to_pylist()) - set(SUMS))
+    if unknown:
+        raise ValueError(f"measurement of metric_rules must be one of {', '.join(SUMS)}, got {', '.join(unknown)}")
 
 
 def _to_arrow(name: str, values: Any) -> pa.Array | pa.ChunkedArray:

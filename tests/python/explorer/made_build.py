@@ -106,6 +106,9 @@ def add_findings(connection: Any) -> None:
     finding = {
         **cell,
         "finding_id": found[0],
+        "leading_finding_id": found[0],
+        "page_rank": 1,
+        "labels_say": "silent",
         "first_seen_run": "run_1",
         "last_seen_run": "run_1",
         "kind": "suspected",
@@ -125,14 +128,13 @@ def add_findings(connection: Any) -> None:
     insert(connection, "fct_findings", [finding])
     connection.execute(
         """
-        insert into fct_weakness_examples by name
-        select md5(interaction_id) as weakness_example_id, $finding_id as weakness_id, interaction_id,
-            row_number() over (order by interaction_id) as rank
-        from fct_interactions
-        where topic = 'fees' and system = 'assistant 1.1'
-        limit 3
-        """,
-        {"finding_id": found[0]},
+        update fct_findings
+        set example_interaction_ids = (
+            select list(interaction_id order by interaction_id)[:3]
+            from fct_interactions
+            where topic = 'fees' and system = 'assistant 1.1'
+        )
+        """
     )
 
 

@@ -34,15 +34,15 @@ DRIFT = """
 create or replace table fct_metric_drift (
     metric_drift_id varchar, metric_name varchar, dimension varchar, segment varchar, test varchar,
     status varchar, detail varchar, window_weeks bigint, count_reference bigint, count_window bigint, difference double,
-    q_value double, is_drifting boolean, window_start date, window_end date
+    q_value double, is_drifting boolean, window_start date, window_end date, leading_drift_id varchar
 )
 """
 FINDINGS = """
 create or replace table fct_findings (
-    finding_id varchar, kind varchar, metric_name varchar, first_dimension varchar, first_segment varchar,
-    second_dimension varchar, second_segment varchar, first_seen_run varchar, first_seen_at timestamp,
-    last_seen_run varchar, last_seen_at timestamp, status varchar, owner varchar, severity varchar,
-    measurement varchar, difference double, new_difference double
+    finding_id varchar, leading_finding_id varchar, kind varchar, metric_name varchar, first_dimension varchar,
+    first_segment varchar, second_dimension varchar, second_segment varchar, first_seen_run varchar,
+    first_seen_at timestamp, last_seen_run varchar, last_seen_at timestamp, status varchar, owner varchar,
+    severity varchar, measurement varchar, difference double, new_difference double
 )
 """
 
@@ -93,6 +93,7 @@ def drift(**changes: Any) -> dict[str, Any]:
     """Return a row of drift, changed."""
     return {
         "metric_drift_id": "id",
+        "leading_drift_id": "id",
         "metric_name": "support_words",
         "dimension": "topic",
         "segment": "cards",
@@ -113,6 +114,7 @@ def finding(**changes: Any) -> dict[str, Any]:
     return {
         "finding_id": "f00d",
         "kind": "confirmed",
+        "leading_finding_id": changes.get("finding_id", "f00d"),
         "metric_name": "support_words",
         "first_dimension": "topic",
         "first_segment": "mortgages",

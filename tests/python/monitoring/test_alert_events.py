@@ -181,8 +181,8 @@ def test_missing_tables_are_named(tmp_path: Path, server: Server) -> None:
     said = dict(send(tmp_path).lines)
     assert said["published copy"] == str(tmp_path / "published" / "hcat.duckdb")
     assert said["gates"] == "1 of build run_1, 2026-11-20 02:30 UTC: 1 do not pass"
-    assert said["drift"] == "not looked at: the copy has no table fct_metric_drift"
-    assert said["findings"] == "not looked at: the copy has no table fct_findings"
+    assert said["drift"] == "not looked at: the copy has no fct_metric_drift.leading_drift_id"
+    assert said["findings"] == "not looked at: the copy has no fct_findings.leading_finding_id"
     assert len(server.received) == 1
 
 

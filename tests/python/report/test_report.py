@@ -60,8 +60,6 @@ insert into {table} by name
 select
     md5(concat_ws('|', {cell})) as {key},
     {cell},
-    case when max(threshold) is null then 'no_threshold' when count(raw_score) = 0 then 'no_scores' else 'measured' end
-        as failure_status,
     count(*) as count_interactions,
     count(raw_score) as count_scored,
     count(distinct cluster_id) as count_clusters,
@@ -69,7 +67,6 @@ select
     avg(raw_score) as mean_score,
     avg(raw_score) - 0.1 as mean_score_lower,
     avg(raw_score) + 0.1 as mean_score_upper,
-    stddev_samp(raw_score) as standard_deviation,
     quantile_cont(raw_score, 0.25) as quantile_25,
     quantile_cont(raw_score, 0.5) as quantile_50,
     quantile_cont(raw_score, 0.75) as quantile_75,

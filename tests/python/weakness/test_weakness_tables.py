@@ -39,13 +39,6 @@ RULES = pa.table(
         "excluded_dimensions": pa.array(["length", None, None, None, None], pa.string()),
     }
 )
-SEVERITIES = pa.table(
-    {
-        "measurement": ["share_failing", "share_failing", "mean_score"],
-        "severity": ["minor", "severe", "minor"],
-        "difference_from": [0.0, 0.2, 0.0],
-    }
-)
 
 COUNT_CLUSTERS = 200
 ROWS_PER_CLUSTER = 2
@@ -108,8 +101,8 @@ def sums_of(values: npt.NDArray[np.float64], *, is_decided: bool) -> dict[str, f
     }
 
 
-def find(cells: pa.Table, sums: pa.Table, rules: pa.Table = RULES, severities: pa.Table = SEVERITIES) -> pa.Table:
-    return find_weaknesses(cells, sums, PIECES, rules, severities, CATALOG, random_seed=1, **SETTINGS)
+def find(cells: pa.Table, sums: pa.Table, rules: pa.Table = RULES) -> pa.Table:
+    return find_weaknesses(cells, sums, PIECES, rules, CATALOG, random_seed=1, **SETTINGS)
 
 
 @pytest.fixture(scope="module")
@@ -134,13 +127,11 @@ def test_the_weak_topic_is_found(tested: pa.Table) -> None:
     assert weak["measurement"] == "share_failing"
     assert weak["is_weak"]
     assert weak["difference"] > 0.5
-    assert weak["severity"] == "severe"
     assert weak["difference_lower"] < weak["difference_bound"] < weak["difference"] < weak["difference_upper"]
     assert weak["value_lower"] <= weak["value"] <= weak["value_upper"]
     assert (weak["share_failing_lower"], weak["share_failing_upper"]) == (weak["value_lower"], weak["value_upper"])
     # only its own clusters failed: what shares none of them is not flagged
     assert not row(tested, "grounded", "topic 1")["is_weak"]
-    assert row(tested, "grounded", "topic 1")["severity"] is None
 
 
 def test_a_reader_can_recompute_the_test(tested: pa.Table) -> None:
@@ -253,9 +244,3 @@ def test_bad_rules_are_refused(name: str, values: list[Any], message: str) -> No
     rules = change(RULES, name, values)
     with pytest.raises(ValueError, match=message):
         find(*made(("grounded",)), rules)
-
-
-def test_bad_severities_are_refused() -> None:
-    severities = change(SEVERITIES, "measurement", ["share_failing", "share", "mean_score"])
-    with pytest.raises(ValueError, match=r"measurement of weakness_severities must be one of .*, got share"):
-        find(*made(("grounded",)), severities=severities)

@@ -28,7 +28,6 @@
     'fct_toxicity_error_rates': 'toxicity_error_rate_id',
     'fct_version_comparisons': 'version_comparison_id',
     'fct_version_regressions': 'version_regression_id',
-    'fct_weakness_examples': 'weakness_example_id',
     'int_metric_cells': 'cell_id',
     'int_weaknesses_tested': 'cell_id'
 } %}

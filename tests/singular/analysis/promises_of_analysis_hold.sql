@@ -2,11 +2,12 @@
 {{ promises() }}
 
 {% call promise('weak_cells_are_findings', ['fct_findings']) %}
--- The register contains every weak cell of the build as weak, and no other cell.
+-- The register contains every weak cell of a deciding metric of the build as weak, and no other cell.
 with weak as (
-    select cell_id
-    from {{ ref('hcat', 'int_weaknesses_tested') }}
-    where is_weak
+    select tested.cell_id
+    from {{ ref('hcat', 'int_weaknesses_tested') }} as tested
+    inner join {{ ref('hcat', 'dim_metrics') }} as metrics on tested.metric_name = metrics.metric_name
+    where tested.is_weak and metrics.is_deciding
 ),
 
 findings as (

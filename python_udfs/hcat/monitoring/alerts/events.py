@@ -30,8 +30,8 @@ KINDS: Final = ("build", "decision", "gate", "drift", "finding")
 _READS: Final = {
     "decisions": "fct_release_decisions",
     "gates": "fct_threshold_gates",
-    "drift": "fct_metric_drift",
-    "findings": "fct_findings",
+    "drift": "fct_metric_drift.leading_drift_id",
+    "findings": "fct_findings.leading_finding_id",
 }
 
 _LIST_GATES = """
@@ -43,7 +43,8 @@ order by is_passing, severity, gate_name
 """
 
 _LIST_DRIFT = """
-select metric_name, dimension, segment, window_end, difference, q_value, count_reference, count_window, is_drifting
+select metric_name, dimension, segment, window_end, difference, q_value, count_reference, count_window, is_drifting,
+    leading_drift_id = metric_drift_id as is_leading
 from fct_metric_drift
 order by q_value nulls last, metric_name, dimension, segment, test, window_weeks
 """
@@ -52,7 +53,7 @@ _LIST_FINDINGS = """
 select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment, severity, status,
     measurement, difference, new_difference, kind
 from fct_findings
-where kind = 'confirmed' or severity = 'severe'
+where kind = 'confirmed' or (severity = 'severe' and leading_finding_id = finding_id)
 order by kind, difference desc, finding_id
 """
 
@@ -140,7 +141,7 @@ def read_events(
         ("last build", fate[1] if fate else "not looked at: the warehouse is not here, or is being written"),
     ]
     for kind, text in said.items():
-        absent = f"not looked at: the copy has no table {_READS[kind]}"
+        absent = f"not looked at: the copy has no {_READS[kind]}"
         lines.append((kind, absent if _READS[kind] in missing else text))
     return Looked(tuple(events), tuple(lines), run_id)
 
@@ -259,13 +260,18 @@ def _explain_verdict(row: Row) -> str:
 
 
 def _drift_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
-    """Yield one event per series, the most certain drift first; all windows make up its state."""
+    """Yield one event per series, the most certain drift first; all windows make up its state.
+
+    Series that another one stands for, because they moved in the same weeks, are no event of their own.
+    """
     series: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         series.setdefault((row["metric_name"], row["dimension"], row["segment"]), []).append(row)
     for (metric, dimension, segment), tests in series.items():
         # in the order of their q values
         drifting = [row for row in tests if row["is_drifting"]]
+        if drifting and not any(row["is_leading"] for row in drifting):
+            continue
         until = max((row["window_end"] for row in drifting or tests if row["window_end"]), default=None)
         where = name.segments([(dimension, segment)]) if segment != "all" else as_code(dimension)
         what = f"{as_code(metric)} of {where}" if metric else f"the mix of {where}"

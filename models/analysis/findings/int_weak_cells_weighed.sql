@@ -1,0 +1,84 @@
+-- One row per weak cell of this build, with the answers that fail in it a week and would not fail elsewhere, and the
+-- severity that this number has under the rating of the risk.
+with cells as (
+    select weaknesses.cell_id, weaknesses.metric_name, weaknesses.measurement, weaknesses.difference, described.cell_key
+    from {{ ref('hcat', 'int_weaknesses_tested') }} as weaknesses
+    inner join {{ ref('hcat', 'int_metric_cells') }} as described on weaknesses.cell_id = described.cell_id
+    where weaknesses.is_weak
+),
+
+interactions as (
+    select
+        interaction_id, asked_week,
+        case when version_role = 'candidate' and population = 'production' then sampling_weight end as weight_customers,
+        case when is_in_release_population then sampling_weight end as weight_release
+    from {{ ref('hcat', 'fct_interactions') }}
+),
+
+-- what was asked at unknown times counts as one week
+wholes as (
+    select
+        sum(weight_release) as weight_release,
+        sum(weight_customers) as weight_customers,
+        greatest(1, count(distinct case when weight_customers > 0 then asked_week end)) as weeks_customers,
+        greatest(1, count(distinct case when weight_release > 0 then asked_week end)) as weeks_release
+    from interactions
+),
+
+sizes as (
+    select
+        cells.cell_id,
+        sum(interactions.weight_customers) as weight_customers,
+        sum(interactions.weight_release) as weight_release
+    from cells
+    inner join {{ ref('hcat', 'int_interaction_cells') }} as members on cells.cell_key = members.cell_key
+    inner join interactions on members.interaction_id = interactions.interaction_id
+    group by cells.cell_id
+),
+
+-- low < medium < high; the verdict weighs every risk
+rated as (
+    select
+        cells.cell_id,
+        coalesce(max(case risks.rating when 'high' then 3 when 'medium' then 2 when 'low' then 1 end), 2) as rating
+    from cells
+    left join {{ seed('risks') }} as risks
+        on cells.metric_name in ('verdict', risks.metric_name, risks.control_metric)
+    group by cells.cell_id
+),
+
+counted as (
+    select
+        cells.cell_id,
+        case rated.rating when 3 then 'high' when 2 then 'medium' else 'low' end as risk_rating,
+        case
+            when sizes.weight_customers > 0 then 'production'
+            when wholes.weight_customers > 0 then 'share_of_release_population'
+            else 'release_population'
+        end as failed_answers_basis,
+        case when cells.measurement <> 'mean_score' then cells.difference end * case
+            when sizes.weight_customers > 0 then sizes.weight_customers / wholes.weeks_customers
+            when wholes.weight_customers > 0
+                then sizes.weight_release / wholes.weight_release * wholes.weight_customers / wholes.weeks_customers
+            else sizes.weight_release / wholes.weeks_release
+        end as failed_answers_a_week
+    from cells
+    inner join sizes on cells.cell_id = sizes.cell_id
+    inner join rated on cells.cell_id = rated.cell_id
+    cross join wholes
+),
+
+final as (
+    select
+        counted.*,
+        coalesce(max_by(severities.severity, severities.failed_answers_from), 'minor') as severity
+    from counted
+    left join {{ seed('weakness_severities') }} as severities
+        on
+            counted.risk_rating = severities.risk_rating
+            and counted.failed_answers_a_week >= severities.failed_answers_from
+    group by
+        counted.cell_id, counted.risk_rating, counted.failed_answers_basis, counted.failed_answers_a_week
+)
+
+select * from final
