@@ -199,7 +199,7 @@ VOCABULARIES = {
     ("fct_findings", "risk_rating"): {"low", "medium", "high"},
     ("fct_findings", "failed_answers_basis"): {"production", "share_of_release_population", "release_population"},
     ("fct_findings", "labels_say"): {"supported", "contradicted", "silent"},
-    ("fct_findings", "labels_by"): {"person", "language_model", "both"},
+    ("fct_findings", "labels_by"): {"person", "language_model", "rule", "unknown", "mixed"},
     ("fct_findings", "status"): {"open", "accepted", "in_progress", "closed_by_data"},
     ("fct_findings", "retest_result"): {"weak", "no_longer_weak", "not_shown", "not_retested"},
     ("fct_failure_causes", "fault"): {"retrieval", "generation", "undetermined"},
