@@ -389,8 +389,8 @@ def _describe_labels(row: Row) -> str:
     inside, outside = (
         f"{row[f'count_failed_labels_{side}']} of {row[f'count_labels_{side}']}" for side in ("inside", "outside")
     )
-    raters = {"person": "people", "language_model": "a language model", "mixed": "several kinds of raters", None: "nobody"}
-    by = raters.get(row["labels_by"], f"raters of the kind {row['labels_by']}")
+    raters = {"person": "people", "language_model": "a language model", "rule": "a rule", "mixed": "several kinds"}
+    by = raters.get(row["labels_by"], "unknown raters")
     return f"{inside} labelled answers fail, elsewhere {outside}; rated by {by}"
 
 
