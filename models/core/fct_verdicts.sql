@@ -80,15 +80,10 @@ to_read as (
 final as (
     select
         -- ids
-        interactions.interaction_id,
-        interactions.query_id,
-        interactions.cluster_id,
+        interactions.interaction_id, interactions.query_id, interactions.cluster_id,
 
         -- strings
-        interactions.application,
-        interactions.system,
-        interactions.version_role,
-        interactions.population,
+        interactions.application, interactions.system, interactions.version_role, interactions.population,
         interactions.topic,
         case
             when deciding.place_failed is not null then 'failing'

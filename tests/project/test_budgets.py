@@ -21,7 +21,7 @@ BUDGETS = {
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (50_900, 45_000),
-    "lines of tests": (43_000, 28_000),
+    "lines of tests": (43_100, 28_000),
     "lines of benchmarks": (8_900, 9_000),
 }
 #: A count below this share of its budget has to lower it.

@@ -127,7 +127,7 @@ final as (
         end as labels_say,
         if(
             least(inside.first_kind, outside.first_kind) <> greatest(inside.last_kind, outside.last_kind),
-            'both', least(inside.first_kind, outside.first_kind)
+            'mixed', least(inside.first_kind, outside.first_kind)
         ) as labels_by,
         inside.count_labels as count_labels_inside, inside.count_failed as count_failed_labels_inside,
         outside.count_labels as count_labels_outside, outside.count_failed as count_failed_labels_outside,

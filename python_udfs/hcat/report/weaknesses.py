@@ -388,8 +388,8 @@ def _describe_labels(row: Row) -> str:
     inside, outside = (
         f"{row[f'count_failed_labels_{side}']} of {row[f'count_labels_{side}']}" for side in ("inside", "outside")
     )
-    raters = {"person": "people", "language_model": "a language model", "both": "people and a language model"}
-    by = raters.get(row["labels_by"], "nobody")
+    raters = {"person": "people", "language_model": "a language model", "rule": "a rule", "mixed": "several kinds"}
+    by = raters.get(row["labels_by"], "unknown raters")
     return f"{inside} labelled answers fail, elsewhere {outside}; rated by {by}"
 
 
