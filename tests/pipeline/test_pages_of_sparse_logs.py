@@ -121,6 +121,7 @@ def write_records() -> dict[str, list[dict[str, Any]]]:
                 "sampling": "uniform",
                 "inclusion_probability": 0.5,
                 "comment": "read twice",
+                "correction": 1,
                 "reason_start": 0,
                 "reason_end": 4,
             }
