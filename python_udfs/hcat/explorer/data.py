@@ -104,7 +104,7 @@ from ordered
 inner join fct_interactions as interactions on ordered.interaction_id = interactions.interaction_id
 left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
 left join flagged on interactions.interaction_id = flagged.interaction_id
-left join fct_failure_causes as causes
+left join {causes} as causes
     on interactions.interaction_id = causes.interaction_id and causes.metric_name = 'verdict'
 left join first_documents on interactions.interaction_id = first_documents.interaction_id
 order by ordered.position
@@ -509,13 +509,22 @@ def read_interactions(
         flags="fct_query_flags"
         if source.has("fct_query_flags")
         else "(select null::varchar as interaction_id, null::varchar as flag_name where false)",
+        causes="fct_failure_causes"
+        if source.has("fct_failure_causes")
+        else "(select null as interaction_id, null as metric_name, null::varchar as fault where false)",
         tags=f"array_to_string(list_filter([{pairs}], lambda each: each is not null), chr(31))" if pairs else "''",
         dimensions="".join(
             f",\n    {_express_dimension(source, name)} as dimension_{number}" for number, name in enumerate(dimensions)
         ),
     )
-    reads = ["fct_interactions", "fct_evaluations", "dim_metrics", "fct_verdicts", "fct_failure_causes"]
-    reads += ["fct_retrieved_contexts", "dim_documents"]
+    reads = [
+        "fct_interactions",
+        "fct_evaluations",
+        "dim_metrics",
+        "fct_verdicts",
+        "fct_retrieved_contexts",
+        "dim_documents",
+    ]
     return source.columns_of(statement, reads, score_metric=score_metric, random_seed=str(random_seed))
 
 
