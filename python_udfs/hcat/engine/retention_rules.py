@@ -79,7 +79,7 @@ _SUMS: Final = (
     "dim_chunks", "dim_documents", "dim_metrics", "dim_topics", "fct_audit_tests",
     "fct_bias_gaps", "fct_bivariate_weaknesses", "fct_calibration_bins", "fct_calibration_quality",
     "fct_calibration_validity", "fct_calibrators", "fct_chunk_topics", "fct_conformal_coverage",
-    "fct_deletions", "fct_failure_rates", "fct_findings",
+    "fct_deletions", "fct_failure_rates",
     "fct_generation_calls", "fct_grammar_calls", "fct_grammar_checks", "fct_grammar_counts", "fct_grammar_queries",
     "fct_grammar_templates", "fct_grammar_texts", "fct_judge_agreement", "fct_labels_needed", "fct_marginal_weaknesses",
     "fct_metric_drift", "fct_metric_reliability", "fct_metric_thresholds", "fct_metric_weeks",
