@@ -100,7 +100,7 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where:
     shown = f" ({', '.join(found)})" if found else ""
     compared = _LIMITS.get(row["comparison"], f"compared ({show(row['comparison'])}) with {{}}")
     limited = "there is no limit" if math.isnan(limit) else compared.format(_show_number(limit, said.unit))
-    if limit == 0 and row["measurement"].startswith("count_") and row["comparison"] == "at_most":
+    if limit == 0 and str(row["measurement"]).startswith("count_") and row["comparison"] == "at_most":
         limited = "none is allowed"
     return f"{sentence[0].upper()}{sentence[1:]}{shown}; {limited}"
 

@@ -74,6 +74,7 @@ export function rateInterval(
   }
   let clusterSquares = 0
   let variance = 0
+  const pairsByCluster = new Float64Array(size)
   let pairWeight = 0
   let products = 0
   for (let code = 0; code < size; code++) {
@@ -82,6 +83,7 @@ export function rateInterval(
     if (size > 1) variance += (residuals[code]! / (total - weight)) ** 2
     const pairs = weight * weight - squares[code]!
     if (pairs > ROUNDING * weight * weight) {
+      pairsByCluster[code] = pairs
       pairWeight += weight
       products += (weight * (residuals[code]! ** 2 - squaredResiduals[code]!)) / pairs
     }
@@ -91,9 +93,11 @@ export function rateInterval(
   const effectiveClusters = total ** 2 / clusterSquares
   const carrying = Math.min(kish(byCluster, failing), kish(byCluster, passing))
   const variation = share * (1 - share)
+  // clusters of one row do not show how alike siblings are
+  const showing = Math.min(kish(pairsByCluster, failing), kish(pairsByCluster, passing))
   const likeness = pairWeight && variation > 0 ? Math.min(1, Math.max(0, products / pairWeight / variation)) : 0
   const effect =
-    1 + ((carrying * likeness + PRIOR_CLUSTERS) / (carrying + PRIOR_CLUSTERS)) * (rowsOfEqualWeight / effectiveClusters - 1)
+    1 + ((showing * likeness + PRIOR_CLUSTERS) / (showing + PRIOR_CLUSTERS)) * (rowsOfEqualWeight / effectiveClusters - 1)
   let effective = rowsOfEqualWeight / effect
   if (variation > 0) {
     const without = (observed / total ** 2 + variation / rowsOfEqualWeight) / 2
