@@ -27,7 +27,7 @@ SHOWN = ("groundedness", "query_coverage__mean")
 FEWEST_EXPERTS = 11
 
 SCORES = """
-select criterion, metric_name as score, cluster_id, human_label as label,
+select calibration_targets.criterion, metric_name as score, cluster_id, human_label as label,
     dim_metrics.threshold is not null as has_threshold, coalesce(is_failing, false) as is_failing,
     if(direction = 'lower_is_better', -raw_score, raw_score) as merit
 from fct_evaluations
@@ -35,7 +35,7 @@ inner join dim_metrics using (metric_name)
 inner join main.calibration_targets using (metric_name)
 inner join fct_interactions using (interaction_id)
 where human_label is not null and raw_score is not null
-order by criterion, metric_name, interaction_id
+order by calibration_targets.criterion, metric_name, interaction_id
 """
 PEOPLE = """
 select criterion, application_version as system, topic as field, ratings.cluster_id, ratings.human_label as label
@@ -44,8 +44,8 @@ order by criterion, interaction_id
 """
 CALIBRATORS = """
 select calibrators.metric_name as score, calibrators.family, calibrators.status, calibrators.is_chosen,
-    calibrators.count_labels, calibrators.count_clusters, brier_score, brier_score_base_rate, brier_score_difference,
-    brier_score_difference_low, brier_score_difference_high, calibration_slope
+    calibrators.count_labels, calibrators.count_clusters, brier_score, log_loss_difference, log_loss_difference_low,
+    log_loss_difference_high, calibration_slope
 from fct_calibrators as calibrators
 left join fct_calibration_quality as quality
     on calibrators.metric_name = quality.metric_name and calibrators.family = quality.calibrator
@@ -184,10 +184,10 @@ def tables(found: dict[str, Any]) -> dict[str, list[list[Any]]]:
     for row in sorted(shown, key=lambda row: (row["criterion"], -row["auroc"])):
         count = f"{row['count']} ({row['count_failed']})"
         by["agreement"].append([row["criterion"], row["score"], count, row["experts"], cell(row, "auroc")])
-    by["calibrators"] = [["score", "family", "status", "n", "Brier score, base rate", "difference", "slope"]]
+    by["calibrators"] = [["score", "family", "status", "n", "Brier score", "log loss beyond the base rate", "slope"]]
     for row in (row for row in found["calibrators"] if row["score"] in SHOWN):
-        brier = f"{share(row['brier_score'])}, {share(row['brier_score_base_rate'])}"
-        gain = cell(row, *(f"brier_score_difference{part}" for part in ("", "_low", "_high")))
+        brier = share(row["brier_score"])
+        gain = cell(row, *(f"log_loss_difference{part}" for part in ("", "_low", "_high")))
         family = row["family"] + (", taken" if row["is_chosen"] else "")
         told = [brier, gain, share(row["calibration_slope"])]
         by["calibrators"].append([row["score"], family, row["status"], row["count_labels"], *told])
