@@ -1,4 +1,4 @@
--- May the candidate go live, or stay live? One row per application, with the answer in four sentences. Pages, the
+-- May the candidate go live, or stay live? One row per application, with the answer in five sentences. Pages, the
 -- summary, alerts and BI print these, so that all of them say the same.
 {#- a failed gate of these measurements says that answers are wrong or do harm; others ask for a condition -#}
 {%- set stopping = [
@@ -180,17 +180,20 @@ final as (
         -- strings
         application, candidate, baseline, system, release_population, decision,
         application || ', candidate ' || candidate || coalesce(' against ' || baseline, '') || ': '
-        || replace(decision, '_', ' ') || '. '
-        || case decision
-            when 'do_not_release' then stopping_reason
-            when 'not_decided'
-                then case
-                    when count_asked = 0 then 'No gate asks how many answers fail'
-                    else coalesce(open_reason, 'No answer of the candidate has a verdict')
-                end
-            when 'go_with_conditions' then condition_reason
-            else 'All ' || count_gates || ' gates pass'
-        end || '.' as headline,
+        || replace(decision, '_', ' ') || '.' as headline,
+        regexp_replace(
+            case decision
+                when 'do_not_release' then stopping_reason
+                when 'not_decided'
+                    then case
+                        when count_asked = 0 then 'No gate asks how many answers fail'
+                        else coalesce(open_reason, 'No answer of the candidate has a verdict')
+                    end
+                when 'go_with_conditions' then condition_reason
+                else 'All ' || count_gates || ' gates pass'
+            end,
+            ': failed$', ''
+        ) || '.' as reason,
         coalesce(
             released_words || ' of the answers to '
             || if(release_population = 'test_set', 'the test set', 'customers') || ' fail'

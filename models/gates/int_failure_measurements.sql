@@ -11,17 +11,12 @@ candidates as (
     where is_in_release_population
 ),
 
-counted as (
-    select application, count(*) over () as count_applications from candidates
-    group by application
-),
-
 -- null stands for the worst of several; with one application there is nothing to tell apart
 applications as (
     select null::string as application
     union all
-    select application from counted
-    where count_applications > 1
+    select distinct application from candidates
+    where (select count(distinct candidates.application) from candidates) > 1
 ),
 
 rates as (

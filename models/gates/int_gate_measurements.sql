@@ -30,17 +30,12 @@ candidates as (
     where version_role = 'candidate'
 ),
 
-counted as (
-    select application, count(*) over () as count_applications from candidates
-    group by application
-),
-
 -- null stands for the worst of several; with one application there is nothing to tell apart
 applications as (
     select null::string as application
     union all
-    select application from counted
-    where count_applications > 1
+    select distinct application from candidates
+    where (select count(distinct candidates.application) from candidates) > 1
 ),
 
 -- the candidate whose calibrated probabilities are too high by the most

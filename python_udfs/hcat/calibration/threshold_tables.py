@@ -220,7 +220,9 @@ def count_needed(tolerated_share: float, confidence: float) -> int | None:
     """Return how many independent labels without one error show that the error is tolerated; None if none do."""
     counts = np.arange(2, _MOST_NEEDED, dtype=np.float64)
     upper = rate_bounds(np.zeros(len(counts)), counts, counts - 1, 2 * confidence - 1)[1]
-    enough = np.flatnonzero(upper <= tolerated_share)
+    # the limit of the threshold needs as many as the exact tolerance limit does (Wilks 1941)
+    is_exact = (1 - tolerated_share) ** counts <= 1 - confidence
+    enough = np.flatnonzero((upper <= tolerated_share) & is_exact)
     return int(counts[enough[0]]) if len(enough) else None
 
 

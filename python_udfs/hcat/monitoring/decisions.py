@@ -1,4 +1,4 @@
-"""The four lines with which every page begins: the rows of fct_release_decisions, and the answers to read first."""
+"""The five lines with which every page begins: the rows of fct_release_decisions, and the answers to read first."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Final
 
 from hcat.engine.warehouse import Row, Warehouse
 
-#: Sentences of a decision in their order, and characters of each that are shown.
-DECISION_LINES: Final = ("headline", "how_often", "what_changed", "what_next")
+#: Characters of a sentence that are shown.
 DECISION_CHARACTERS: Final = 600
 
 _LIST_DECISIONS: Final = """
@@ -38,17 +37,23 @@ def read_decisions(source: Warehouse) -> list[Row]:
     return source.rows(_LIST_DECISIONS, ["fct_release_decisions"])
 
 
-def say_decision(source: Warehouse, row: Row) -> list[str]:
-    """Return the four sentences of an application, and one on trust where nobody rated an answer.
+def order_lines(row: Row) -> list[str]:
+    """Return the sentences of a decision in lines of their order; one that is None is left out.
 
-    Where a change was found, the first line says it beside the verdict: who reads one line only has to know it. The
-    reason follows.
+    Where a change was found, the first line says it beside the verdict: who reads one line only has to know it.
     """
-    lines = [str(row[column]).replace(": failed.", ".") for column in DECISION_LINES]
-    decided = f": {row['decision'].replace('_', ' ')}. "
-    subject, mark, reason = lines[0].partition(decided)
-    if row["failure_rate_since_change"] is not None and mark:
-        lines = [f"{subject}{decided}{lines[2]}", reason, lines[1], lines[3]]
+    first, reason, how_often, changed = (row[name] for name in ("headline", "reason", "how_often", "what_changed"))
+    if row["failure_rate_since_change"] is not None:
+        lines = [(first, changed), (reason,), (how_often,), (row["what_next"],)]
+    else:
+        lines = [(first, reason), (how_often,), (changed,), (row["what_next"],)]
+    said = (" ".join(sentence for sentence in line if sentence) for line in lines)
+    return [line for line in said if line]
+
+
+def say_decision(source: Warehouse, row: Row) -> list[str]:
+    """Return the lines of an application, and one on trust where nobody rated an answer."""
+    lines = order_lines(row)
     if row["count_labels_by_people"] or row["count_labels_by_language_models"]:
         return lines
     needs = ["fct_verdicts.is_in_release_population", "dim_metrics.admission_reason"]

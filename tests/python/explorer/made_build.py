@@ -61,11 +61,17 @@ def make_build(folder: Path, count: int = COUNT, is_hostile: bool = False) -> Pa
 
 def add_gates(connection: Any) -> None:
     gate = {
-        "run_id": "run_1", "measurement": "share_passing", "metric_name": MAIN_METRIC, "dimension": "all",
-        "segment": "all", "severity": "warn", "burden": "prove_safe", "comparison": "at_least",
-        "reason": "because", "threshold": 0.8, "measured_value": 0.5, "lower_bound": 0.4, "upper_bound": 0.6,
-        "n": 100, "minimum_n": 10, "evaluated_at": "2026-04-01", "build_number": 1,
-    }  # fmt: skip
+        "run_id": "run_1",
+        "measurement": "share_passing",
+        "metric_name": MAIN_METRIC,
+        "severity": "warn",
+        "reason": "because",
+        "threshold": 0.8,
+        "measured_value": 0.5,
+        "n": 100,
+        "evaluated_at": "2026-04-01",
+        "build_number": 1,
+    }
     insert(
         connection,
         "fct_threshold_gates",
@@ -100,13 +106,9 @@ def add_findings(connection: Any) -> None:
         "first_seen_run": "run_1",
         "last_seen_run": "run_1",
         "kind": "suspected",
-        "confirmation_status": "waiting",
-        "count_needed_to_confirm": 20,
         "measurement": "share_failing",
         "severity": "severe",
         "status": "open",
-        "retest_result": "weak",
-        "count_runs_seen": 1,
         "difference": 0.3,
         "difference_lower": 0.1,
         "difference_upper": 0.5,
@@ -129,12 +131,25 @@ def add_findings(connection: Any) -> None:
 def add_drift(connection: Any) -> None:
     """An alarm of all interactions, and a version that moved without one."""
     alarm = {
-        "metric_name": MAIN_METRIC, "dimension": "all", "segment": "all", "test": "mean_shift",
-        "status": "tested", "window_weeks": 1, "value_reference": 0.5, "value_window": 0.3, "difference": -0.2,
-        "difference_lower": -0.3, "difference_upper": -0.1, "band_lower": 0.4, "band_upper": 0.6,
-        "q_value": 0.001, "alarm_level": 0.008, "is_drifting": True, "window_start": "2026-03-23",
-        "window_end": "2026-03-29", "reference_start": "2026-01-05", "reference_end": "2026-03-22",
-    }  # fmt: skip
+        "metric_name": MAIN_METRIC,
+        "dimension": "all",
+        "segment": "all",
+        "test": "mean_shift",
+        "status": "tested",
+        "window_weeks": 1,
+        "value_reference": 0.5,
+        "value_window": 0.3,
+        "difference": -0.2,
+        "difference_lower": -0.3,
+        "difference_upper": -0.1,
+        "band_lower": 0.4,
+        "band_upper": 0.6,
+        "q_value": 0.001,
+        "alarm_level": 0.008,
+        "is_drifting": True,
+        "window_start": "2026-03-23",
+        "window_end": "2026-03-29",
+    }
     moved = {"dimension": "system", "segment": "assistant 1.1", "difference": -0.25, "q_value": 0.0093}
     insert(connection, "fct_metric_drift", [alarm, {**alarm, **moved, "is_drifting": False}])
 
@@ -155,11 +170,28 @@ def add_round(connection: Any) -> None:
 
 def add_comparison(connection: Any) -> None:
     comparison = {
-        "application": "assistant", "baseline_version": "1.0", "candidate_version": "1.1", "metric_name": MAIN_METRIC,
-        "dimension": "all", "segment": "all", "measurement": "share_failing", "family": "headline", "status": "tested",
-        "verdict": "worse", "count_pairs": COUNT // 2, "count_clusters": COUNT // 4, "baseline_value": 0.3,
-        "candidate_value": 0.4, "difference": -0.1, "difference_lower": -0.18, "difference_upper": -0.02,
-        "target_difference": 0.05, "tolerated_loss": 0.05, "release_answer": "loss_shown", "count_regressions": 30,
-        "count_improvements": 10, "is_latest": True,
-    }  # fmt: skip
+        "application": "assistant",
+        "baseline_version": "1.0",
+        "candidate_version": "1.1",
+        "metric_name": MAIN_METRIC,
+        "dimension": "all",
+        "segment": "all",
+        "measurement": "share_failing",
+        "family": "headline",
+        "status": "tested",
+        "verdict": "worse",
+        "count_pairs": COUNT // 2,
+        "count_clusters": COUNT // 4,
+        "baseline_value": 0.3,
+        "candidate_value": 0.4,
+        "difference": -0.1,
+        "difference_lower": -0.18,
+        "difference_upper": -0.02,
+        "target_difference": 0.05,
+        "tolerated_loss": 0.05,
+        "release_answer": "loss_shown",
+        "count_regressions": 30,
+        "count_improvements": 10,
+        "is_latest": True,
+    }
     insert(connection, "fct_version_comparisons", [comparison])

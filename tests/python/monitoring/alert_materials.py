@@ -49,8 +49,8 @@ create or replace table fct_findings (
 
 DECISIONS = """
 create or replace table fct_release_decisions (
-    application varchar, candidate varchar, decision varchar, headline varchar, how_often varchar,
-    what_changed varchar, what_next varchar
+    application varchar, candidate varchar, decision varchar, headline varchar, reason varchar, how_often varchar,
+    what_changed varchar, what_next varchar, failure_rate_since_change double
 )
 """
 
@@ -135,10 +135,12 @@ def decision(**changes: Any) -> dict[str, Any]:
         "application": "assistant",
         "candidate": "1.1",
         "decision": "do_not_release",
-        "headline": "assistant, candidate 1.1 against 1.0: do not release. 57 % of `answers` <b> fail.",
+        "headline": "assistant, candidate 1.1 against 1.0: do not release.",
+        "reason": "57 % of `answers` <b> fail.",
         "how_often": "31 % fail. No person rated any of them.",
         "what_changed": "Since 2026-08-03, 77 % fail; before, 43 %.",
         "what_next": "Read the ten answers with the lowest score first.",
+        "failure_rate_since_change": None,
     } | changes
 
 

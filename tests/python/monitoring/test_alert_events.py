@@ -82,7 +82,8 @@ def test_a_release_says_the_four_lines_of_the_first_page(tmp_path: Path, server:
     assert server.received == []
     publish(tmp_path, [passing()], decisions=[decision(decision="go_with_conditions")])
     send(tmp_path, is_hiding_segments=True)
-    assert server.titles() == ["assistant, candidate 1.1 against 1.0: go with conditions."]
+    assert server.titles() == ["assistant, candidate 1.1 against 1.0: do not release."]
+    assert "57 %" not in server.received[0]["text"]
 
 
 @pytest.mark.parametrize("clock_ahead", [timedelta(0), timedelta(days=400)])

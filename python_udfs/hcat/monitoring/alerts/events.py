@@ -21,7 +21,7 @@ from hcat.engine.warehouse import (
     read_last_event,
 )
 from hcat.monitoring.alerts.naming import Names, as_code, escape, escape_id, format_number
-from hcat.monitoring.decisions import DECISION_CHARACTERS, DECISION_LINES, read_decisions
+from hcat.monitoring.decisions import DECISION_CHARACTERS, order_lines, read_decisions
 from hcat.monitoring.words import describe_measured
 
 #: What an event is about: the last build, a release, a gate, a drifting series or a confirmed finding.
@@ -204,11 +204,10 @@ def _build_event(subject: str, state: str, is_active: bool, title: str, fact: st
 
 
 def _decision_event(row: Row, is_hiding_segments: bool) -> Event:
-    """Return the release decision of one application: the four lines that report and summary show."""
-    headline, *lines = (escape(row[column], DECISION_CHARACTERS) for column in DECISION_LINES)
-    if is_hiding_segments:
-        # the reason of a gate may name a segment
-        headline = headline.partition(": ")[0] + f": {escape(row['decision']).replace('_', ' ')}."
+    """Return the release decision of one application: the lines that report and summary show."""
+    # the reason of a gate may name a segment
+    shown = row | {"reason": None} if is_hiding_segments else row
+    headline, *lines = (escape(line, DECISION_CHARACTERS) for line in order_lines(shown))
     is_active = row["decision"] != "go"
     return Event(
         kind="decision",
