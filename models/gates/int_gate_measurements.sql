@@ -35,7 +35,7 @@ applications as (
     select null::string as application
     union all
     select distinct application from candidates
-    where (select count(distinct candidates.application) from candidates) > 1
+    where (select count(distinct others.application) from candidates as others) > 1
 ),
 
 -- the candidate whose calibrated probabilities are too high by the most
