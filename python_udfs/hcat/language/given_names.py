@@ -9,7 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
+
+import yaml
 
 from hcat.engine.devices import NAMES, check_package, packaged_folder
 
@@ -19,57 +22,9 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# Given names that are also words of English or places: alone they are no evidence of a person.
-_HOMOGRAPH_LIST = """
-abbey ada ai aide alpha amber america an angel angle april arden argentina art asia august austin autumn bari barrett
-bay bell berry bill blanca blossom bob booker branch brandy brock brook brooklyn brooks buck bud buddy buena buffy
-bunny burton buster candy carol carolina carry carson carter cash chad chance chandra chang charity charlotte chase
-chelsea cherry chester cheyenne chi chin china christian clement cleveland cliff clifton clinton columbus concepcion
-conception constance coral cordelia cornell coy cruz crystal dakota dale dallas dalton dawn dean del delta denver
-desire destiny devon dewey diamond dick dillon dirk dixie dolly domingo don dot drew duke dusty earl earnest easter
-ebony echo eden elba else emerald era essie eve ever fair fairy faith fallon fannie fanny fern flora florence florida
-forest fortune foster fran france frank freeman gala gale garfield garland gay gem gene genesis geneva genie georgia
-german gil ginger glen glory golden grace grady grant gray green guadalupe guy ha hal harbor harmony hazel heath
-heather heaven home honey hong hope houston hue hunter imperial in india ira iris israel ivory ivy jade jan january
-jay jersey jewel jo jordan joy june junior justice karma kenya king kit lacy lady lake lan lance lane lang latin
-laurel lean lee less liberty lily lin lincoln loan london long love lu luna ma mac madison magnolia mai maia major man
-many maple march maria marina marine mark market marquis marry mars marshall marvel maryland mason max maxwell may
-mecca melody mercedes mercy merit merle merry meta milan miles min mina ming mint miracle miss misty mo mona money
-montana monte moon moral more my myrtle na nan nana nevada newton noble nova nu numbers oak ocean odessa ok olive
-olympia omega onie opal orlando otis pa page palm pan pansy paris park parker pat patience patrice pearl peg penny
-pepper petra phoenix piper porsche porter precious price prince princess queen rain raleigh ray red reed reg regan
-rich rico ridge river rob robin rock rocky rod roman rome rosa rose rosy roy royal ruby rusty sage sal salina santa
-santana santiago savanna savannah scarlet season see self selma september sha shan sharp shea shell sherman sherry
-sierra silver sky so sol son song soo soon spencer spring stacy star stella sterling stone stormy su sue summer sun
-sunday sung sunny sunshine sydney ta tai tam tamp tan tatum taylor temple tequila terra toby trey trinidad trinity
-troy tu tuesday twin un una usa val valencia valentine van vance velvet venice venus vera verona vest victor victoria
-viola violet virgin virginia vita vito wade wan ward warren washington waylon webster wen west will winter wood worth
-yang yen yer yi yong york you young yu
-"""
-HOMOGRAPHS: Final = word_set(_HOMOGRAPH_LIST)
-
-_ORGANISATION_LIST = """
-bank banks banking ltd limited inc incorporated llc llp plc corp corporation company co gmbh ag sa nv bv group
-holdings partners partnership trust fund funds insurance assurance financial finance capital union society
-association university college school hospital clinic department office ministry authority agency committee council
-board court services service systems solutions technologies technology industries international global foundation
-institute club card cards points account accounts loan loans mortgage mortgages credit debit savings saver isa bond
-bonds reward rewards plan plans plus gold silver platinum premier premium app apps online pay payments hub centre
-center branch airlines airways motors energy media news times journal review act regulation directive code policy
-scheme programme program index exchange market markets orchestra band festival museum theatre hotel restaurant store
-stores shop supermarket church army navy fees fee rate rates term terms deposit deposits advantage bundle package
-statement statements team customer customers support help desk helpline line security protection cover care benefit
-benefits travel home motor pet life pension pensions investment investments securities share shares stock stocks
-wealth wallet transfer transfers cashback tracker fixed variable flexible current basic student graduate youth
-junior adult senior business commercial corporate personal private retail digital mobile internet telephone
-contactless federal national reserve treasury revenue tax taxes prepaid street road avenue lane drive square house tower
-building airport station bridge river lake mountain island islands cafe grill bistro bakery deli pizza pizzeria
-kitchen wine brewery tavern wifi visa mastercard maestro amex paypal revolut monzo zelle venmo ruble rubles rupee
-rupees yen yuan franc francs january february march april june july august september october november december
-monday tuesday wednesday thursday friday saturday sunday christmas easter
-"""
-ORGANISATION_WORDS: Final = word_set(_ORGANISATION_LIST)
-"""A run of capitalised words with one of these names a bank, a product, an office or a place, not a person."""
+_LISTS = yaml.safe_load(Path(__file__).with_name("names.yml").read_text(encoding="utf-8"))
+HOMOGRAPHS: Final = word_set(_LISTS["homographs"])
+ORGANISATION_WORDS: Final = word_set(_LISTS["organisations"])
 
 
 @lru_cache(maxsize=1)

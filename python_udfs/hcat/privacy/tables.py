@@ -115,8 +115,8 @@ def describe_recognisers(tagger: str, entity_types: pa.Table) -> pa.Table:
 def list_rule_sources() -> list[Traversable]:
     """Return the source files of the rules: all Python files of this package by name, then the lists of names."""
     sources = [source for source in resources.files("hcat.privacy").iterdir() if source.name.endswith(".py")]
-    names = resources.files("hcat.language").joinpath("given_names.py")
-    return [*sorted(sources, key=lambda source: source.name), names]
+    names = [resources.files("hcat.language").joinpath(name) for name in ("given_names.py", "names.yml")]
+    return [*sorted(sources, key=lambda source: source.name), *names]
 
 
 def _read_masked_types(entity_types: pa.Table) -> list[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
+
+import yaml
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks
@@ -49,53 +52,8 @@ group by test_status
 order by count_cells desc, test_status
 """
 
-LIMITS: Final = (
-    (
-        "Similarity does not test truth.",
-        "Metrics named “similarity” or “relevancy” compare meanings of sentences by an embedding model. A sentence with"
-        " a changed figure, name or negation can lie very close to its evidence. Read them together with the support"
-        " metrics and labels.",
-    ),
-    (
-        "Support compares words, not facts.",
-        "The support metrics look up words, numbers and names in context and query. A correct paraphrase can have low"
-        " support, and a wrong sentence that uses words of the context can have high support.",
-    ),
-    (
-        "A wrong answer can be grounded in a wrong context.",
-        "Groundedness shows whether the answer follows from what was retrieved. It does not show whether the retrieved"
-        " text is correct or current.",
-    ),
-    (
-        "Thresholds are decisions.",
-        "A metric without a decided threshold has no failure rate; there is no default. Nobody has approved those that"
-        " are provisional.",
-    ),
-    (
-        "Intervals use the effective number of clusters.",
-        "Variants and repetitions of one question form a cluster and are not independent. Intervals (two-sided) use"
-        " Kish’s effective number of clusters. They cover the sampling of questions only, not the error of the metric,"
-        " the encoder or the raters. Intervals of means are normal approximations, clipped to the range of the metric."
-        " They are rough where few clusters were scored.",
-    ),
-    (
-        "A weak cell is a suspicion until new questions confirm it.",
-        "Findings are tested again on clusters of later builds only. Some cells of a map look weak by chance.",
-    ),
-    (
-        "Refusals are found by rule.",
-        "A refusal in unusual words counts as an answer, and an answer that resembles a refusal counts as one.",
-    ),
-    (
-        "The logs decide what is tested.",
-        "Topics, query types and customer groups without queries are not evaluated. Segments with few clusters are"
-        " flagged, not hidden.",
-    ),
-    (
-        "Raw scores are not probabilities.",
-        "Before calibration with labels, a score of 0.8 does not mean that 80 % of such answers are right.",
-    ),
-)
+#: What holds for every build: title and text.
+LIMITS: Final = yaml.safe_load(Path(__file__).with_name("limits.yml").read_text(encoding="utf-8"))
 
 
 def describe_limitations(
@@ -140,7 +98,7 @@ def describe_limitations(
             blocks.heading("Limits of this build"),
             blocks.bullets(_list_limits(source, build, gates, provisional, expired)),
             blocks.heading("Limits of the method"),
-            blocks.bullets([blocks.rich("<strong>{}</strong> {}", title, text) for title, text in LIMITS]),
+            blocks.bullets([blocks.rich("<strong>{}</strong> {}", limit["title"], limit["text"]) for limit in LIMITS]),
         ),
     }
 
