@@ -173,14 +173,14 @@ select * from final
         - {interaction_id: i1, metric_name: answer_words, raw_score: 3.0, score_status: scored}
 """
         ),
-        "python_udfs/hcat/report/metrics.py": behind(
-            "FAMILIES = {\n",
-            '    "brevity": Family(\n'
-            '        "How short the answer is.",\n'
-            '        "Number of words of the answer.",\n'
-            '        "A short answer may be wrong.",\n'
-            '        "hcat (docs/metrics.md)",\n'
-            "    ),\n",
+        "python_udfs/hcat/report/families.yml": added(
+            """
+brevity:
+  measures: How short the answer is.
+  formula: Number of words of the answer.
+  limits: A short answer may be wrong.
+  source: hcat (docs/metrics.md)
+"""
         ),
         "docs/metrics.md": added("\n## Brevity\n\n`answer_words` is the number of words of the answer.\n"),
     },

@@ -198,7 +198,7 @@ def _find_gaps(source: Warehouse, build: Build, families: Sequence[str]) -> list
         gaps.append(
             Gap(
                 f"Formula and limits of the metric families {', '.join(unknown)}: the report has no text for them.",
-                "the descriptions of their metrics in the catalogue, or an entry in hcat.report.metrics.FAMILIES",
+                "the descriptions of their metrics in the catalogue, or an entry in hcat/report/families.yml",
             )
         )
     scored = {row["metric_name"] for row in source.rows(LIST_SCORED, ["fct_evaluations"])}
