@@ -12,16 +12,14 @@ import pyarrow.compute as pc
 from hcat.calibration.calibrator_tables import read_calibrators
 from hcat.calibration.conformal import OTHER_GROUP
 from hcat.calibration.conformal_tables import IN_FORCE
+from hcat.engine.columns import schema
 from hcat.engine.stacking import read_part
 from hcat.statistics.arrays import Floats
 
-CALIBRATED_SCHEMA: Final = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("metric_name", pa.string()),
-        ("calibrated_probability", pa.float64()),
-        ("prediction_set", pa.string()),
-    ]
+CALIBRATED_SCHEMA: Final = schema(
+    "string: interaction_id metric_name",
+    "float64: calibrated_probability",
+    "string: prediction_set",
 )
 
 #: Scores that are calibrated in one batch.

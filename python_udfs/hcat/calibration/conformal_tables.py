@@ -30,54 +30,30 @@ from hcat.calibration.conformal import (
 )
 from hcat.calibration.decidable import measure_decidable, standings
 from hcat.calibration.targets import ALL_SEGMENTS, Labels, Target, read_labels
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers
 
-CELL_SCHEMA = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("stratification", pa.string()),
-        ("stratum", pa.string()),
-        ("status", pa.string()),
-        ("alpha", pa.float64()),
-        ("label", pa.int32()),
-        ("quantile", pa.float64()),
-        ("score_limit", pa.float64()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("expected_coverage", pa.float64()),
-    ]
+CELL_SCHEMA = schema(
+    "string: metric_name criterion stratification stratum status",
+    "float64: alpha",
+    "int32: label",
+    "float64: quantile score_limit",
+    "int64: count_labels count_clusters",
+    "float64: expected_coverage",
 )
 
-LEFT_OUT_SCHEMA = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("stratum", pa.string()),
-        ("cluster_id", pa.string()),
-        ("label", pa.int32()),
-        ("score_limit", pa.float64()),
-    ]
+LEFT_OUT_SCHEMA = schema(
+    "string: metric_name stratum cluster_id",
+    "int32: label",
+    "float64: score_limit",
 )
 
-COVERAGE_SCHEMA = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("stratification", pa.string()),
-        ("scope", pa.string()),
-        ("stratum", pa.string()),
-        ("status", pa.string()),
-        ("alpha", pa.float64()),
-        ("label", pa.int32()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("count_covered", pa.int64()),
-        ("coverage", pa.float64()),
-        ("share_single", pa.float64()),
-        ("share_several", pa.float64()),
-        ("share_all", pa.float64()),
-        ("share_decidable", pa.float64()),
-    ]
+COVERAGE_SCHEMA = schema(
+    "string: metric_name criterion stratification scope stratum status",
+    "float64: alpha",
+    "int32: label",
+    "int64: count_labels count_clusters count_covered",
+    "float64: coverage share_single share_several share_all share_decidable",
 )
 
 #: Promised miscoverages that the marts show beside the one in force.

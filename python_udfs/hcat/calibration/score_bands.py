@@ -8,25 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 from hcat.calibration.targets import read_labels
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Floats
 from hcat.statistics.clustered import rate_interval
 
-BAND_SCHEMA: Final = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("direction", pa.string()),
-        ("band", pa.int64()),
-        ("lower_bound", pa.float64()),
-        ("upper_bound", pa.float64()),
-        ("count_labels", pa.int64()),
-        ("count_failed", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("failure_rate", pa.float64()),
-        ("failure_rate_low", pa.float64()),
-        ("failure_rate_high", pa.float64()),
-        ("largest_cluster_share", pa.float64()),
-    ]
+BAND_SCHEMA: Final = schema(
+    "string: metric_name criterion direction",
+    "int64: band",
+    "float64: lower_bound upper_bound",
+    "int64: count_labels count_failed count_clusters",
+    "float64: failure_rate failure_rate_low failure_rate_high largest_cluster_share",
 )
 
 

@@ -31,6 +31,7 @@ from hcat.calibration.thresholds import (
     accepts,
     fit_all,
 )
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import rate_bounds, rate_interval
 from hcat.statistics.clusters import deal_folds
@@ -47,44 +48,23 @@ ASSURED: Final = "conformal"
 #: No build asks for more labels than this.
 _MOST_NEEDED: Final = 20_000
 
-FITTED_SCHEMA: Final = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("direction", pa.string()),
-        ("kind", pa.string()),
-        ("method", pa.string()),
-        ("risk_appetite", pa.string()),
-        ("status", pa.string()),
-        ("message", pa.string()),
-        ("accepts", pa.string()),
-        ("confidence", pa.float64()),
-        ("threshold", pa.float64()),
-        ("held_out_flag_share", pa.float64()),
-        ("count_fit_accepted", pa.int64()),
-        ("count_fit_failed", pa.int64()),
-        ("count_fit_clusters", pa.int64()),
-        ("is_shown", pa.bool_()),
-        ("is_appetite_of_application", pa.bool_()),
-        ("expected_cost", pa.float64()),
-        ("interval_level", pa.float64()),
-        *(
-            (f"{error}_{field}", kind)
-            for error in ("false_accept", "false_reject")
-            for field, kind in (
-                ("status", pa.string()),
-                ("verdict", pa.string()),
-                ("tolerated_share", pa.float64()),
-                ("rate", pa.float64()),
-                ("rate_lower", pa.float64()),
-                ("rate_upper", pa.float64()),
-                ("count_labels", pa.int64()),
-                ("count_clusters", pa.int64()),
-                ("effective_n", pa.float64()),
-                ("count_needed", pa.int64()),
-            )
-        ),
-    ]
+FITTED_SCHEMA: Final = schema(
+    "string: metric_name criterion direction kind method risk_appetite status message accepts",
+    "float64: confidence threshold held_out_flag_share",
+    "int64: count_fit_accepted count_fit_failed count_fit_clusters",
+    "bool: is_shown is_appetite_of_application",
+    "float64: expected_cost interval_level",
+    *(
+        part.format(error)
+        for error in ("false_accept", "false_reject")
+        for part in (
+            "string: {0}_status {0}_verdict",
+            "float64: {0}_tolerated_share {0}_rate {0}_rate_lower {0}_rate_upper",
+            "int64: {0}_count_labels {0}_count_clusters",
+            "float64: {0}_effective_n",
+            "int64: {0}_count_needed",
+        )
+    ),
 )
 
 

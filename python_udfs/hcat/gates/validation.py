@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.ledger import describe_environment
 from hcat.engine.stacking import stack_parts
 from hcat.monitoring.words import describe_measured
@@ -29,15 +30,12 @@ SEVERITIES: Final = ("error", "warn")
 BURDENS: Final = ("prove_safe", "prove_harm")
 COMPARISONS: Final = ("at_least", "at_most")
 
-GATE_RESULT_SCHEMA = pa.schema(
-    [
-        ("gate_name", pa.string()),
-        ("verdict", pa.string()),
-        ("is_passing", pa.bool_()),
-        ("reason", pa.string()),
-        ("tested_value", pa.float64()),
-        ("expectation_results", pa.string()),
-    ]
+GATE_RESULT_SCHEMA = schema(
+    "string: gate_name verdict",
+    "bool: is_passing",
+    "string: reason",
+    "float64: tested_value",
+    "string: expectation_results",
 )
 
 # To prove safety the end of the interval nearest to harm has to pass; to prove harm the other end has to fail.

@@ -14,32 +14,19 @@ import pyarrow as pa
 
 from hcat.calibration.decidable import auroc, expected_share_decided, labels_until_decided, measure_decidable, standings
 from hcat.calibration.targets import Labels, read_labels
+from hcat.engine.columns import schema
 from hcat.statistics.clustered import rate_interval
 from hcat.statistics.intervals import normal_quantile
 
 #: What the seed `review_targets` may ask for.
 PURPOSES: Final = ("half_width", "difference", "decided_share")
 
-LABELS_NEEDED_SCHEMA = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("purpose", pa.string()),
-        ("target", pa.float64()),
-        ("confidence", pa.float64()),
-        ("power", pa.float64()),
-        ("failure_rate", pa.float64()),
-        ("failure_rate_low", pa.float64()),
-        ("failure_rate_high", pa.float64()),
-        ("planning_rate", pa.float64()),
-        ("design_effect", pa.float64()),
-        ("count_groups", pa.int64()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("count_labels_needed", pa.int64()),
-        ("auroc", pa.float64()),
-        ("share_decidable", pa.float64()),
-        ("share_decided_expected", pa.float64()),
-    ]
+LABELS_NEEDED_SCHEMA = schema(
+    "string: metric_name purpose",
+    "float64: target confidence power failure_rate failure_rate_low failure_rate_high planning_rate",
+    "float64: design_effect",
+    "int64: count_groups count_labels count_clusters count_labels_needed",
+    "float64: auroc share_decidable share_decided_expected",
 )
 
 

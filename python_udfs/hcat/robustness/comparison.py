@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.robustness.groups import equalise_groups, group_answers
 from hcat.robustness.rates import (
     CELLS,
@@ -26,28 +27,11 @@ from hcat.robustness.rates import (
 from hcat.statistics.arrays import Floats, ratio
 
 #: One row per pair of sides, scope, gap rule and measure; ``group_size`` is null where groups stand as they are.
-COMPARISON_SCHEMA: Final = pa.schema(
-    [
-        ("system_id", pa.string()),
-        ("hypothesis", pa.string()),
-        ("first_side", pa.string()),
-        ("second_side", pa.string()),
-        ("scope", pa.string()),
-        ("gap_rule", pa.string()),
-        ("measure", pa.string()),
-        ("status", pa.string()),
-        ("design", pa.string()),
-        ("count_groups_in_both", pa.int64()),
-        ("count_groups_in_one", pa.int64()),
-        ("first_value", pa.float64()),
-        ("second_value", pa.float64()),
-        ("difference", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("p_value", pa.float64()),
-        ("chance_difference", pa.float64()),
-        ("group_size", pa.int64()),
-    ]
+COMPARISON_SCHEMA: Final = schema(
+    "string: system_id hypothesis first_side second_side scope gap_rule measure status design",
+    "int64: count_groups_in_both count_groups_in_one",
+    "float64: first_value second_value difference low high p_value chance_difference",
+    "int64: group_size",
 )
 
 

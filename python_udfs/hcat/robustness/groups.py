@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 
 KEY: Final = ("system_id", "hypothesis", "side", "group_id")
@@ -41,33 +42,19 @@ ANSWER_SCHEMA: Final = pa.schema(
 )
 
 #: One row per answer. ``faulty_module`` is `retrieval` or `language_model`.
-ATTRIBUTION_SCHEMA: Final = pa.schema(
-    [
-        *_KEY_FIELDS,
-        ("interaction_id", pa.string()),
-        ("group_type", pa.string()),
-        ("is_correct", pa.bool_()),
-        ("module_status", pa.string()),
-        ("faulty_module", pa.string()),
-    ]
+ATTRIBUTION_SCHEMA: Final = schema(
+    "string: system_id hypothesis side group_id interaction_id group_type",
+    "bool: is_correct",
+    "string: module_status faulty_module",
 )
 
 #: One row per group and side.
-GROUP_SCHEMA: Final = pa.schema(
-    [
-        *_KEY_FIELDS,
-        ("group_status", pa.string()),
-        ("group_type", pa.string()),
-        ("is_gap_on_every_side", pa.bool_()),
-        ("count_answers", pa.int64()),
-        ("count_correct", pa.int64()),
-        ("count_undecided", pa.int64()),
-        ("count_queries", pa.int64()),
-        ("count_retrieval_errors", pa.int64()),
-        ("count_language_model_errors", pa.int64()),
-        ("count_unattributed_errors", pa.int64()),
-        ("share_correct", pa.float64()),
-    ]
+GROUP_SCHEMA: Final = schema(
+    "string: system_id hypothesis side group_id group_status group_type",
+    "bool: is_gap_on_every_side",
+    "int64: count_answers count_correct count_undecided count_queries count_retrieval_errors",
+    "int64: count_language_model_errors count_unattributed_errors",
+    "float64: share_correct",
 )
 
 _UNATTRIBUTED: Final = ("no_context_logged", "no_context_of_right_answers")

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.robustness.groups import KEY, key_of
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clusters import draw_clusters
@@ -35,35 +36,13 @@ GAP_RULES: Final = {
 MEASURES: Final = ("robustness", "accuracy")
 
 #: One row per side, scope and gap rule.
-ROBUSTNESS_SCHEMA: Final = pa.schema(
-    [
-        *((name, pa.string()) for name in KEY[:3]),
-        ("scope", pa.string()),
-        ("gap_rule", pa.string()),
-        ("status", pa.string()),
-        ("interval_method", pa.string()),
-        ("count_groups", pa.int64()),
-        ("count_gap_groups", pa.int64()),
-        ("count_robust_groups", pa.int64()),
-        ("count_non_robust_groups", pa.int64()),
-        ("count_undecided_groups", pa.int64()),
-        ("count_answers", pa.int64()),
-        ("count_gap_answers", pa.int64()),
-        ("count_correct", pa.int64()),
-        ("count_retrieval_errors", pa.int64()),
-        ("count_language_model_errors", pa.int64()),
-        ("count_unattributed_errors", pa.int64()),
-        ("smallest_group", pa.int64()),
-        ("largest_group", pa.int64()),
-        ("gap_share", pa.float64()),
-        ("robustness", pa.float64()),
-        ("robustness_low", pa.float64()),
-        ("robustness_high", pa.float64()),
-        ("chance_robustness", pa.float64()),
-        ("accuracy", pa.float64()),
-        ("accuracy_low", pa.float64()),
-        ("accuracy_high", pa.float64()),
-    ]
+ROBUSTNESS_SCHEMA: Final = schema(
+    f"string: {' '.join(KEY[:3])} scope gap_rule status interval_method",
+    "int64: count_groups count_gap_groups count_robust_groups count_non_robust_groups count_undecided_groups",
+    "int64: count_answers count_gap_answers count_correct",
+    "int64: count_retrieval_errors count_language_model_errors count_unattributed_errors smallest_group largest_group",
+    "float64: gap_share robustness robustness_low robustness_high chance_robustness",
+    "float64: accuracy accuracy_low accuracy_high",
 )
 
 #: Numbers that a chunk of draws may hold: bounds the memory.

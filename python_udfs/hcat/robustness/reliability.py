@@ -17,29 +17,16 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.robustness.rates import MINIMUM_GROUPS
 from hcat.statistics.arrays import Flags, Integers
 from hcat.statistics.survey import estimate_shares
 
 #: One row per system, metric and measure.
-RELIABILITY_SCHEMA: Final = pa.schema(
-    [
-        ("system_id", pa.string()),
-        ("metric", pa.string()),
-        ("measure", pa.string()),
-        ("status", pa.string()),
-        ("value", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("chance_value", pa.float64()),
-        ("effective_n", pa.float64()),
-        ("count_hits", pa.int64()),
-        ("count_answers", pa.int64()),
-        ("count_groups", pa.int64()),
-        ("count_without_verdict", pa.int64()),
-        ("count_undecided", pa.int64()),
-        ("count_assumed", pa.int64()),
-    ]
+RELIABILITY_SCHEMA: Final = schema(
+    "string: system_id metric measure status",
+    "float64: value low high chance_value effective_n",
+    "int64: count_hits count_answers count_groups count_without_verdict count_undecided count_assumed",
 )
 
 #: What an order by lot reaches in every measure of pairs.

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.columns import schema
 from hcat.safety.bias import Gap, Sides, compare_groups, compare_pairs, equivalence_p_value, interval_of, seed_of
 from hcat.statistics.multiple_tests import holm
 
@@ -27,24 +28,11 @@ DRAWS: Final = 4999
 #: What stands in every row of a gap.
 CELL: Final = ["bias_gap_id", "system", "design", "margin", "span", "is_indicator"]
 
-BIAS_GAP_SCHEMA: Final = pa.schema(
-    [
-        ("bias_gap_id", pa.string()),
-        ("status", pa.string()),
-        ("verdict", pa.string()),
-        ("count_clusters", pa.int64()),
-        ("count_first", pa.int64()),
-        ("count_second", pa.int64()),
-        ("first_mean", pa.float64()),
-        ("second_mean", pa.float64()),
-        ("difference", pa.float64()),
-        ("difference_lower", pa.float64()),
-        ("difference_upper", pa.float64()),
-        ("p_value", pa.float64()),
-        ("adjusted_p_value", pa.float64()),
-        ("equivalence_p_value", pa.float64()),
-        ("adjusted_equivalence_p_value", pa.float64()),
-    ]
+BIAS_GAP_SCHEMA: Final = schema(
+    "string: bias_gap_id status verdict",
+    "int64: count_clusters count_first count_second",
+    "float64: first_mean second_mean difference difference_lower difference_upper p_value adjusted_p_value",
+    "float64: equivalence_p_value adjusted_equivalence_p_value",
 )
 
 

@@ -13,17 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-SCREENED_SCHEMA: Final = pa.schema(
-    [
-        ("text_id", pa.string()),
-        ("screening_key", pa.string()),
-        ("injection_rule", pa.string()),
-        ("restricted_topic", pa.string()),
-        ("restricted_example", pa.string()),
-        ("restricted_similarity", pa.float64()),
-        ("scope_topic", pa.string()),
-        ("scope_similarity", pa.float64()),
-    ]
+from hcat.engine.columns import schema
+
+SCREENED_SCHEMA: Final = schema(
+    "string: text_id screening_key injection_rule restricted_topic restricted_example",
+    "float64: restricted_similarity",
+    "string: scope_topic",
+    "float64: scope_similarity",
 )
 
 _SIMILARITY_DIGITS = 5
