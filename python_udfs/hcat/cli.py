@@ -4,7 +4,8 @@
 of a tool to them. ``hcat build`` is ``dbt build`` of hcat. ``hcat upgrade`` makes the warehouse of an earlier version
 fit for this one. ``hcat forget`` and ``hcat prune`` delete interactions for good. ``hcat report`` writes the
 report of the last build, ``hcat explore`` a page to read its interactions, and ``hcat summary`` prints its first lines.
-``hcat sign`` records a signature. ``hcat labels`` writes the rating desk, and exports and imports review sheets.
+``hcat gates rehearse`` says how sure the verdicts of gates are. ``hcat sign`` records a signature. ``hcat labels``
+writes the rating desk, and exports and imports review sheets.
 ``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends
 such queries to an application.
 
@@ -40,6 +41,9 @@ labels = typer.Typer(
     no_args_is_help=True,
 )
 app.add_typer(labels, name="labels")
+
+gates = typer.Typer(help="Gates: how sure are their verdicts?", no_args_is_help=True)
+app.add_typer(gates, name="gates")
 
 #: Unusable rows of a sheet that are printed; the rejects file holds all of them.
 SHOWN_PROBLEMS = 40
@@ -637,6 +641,15 @@ def show_label_status(
     from hcat.review.status import describe_status
 
     say_in_columns(describe_status(place, review_round, raw_logs or find_raw_logs(place.project or Path())))
+
+
+@gates.command("rehearse")
+@reads_a_build
+def rehearse_gates(place: Place) -> None:
+    """Say how often another draw of the same size changes the verdict of each gate, and how often it stops a loss."""
+    from hcat.gates import rehearsal
+
+    say_in_columns(rehearsal.list_rehearsed(rehearsal.rehearse_gates(place)))
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
+from hcat.gates.rehearsal import rehearse_last_build
 from hcat.language.display import clean_label
 from hcat.monitoring.decisions import read_decisions
 from hcat.monitoring.words import say_share
@@ -141,12 +142,22 @@ def describe_sure(source: Warehouse, labels: Mapping[str, Any]) -> Section:
     for row in source.rows(LIST_SCORERS, ["dim_metrics.admission", "dim_metrics.valid_until"]):
         own = None if row["threshold"] is None and row["admission"] == "not_admitted" else row["metric_name"]
         scorers.setdefault((own, row["admission_reason"]), []).append(row)
+    drawn = sorted(rehearse_last_build(source), key=lambda gate: (-gate.share_other_verdict, gate.gate_name))
+    changed = [f"{one.gate_name} ({100 * one.share_other_verdict:.0f} %)" for one in drawn if one.is_unsure]
     given = labels["warning"] or f"Labels of answers: {sum(labels['counts'].values()):,}, all by people."
     return blocks.section(
         blocks.paragraph(
             f"{'' if 'person' in labels['counts'] else 'No person rated any answer. '}"
             f"{given if labels['counts'] else 'Nobody rated any answer.'}"
         ),
+        blocks.paragraph(
+            "Another draw of as many questions would change these verdicts of gates in more than one of ten cases:"
+            f" {', '.join(changed)}."
+            if changed
+            else "Another draw of as many questions would change no verdict of a gate in more than one of ten cases."
+        )
+        if drawn
+        else None,
         blocks.table(
             "Which scores decide verdicts, gates and findings, and the thresholds in force. Others decide nothing."
             " Error rates are those on labels.",

@@ -1,0 +1,176 @@
+"""How often another draw of the same size would change the verdict of a gate, and which loss the gate would stop.
+
+A build sees one draw of questions. From the measured value and its interval follows how far another draw may lie from
+this one: a gate near its limit flips although nothing changed. The interval says how much was learnt. A share e with
+Wilson's interval is worth n independent answers; its true value follows the beta distribution of e n + .5 and (1 - e) n
++ .5 (Jeffreys), and another draw counts its failures among n answers of that rate. Differences and means are normal. So
+another draw lies 1.4 times as far from this one as from the truth. The rule of the gate then decides each draw.
+
+A loss is stopped where the gate does not pass although only chance separates its draw from a truth that is worse by
+that much. Exact counts have no interval, and nothing of them is drawn. The worst segment is taken as the one that was
+found: what its choice adds is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hcat.engine.warehouse import Place, Row, Warehouse, open_warehouse
+from hcat.language.display import clean_label
+from hcat.monitoring.words import MEASURED
+from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.intervals import normal_quantile, wilson_intervals
+
+#: Losses whose detection is shown, and the sizes among which the smallest one is sought.
+LOSSES: Final = (0.05, 0.10)
+_STEPS: Final = np.arange(1, 51) / 100
+#: Share of draws in which a loss that counts as stopped is stopped.
+POWER: Final = 0.8
+_DRAWS: Final = 20_000
+#: Share of draws with another verdict above which page one names a gate.
+UNSURE: Final = 0.1
+
+_LIST_GATES: Final = """
+select gate_name, measurement, comparison, burden, verdict, threshold, measured_value, lower_bound, upper_bound,
+    (select cast(settings ->> 'hcat_confidence' as double) from dim_runs order by build_number desc limit 1)
+        as confidence
+from fct_threshold_gates
+where build_number = (select max(build_number) from fct_threshold_gates)
+order by gate_name
+"""
+
+
+class Rehearsed(NamedTuple):
+    """What other draws of the same size would say of a gate; shares of draws, in [0, 1]."""
+
+    gate_name: str
+    verdict: str
+    share_other_verdict: float
+    #: Of :data:`LOSSES`; None where the gate measures no share and no difference of shares.
+    shares_stopped: tuple[float, ...] | None
+    #: Smallest loss that is stopped in :data:`POWER` of the draws; None where it is above .5.
+    smallest_stopped: float | None
+
+    @property
+    def is_unsure(self) -> bool:
+        """Return whether another draw says something else in more than one of ten cases."""
+        return self.share_other_verdict > UNSURE
+
+
+def rehearse_gates(warehouse: Place) -> list[Rehearsed]:
+    """Return the gates of the last build that measured an interval, by name."""
+    with open_warehouse(warehouse) as source:
+        return rehearse_last_build(source)
+
+
+def rehearse_last_build(source: Warehouse) -> list[Rehearsed]:
+    """Return the same of a warehouse that is open."""
+    return rehearse(source.rows(_LIST_GATES, ["fct_threshold_gates", "dim_runs.settings"]))
+
+
+def rehearse(gates: Iterable[Row]) -> list[Rehearsed]:
+    """Return what other draws would say of each gate that was decided by an interval."""
+    return [
+        _rehearse(gate)
+        for gate in gates
+        if gate["verdict"] != "not_evaluated" and _is_interval(gate["lower_bound"], gate["upper_bound"])
+    ]
+
+
+def list_rehearsed(found: Iterable[Rehearsed]) -> list[tuple[str, str]]:
+    """Return a table for a terminal: a line of headings, and one line per gate."""
+    losses = [f"stops {100 * loss:g} points" for loss in LOSSES]
+    lines = [("gate", _in_columns("verdict", "other verdict", *losses, "stops in 4 of 5"))]
+    for one in found:
+        shares = [f"{100 * share:.0f} %" for share in one.shares_stopped or ()] or ["–"] * len(LOSSES)
+        smallest = "–" if one.smallest_stopped is None else f"{100 * one.smallest_stopped:g} points"
+        lines.append(
+            (one.gate_name, _in_columns(one.verdict, f"{100 * one.share_other_verdict:.0f} %", *shares, smallest))
+        )
+    return lines
+
+
+def _in_columns(first: str, *others: str) -> str:
+    return f"{first:10}{''.join(f'{other:>17}' for other in others)}"
+
+
+def _is_interval(low: float | None, high: float | None) -> bool:
+    return low is not None and high is not None and low < high
+
+
+def _rehearse(gate: Row) -> Rehearsed:
+    unit = MEASURED[gate["measurement"]].unit if gate["measurement"] in MEASURED else ""
+    draws = _ShareDraws(gate) if unit == "%" else _NumberDraws(gate)
+    worse = 1 if gate["comparison"] == "at_most" else -1
+
+    def share_stopped(loss: float) -> float:
+        truth = np.full(_DRAWS, gate["measured_value"] + worse * loss)
+        return float(np.mean(~_is_passing(gate, _decide(gate, *draws.draw(truth)))))
+
+    verdicts = _decide(gate, *draws.draw(draws.truth()))
+    return Rehearsed(
+        clean_label(gate["gate_name"]),
+        gate["verdict"],
+        float(np.mean(verdicts != gate["verdict"])),
+        tuple(share_stopped(loss) for loss in LOSSES) if unit else None,
+        next((float(loss) for loss in _STEPS if share_stopped(loss) >= POWER), None) if unit else None,
+    )
+
+
+class _NumberDraws:
+    """Draws of a difference or a mean: normal, with the standard error of the interval."""
+
+    def __init__(self, gate: Row) -> None:
+        self._random = np.random.default_rng(0)
+        self._value = float(gate["measured_value"])
+        self._below, self._above = self._value - gate["lower_bound"], gate["upper_bound"] - self._value
+        self._error = (self._below + self._above) / 2 / normal_quantile((1 + gate["confidence"]) / 2)
+
+    def truth(self) -> Floats:
+        return self._random.normal(self._value, self._error, _DRAWS)
+
+    def draw(self, truth: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return measured values and both bounds."""
+        values = self._random.normal(truth, self._error)
+        return values, values - self._below, values + self._above
+
+
+class _ShareDraws:
+    """Draws of a share among as many independent answers as Wilson's interval of this width is made of."""
+
+    def __init__(self, gate: Row) -> None:
+        self._random = np.random.default_rng(0)
+        self._value = float(gate["measured_value"])
+        self._quantile = normal_quantile((1 + gate["confidence"]) / 2)
+        # the width w of Wilson's interval solves w^2 m^2 - 4 z^2 v m = z^4 (1 - 4 v), with m = n + z^2, v = e (1 - e)
+        squared, width = self._quantile**2, gate["upper_bound"] - gate["lower_bound"]
+        variation = self._value * (1 - self._value)
+        root = np.sqrt((2 * squared * variation) ** 2 + (width * squared) ** 2 * (1 - 4 * variation))
+        self._n = max(1, round((2 * squared * variation + root) / width**2 - squared))
+
+    def truth(self) -> Floats:
+        failing = self._value * self._n
+        return self._random.beta(failing + 0.5, self._n - failing + 0.5, _DRAWS)
+
+    def draw(self, truth: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return measured values and both bounds."""
+        values = self._random.binomial(self._n, truth.clip(0, 1)) / self._n
+        return values, *wilson_intervals(values, np.full(_DRAWS, float(self._n)), np.full(_DRAWS, self._quantile))
+
+
+def _decide(gate: Row, values: Floats, lows: Floats, highs: Floats) -> npt.NDArray[np.str_]:
+    """Return the verdict of the gate on each draw."""
+    limit, is_below = gate["threshold"], gate["comparison"] == "at_most"
+    tested = highs if is_below == (gate["burden"] == "prove_safe") else lows
+    meets, bound_meets = (values <= limit, tested <= limit) if is_below else (values >= limit, tested >= limit)
+    return np.where(meets & bound_meets, "passed", np.where(meets | bound_meets, "undecided", "failed"))
+
+
+def _is_passing(gate: Row, verdicts: npt.NDArray[np.str_]) -> Flags:
+    """Return which verdicts let a release through: without proof of harm, an undecided one does."""
+    passing = ["passed", "undecided"] if gate["burden"] == "prove_harm" else ["passed"]
+    return np.isin(verdicts, passing)
