@@ -369,69 +369,6 @@ def test_recipes_run(recipe: str, compiled: Path, warehouse: Path, tmp_path: Pat
         assert rows
 
 
-def rows_of(recipe: str, compiled: Path, warehouse: Path) -> list[dict[str, Any]]:
-    sql = (compiled / f"{recipe}.sql").read_text(encoding="utf-8")
-    with duckdb.connect(str(warehouse.parent / "published" / "hcat.duckdb"), read_only=True) as connection:
-        result = connection.sql(sql)
-        return [dict(zip(result.columns, row, strict=True)) for row in result.fetchall()]
-
-
-def test_the_heatmap_has_one_column_per_segment(compiled: Path, warehouse: Path) -> None:
-    rows = rows_of("weakness_heatmap", compiled, warehouse)
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        cells = connection.execute(
-            "select first_dimension, first_segment, second_segment, share_failing, count_scored"
-            " from fct_bivariate_weaknesses where metric_name = 'support_words'"
-            " and (first_dimension, second_dimension) in (('topic', 'query_type'), ('query_type', 'topic'))"
-        ).fetchall()
-    shown = {
-        (row["row_segment"], column): cell
-        for row in rows
-        for column, cell in row.items()
-        if column != "row_segment" and cell
-    }
-    assert len(shown) == len(cells) > 4
-    for dimension, first, second, share, count in cells:
-        key = (first, second) if dimension == "topic" else (second, first)
-        percent = "no verdict" if share is None else f"{100 * share:.0f} %"
-        assert shown[key].startswith(f"{percent} (n {count})")
-
-
-def test_the_shares_of_a_violin_add_up_to_all_scores(compiled: Path, warehouse: Path) -> None:
-    rows = rows_of("score_violins", compiled, warehouse)
-    by_segment: dict[str, float] = {}
-    for row in rows:
-        assert row["from_score"] - 1e-9 <= row["middle_score"] <= row["to_score"] + 1e-9
-        if row["density"] is not None:
-            width = row["to_score"] - row["from_score"]
-            assert math.isclose(row["density"] * width, row["share_of_scores"], rel_tol=1e-6)
-        by_segment[row["segment"]] = by_segment.get(row["segment"], 0) + row["share_of_scores"]
-    assert len(by_segment) > 1
-    assert all(math.isclose(total, 1) for total in by_segment.values())
-
-
-def test_the_drill_down_shows_the_failures_of_one_cell_worst_first(compiled: Path, warehouse: Path) -> None:
-    rows = rows_of("drill_into_a_weak_cell", compiled, warehouse)
-    ((segment, share, count),) = {(row["segment"], row["share_failing"], row["count_scored"]) for row in rows}
-    assert len({row["interaction_id"] for row in rows}) == len(rows) == round(share * count)
-    scores = [row["raw_score"] for row in rows]
-    assert scores == sorted(scores)
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        bounds = dict(
-            connection.execute(
-                "select segment, share_failing_lower from fct_marginal_weaknesses"
-                " where metric_name = 'support_words' and dimension = 'topic' and not is_small"
-            ).fetchall()
-        )
-    assert bounds[segment] == max(bound for bound in bounds.values() if bound is not None)
-
-
-def test_drift_is_ordered_by_alarm_and_certainty(compiled: Path, warehouse: Path) -> None:
-    rows = rows_of("drift", compiled, warehouse)
-    keys = [(not row["is_drifting"], row["q_value"]) for row in rows]
-    assert keys == sorted(keys)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Documentation
 
