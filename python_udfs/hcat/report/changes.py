@@ -24,33 +24,12 @@ from hcat.report.showing import (
 from hcat.report.signing import DECISIONS, SEED, list_sign_offs
 from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
+from hcat.report.words import WORDS
 
 #: Rows of each list; the number left out is shown below it.
 MAXIMUM_ROWS: Final = 20
-#: Columns of dim_runs that name what a build was made with -> what the report calls them.
-VERSIONS: Final = {
-    "systems": "Systems evaluated",
-    "code_version": "hcat",
-    "code_hash": "Code of hcat",
-    "models_hash": "Models in SQL and Python",
-    "encoder_name": "Encoder",
-    "encoder_revision": "Revision of the encoder",
-    "encoder_sha256": "Weights of the encoder",
-    "classifier_name": "Classifier",
-    "classifier_revision": "Revision of the classifier",
-    "classifier_sha256": "Weights of the classifier",
-    "dbt_version": "dbt",
-    "platform": "Platform",
-    "device": "Device",
-    "dtype": "Numerical precision",
-    "random_seed": "Random seed",
-}
-#: Counts of dim_runs -> what the report calls them.
-COUNTS: Final = {
-    "count_interactions": "interactions",
-    "count_labelled": "interactions with a label",
-    "count_labelled_by_people": "of them labelled by people",
-}
+VERSIONS: Final = WORDS["changes"]["versions"]
+COUNTS: Final = WORDS["changes"]["counts"]
 #: What a build before the signed one may not have kept.
 _HISTORY: Final = ("fct_run_metrics", "fct_findings.confirmed_build_number")
 
@@ -80,12 +59,7 @@ from fct_findings
 where {event} > $signed and {event} <= $built
 order by {event}, metric_name, finding_id
 """
-#: Column of fct_findings -> what happened to a finding in the build of that number.
-EVENTS: Final = {
-    "first_seen_build_number": "opened",
-    "closed_build_number": "no longer shown",
-    "confirmed_build_number": "confirmed",
-}
+EVENTS: Final = WORDS["changes"]["events"]
 
 # A figure moved when the value of one build lies outside the interval of the other, on both sides.
 COMPARE_METRICS: Final = """

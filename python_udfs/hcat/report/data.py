@@ -21,6 +21,7 @@ from hcat.report.showing import (
     ratio,
 )
 from hcat.report.test_set import describe_test_set
+from hcat.report.words import WORDS
 
 #: Rows of each table, segments of each dimension, and examples of each reason.
 MAXIMUM_REASONS: Final = 25
@@ -160,11 +161,7 @@ where is_untested or difference_lower > 0 or difference_upper < 0
 order by is_untested desc, abs(difference) desc nulls last, dimension, segment
 """
 
-REPRESENTATIVENESS_STATUSES: Final = {
-    "too_few_clusters": "too few clusters to compare",
-    "no_production": "no production logs",
-    "no_test_set": "no test set",
-}
+REPRESENTATIVENESS_STATUSES: Final = WORDS["data"]["representativeness_statuses"]
 
 
 def read_counts(source: Warehouse) -> Row | None:

@@ -18,15 +18,10 @@ from hcat.report.showing import (
     format_number,
     to_anchor,
 )
+from hcat.report.words import WORDS
 from hcat.report.worst import show_cards
 
-#: Release decision -> class of the style sheet, and the words of the explorer.
-STATES: Final = {
-    "do_not_release": ("failed", "Do not release"),
-    "not_decided": ("not_evaluated", "Not decided"),
-    "go_with_conditions": ("warned", "Go with conditions"),
-    "go": ("passed", "Go"),
-}
+STATES: Final = WORDS["decision"]["states"]
 
 # One answer of each question; answers whose rating is a rule's have no score of their own.
 LIST_TO_READ: Final = """

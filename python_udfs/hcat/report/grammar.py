@@ -9,28 +9,10 @@ from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block
 from hcat.report.showing import format_percent, ratio
+from hcat.report.words import WORDS
 
-#: The criteria of GRAMMAR, Table 4, in words. The first two are criteria of hcat and not in Table 4.
-CRITERIA: Final = {
-    "well_formed": "can be parsed: SELECT, projection, joins and equality with placeholders",
-    "follows_schema": "tables and columns exist, and joins follow foreign keys",
-    "placeholder_format": "a placeholder is a table and a column in square brackets",
-    "select_only": "only SELECT statements",
-    "columns_named": "columns are named, no *",
-    "projection_not_in_predicate": "no projected column that the predicate already fixes",
-    "columns_meaningful": "columns are meaningful to people",
-    "columns_not_technical": "no technical columns",
-    "not_redundant": "not redundant: no two templates of the same meaning",
-    "has_placeholder": "at least one placeholder in WHERE",
-    "single_answer": "a specific and single answer",
-    "specific_requirements": "specific requirements of the user",
-    "one_line": "one line, no prefix or suffix",
-}
-REASONS: Final = {
-    "no_answer": "no row matches the values",
-    "several_answers": "several distinct answers",
-    "null_answer": "the answer is empty",
-}
+CRITERIA: Final = WORDS["grammar"]["criteria"]
+REASONS: Final = WORDS["grammar"]["reasons"]
 
 # Templates in force, with what their texts and values make.
 COUNT_TEMPLATES: Final = """

@@ -8,6 +8,7 @@ from hcat.engine.warehouse import Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block
+from hcat.report.words import WORDS
 
 LIST_AGREEMENT: Final = """
 select metric_name, method, coalesce(criterion, reference) as compared_with, statistic, interval_status, status, value,
@@ -18,15 +19,7 @@ where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
 order by compared_with, method, metric_name, reference, statistic
 """
 
-STATUSES: Final = {
-    "estimated": "",
-    "no_threshold": "no threshold has been decided",
-    "no_criterion": "no matching criterion is rated",
-    "no_labels": "no labels",
-    "no_scores": "no scores",
-    "no_variation": "all labels are equal",
-    "no_pairs": "no pairs",
-}
+STATUSES: Final = WORDS["judges"]["statuses"]
 
 
 def describe_judges(source: Warehouse) -> list[Block]:

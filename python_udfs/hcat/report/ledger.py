@@ -13,14 +13,10 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.showing import EXCERPT_CHARACTERS, format_time, read_json
 from hcat.report.verdict import passes_gates
+from hcat.report.words import WORDS
 
 MAXIMUM_BUILDS: Final = 10
-#: Reason why a decision is void.
-VOID_DECISIONS: Final = {
-    "void_encoder": "made on scores of another encoder",
-    "void_classifier": "made on scores of another classifier",
-    "void_scoring": "made on scores of another scoring revision",
-}
+VOID_DECISIONS: Final = WORDS["ledger"]["void_decisions"]
 #: Columns that marts got since hcat 0.1.0 and that pages read: a mart without its column is of an earlier version.
 _ADDED_COLUMNS: Final = (
     "dim_runs.build_number",

@@ -21,6 +21,7 @@ from hcat.report.showing import (
     group_by,
     to_anchor,
 )
+from hcat.report.words import WORDS
 
 MAXIMUM_GATES: Final = 120
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.
@@ -74,20 +75,9 @@ order by segment, evaluations.raw_score
 """
 
 
-#: Admission of a metric -> its words wherever its scores stand.
-ADMITTED: Final = {
-    "fact": "a fact",
-    "admitted": "admitted",
-    "provisional": "admitted for now",
-    "not_admitted": "shown, not admitted",
-}
+ADMITTED: Final = WORDS["outcomes"]["admitted"]
 
-VERDICTS: Final = {
-    "passed": "✓ passed",
-    "failed": "✗ failed",
-    "undecided": "? undecided",
-    "not_evaluated": "– not evaluated",
-}
+VERDICTS: Final = WORDS["outcomes"]["verdicts"]
 
 
 def describe_outcomes(source: Warehouse, build: Build) -> Section:
@@ -157,16 +147,7 @@ def cause_of(row: Row) -> str:
     return cause.lstrip(",; ")
 
 
-#: What a gate measures without a metric, by how its name begins -> the part of the page that explains it.
-_EXPLAINED_IN = {
-    "count_drifting": "monitoring",
-    "count_bias": "bias",
-    "version": "robustness",
-    "robustness": "robustness",
-    "system_overconfidence": "calibration",
-    "share_records": "data",
-    "share_not_failed": "data",
-}
+_EXPLAINED_IN: Final = WORDS["outcomes"]["explained_in"]
 
 
 def find_formula(row: Row) -> str:

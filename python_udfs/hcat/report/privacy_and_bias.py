@@ -12,6 +12,7 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
 from hcat.report.showing import SENTENCE_CHARACTERS
+from hcat.report.words import WORDS
 from hcat.review.texts import LOGGED_INTERACTIONS, LOGGED_TABLES
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
@@ -80,11 +81,7 @@ select
 from fct_bias_gaps
 """
 
-VERDICTS: Final = {
-    "gap_found": ("failed", "gap found"),
-    "equivalent": ("passed", "equivalent"),
-    "inconclusive": ("undecided", "inconclusive"),
-}
+VERDICTS: Final = WORDS["privacy_and_bias"]["verdicts"]
 DESIGNS: Final = {"counterfactual": "same query for two people", "logged_groups": "logged traffic"}
 
 

@@ -11,29 +11,16 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap
 from hcat.report.ledger import Build
 from hcat.report.showing import QUERY_CHARACTERS
+from hcat.report.words import WORDS
 
 #: Rows of each table; the number left out is shown below it.
 MAXIMUM_SIDES: Final = 24
 MAXIMUM_GROUPS: Final = 12
 
-SCOPES: Final = {
-    "all": "all answers",
-    "language_model_errors_removed": "without language-model errors",
-    "language_model_errors_counted_right": "language-model errors counted as right",
-}
+SCOPES: Final = WORDS["query_groups"]["scopes"]
 GAP_RULES: Final = {"own_side": "", "every_side": "; gap only if wrong on all sides"}
-RATE_STATUSES: Final = {
-    "groups_of_one": "one answer per group: robustness is not defined",
-    "estimated": "",
-    "too_few_groups": "too few groups for an interval",
-    "no_answerable_group": "every group is a gap, or no group is decided",
-}
-MODULES: Final = {
-    "retrieval": "retrieval",
-    "language_model": "language model",
-    "both": "both equally",
-    "unknown": "unknown: the logs hold no context",
-}
+RATE_STATUSES: Final = WORDS["query_groups"]["rate_statuses"]
+MODULES: Final = WORDS["query_groups"]["modules"]
 
 COUNT_CORRECTNESS: Final = """
 select

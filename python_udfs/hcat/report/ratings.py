@@ -8,6 +8,7 @@ from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Block
 from hcat.report.showing import ratio
+from hcat.report.words import WORDS
 
 COUNT_RATINGS: Final = """
 select rater_kind, count(*) as count_ratings, count(distinct rater) as count_raters,
@@ -25,13 +26,7 @@ group by rater_kind
 order by rater_kind
 """
 
-#: Kind of rater -> what the report calls one of them, several of them, and the group that gave labels.
-KINDS: Final = {
-    "person": ("person", "people", "people"),
-    "language_model": ("language model", "language models", "a language model"),
-    "rule": ("rule of a program", "rules of a program", "rules of a program"),
-    "unknown": ("rater of unknown kind", "raters of unknown kind", "raters of unknown kind"),
-}
+KINDS: Final = WORDS["ratings"]["kinds"]
 
 DESCRIBE_RATINGS: Final = """
 with labels as (

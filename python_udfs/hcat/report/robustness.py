@@ -19,34 +19,16 @@ from hcat.report.showing import (
     format_value,
 )
 from hcat.report.weaknesses import MEASUREMENTS, show_difference
+from hcat.report.words import WORDS
 
 #: Pairs of versions drawn, and segments listed for each; the number left out is shown below them.
 MAXIMUM_PAIRS: Final = 3
 MAXIMUM_SEGMENTS: Final = 15
 
-VERDICTS: Final = {
-    "better": ("passed", "better"),
-    "worse": ("failed", "worse"),
-    "lower_by_design": ("undecided", "lower, as designed"),
-    "no_difference_shown": ("undecided", "no significant difference"),
-    "not_evaluated": ("not_evaluated", "not evaluated"),
-}
-COMPARISON_STATUSES: Final = {
-    "tested": "",
-    "no_change": "no cluster changed its value",
-    "not_in_family": "no rule in metric_rules: shown, not tested",
-    "too_few_clusters": "too few clusters",
-    "no_scores": "no scores",
-    "no_threshold": "no threshold has been decided",
-    "no_pairs": "no query was asked of both versions",
-}
+VERDICTS: Final = WORDS["robustness"]["verdicts"]
+COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
-RELEASE_ANSWERS: Final = {
-    "loss_excluded": "A loss of more than {tolerated} is excluded.",
-    "loss_not_excluded": "A loss of more than {tolerated} is not excluded.",
-    "loss_shown": "A loss of more than {tolerated} is shown.",
-    "not_evaluated": "",
-}
+RELEASE_ANSWERS: Final = WORDS["robustness"]["release_answers"]
 
 LIST_PAIRS: Final = """
 select
@@ -101,11 +83,7 @@ where dimension = 'all'
 order by system, flip_rate desc nulls last, metric_name
 """
 
-REPLICATE_STATUSES: Final = {
-    "measured": "",
-    "too_few_clusters": "too few clusters: not reliable",
-    "no_replicates": "no query has two answers",
-}
+REPLICATE_STATUSES: Final = WORDS["robustness"]["replicate_statuses"]
 
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:

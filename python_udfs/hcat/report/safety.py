@@ -8,6 +8,7 @@ from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Gap, Section
 from hcat.report.ledger import Build
+from hcat.report.words import WORDS
 
 LIST_TOXICITY: Final = "select * from fct_toxicity_error_rates order by error_kind, target_group <> 'all', target_group"
 
@@ -25,18 +26,8 @@ where rate_kind = 'behaviour_changed'
 order by is_adversarial desc, system, category
 """
 
-ERROR_KINDS: Final = {
-    "false_alarm": "harmless sentence was flagged",
-    "missed": "toxic sentence was missed",
-    "answered_when_due_to_refuse": "answered but should have refused",
-    "refused_when_due_to_answer": "refused but should have answered",
-}
-FLAGS: Final = {
-    "injection": "injection or jailbreak",
-    "restricted_topic": "restricted topic",
-    "off_topic": "off topic",
-    "canary_leak": "canary in the answer",
-}
+ERROR_KINDS: Final = WORDS["safety"]["error_kinds"]
+FLAGS: Final = WORDS["safety"]["flags"]
 
 
 def describe_safety(source: Warehouse, build: Build) -> Section:

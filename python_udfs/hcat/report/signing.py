@@ -14,13 +14,9 @@ from typing import Final
 
 from hcat.engine.keys import hash_file, hash_text
 from hcat.engine.warehouse import Place, Row, Warehouse, find_database, open_warehouse
+from hcat.report.words import WORDS
 
-#: What a signature can decide -> what the report calls it.
-DECISIONS: Final = {
-    "approved": "approved",
-    "approved_with_conditions": "approved with conditions",
-    "rejected": "not approved",
-}
+DECISIONS: Final = WORDS["signing"]["decisions"]
 #: The seed, in the project in whose folder the command runs.
 SEED: Final = Path("seeds", "sign_offs.csv")
 COLUMNS: Final = ("sign_off_id", "run_id", "signed_by", "role", "decision", "signed_at", "report_sha256", "note")

@@ -6,13 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from hcat.engine.warehouse import Row
+from hcat.report.words import WORDS
 
-#: Verdict of a gate that does not pass -> what the report calls one gate and several.
-_WORDS = {
-    "failed": ("fails", "fail"),
-    "undecided": ("is undecided", "are undecided"),
-    "not_evaluated": ("was not evaluated", "were not evaluated"),
-}
+_WORDS = WORDS["verdict"]["words"]
 
 
 def passes_gates(run: Row) -> bool:

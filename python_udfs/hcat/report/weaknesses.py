@@ -22,6 +22,7 @@ from hcat.report.showing import (
     format_value,
     to_anchor,
 )
+from hcat.report.words import WORDS
 from hcat.report.worst import describe_conversations
 
 MARGINAL: Final = "fct_marginal_weaknesses"
@@ -44,12 +45,7 @@ MAXIMUM_FINDINGS: Final = 40
 EXAMPLE_CHARACTERS: Final = 140
 #: Findings of the report, one of each hole.
 MAXIMUM_HOLES: Final = 10
-#: Whose answers a week are counted.
-ASKED: Final = {
-    "production": "customers",
-    "share_of_release_population": "customers, by the share of the test set",
-    "release_population": "the test set",
-}
+ASKED: Final = WORDS["weaknesses"]["asked"]
 #: What labels say of a finding -> the colour of its pill.
 LABEL_STATES: Final = {"supported": "passed", "contradicted": "failed", "silent": "not_evaluated"}
 
@@ -69,35 +65,13 @@ TESTED: Final = tuple(
     )
 )
 
-TEST_STATUSES: Final = {
-    "tested": "tested",
-    "too_few_clusters": "not tested: too few clusters",
-    "no_threshold": "not tested: no threshold has been decided",
-    "no_scores": "not tested: no scores",
-    "constant": "not tested: all scores are equal",
-    "no_rest": "not tested: no other interactions to compare with",
-    "not_in_family": "not tested: metric outside the declared family of tests",
-}
-MEASUREMENTS: Final = {
-    "mean_score": "mean score",
-    "share_failing": "share beyond the threshold",
-    "share_failing_of_all": "share beyond the threshold, refusals counted",
-}
-RETESTS: Final = {
-    "weak": "weak",
-    "no_longer_weak": "no longer weak",
-    "not_shown": "not shown weak; the weakness may persist",
-    "not_retested": "not tested in this build",
-}
+TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
+MEASUREMENTS: Final = WORDS["weaknesses"]["measurements"]
+RETESTS: Final = WORDS["weaknesses"]["retests"]
 CAUSES_UNKNOWN: Final = Gap(
     "whether retrieval or generation caused a failure", "source chunks of the queries", "relevance"
 )
-FINDING_STATES: Final = {
-    "open": "failed",
-    "in_progress": "undecided",
-    "accepted": "not_evaluated",
-    "closed_by_data": "passed",
-}
+FINDING_STATES: Final = WORDS["weaknesses"]["finding_states"]
 
 # Both marts in one shape: a marginal cell has no second segment.
 CELLS: Final = """

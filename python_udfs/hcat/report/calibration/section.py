@@ -29,6 +29,7 @@ from hcat.report.showing import (
     format_number,
     format_percent,
 )
+from hcat.report.words import WORDS
 
 #: A warehouse without these tables was built before calibration existed.
 CALIBRATION_MARTS: Final = ("fct_calibrators", "fct_calibration_quality")
@@ -94,41 +95,12 @@ LIST_RATER_REPORTS: Final = """
 select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
 """
 
-AGREEMENT_NAMES: Final = {
-    "percent_agreement": "percent agreement",
-    "cohen_kappa": "Cohen’s kappa",
-    "cohen_kappa_quadratic": "Cohen’s kappa, quadratic",
-    "fleiss_kappa": "Fleiss’ kappa",
-    "krippendorff_alpha_nominal": "Krippendorff’s alpha, nominal",
-    "krippendorff_alpha_ordinal": "Krippendorff’s alpha, ordinal",
-    "krippendorff_alpha_interval": "Krippendorff’s alpha, interval",
-    "intra_rater_percent_agreement": "two passes of one rater, percent agreement",
-    "intra_rater_cohen_kappa": "two passes of one rater, Cohen’s kappa",
-    "intra_rater_cohen_kappa_quadratic": "two passes of one rater, Cohen’s kappa, quadratic",
-}
+AGREEMENT_NAMES: Final = WORDS["section"]["agreement_names"]
 
-AGREEMENT_REASONS: Final = {
-    "no_pairable_values": "no interaction has two raters, so agreement is unknown",
-    "no_variation": "all ratings are equal, so agreement beyond chance is not defined",
-    "more_than_two_raters": "defined for two raters only",
-    "unequal_ratings_per_unit": "needs the same number of ratings for every interaction",
-}
+AGREEMENT_REASONS: Final = WORDS["section"]["agreement_reasons"]
 
-INTERVAL_REASONS: Final = {
-    "estimated": "",
-    "too_few_clusters": "no interval: fewer than 10 clusters",
-    "too_few_usable_draws": "no interval: too few usable bootstrap samples",
-    "no_spread": "no interval: all pairs agree",
-    "no_estimate": "",
-}
-COVERAGE_WORDS: Final[dict[str, dict[Any, str]]] = {
-    "human_label": {1: "accepted", 0: "failed"},
-    "quantile_status": {
-        "conformalized": "promised",
-        "insufficient": "no promise: too few labelled clusters, so sets contain both labels",
-    },
-    "status": {"measured": "measured", "no_labels": "not measured: no audit labels"},
-}
+INTERVAL_REASONS: Final = WORDS["section"]["interval_reasons"]
+COVERAGE_WORDS: Final = WORDS["section"]["coverage_words"]
 
 
 def describe_calibration(source: Warehouse, build: Build) -> Section:

@@ -10,46 +10,15 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, SAMPLE_LABELLED, find_score_range
 from hcat.report.showing import distinct_labels, format_level, format_number, format_percent
+from hcat.report.words import WORDS
 
-THRESHOLD_REASONS: Final = {
-    "insufficient": "too few labels",
-    "one_class": "raters accepted all labelled answers or none",
-    "constant_score": "all labelled answers have the same score",
-    "no_unique_crossing": "the densities do not cross exactly once",
-    "not_monotone": "the share accepted does not rise with the score",
-    "out_of_range": "it lies outside the range of the scores",
-    "no_threshold": "no threshold keeps the promise",
-}
+THRESHOLD_REASONS: Final = WORDS["thresholds"]["threshold_reasons"]
 
-THRESHOLD_VERDICTS: Final = {
-    "within": ("passed", "✓ within tolerance"),
-    "beyond": ("failed", "✗ beyond tolerance"),
-    "not_shown": ("undecided", "? too few labels to decide"),
-    "no_threshold": ("not_evaluated", "– no threshold"),
-}
+THRESHOLD_VERDICTS: Final = WORDS["thresholds"]["threshold_verdicts"]
 
-METHOD_NAMES: Final = {
-    "decided": "in force",
-    "roc_youden": "ROC, Youden",
-    "roc_cost": "ROC, cost weighted",
-    "logistic": "logistic",
-    "polynomial_logistic": "polynomial logistic",
-    "gam": "additive model",
-    "kde_crossing": "crossing of the densities",
-    "conformal": "conformal",
-    "normal_floor": "mean − z × standard deviation",
-    "normal_floor_fold_mean": "mean − z × standard deviation, mean of folds",
-    "normal_floor_fold_strictest": "mean − z × standard deviation, strictest fold",
-    "pass_quantile": "quantile of accepted answers",
-}
+METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
 
-#: What the methods that somebody decides by are for, and the decision itself.
-SHOWN_NAMES: Final = {
-    "decided": "the threshold in force",
-    "conformal": "conformal: keeps a promised error rate",
-    "roc_cost": "cost weighted: lowest expected cost",
-    "pass_quantile": "quantile of accepted answers: the floor",
-}
+SHOWN_NAMES: Final = WORDS["thresholds"]["shown_names"]
 
 LIST_BANDS: Final = "select * from fct_score_bands where metric_name = $metric_name order by band desc"
 

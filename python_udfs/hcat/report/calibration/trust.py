@@ -5,25 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from hcat.engine.warehouse import Row
+from hcat.report.words import WORDS
 
-CALIBRATOR_REASONS: Final = {
-    "no_labels": "no answer has a label for it yet",
-    "one_class": "raters accepted all labelled answers or none",
-    "insufficient": "too few labels",
-    "constant_score": "all labelled answers have the same score",
-    "wrong_direction": "raters do not accept more often where the score is better",
-    "not_converged": "the fit did not converge",
-    "out_of_range": "scores lie outside the range in the catalogue",
-}
+CALIBRATOR_REASONS: Final = WORDS["trust"]["calibrator_reasons"]
 
-MEASURE_REASONS: Final = {
-    "insufficient": "too few labels",
-    "one_class": "raters accepted all of them or none",
-    "constant_score": "all probabilities are equal",
-    "separated": "accepted and failed answers do not overlap",
-    "no_threshold": "no threshold",
-    "no_labels": "no labels",
-}
+MEASURE_REASONS: Final = WORDS["trust"]["measure_reasons"]
 
 
 def judge_calibration(row: Row) -> tuple[str, str, str]:
