@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.engine.columns import schema
+from hcat.language.expressions import read_expressions
 
 SCREENED_SCHEMA: Final = schema(
     "string: text_id screening_key injection_rule restricted_topic restricted_example",
@@ -25,60 +27,8 @@ SCREENED_SCHEMA: Final = schema(
 _SIMILARITY_DIGITS = 5
 
 
-_ORDERS = r"(?:instructions?|rules?|prompts?|guidelines?|directions?|orders?|guardrails?|restrictions?|polic(?:y|ies))"
-_TOLD = (
-    r"(?:earlier|previous|prior|above|preceding|former|initial|original|existing|your|all|any"
-    r"|every|the|system|safety|these|those|that|of)"
-)
-
-
-#: The closed list of patterns, in the order in which they are tried.
-INJECTION_PATTERNS: Final = {
-    "override": (
-        rf"\b(?:ignore|disregard|forget|override|bypass|overlook|neglect|drop|set aside)\b(?:\W+{_TOLD})*\W+"
-        rf"(?:\w+\W+){{0,2}}?{_ORDERS}\b"
-        r"|\b(?:ignore|disregard|forget) (?:everything|all|whatever|anything)\b.{0,40}\b(?:before"
-        r"|above|told|said|earlier|"
-        r"know|so far|learn(?:ed|t))\b"
-    ),
-    "prompt_leak": (
-        r"\b(?:reveal|repeat|print|show|output|display|leak|disclose|recite|tell|give|reproduce"
-        r"|write out|summari[sz]e)\b"
-        r".{0,40}\b(?:(?:system|hidden|initial|secret|original|internal|developer) (?:prompt|message|instructions?|"
-        r"configuration)|your (?:exact |full |own )?(?:prompt|instructions?|configuration|system message))\b"
-        r"|\bwhat (?:is|are|were) your (?:system |hidden |initial |original )?(?:prompt|instructions)\b"
-    ),
-    "role_play": (
-        r"\b(?:you are|act as|pretend (?:to be|that you are|you are)|play|role-?play"
-        r"|imagine (?:you are|being)|behave like)"
-        r"\b.{0,80}\b(?:without (?:any )?(?:rules|restrictions|limits?|filters?|guidelines|ethics)|no (?:rules|"
-        r"restrictions|limits|filters)|unrestricted|unfiltered|uncensored|jailbroken|evil|anything now)\b"
-        r"|\b(?:DAN|jailbreak|developer|god|sudo|debug|admin)[ -]mode\b|\bdo anything now\b|\bjailbreak\b"
-    ),
-    "false_authority": (
-        r"\[?\b(?:system|admin(?:istrator)?|developer|operator)\b ?(?:message|notice|override|prompt)?\]\W"
-        r"|^\W*(?:system|developer|assistant) ?:"
-        r"|\bi am (?:the|your|an?) (?:administrator|developer|creator|operator|system owner)\b"
-        r"|\bsafety (?:rules|filters?|checks?|systems?) (?:are|is|have been"
-        r"|has been)?\W*(?:now )?(?:switched |turned )?"
-        r"(?:off|disabled|deactivated|lifted|suspended)\b"
-        r"|<\|?(?:im_start|im_end|system|endoftext)\|?>|\[/?INST\]|<</?SYS>>"
-    ),
-    "forced_output": (
-        r"\b(?:reply|respond|answer|say|write|output|begin|start|confirm)\b.{0,30}\b(?:only"
-        r"|nothing (?:else|but)|just)\b"
-        r".{0,15}\b(?:with|the word|and nothing)\b|\b(?:and|say|write|output) \S+ and nothing else\b"
-        r"|\b(?:new|real|actual) (?:task|instructions?|orders?)\W*:"
-        r"|\bfrom now on\b.{0,60}\b(?:you|every|each|all|begin|"
-        r"answers?|repl(?:y|ies))\b|\bend of (?:the )?(?:question|prompt|context|input|instructions)\b"
-    ),
-    "smuggled_order": (
-        r"\b(?:translate|decode|decrypt|decipher|base64|rot13)\b.{0,80}\b(?:and"
-        r"|then)\b.{0,30}\b(?:carry (?:it|them) out|"
-        r"execute|obey|follow|do what|run)\b"
-        r"|\bthe (?:answer|only (?:permitted|allowed|correct) answer)(?: to (?:every|all|any) questions?)? is \S+"
-    ),
-}
+#: Name -> expression, in the order in which they are tried.
+INJECTION_PATTERNS: Final[Mapping[str, str]] = read_expressions(Path(__file__).with_name("injections.yml"))["patterns"]
 
 
 def find_injection(text: str) -> str | None:

@@ -10,8 +10,7 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import yaml
-
+from hcat.language.expressions import read_expressions
 from hcat.language.features import extract_features
 from hcat.test_set.generation.clauses import Clause
 from hcat.test_set.generation.english import (
@@ -75,13 +74,8 @@ _EXPRESSIONS = {
 
 def _read_patterns() -> tuple[Pattern, ...]:
     """Return the patterns of the file ``patterns.yml``, with the expressions in place of their names."""
-    written = yaml.safe_load(Path(__file__).with_name("patterns.yml").read_text(encoding="utf-8"))
-    known = _EXPRESSIONS | {name: "".join(parts) for name, parts in written["expressions"].items()}
-
-    def spell_out(parts: str | list[str]) -> str:
-        return re.sub(r"<([A-Z_]+)>", lambda name: known[name[1]], "".join(parts))
-
-    return tuple(Pattern(**{field: spell_out(parts) for field, parts in each.items()}) for each in written["patterns"])
+    written = read_expressions(Path(__file__).with_name("patterns.yml"), _EXPRESSIONS)
+    return tuple(Pattern(**each) for each in written["patterns"])
 
 
 #: In the order in which they are tried.

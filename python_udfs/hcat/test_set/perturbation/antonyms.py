@@ -2,34 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Final
 
+from hcat.language.expressions import read_expressions
 from hcat.test_set.perturbation.forms import OBJECT, article_for, find_article, in_case_of, is_opening, third_person
 from hcat.test_set.perturbation.sentences import CHARACTERS_BEFORE, Edit
 
-_PLAIN_ANTONYMS = """
-above below, active inactive, add remove, added removed, adding removing, adds removes, advantage disadvantage, after
-before, allow forbid, allowed forbidden, allowing forbidding, allows forbids, always never, at_least at_most, attached
-detached, authorised unauthorised, authorized unauthorized, available unavailable, best worst, better worse, borrower
-lender, bought sold, buy sell, buyer seller, buying selling, buys sells, cheap expensive, complete incomplete, correct
-incorrect, credit debit, daily weekly, difficult easy, direct indirect, domestic foreign, earlier later, earliest
-latest, early late, eligible ineligible, employee employer, end start, ended started, ending starting, ends starts,
-everybody nobody, everything nothing, excluding including, external internal, fall rise, fallen risen, falling rising,
-falls rises, faster slower, fell rose, first last, fixed variable, for_a_fee free_of_charge, free chargeable, full
-partial, full-time part-time, good bad, high low, higher lower, highest lowest, inside outside, insured uninsured,
-landlord tenant, large small, larger smaller, largest smallest, legal illegal, less more, limited unlimited, long short,
-longer shorter, longest shortest, long-term short-term, majority minority, mandatory voluntary, maximum minimum, minus
-plus, monthly yearly, necessary unnecessary, new old, older younger, oldest youngest, next previous, no_less_than
-no_more_than, offline online, often rarely, or_over or_under, over under, permanent temporary, positive negative,
-possible impossible, private public, profit loss, profits losses, protected unprotected, receive send, received sent,
-receives sends, receiving sending, recipient sender, required optional, safe unsafe, secured unsecured, simple complex,
-strength weakness, strengths weaknesses, strong weak, stronger weaker, usually seldom, valid invalid, with without
-"""
-_REGULAR_VERBS = """
-accept reject, activate deactivate, appear disappear, approve decline, block unblock, connect disconnect, download
-upload, enable disable, encourage discourage, export import, improve worsen, include exclude, increase decrease, lock
-unlock, open close, strengthen weaken
-"""
+_LISTS = read_expressions(Path(__file__).with_name("antonyms.yml"))
 
 
 def _inflect(verb: str) -> tuple[str, str, str, str]:
@@ -43,8 +23,8 @@ def _read_pairs(listed: str) -> list[list[str]]:
 
 
 def _collect_antonyms() -> dict[str, str]:
-    pairs = _read_pairs(_PLAIN_ANTONYMS)
-    for left, right in _read_pairs(_REGULAR_VERBS):
+    pairs = _read_pairs(_LISTS["plain"])
+    for left, right in _read_pairs(_LISTS["regular_verbs"]):
         pairs += [[*pair] for pair in zip(_inflect(left), _inflect(right), strict=True)]
     return {word: opposite for left, right in pairs for word, opposite in ((left, right), (right, left))}
 
@@ -59,58 +39,13 @@ _ANTONYM = re.compile(
     + r")(?![\w'\u2019-])",
     re.IGNORECASE,
 )
-_VERB_OBJECT = r"\s+(?:the|an?|your|our|this|these|it|them)\b"
-_NO_END = r"(?=\s*(?:[.,;:!?)]|\Z))"
-_BEHIND_BE = r"(?<!\bis\s)(?<!\bare\s)(?<!\bwas\s)(?<!\bwere\s)(?<!\bbe\s)(?<!\bbeen\s)(?<!\bnot\s)\Z"
-# Where a word has another meaning, or its opposite another grammar: patterns for the text before and behind it.
 _UNSUITABLE = {
-    word: (re.compile(f"(?:{before})\\Z", re.IGNORECASE) if before else None, re.compile(behind) if behind else None)
-    for word, before, behind in (
-        ("above", r"\bthe\s", ""),
-        ("added", "", r"\s+to\b"),
-        ("after", r"\b(?:look(?:s|ed|ing)?|soon|shortly|named|day)\s", rf"\s+all\b|{_NO_END}"),
-        ("allowed", _BEHIND_BE, ""),
-        ("before", r"\b(?:as|than|ever|never|once|like)\s", _NO_END),
-        ("authorised", r"\b(?:i|you|we|they|he|she|it|never|has|have|had)\s", _VERB_OBJECT),
-        ("authorized", r"\b(?:i|you|we|they|he|she|it|never|has|have|had)\s", _VERB_OBJECT),
-        ("close", r"\bto a\s", r"\s+to\b"),
-        ("complete", "", _VERB_OBJECT),
-        ("correct", "", _VERB_OBJECT),
-        ("credit", r"\bfor\s", r"\s+(?:checks?|history|limits?|lines?|rating|risk|scores?)\b"),
-        ("direct", "", rf"\s+debits?\b|{_VERB_OBJECT}"),
-        ("end", r"\b(?:in the|week)\s", r"\s+(?:up|to end)\b"),
-        ("fall", "", r"\s+(?:on|within|under|into|for|out|behind|back|due|short)\b"),
-        ("falls", "", r"\s+(?:on|within|under|into|for|out|behind|back|due|short)\b"),
-        ("fell", "", r"\s+(?:on|within|under|into|for|out|behind|back|due|short)\b"),
-        ("free", r"\b(?:feel|set|toll|tax|interest)\s", r"\s+(?:of|from|up)\b"),
-        ("good", r"\b(?:as|for)\s", r"\s+(?:faith|as)\b"),
-        ("high", "", r"\s+(?:street|school)\b"),
-        ("large", r"\b(?:at|and)\s", ""),
-        ("last", r"(?<!\bthe\s)(?<!\byour\s)(?<!\bour\s)(?<!\btheir\s)(?<!\bits\s)(?<!\bwas\s)(?<!\bwere\s)\Z", ""),
-        ("less", r"\b(?:much|the)\s", ""),
-        ("limited", "", r"\s+(?:to|by)\b"),
-        ("long", r"\b(?:as|so|how|before)\s", r"\s+as\b"),
-        ("longer", r"\bno\s", ""),
-        ("loss", r"\b(?:any|further|the|your)\s", ""),
-        ("lower", "", _VERB_OBJECT),
-        ("more", r"\b(?:once|any|one|no|further|and|much|many|few|some|the)\s", ""),
-        ("next", "", r"\s+to\b"),
-        ("old", r"\b(?:years?|months?|weeks?|days?|how)\s", ""),
-        ("over", "", r"(?!\s+[$\u00a3\u20ac\u00a5]?[0-9])"),
-        ("receive", "", r"(?:\s+\w+){0,3}\s+from\b"),
-        ("received", "", r"(?:\s+\w+){0,3}\s+from\b"),
-        ("receives", "", r"(?:\s+\w+){0,3}\s+from\b"),
-        ("required", "", r"\s+(?:to|by)\b"),
-        ("rise", r"\bgiv(?:e|es|en|ing)\s", ""),
-        ("send", "", r"\s+(?:us|you|me|them|him|her)\b|(?:\s+\w+){0,3}\s+to\b"),
-        ("sends", "", r"\s+(?:us|you|me|them|him|her)\b|(?:\s+\w+){0,3}\s+to\b"),
-        ("sent", "", r"\s+(?:us|you|me|them|him|her)\b|(?:\s+\w+){0,3}\s+to\b"),
-        ("short", r"\b(?:in|falls?|runs?)\s", r"\s+of\b"),
-        ("under", "", r"(?!\s+[$\u00a3\u20ac\u00a5]?[0-9])"),
-        ("with", r"\b(?:together|along|deals?|agrees?|comply|starts?|ends?|begins?)\s", r"\s+(?:effect|no|respect)\b"),
-        ("without", "", r"\s+(?:\w+ing|any)\b"),
+    word: (
+        re.compile(f"(?:{texts['before']})\\Z", re.IGNORECASE) if "before" in texts else None,
+        re.compile(texts["behind"]) if "behind" in texts else None,
     )
-}  # fmt: skip
+    for word, texts in _LISTS["unsuitable"].items()
+}
 _BEHIND_STATE = re.compile(r"\b(?:is|are|stays?|remains?|keeps?)\s+(?:(?:now|also|only|still|always)\s+)?\Z", re.I)
 _BEHIND_LETTER = re.compile(r"[^\W\d_]\s+\Z")
 _BEHIND_PASSIVE = re.compile(r"\b(?:was|were|be|been|being|has|have|had)\s+\Z", re.IGNORECASE)

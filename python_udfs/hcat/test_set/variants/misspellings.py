@@ -6,8 +6,11 @@ import functools
 import itertools
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from random import Random
 from typing import Final
+
+import yaml
 
 from hcat.engine.devices import packaged_folder
 from hcat.language.text import STOP_WORDS
@@ -49,45 +52,10 @@ def _neighbours() -> dict[str, str]:
 NEIGHBOURS: Final = _neighbours()
 """Letter -> letters of the keys around it on a QWERTY keyboard."""
 
-# (what is written, what is heard); `(?<=.)` keeps the first letter
-_SOUNDS: Final = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"(?<=.)ie", "ei"),
-        (r"(?<=.)ei", "ie"),
-        (r"(?<=.)able\Z", "ible"),
-        (r"(?<=.)ible\Z", "able"),
-        (r"(?<=.)ance", "ence"),
-        (r"(?<=.)ence", "ance"),
-        (r"(?<=.)ant\Z", "ent"),
-        (r"(?<=.)ent\Z", "ant"),
-        (r"(?<=.)ph", "f"),
-        (r"(?<=.)ssion", "sion"),
-        (r"(?<=.)tion", "sion"),
-        (r"(?<=.)ea(?=[^u])", "ee"),
-        (r"(?<=.)ee", "ea"),
-        (r"(?<=.)ck", "k"),
-        (r"(?<=.)c(?=[eiy])", "s"),
-        (r"(?<=.)s(?=[ei][a-z])", "c"),
-        (r"(?<=.)er\Z", "or"),
-        (r"(?<=.)or\Z", "er"),
-        (r"(?<=.)ar\Z", "er"),
-        (r"(?<=.)ary\Z", "ery"),
-        (r"(?<=.)ely\Z", "ly"),
-        (r"(?<=.)ous\Z", "us"),
-        (r"(?<=.)wh", "w"),
-        (r"(?<=.)ght", "gt"),
-        (r"(?<=.)([bcdfglmnprst])\1", r"\1"),
-        (r"(?<=[aeiou])([lmnprst])(?=[aeiou])", r"\1\1"),
-        # a vowel that is hardly heard is written as another one
-        (r"(?<=[aeiouy][^aeiouy])a(?=[^aeiouy])", "e"),
-        (r"(?<=[aeiouy][^aeiouy])e(?=[^aeiouy])", "a"),
-        (r"(?<=[aeiouy][^aeiouy])e(?=[^aeiouy]{2})", "i"),
-        (r"(?<=[aeiouy][^aeiouy])i(?=[^aeiouy])", "e"),
-        (r"(?<=[aeiouy][^aeiouy])o(?=[^aeiouy])", "a"),
-        (r"(?<=[aeiouy][^aeiouy])u(?=[^aeiouy])", "e"),
-    )
-)
+_SOUNDS: Final = [
+    (re.compile(written), heard)
+    for written, heard in yaml.safe_load(Path(__file__).with_name("sounds.yml").read_text(encoding="utf-8")).items()
+]
 
 
 @functools.lru_cache(maxsize=1)

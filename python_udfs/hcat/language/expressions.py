@@ -1,0 +1,31 @@
+"""Regular expressions that stand in YAML beside the module that reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+def read_expressions(path: Path, known: Mapping[str, str] | None = None) -> Any:
+    """Return what a YAML file holds, with expressions in place of their names ``<NAME>``.
+
+    Names are those of `known` and of the key ``expressions`` of the file. A list of texts is one text in parts.
+    """
+    written = yaml.safe_load(path.read_text(encoding="utf-8"))
+    names = dict(known or {})
+
+    def spell_out(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: spell_out(each) for key, each in value.items()}
+        if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+            return [spell_out(each) for each in value]
+        text = "".join(value)
+        return re.sub(r"<([A-Z_]+)>", lambda name: names[name[1]], text)
+
+    for name, value in written.pop("expressions", {}).items():
+        names[name] = spell_out(value)
+    return spell_out(written)
