@@ -213,9 +213,8 @@ def test_every_mart_has_a_reader_and_the_report_names_all_that_it_reads(manifest
     nodes = manifest["nodes"].values()
     marts = {node["name"] for node in nodes if node["resource_type"] == "model" and node["access"] == "public"}
     assert sorted(marts - set().union(*readers.values())) == []
-    report = "\n".join(
-        path.read_text(encoding="utf-8") for path in (REPOSITORY / "python_udfs" / "hcat" / "report").rglob("*.py")
-    )
+    room = REPOSITORY / "python_udfs" / "hcat" / "report"
+    report = "\n".join(path.read_text(encoding="utf-8") for kind in ("*.py", "*.sql") for path in room.rglob(kind))
     read = {mart for mart in marts if re.search(rf"\b{mart}\b", report)}
     of_jobs = {"test_set", "grammar_queries", "judges"}
     named = set().union(*(readers[name] for name in {"validation_report", *of_jobs}))

@@ -45,10 +45,11 @@ _LIBRARIES: Final = (
 
 
 def hash_code() -> str:
-    """Return one SHA-256 of the package's code, YAML and weights: it tells two states of a version apart."""
+    """Return one SHA-256 of the package's code, queries, YAML and weights: it tells two states of a version apart."""
     root = Path(hcat.__file__).parent
     weights = (path for path in (root / "encoders" / "weights").rglob("*") if path.is_file())
-    return hash_files(root, [*root.rglob("*.py"), *root.rglob("*.yml"), *weights])
+    written = (path for kind in ("*.py", "*.sql", "*.yml") for path in root.rglob(kind))
+    return hash_files(root, [*written, *weights])
 
 
 def describe_environment() -> pa.Table:

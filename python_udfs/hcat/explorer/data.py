@@ -1,4 +1,4 @@
-"""What the explorer reads of a build: every statement, and the names of tables and columns, stand in this module alone.
+"""What the explorer reads of a build: statements stand in ``queries.sql``, and here what is made of their rows.
 
 Two kinds of data leave it. Columns of NumPy hold one value per interaction, worst interaction first: scores, statuses,
 segments. Rows of dictionaries hold what is read when somebody opens an interaction: texts, sentences, chunks, ratings.
@@ -8,12 +8,14 @@ Texts are the masked ones, unless the caller asks for the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.warehouse import Row, Warehouse, WarehouseError
+from hcat.engine.warehouse import Row, Warehouse, WarehouseError, read_queries
 from hcat.report.data import SCORE_STATUSES
 from hcat.review.texts import LOGGED_CONTEXTS, LOGGED_INTERACTIONS, LOGGED_TABLES
 
+QUERIES: Final = read_queries(Path(__file__).with_name("queries.sql"))
 #: Words that the page writes as numbers, as those of SCORE_STATUSES: their place in the list is the number.
 OUTCOMES: Final = ("answered", "refused", "empty")
 VERDICTS: Final = ("acceptable", "failing", "undecided", "not judged")
@@ -21,36 +23,7 @@ LABELS: Final = ("accepted", "failed", "not rated")
 #: What stands between several flags or tags of an interaction.
 SEPARATOR: Final = "\x1f"
 
-# Worst first: failing by verdict, then undecided, then the lower score. The id makes the order whole.
-ORDER_INTERACTIONS: Final = """
-with judged as (
-    select
-        evaluations.interaction_id,
-        min(
-            case
-                when evaluations.metric_name = $score_metric and evaluations.score_status in ('scored', 'truncated')
-                    then evaluations.raw_score * case when metrics.direction = 'higher_is_better' then 1 else -1 end
-            end
-        ) as merit,
-        min(evaluations.human_label) as label
-    from fct_evaluations as evaluations
-    inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-    group by evaluations.interaction_id
-),
-
-ordered as (
-    select
-        interactions.interaction_id,
-        judged.label,
-        row_number() over (
-            order by case verdicts.verdict when 'failing' then 0 when 'acceptable' then 2 else 1 end,
-                judged.merit nulls last, interactions.interaction_id
-        ) - 1 as position
-    from fct_interactions as interactions
-    left join judged on interactions.interaction_id = judged.interaction_id
-    left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
-)
-"""
+ORDER_INTERACTIONS: Final = QUERIES["order_interactions"]
 
 #: {dimensions}: one expression per dimension, of :func:`_express_dimension`; the names come from marts of the build.
 LIST_INTERACTIONS: Final = (
@@ -118,21 +91,7 @@ select distinct dimension from fct_marginal_weaknesses where dimension <> 'all' 
 #: A mask may have broken the JSON of a record: then it has no tags.
 _TAGS: Final = "case when json_valid(interactions.tags) then interactions.tags end"
 
-#: Tags with more values than this are no facet.
-COUNT_TAG_VALUES: Final = """
-with entries as (
-    select unnest(json_keys(tags)) as tag, tags
-    from (select case when json_valid(tags) then tags end as tags from fct_interactions)
-    where json_type(tags) = 'OBJECT'
-)
-
-select tag, count(distinct json_extract_string(tags, '$."' || tag || '"')) as count_values
-from entries
-where tag not in (select dimension from fct_marginal_weaknesses) and tag not like '%"%'
-group by tag
-having count_values <= $maximum
-order by tag
-"""
+COUNT_TAG_VALUES: Final = QUERIES["count_tag_values"]
 
 LIST_SCORES: Final = (
     ORDER_INTERACTIONS
@@ -164,197 +123,34 @@ where list_contains($metric_names::varchar[], evaluations.metric_name)
 """
 )
 
-# Grades along the ranks, and how many relevant chunks were not retrieved. A chunk counts at its first rank.
-LIST_RANKINGS: Final = """
-with contexts as (
-    select
-        interaction_id,
-        rank,
-        case when row_number() over (partition by interaction_id, chunk_id order by rank) = 1 then grade end as grade
-    from fct_retrieved_contexts
-)
-
-select
-    interactions.interaction_id,
-    coalesce(
-        string_agg(coalesce(contexts.grade, 0)::integer, ',' order by contexts.rank)
-            filter (where contexts.rank is not null),
-        ''
-    ) as grades,
-    coalesce(any_value(len(interactions.missed_chunk_ids)), 0) as count_missed
-from fct_interactions as interactions
-left join contexts on interactions.interaction_id = contexts.interaction_id
-where interactions.has_graded_retrieval
-group by interactions.interaction_id
-"""
+LIST_RANKINGS: Final = QUERIES["list_rankings"]
 RANKING_TABLES: Final = ("fct_interactions.missed_chunk_ids", "fct_retrieved_contexts")
 
-LIST_TEXTS: Final = """
-select
-    interactions.interaction_id,
-    interactions.query_id,
-    interactions.conversation_key,
-    interactions.turn_index,
-    interactions.asked_at,
-    interactions.expected_behaviour,
-    interactions.refusal_rule,
-    verdicts.verdict_reason,
-    texts.query_text,
-    texts.answer,
-    texts.reference_answer
-from fct_interactions as interactions
-left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
-inner join {texts} as texts on interactions.interaction_id = texts.interaction_id
-where list_contains($interaction_ids::varchar[], interactions.interaction_id)
-"""
+LIST_TEXTS: Final = QUERIES["list_texts"]
 
-LIST_EARLIER_TURNS: Final = """
-select turns.interaction_id, earlier.turn_index, earlier.query_text, earlier.answer
-from fct_interactions as turns
-inner join (
-    select interactions.conversation_key, interactions.turn_index, texts.query_text, texts.answer
-    from fct_interactions as interactions
-    inner join {texts} as texts on interactions.interaction_id = texts.interaction_id
-) as earlier
-    on turns.conversation_key = earlier.conversation_key and turns.turn_index > earlier.turn_index
-where list_contains($interaction_ids::varchar[], turns.interaction_id)
-qualify row_number() over (partition by turns.interaction_id order by earlier.turn_index desc) <= $maximum
-order by turns.interaction_id, earlier.turn_index
-"""
+LIST_EARLIER_TURNS: Final = QUERIES["list_earlier_turns"]
 
-#: {text}: the masked text, or the one that the application saw.
-LIST_CONTEXTS: Final = """
-select
-    contexts.interaction_id,
-    contexts.rank,
-    contexts.chunk_id,
-    contexts.retrieval_score,
-    coalesce(documents.title, contexts.document_id) as document,
-    {text} as text,
-    contexts.grade,
-    list_contains(queries.source_chunk_ids, contexts.chunk_id) as is_source
-from fct_retrieved_contexts as contexts
-inner join fct_interactions as interactions on contexts.interaction_id = interactions.interaction_id
-left join dim_documents as documents on contexts.document_id = documents.document_id
-left join dim_queries as queries on interactions.query_id = queries.query_id
-{joins}
-where list_contains($interaction_ids::varchar[], contexts.interaction_id)
-order by contexts.interaction_id, contexts.rank, contexts.chunk_id
-"""
+LIST_CONTEXTS: Final = QUERIES["list_contexts"]
 _LOGGED_CONTEXTS: Final = f"""left join {LOGGED_CONTEXTS} as logged
     on contexts.interaction_id = logged.interaction_id and contexts.rank = logged.rank"""
 _LOGGED_CHUNKS: Final = """left join base_chunks as logged
     on missed.chunk_id = logged.chunk_id and logged.record_status = 'staged'"""
-# Relevant chunks that the application did not retrieve, the most relevant first.
-LIST_MISSED: Final = """
-with missed as (
-    select
-        interaction_id,
-        query_id,
-        unnest(missed_chunk_ids) as chunk_id,
-        unnest(missed_chunk_grades) as grade
-    from fct_interactions
-    where list_contains($interaction_ids::varchar[], interaction_id)
-)
+LIST_MISSED: Final = QUERIES["list_missed"]
 
-select
-    missed.interaction_id,
-    missed.chunk_id,
-    missed.grade,
-    coalesce(chunks.title, chunks.document_id) as document,
-    {text} as text,
-    list_contains(queries.source_chunk_ids, missed.chunk_id) as is_source
-from missed
-inner join dim_chunks as chunks on missed.chunk_id = chunks.chunk_id
-left join dim_queries as queries on missed.query_id = queries.query_id
-{joins}
-order by missed.interaction_id, missed.grade desc, missed.chunk_id
-"""
+LIST_SENTENCES: Final = QUERIES["list_sentences"]
+LIST_RATINGS: Final = QUERIES["list_ratings"]
 
-LIST_SENTENCES: Final = """
-select
-    evidence.interaction_id,
-    evidence.sentence_index,
-    evidence.sentence_text,
-    evidence.evidence_text,
-    case when evidence.is_contradicted then evidence.contradicting_text end as contradicting_text,
-    evidence.unsupported,
-    evidence.contradicted,
-    evidence.displaced,
-    evidence.evidence_chunk_id,
-    evidence.evidence_rank,
-    evidence.similarity,
-    evidence.entailment_probability as entailment,
-    evidence.contradiction_probability as contradiction,
-    evidence.support_probability as support,
-    coalesce(evidence.support_contributions, '') as signals,
-    coalesce(evidence.is_least_grounded, false) as is_least_grounded,
-    coalesce(evidence.claims_nothing, false) as claims_nothing,
-    coalesce(evidence.is_contradicted, false) as is_contradicted,
-    coalesce(evidence.is_flagged, false) as is_unsupported
-from fct_sentence_evidence as evidence
-where list_contains($interaction_ids::varchar[], evidence.interaction_id) and evidence.sentence_index < $maximum
-order by evidence.interaction_id, evidence.sentence_index
-"""
-# Raters are numbered within an interaction: who they are is nothing that the page says.
-LIST_RATINGS: Final = """
-select
-    interaction_id,
-    criterion,
-    coalesce(rater_kind, 'unknown') as rater_kind,
-    dense_rank() over (partition by interaction_id order by rater) as rater,
-    coalesce(nullif(rating_pass, 0), 1) as reading,
-    scale_point
-from fct_ratings
-where list_contains($interaction_ids::varchar[], interaction_id)
-order by interaction_id, criterion, 4, rating_pass
-"""
+LIST_SCALES: Final = QUERIES["list_scales"]
 
-LIST_SCALES: Final = """
-select criterion, scale_point as point, scale_label as label, guideline_text as text
-from rating_scales
-order by criterion, scale_point
-"""
+LIST_LABELS: Final = QUERIES["list_labels"]
 
-LIST_LABELS: Final = """
-select interaction_id, metric_name, human_label, label_rater_kind
-from fct_evaluations
-where human_label is not null and list_contains($interaction_ids::varchar[], interaction_id)
-order by interaction_id, metric_name
-"""
+LIST_DETAILS: Final = QUERIES["list_details"]
 
-LIST_DETAILS: Final = """
-select evaluations.interaction_id, evaluations.metric_name, evaluations.detail
-from fct_evaluations as evaluations
-inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-where
-    list_contains($interaction_ids::varchar[], evaluations.interaction_id)
-    and metrics.is_primary
-    and coalesce(evaluations.detail, '') <> ''
-    and metrics.family <> 'groundedness'
-order by evaluations.interaction_id, evaluations.metric_name
-"""
+LIST_CAUSES: Final = QUERIES["list_causes"]
 
-LIST_CAUSES: Final = """
-select interaction_id, metric_name, fault, reason
-from fct_failure_causes
-where list_contains($interaction_ids::varchar[], interaction_id)
-order by interaction_id, metric_name
-"""
+LIST_FLAGS: Final = QUERIES["list_flags"]
 
-LIST_FLAGS: Final = """
-select interaction_id, flag_name as flag, subject, evidence
-from fct_query_flags
-where list_contains($interaction_ids::varchar[], interaction_id)
-order by interaction_id, flag_name, subject
-"""
-
-LIST_PRIVATE_VALUES: Final = """
-select interaction_id, entity_type as type, exposure, masked, is_leak
-from fct_privacy_findings
-where list_contains($interaction_ids::varchar[], interaction_id)
-order by interaction_id, privacy_finding_id
-"""
+LIST_PRIVATE_VALUES: Final = QUERIES["list_private_values"]
 
 _CELL_COLUMNS: Final = """
     cells.count_interactions,
@@ -411,72 +207,21 @@ where cells.second_dimension not like '% x %'
 order by metric_name, first_dimension, second_dimension nulls first, first_segment, second_segment
 """
 
-# columns of these lists are named as in the page
-LIST_FINDING_CELLS: Final = """
-select
-    finding_id, strftime(first_seen_at, '%Y-%m-%d') as "firstSeen", strftime(last_seen_at, '%Y-%m-%d') as "lastSeen",
-    strftime(confirmed_at, '%Y-%m-%d') as confirmed, strftime(retested_at, '%Y-%m-%d') as retested,
-    strftime(closed_at, '%Y-%m-%d') as closed, count_runs_seen as "countRuns", count_new_interactions as "countNew",
-    new_difference as "newDifference", retest_difference as "retestDifference", retest_lower as "retestLow",
-    retest_upper as "retestHigh"
-from fct_findings
-"""
+LIST_FINDING_CELLS: Final = QUERIES["list_finding_cells"]
 
-LIST_FINDING_EXAMPLES: Final = """
-select finding_id, unnest(example_interaction_ids) as interaction_id
-from fct_findings
-where list_contains($finding_ids::varchar[], finding_id)
-"""
+LIST_FINDING_EXAMPLES: Final = QUERIES["list_finding_examples"]
 
-# interactions without a time belong to no week
-# The one rate of each criterion, which every page reads.
-LIST_RATES: Final = """
-select criterion, system, population, dimension, segment, count_interactions, failure_rate, failure_rate_lower,
-    failure_rate_upper
-from fct_failure_rates
-where dimension in ('all', 'period') and failure_rate is not null
-order by criterion, system, population, dimension, segment
-"""
+LIST_RATES: Final = QUERIES["list_rates"]
 
-LIST_WEEKS: Final = """
-select metric_name, dimension, segment, strftime(week_start, '%Y-%m-%d') as week, week_status as status, count_scored,
-    mean_score, mean_lower, mean_upper, share_failing, share_failing_lower, share_failing_upper
-from fct_metric_weeks
-where week_start is not null
-order by metric_name, dimension, segment, week_start
-"""
+LIST_WEEKS: Final = QUERIES["list_weeks"]
 
-LIST_ALARMS: Final = """
-select metric_name as metric, dimension, segment, test, detail, strftime(window_start, '%Y-%m-%d') as start,
-    strftime(window_end, '%Y-%m-%d') as "end", window_weeks as weeks,
-    strftime(reference_start, '%Y-%m-%d') as "referenceStart", strftime(reference_end, '%Y-%m-%d') as "referenceEnd",
-    value_reference as reference, value_window as value, difference, difference_lower as low, difference_upper as high,
-    band_lower as "bandLow", band_upper as "bandHigh", q_value as q, alarm_level as level,
-    coalesce(is_drifting, false) as "isDrifting"
-from fct_metric_drift
-where status = 'tested'
-order by "isDrifting" desc, q_value nulls last, metric_name, dimension, segment, test, window_weeks
-"""
+LIST_ALARMS: Final = QUERIES["list_alarms"]
 
-LIST_COMPARISONS: Final = """
-select application, baseline_version, candidate_version, metric_name as metric, measurement, verdict,
-    count_pairs as "countPairs", count_clusters as "countClusters", baseline_value as before, candidate_value as after,
-    difference, difference_lower as low, difference_upper as high, count_regressions as regressions,
-    count_improvements as improvements
-from fct_version_comparisons
-where dimension = 'all' and is_latest
-order by application, baseline_version, candidate_version, family <> 'headline', metric_name, measurement
-"""
+LIST_COMPARISONS: Final = QUERIES["list_comparisons"]
 
 LIST_LIVE: Final = "select distinct system from fct_interactions where version_role = 'candidate' order by system"
 
-LIST_VERSIONS: Final = """
-select distinct coalesce(application, 'unnamed') as application, application_version as version, min(asked_at) as first
-from fct_interactions
-where application_version is not null
-group by 1, 2
-order by application, first nulls last, version
-"""
+LIST_VERSIONS: Final = QUERIES["list_versions"]
 
 
 def list_dimensions(source: Warehouse) -> list[str]:

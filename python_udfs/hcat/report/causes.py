@@ -7,30 +7,12 @@ from typing import Final
 from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Block
+from hcat.report.queries import QUERIES
 from hcat.report.showing import MAXIMUM_SYSTEMS
 
-COUNT_RETRIEVAL_CAUSES: Final = """
-select
-    system,
-    count(distinct interaction_id) as count_interactions,
-    count(distinct interaction_id) filter (where failure_cause = 'retrieval') as count_retrieval,
-    count(distinct interaction_id) filter (where failure_cause = 'generation') as count_generation
-from fct_retrieval_quality
-group by system
-order by count_interactions desc, system
-"""
+COUNT_RETRIEVAL_CAUSES: Final = QUERIES["count_retrieval_causes"]
 
-COUNT_FAILURE_CAUSES: Final = """
-select
-    metric_name,
-    count(*) as count_failing,
-    count(*) filter (where fault = 'retrieval') as count_retrieval,
-    count(*) filter (where fault = 'generation') as count_generation,
-    count(*) filter (where fault = 'undetermined') as count_undetermined
-from fct_failure_causes
-group by metric_name
-order by count_failing desc, metric_name
-"""
+COUNT_FAILURE_CAUSES: Final = QUERIES["count_failure_causes"]
 
 
 def describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:

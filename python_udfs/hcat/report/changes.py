@@ -12,6 +12,7 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.ledger import Build
 from hcat.report.outcomes import describe_gates, show_measured
+from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     describe_segment,
@@ -33,50 +34,12 @@ COUNTS: Final = WORDS["changes"]["counts"]
 #: What a build before the signed one may not have kept.
 _HISTORY: Final = ("fct_run_metrics", "fct_findings.confirmed_build_number")
 
-COMPARE_GATES: Final = """
-with before as (select * from fct_threshold_gates where run_id = $signed_run),
-after as (select * from fct_threshold_gates where run_id = $run)
+COMPARE_GATES: Final = QUERIES["compare_gates"]
 
-select
-    coalesce(after.gate_name, before.gate_name) as gate_name,
-    coalesce(after.measurement, before.measurement) as measurement,
-    before.verdict as verdict_before,
-    after.verdict as verdict_after,
-    before.measured_value as value_before,
-    after.measured_value as value_after,
-    before.threshold as threshold_before,
-    after.threshold as threshold_after
-from before
-full outer join after on before.gate_name = after.gate_name
-where before.verdict is distinct from after.verdict or before.threshold is distinct from after.threshold
-order by coalesce(after.verdict, '') = 'passed', gate_name
-"""
-
-# {event} is one of the three columns of EVENTS, never data
-LIST_FINDINGS: Final = """
-select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
-from fct_findings
-where {event} > $signed and {event} <= $built
-order by {event}, metric_name, finding_id
-"""
+LIST_FINDINGS: Final = QUERIES["changes_list_findings"]
 EVENTS: Final = WORDS["changes"]["events"]
 
-# A figure moved when the value of one build lies outside the interval of the other, on both sides.
-COMPARE_METRICS: Final = """
-with before as (select * from fct_run_metrics where run_id = $signed_run),
-after as (select * from fct_run_metrics where run_id = $run)
-
-select
-    coalesce(after.metric_name, before.metric_name) as metric_name,
-    {columns},
-    before.threshold as threshold_before,
-    after.threshold as threshold_after,
-    before.threshold is distinct from after.threshold as is_decided_anew,
-    {moved}
-from before
-full outer join after on before.metric_name = after.metric_name
-order by metric_name
-"""
+COMPARE_METRICS: Final = QUERIES["compare_metrics"]
 _FIGURES: Final = ("mean_score", "share_failing")
 _COLUMNS: Final = ("count_scored", *(f"{figure}{part}" for figure in _FIGURES for part in ("", "_lower", "_upper")))
 COUNT_METRICS: Final = "select count(*) as count_rows from fct_run_metrics where run_id = $run_id"

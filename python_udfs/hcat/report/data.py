@@ -11,6 +11,7 @@ from hcat.privacy.masking import mask_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.grammar import describe_grammar
+from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
@@ -39,40 +40,14 @@ SCORE_STATUSES: Final = (
     "failed",
 )
 
-COUNT_RECORDS_EVALUATED: Final = """
-select
-    count(*) as count_interactions,
-    count(distinct cluster_id) as count_clusters,
-    count(distinct system) as count_systems,
-    count(distinct topic) as count_topics,
-    count(distinct query_type) as count_query_types,
-    count(distinct language) as count_languages,
-    count(*) filter (where is_answered) as count_answered,
-    count(*) filter (where is_refusal) as count_refusals,
-    min(asked_at) as first_asked_at,
-    max(asked_at) as last_asked_at
-from fct_interactions
-"""
+COUNT_RECORDS_EVALUATED: Final = QUERIES["count_records_evaluated"]
 
 COUNT_DOCUMENTS: Final = (
     "select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks from dim_documents"
 )
 COUNT_QUERIES: Final = "select count(*) as count_queries from dim_queries"
 
-DESCRIBE_SYSTEMS: Final = """
-select
-    system,
-    count(*) as count_interactions,
-    count(distinct cluster_id) as count_clusters,
-    count(*) filter (where is_answered) as count_answered,
-    count(*) filter (where is_refusal) as count_refusals,
-    count(*) filter (where is_refusal and expected_behaviour = 'answer') as count_refused_wrongly,
-    count(*) filter (where expected_behaviour = 'refuse') as count_refusals_due,
-    count(*) filter (where is_answered and not is_refusal and expected_behaviour = 'refuse') as count_answered_wrongly
-from fct_interactions
-group by system
-order by count_interactions desc, system
-"""
+DESCRIBE_SYSTEMS: Final = QUERIES["describe_systems"]
 
 COUNT_STATUSES: Final = f"""
 select metrics.metric_name, metrics.family, metrics.requires,
@@ -83,41 +58,11 @@ group by metrics.metric_name, metrics.family, metrics.requires
 order by bool_or(metrics.is_primary) desc, metrics.family, metrics.metric_name
 """
 
-COUNT_LANGUAGES: Final = """
-select answer_language, language_source, count(*) as count_interactions
-from fct_interactions
-where is_answered
-group by answer_language, language_source
-order by count_interactions desc, answer_language nulls last, language_source
-"""
+COUNT_LANGUAGES: Final = QUERIES["count_languages"]
 
 LIST_RECORD_COUNTS: Final = "select * from int_records_counted order by entity"
 
-LIST_REJECTS: Final = """
-with numbered as (
-    select
-        entity,
-        left(reject_reason, $characters) as reject_reason,
-        source_file,
-        source_row,
-        record_excerpt,
-        row_number() over (
-            partition by entity, left(reject_reason, $characters) order by source_file, source_row, record_id
-        ) as number
-    from stg_rejected_records
-    where kind = 'record'
-)
-
-select
-    entity,
-    reject_reason,
-    count(*) as count_rejected,
-    list(struct_pack(file := source_file, place := source_row, excerpt := record_excerpt) order by number)
-        filter (where number <= $maximum) as examples
-from numbered
-group by entity, reject_reason
-order by entity, count_rejected desc, reject_reason
-"""
+LIST_REJECTS: Final = QUERIES["list_rejects"]
 
 LIST_DELETIONS: Final = "select * from fct_deletions order by deletion_number desc"
 
@@ -136,30 +81,9 @@ qualify row_number() over (partition by dimension order by max(count_interaction
 order by dimension, count_interactions desc, segment
 """
 
-LIST_REPRESENTATIVENESS: Final = """
-select
-    dimension,
-    any_value(status order by status = 'compared' desc) as status,
-    count(*) as count_segments,
-    count(*) filter (where is_untested) as count_untested,
-    sum(count_test_set) as count_test_set,
-    sum(count_production) as count_production,
-    max(statistic) as statistic,
-    max(limit_value) as limit_value,
-    bool_and(is_representative) as is_representative
-from fct_representativeness
-group by dimension
-order by dimension
-"""
+LIST_REPRESENTATIVENESS: Final = QUERIES["list_representativeness"]
 
-# Untested segments first, then the largest deviations from production.
-LIST_DEVIATIONS: Final = """
-select dimension, segment, status, count_test_set, count_production, share_test_set, share_production, difference,
-    difference_lower, difference_upper, is_untested
-from fct_representativeness
-where is_untested or difference_lower > 0 or difference_upper < 0
-order by is_untested desc, abs(difference) desc nulls last, dimension, segment
-"""
+LIST_DEVIATIONS: Final = QUERIES["list_deviations"]
 
 REPRESENTATIVENESS_STATUSES: Final = WORDS["data"]["representativeness_statuses"]
 

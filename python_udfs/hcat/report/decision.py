@@ -10,6 +10,7 @@ from hcat.language.display import clean_label, clean_text
 from hcat.monitoring.decisions import DECISION_CHARACTERS, read_decisions, say_decision
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
+from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
     EXCERPT_CHARACTERS,
@@ -23,41 +24,7 @@ from hcat.report.worst import show_cards
 
 STATES: Final = WORDS["decision"]["states"]
 
-# One answer of each question; answers whose rating is a rule's have no score of their own.
-LIST_TO_READ: Final = """
-with scored as (
-    select evaluations.interaction_id, any_value(evaluations.raw_score order by evaluations.metric_name) as raw_score
-    from fct_evaluations as evaluations
-    inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-    where metrics.is_deciding and metrics.criterion = 'faithfulness'
-    group by evaluations.interaction_id
-),
-
-equal as (
-    select system, query_text, count(*) as count_equal from fct_interactions group by system, query_text
-)
-
-select
-    verdicts.reading_rank,
-    verdicts.verdict,
-    verdicts.verdict_reason,
-    scored.raw_score,
-    equal.count_equal,
-    interactions.interaction_id,
-    interactions.system,
-    interactions.topic,
-    interactions.query_type,
-    left(interactions.query_text, $query_characters) as query_text,
-    left(interactions.answer, $answer_characters) as answer,
-    left(interactions.reference_answer, $sentence_characters) as reference_answer
-from fct_verdicts as verdicts
-inner join fct_interactions as interactions on verdicts.interaction_id = interactions.interaction_id
-inner join equal
-    on interactions.system = equal.system and interactions.query_text is not distinct from equal.query_text
-left join scored on verdicts.interaction_id = scored.interaction_id
-where verdicts.reading_rank is not null
-order by verdicts.reading_rank, verdicts.interaction_id
-"""
+LIST_TO_READ: Final = QUERIES["list_to_read"]
 
 
 def describe_decisions(source: Warehouse) -> list[dict[str, Any]]:

@@ -8,64 +8,24 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block
+from hcat.report.queries import QUERIES
 from hcat.report.showing import format_percent, ratio
 from hcat.report.words import WORDS
 
 CRITERIA: Final = WORDS["grammar"]["criteria"]
 REASONS: Final = WORDS["grammar"]["reasons"]
 
-# Templates in force, with what their texts and values make.
-COUNT_TEMPLATES: Final = """
-select
-    count(*) as count_templates,
-    min(counts.count_texts) as fewest_texts,
-    max(counts.count_texts) as most_texts,
-    sum(counts.count_groups) as count_groups,
-    sum(counts.count_queries) as count_queries,
-    sum(counts.count_fillings) as count_fillings,
-    sum(counts.count_fillings_possible) as count_possible
-from fct_grammar_counts as counts
-inner join fct_grammar_templates as templates
-    on counts.sql_template_id = templates.sql_template_id and templates.template_status = 'accepted'
-having count(*) > 0
-"""
+COUNT_TEMPLATES: Final = QUERIES["count_templates"]
 
-COUNT_CRITERIA = """
-select
-    criterion,
-    count(*) filter (where outcome = 'met') as count_met,
-    count(*) filter (where outcome = 'broken') as count_broken,
-    count(*) filter (where outcome = 'undecided') as count_undecided
-from fct_grammar_checks
-group by criterion
-"""
+COUNT_CRITERIA: Final = QUERIES["count_criteria"]
 
-COUNT_REJECTED = """
-select reason, count(*) as count_rejected
-from fct_rejected_grammar_queries
-group by reason
-order by count_rejected desc, reason
-"""
+COUNT_REJECTED: Final = QUERIES["count_rejected"]
 
-COUNT_QUERIES = """
-select hypothesis, style, count(*) as count_queries, count(distinct query_group) as count_groups
-from fct_grammar_queries
-group by hypothesis, style
-order by hypothesis, style
-"""
+COUNT_QUERIES: Final = QUERIES["count_queries"]
 
-COUNT_ANSWERED = """
-select count(distinct queries.query_id) as count_answered
-from fct_grammar_queries as queries
-inner join fct_interactions as interactions on queries.query_id = interactions.query_id
-"""
+COUNT_ANSWERED: Final = QUERIES["count_answered"]
 
-COUNT_CALLS = """
-select model, call_status, count(*) as count_calls, sum(prompt_tokens + completion_tokens) as count_tokens
-from fct_grammar_calls
-group by model, call_status
-order by model, call_status
-"""
+COUNT_CALLS: Final = QUERIES["count_calls"]
 
 
 def describe_grammar(source: Warehouse) -> list[Block]:

@@ -13,44 +13,15 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.inputs import describe_never_given, keep_unmet
 from hcat.report.ledger import VOID_DECISIONS, Build
+from hcat.report.queries import QUERIES
 from hcat.report.showing import format_percent, ratio
 from hcat.report.weaknesses import TEST_STATUSES, TESTED
 
-COUNT_UNSCORED: Final = """
-select
-    evaluations.metric_name,
-    count(*) as count_evaluations,
-    count(*) filter (where evaluations.score_status = 'missing_input') as count_missing_input,
-    count(*) filter (where evaluations.score_status = 'failed') as count_failed
-from fct_evaluations as evaluations
-inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-where metrics.is_primary
-group by evaluations.metric_name
-order by count_missing_input desc, evaluations.metric_name
-"""
+COUNT_UNSCORED: Final = QUERIES["count_unscored"]
 
-COUNT_SMALL: Final = """
-select 'marginal' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
-from fct_marginal_weaknesses
-where dimension <> 'all'
-union all
-select 'bivariate' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
-from fct_bivariate_weaknesses
-order by kind desc
-"""
+COUNT_SMALL: Final = QUERIES["count_small"]
 
-COUNT_TEST_STATUSES: Final = """
-with cells as (
-    select test_status from fct_marginal_weaknesses where dimension <> 'all'
-    union all
-    select test_status from fct_bivariate_weaknesses
-)
-
-select test_status, count(*) as count_cells
-from cells
-group by test_status
-order by count_cells desc, test_status
-"""
+COUNT_TEST_STATUSES: Final = QUERIES["count_test_statuses"]
 
 #: What holds for every build: title and text.
 LIMITS: Final = yaml.safe_load(Path(__file__).with_name("limits.yml").read_text(encoding="utf-8"))

@@ -10,6 +10,7 @@ from hcat.language.display import clean_label
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
+from hcat.report.queries import QUERIES
 from hcat.report.showing import EXCERPT_CHARACTERS, clip, describe_segment, format_day, format_interval, format_number
 
 #: Series and latest weeks drawn, and rows listed.
@@ -21,108 +22,21 @@ MAXIMUM_DECISIONS: Final = 60
 #: Metrics whose weeks are drawn.
 WEEKLY_METRICS: Final = ("groundedness", "answer_relevancy__mean", "recall_at_5", "refusal_as_expected")
 
-COUNT_DRIFT: Final = """
-select
-    count(*) as count_windows,
-    count(*) filter (where status = 'tested') as count_tested,
-    count(*) filter (where is_drifting) as count_drifting,
-    max(window_start) as last_window
-from fct_metric_drift
-"""
+COUNT_DRIFT: Final = QUERIES["count_drift"]
 
-LIST_DRIFTING: Final = """
-select *
-from fct_metric_drift
-where is_drifting
-order by window_start desc, q_value nulls last, metric_name, dimension, segment, test
-"""
+LIST_DRIFTING: Final = QUERIES["list_drifting"]
 
-# The main metrics over all interactions, and before them the series that drift.
-LIST_WEEKLY_SERIES: Final = """
-with drifting as (
-    select metric_name, dimension, segment, min(q_value) as q_value
-    from fct_metric_drift
-    where is_drifting and metric_name is not null
-    group by metric_name, dimension, segment
-),
+LIST_WEEKLY_SERIES: Final = QUERIES["list_weekly_series"]
 
-series as (
-    select metric_name, dimension, segment
-    from fct_metric_weeks
-    group by metric_name, dimension, segment
-)
+LIST_WEEKS: Final = QUERIES["list_weeks"]
 
-select series.*, drifting.metric_name is not null as is_drifting
-from series
-left join drifting
-    on
-        series.metric_name = drifting.metric_name
-        and series.dimension = drifting.dimension
-        and series.segment = drifting.segment
-where
-    drifting.metric_name is not null
-    or (series.dimension = 'all' and list_contains($metric_names::varchar[], series.metric_name))
-order by
-    is_drifting desc,
-    drifting.q_value nulls last,
-    list_position($metric_names::varchar[], series.metric_name) nulls last,
-    series.metric_name,
-    series.dimension,
-    series.segment
-limit $maximum
-"""
+FIND_BAND: Final = QUERIES["find_band"]
 
-LIST_WEEKS: Final = """
-select week_start, count_scored, mean_score, mean_lower, mean_upper
-from fct_metric_weeks
-where
-    metric_name = $metric_name
-    and dimension = $dimension
-    and segment = $segment
-    and week_start is not null
-    and mean_score is not null
-order by week_start
-"""
+LIST_ALARMS: Final = QUERIES["list_alarms"]
 
-# The band of the shortest window: the range in which the mean of a week raises no alarm.
-FIND_BAND: Final = """
-select band_lower, band_upper, reference_start, reference_end
-from fct_metric_drift
-where
-    metric_name = $metric_name
-    and dimension = $dimension
-    and segment = $segment
-    and test = 'mean_shift'
-    and band_lower is not null
-order by window_weeks
-limit 1
-"""
+LIST_VALIDITY: Final = QUERIES["list_validity"]
 
-LIST_ALARMS: Final = """
-select window_start, window_end
-from fct_metric_drift
-where metric_name = $metric_name and dimension = $dimension and segment = $segment and is_drifting
-order by window_start, window_end
-"""
-
-LIST_VALIDITY: Final = """
-select metric_name, criterion, version_class, calibration_status, count_labels, last_rated_at, valid_until
-from fct_calibration_validity
-order by valid_until nulls first, metric_name, version_class
-"""
-
-COUNT_AUDITS: Final = """
-select
-    metric_name,
-    test,
-    max(rated_month) as last_month,
-    count(*) filter (where status = 'passed') as count_passed,
-    count(*) filter (where status = 'failed') as count_failed,
-    count(*) filter (where status not in ('passed', 'failed')) as count_not_tested
-from fct_audit_tests
-group by metric_name, test
-order by metric_name, test
-"""
+COUNT_AUDITS: Final = QUERIES["count_audits"]
 
 
 def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Section:

@@ -12,6 +12,7 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.data import DESCRIBE_SYSTEMS, label_systems
 from hcat.report.ledger import Build
+from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     SENTENCE_CHARACTERS,
     clip,
@@ -38,41 +39,15 @@ VIOLIN_METRICS = (
 )
 
 
-MEASURE_SYSTEMS = """
-select weaknesses.*, metrics.direction, metrics.range_low, metrics.range_high, metrics.family, metrics.admission
-from fct_marginal_weaknesses as weaknesses
-inner join dim_metrics as metrics on weaknesses.metric_name = metrics.metric_name
-where weaknesses.dimension in ('all', 'system') and metrics.is_primary
-order by metrics.family, weaknesses.metric_name, weaknesses.dimension, weaknesses.segment
-"""
+MEASURE_SYSTEMS: Final = QUERIES["measure_systems"]
 
-LIST_GATES = """
-select *
-from fct_threshold_gates
-where run_id = $run_id
-order by is_passing, severity, verdict, gate_name
-"""
+LIST_GATES: Final = QUERIES["list_gates"]
 
 FIND_LAST_GATE_RUN = "select run_id from fct_threshold_gates order by build_number desc limit 1"
 
-DESCRIBE_DISTRIBUTIONS = """
-select segment, count_scored, quantile_25, quantile_50, quantile_75
-from fct_marginal_weaknesses
-where metric_name = $metric_name and dimension = 'topic' and count_scored > 0
-order by count_scored desc, segment
-"""
+DESCRIBE_DISTRIBUTIONS: Final = QUERIES["describe_distributions"]
 
-SAMPLE_SCORES = """
-select interactions.topic as segment, evaluations.raw_score
-from fct_evaluations as evaluations
-inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
-where evaluations.metric_name = $metric_name and evaluations.raw_score is not null
-qualify row_number() over (
-    partition by interactions.topic
-    order by md5('violin' || evaluations.interaction_id), evaluations.interaction_id
-) <= $maximum
-order by segment, evaluations.raw_score
-"""
+SAMPLE_SCORES: Final = QUERIES["sample_scores"]
 
 
 ADMITTED: Final = WORDS["outcomes"]["admitted"]

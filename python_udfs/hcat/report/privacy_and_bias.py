@@ -11,6 +11,7 @@ from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
+from hcat.report.queries import QUERIES
 from hcat.report.showing import SENTENCE_CHARACTERS
 from hcat.report.words import WORDS
 from hcat.review.texts import LOGGED_INTERACTIONS, LOGGED_TABLES
@@ -22,27 +23,9 @@ MAXIMUM_IDS: Final = 3
 MAXIMUM_LEAKS: Final = 25
 MAXIMUM_GAPS: Final = 60
 
-COUNT_FINDINGS: Final = """
-select
-    entity_type,
-    any_value(entity_class) as entity_class,
-    bool_and(is_counted) as is_counted,
-    count(*) filter (where exposure = 'in_query') as count_in_query,
-    count(*) filter (where exposure = 'in_context') as count_in_context,
-    count(*) filter (where exposure = 'leaked') as count_leaked
-from fct_privacy_findings
-group by entity_type
-order by count_leaked desc, entity_type
-"""
+COUNT_FINDINGS: Final = QUERIES["count_findings"]
 
-LIST_LEAKS: Final = """
-select findings.interaction_id, interactions.system, findings.entity_type, findings.masked, findings.rule,
-    interactions.answer
-from fct_privacy_findings as findings
-inner join fct_interactions as interactions on findings.interaction_id = interactions.interaction_id
-where findings.is_leak
-order by findings.entity_class, findings.entity_type, findings.masked, interactions.answer, findings.interaction_id
-"""
+LIST_LEAKS: Final = QUERIES["list_leaks"]
 # Equal values are told apart where they stand as logged; only their number is shown.
 COUNT_DISTINCT: Final = f"""
 select count(distinct (
@@ -53,33 +36,11 @@ inner join {LOGGED_INTERACTIONS} as logged on findings.interaction_id = logged.i
 where findings.is_leak
 """
 
-COUNT_READ: Final = """
-select
-    count(*) filter (where score_status = 'scored') as count_read,
-    count(*) filter (where raw_score > 0) as count_leaking,
-    count(*) filter (where score_status = 'missing_input') as count_not_read
-from fct_evaluations
-where metric_name = 'privacy'
-"""
+COUNT_READ: Final = QUERIES["count_read"]
 
-# Gaps and equivalences first, then inconclusive comparisons.
-LIST_GAPS: Final = """
-select *
-from fct_bias_gaps
-where status <> 'no_scores'
-order by
-    list_position(['gap_found', 'equivalent', 'inconclusive'], verdict),
-    design, system, attribute, first_segment, metric_name
-"""
+LIST_GAPS: Final = QUERIES["list_gaps"]
 
-COUNT_VERDICTS: Final = """
-select
-    count(*) filter (where verdict = 'gap_found') as count_found,
-    count(*) filter (where verdict = 'equivalent') as count_equivalent,
-    count(*) filter (where verdict = 'inconclusive' and status = 'tested') as count_inconclusive,
-    count(*) filter (where status = 'too_few_clusters') as count_too_few
-from fct_bias_gaps
-"""
+COUNT_VERDICTS: Final = QUERIES["count_verdicts"]
 
 VERDICTS: Final = WORDS["privacy_and_bias"]["verdicts"]
 DESIGNS: Final = {"counterfactual": "same query for two people", "logged_groups": "logged traffic"}

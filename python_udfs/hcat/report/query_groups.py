@@ -10,6 +10,7 @@ from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap
 from hcat.report.ledger import Build
+from hcat.report.queries import QUERIES
 from hcat.report.showing import QUERY_CHARACTERS
 from hcat.report.words import WORDS
 
@@ -22,41 +23,14 @@ GAP_RULES: Final = {"own_side": "", "every_side": "; gap only if wrong on all si
 RATE_STATUSES: Final = WORDS["query_groups"]["rate_statuses"]
 MODULES: Final = WORDS["query_groups"]["modules"]
 
-COUNT_CORRECTNESS: Final = """
-select
-    system,
-    count(*) as count_answers,
-    count(*) filter (where correctness_status = 'correct') as count_correct,
-    count(*) filter (where correctness_status = 'incorrect') as count_incorrect,
-    count(*) filter (where correctness_status = 'undecided') as count_undecided,
-    count(*) filter (where correctness_source = 'label') as count_label,
-    count(*) filter (where correctness_source = 'rule') as count_rule,
-    count(*) filter (where correctness_source not in ('label', 'rule')) as count_other,
-    count(*) filter (where is_disputed) as count_disputed
-from fct_answer_correctness
-group by system
-order by system
-"""
+COUNT_CORRECTNESS: Final = QUERIES["count_correctness"]
 
 # a group of one query has no meaningful type
 COUNT_GROUPS: Final = "select 1 from fct_robustness_groups where count_queries > 1 limit 1"
 
-LIST_RATES: Final = """
-select *
-from fct_robustness_rates
--- gaps of the own side come first, except where groups have one answer there
-qualify row_number() over (
-    partition by system, hypothesis, side, scope order by status = 'groups_of_one', gap_rule desc
-) = 1
-order by hypothesis <> 'all', hypothesis, system, side, list_position($scopes, scope)
-"""
+LIST_RATES: Final = QUERIES["query_groups_list_rates"]
 
-LIST_GROUPS: Final = """
-select *
-from fct_robustness_groups
-where hypothesis = 'all' and group_type = 'non_robust'
-order by share_correct, count_answers desc, system, query_group
-"""
+LIST_GROUPS: Final = QUERIES["list_groups"]
 
 
 def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block], list[Gap]]:

@@ -15,6 +15,7 @@ from hcat.report.application import Statements, say_owner
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.outcomes import ADMITTED, show_gates
 from hcat.report.privacy_and_bias import describe_leaks
+from hcat.report.queries import QUERIES
 from hcat.report.showing import ANSWER_CHARACTERS, EXCERPT_CHARACTERS, describe_segment, format_day, format_number
 from hcat.report.weaknesses import list_findings, show_findings
 
@@ -23,41 +24,11 @@ MAXIMUM_RATES: Final = 40
 MAXIMUM_ALARMS: Final = 12
 MAXIMUM_SCORERS: Final = 24
 
-# The one rate of every criterion: pages, gates and marts read these rows.
-LIST_RATES: Final = """
-select *
-from fct_failure_rates
-where list_contains($systems::varchar[], system) and failure_rate is not null and population <> 'variant'
-order by
-    criterion <> 'verdict', criterion, list_position(['production', 'test_set'], population), system,
-    dimension, segment
-"""
-LIST_BASELINES: Final = """
-select distinct system
-from fct_interactions
-where version_role = 'baseline'
-order by system
-"""
-# A series that moved is listed only where its metric may decide: of each event the one that leads it.
-LIST_ALARMS: Final = """
-select drift.*, count(*) over (partition by drift.leading_drift_id) - 1 as count_others
-from fct_metric_drift as drift
-inner join dim_metrics as metrics on drift.metric_name = metrics.metric_name
-where drift.is_drifting and metrics.is_deciding
-qualify drift.leading_drift_id = drift.metric_drift_id
-order by drift.metric_name <> 'verdict', drift.q_value nulls last, drift.metric_name, drift.dimension, drift.segment
-"""
-LIST_SCORERS: Final = """
-select metric_name, criterion, admission, admission_reason, threshold, is_provisional, decided_by, valid_until
-from dim_metrics
-where is_primary
-order by not is_deciding, admission <> 'admitted', threshold is null, metric_name
-"""
-LIST_ERRORS: Final = """
-select *
-from fct_metric_thresholds
-where method = 'decided' and is_appetite_of_application and status = 'ok'
-"""
+LIST_RATES: Final = QUERIES["list_rates"]
+LIST_BASELINES: Final = QUERIES["list_baselines"]
+LIST_ALARMS: Final = QUERIES["questions_list_alarms"]
+LIST_SCORERS: Final = QUERIES["list_scorers"]
+LIST_ERRORS: Final = QUERIES["list_errors"]
 #: Admission of a metric -> its colour.
 _ADMISSION_STATES: Final = {"fact": "passed", "admitted": "passed", "provisional": "undecided"}
 

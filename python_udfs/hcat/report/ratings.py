@@ -7,52 +7,19 @@ from typing import Any, Final
 from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Block
+from hcat.report.queries import QUERIES
 from hcat.report.showing import ratio
 from hcat.report.words import WORDS
 
-COUNT_RATINGS: Final = """
-select rater_kind, count(*) as count_ratings, count(distinct rater) as count_raters,
-    count(distinct interaction_id) as count_interactions
-from fct_ratings
-group by rater_kind
-order by rater_kind
-"""
+COUNT_RATINGS: Final = QUERIES["count_ratings"]
 
-COUNT_LABELS: Final = """
-select coalesce(label_rater_kind, 'unknown') as rater_kind, count(distinct interaction_id) as count_interactions
-from fct_evaluations
-where human_label is not null
-group by rater_kind
-order by rater_kind
-"""
+COUNT_LABELS: Final = QUERIES["count_labels"]
 
 KINDS: Final = WORDS["ratings"]["kinds"]
 
-DESCRIBE_RATINGS: Final = """
-with labels as (
-    select distinct interaction_id, criterion, count_raters, mean_scale_point, human_label as label
-    from fct_ratings
-    where label_rater_kind is not null
-)
+DESCRIBE_RATINGS: Final = QUERIES["describe_ratings"]
 
-select
-    criterion,
-    count(*) as count_interactions,
-    max(count_raters) as maximum_raters,
-    avg(mean_scale_point) as mean_scale_point,
-    count(*) filter (where label = 1) as count_accepted,
-    count(*) filter (where label = 0) as count_not_accepted,
-    count(*) filter (where label is null) as count_ties
-from labels
-group by criterion
-order by criterion
-"""
-
-COUNT_UNJUDGED: Final = """
-select criterion, sum(count_cannot_judge) as count_cannot_judge
-from fct_rater_reports
-group by criterion
-"""
+COUNT_UNJUDGED: Final = QUERIES["count_unjudged"]
 
 
 def describe_ratings(source: Warehouse) -> list[Block | None]:

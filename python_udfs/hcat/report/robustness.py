@@ -11,6 +11,7 @@ from hcat.language.display import clean_label
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
+from hcat.report.queries import QUERIES
 from hcat.report.query_groups import describe_query_groups
 from hcat.report.showing import (
     format_difference,
@@ -30,58 +31,13 @@ COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
 RELEASE_ANSWERS: Final = WORDS["robustness"]["release_answers"]
 
-LIST_PAIRS: Final = """
-select
-    application,
-    baseline_version,
-    candidate_version,
-    bool_or(is_latest) as is_latest,
-    max(count_pairs) as count_pairs,
-    sum(count_segments_without_rule)::bigint as count_without_rule,
-    sum(count_segments_too_few_clusters)::bigint as count_too_few_clusters,
-    sum(count_segments_without_scores)::bigint as count_without_scores
-from fct_version_comparisons
-group by application, baseline_version, candidate_version
-order by is_latest desc, application, baseline_version, candidate_version
-"""
+LIST_PAIRS: Final = QUERIES["list_pairs"]
 
-# One row per metric: the measurement that is tested, else the share failing, else the mean.
-LIST_COMPARISONS: Final = """
-select *
-from fct_version_comparisons
-where
-    application = $application
-    and baseline_version = $baseline_version
-    and candidate_version = $candidate_version
-    and dimension = 'all'
-qualify row_number() over (
-    partition by metric_name
-    order by
-        q_value is null,
-        difference is null,
-        list_position(['share_failing_of_all', 'share_failing', 'mean_score'], measurement)
-) = 1
-order by family = 'headline' desc nulls last, q_value nulls last, metric_name
-"""
+LIST_COMPARISONS: Final = QUERIES["list_comparisons"]
 
-LIST_CHANGED_SEGMENTS: Final = """
-select *
-from fct_version_comparisons
-where
-    application = $application
-    and baseline_version = $baseline_version
-    and candidate_version = $candidate_version
-    and dimension <> 'all'
-    and verdict in ('better', 'worse', 'lower_by_design')
-order by verdict desc, q_value, metric_name, dimension, segment
-"""
+LIST_CHANGED_SEGMENTS: Final = QUERIES["list_changed_segments"]
 
-LIST_VARIATION: Final = """
-select *
-from fct_replicate_variation
-where dimension = 'all'
-order by system, flip_rate desc nulls last, metric_name
-"""
+LIST_VARIATION: Final = QUERIES["list_variation"]
 
 REPLICATE_STATUSES: Final = WORDS["robustness"]["replicate_statuses"]
 

@@ -8,23 +8,16 @@ from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Gap, Section
 from hcat.report.ledger import Build
+from hcat.report.queries import QUERIES
 from hcat.report.words import WORDS
 
 LIST_TOXICITY: Final = "select * from fct_toxicity_error_rates order by error_kind, target_group <> 'all', target_group"
 
-LIST_REFUSALS: Final = """
-select * from fct_safety_rates
-where rate_kind in ('answered_when_due_to_refuse', 'refused_when_due_to_answer')
-order by system, category <> 'all', category, rate_kind desc
-"""
+LIST_REFUSALS: Final = QUERIES["list_refusals"]
 
 LIST_FLAGS: Final = "select * from fct_safety_rates where rate_kind = 'flag_raised' order by category, system"
 
-LIST_ADVERSARIAL: Final = """
-select *, meaning in ('attacked', 'out_of_scope') as is_adversarial from fct_safety_rates
-where rate_kind = 'behaviour_changed'
-order by is_adversarial desc, system, category
-"""
+LIST_ADVERSARIAL: Final = QUERIES["list_adversarial"]
 
 ERROR_KINDS: Final = WORDS["safety"]["error_kinds"]
 FLAGS: Final = WORDS["safety"]["flags"]

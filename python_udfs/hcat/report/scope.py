@@ -10,6 +10,7 @@ from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Column, Gap, Section
 from hcat.report.outcomes import show_verdict
+from hcat.report.queries import QUERIES
 from hcat.report.showing import to_anchor
 
 #: Applications, versions and risks shown.
@@ -20,18 +21,7 @@ MAXIMUM_RISKS: Final = 60
 LIST_APPLICATIONS: Final = "select * from applications order by application"
 LIST_RISKS: Final = "select * from risks order by application, risk_id"
 LIST_APPETITES: Final = "select * from risk_appetites order by confidence desc, risk_appetite"
-COUNT_VERSIONS: Final = """
-select
-    application,
-    application_version,
-    count(*) as count_interactions,
-    count(distinct cluster_id) as count_clusters,
-    min(asked_at) as first_asked_at,
-    max(asked_at) as last_asked_at
-from fct_interactions
-group by application, application_version
-order by application, application_version
-"""
+COUNT_VERSIONS: Final = QUERIES["count_versions"]
 
 _GUIDANCE: Final = (
     blocks.rich(

@@ -9,57 +9,22 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column
+from hcat.report.queries import QUERIES
 from hcat.report.showing import format_number
 
 MAXIMUM_STRATA: Final = 25
 
 LIST_TOPICS: Final = "select topic_id, topic_name, count_chunks, is_noise from dim_topics where count_chunks > 0"
 
-LIST_STABILITY: Final = """
-select variation, method, reduction, count_texts, count_pairs, mean_adjusted_rand, minimum_adjusted_rand, silhouette
-from fct_topic_stability
-where is_current
-order by variation
-"""
+LIST_STABILITY: Final = QUERIES["list_stability"]
 
-LIST_STRATA: Final = """
-select stratum_label, count_population, share_population, count_planned, count_sampled, allocation, allocation_status,
-    weighting_status, count_accepted, count_accepted_effective, plan_status
-from fct_sampling_strata
-order by count_population desc, stratum_label
-"""
+LIST_STRATA: Final = QUERIES["list_strata"]
 
-COUNT_QUERIES: Final = """
-with queries as (
-    select query_type, expected_behaviour, generator, true as is_accepted from fct_test_queries
-    union all
-    select query_type, expected_behaviour, generator, false as is_accepted from fct_rejected_queries
-)
+COUNT_QUERIES: Final = QUERIES["test_set_count_queries"]
 
-select
-    query_type,
-    expected_behaviour,
-    generator,
-    count(*) as count_candidates,
-    count(*) filter (where is_accepted) as count_accepted
-from queries
-group by query_type, expected_behaviour, generator
-order by query_type, expected_behaviour, generator
-"""
+COUNT_REASONS: Final = QUERIES["count_reasons"]
 
-COUNT_REASONS: Final = """
-select reason, count(*) as count_rejected
-from fct_rejected_queries
-group by reason
-order by count_rejected desc, reason
-"""
-
-COUNT_CALLS: Final = """
-select model, call_status, count(*) as count_calls
-from fct_generation_calls
-group by model, call_status
-order by model, call_status
-"""
+COUNT_CALLS: Final = QUERIES["test_set_count_calls"]
 
 
 def describe_test_set(source: Warehouse) -> list[Block]:

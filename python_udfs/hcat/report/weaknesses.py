@@ -12,6 +12,7 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.causes import describe_causes
 from hcat.report.ledger import Build
+from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     describe_segment,
@@ -27,14 +28,7 @@ from hcat.report.worst import describe_conversations
 
 MARGINAL: Final = "fct_marginal_weaknesses"
 BIVARIATE: Final = "fct_bivariate_weaknesses"
-#: Dimensions with a segment that holds every interaction: such a segment is the whole, and its pairs repeat others.
-LIST_CONSTANT_DIMENSIONS: Final = """
-select distinct segments.dimension
-from fct_marginal_weaknesses as segments
-inner join fct_marginal_weaknesses as whole
-    on segments.metric_name = whole.metric_name and whole.dimension = 'all'
-where segments.dimension <> 'all' and segments.count_interactions = whole.count_interactions
-"""
+LIST_CONSTANT_DIMENSIONS: Final = QUERIES["list_constant_dimensions"]
 #: Cells in the figure of the weakest segments: at most, and at least where fewer are weak.
 MAXIMUM_DIFFERENCES: Final = 20
 MINIMUM_DIFFERENCES: Final = 8
@@ -73,28 +67,7 @@ CAUSES_UNKNOWN: Final = Gap(
 )
 FINDING_STATES: Final = WORDS["weaknesses"]["finding_states"]
 
-# Both marts in one shape: a marginal cell has no second segment.
-CELLS: Final = """
-select
-    marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
-    null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
-    count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
-    count_needed_to_confirm,
-    value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
-    minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,
-    shrunken_value
-from fct_marginal_weaknesses
-where dimension <> 'all'
-union all
-select
-    bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
-    second_dimension, second_segment, count_scored, count_clusters, count_documents,
-    largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
-    value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
-    minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,
-    shrunken_value
-from fct_bivariate_weaknesses
-"""
+CELLS: Final = QUERIES["cells"]
 
 # A pair with a dimension of one segment repeats a marginal cell.
 LIST_TESTED: Final = f"""
@@ -140,71 +113,7 @@ group by metric_name
 order by metric_name
 """
 
-# What a finding costs: the failures that its cell has beyond the rate of the rest, as a share of all failures of the
-# metric. The lower bound of the difference gives what it costs at least.
-LIST_FINDINGS: Final = """
-with findings as ({findings}),
-
-cells as (
-    select marginal_weakness_id as cell_id, measurement, count_scored, count_interactions from fct_marginal_weaknesses
-    union all
-    select bivariate_weakness_id, measurement, count_scored, count_interactions from fct_bivariate_weaknesses
-),
-
-wholes as (
-    select metric_name, measurement, value, count_scored, count_interactions
-    from fct_marginal_weaknesses
-    where dimension = 'all'
-),
-
-sizes as (
-    select
-        findings.finding_id,
-        case
-            when findings.measurement = 'share_failing' then cells.count_scored / (wholes.count_scored * wholes.value)
-            when findings.measurement = 'share_failing_of_all'
-                then cells.count_interactions / (wholes.count_interactions * wholes.value)
-        end as failures_per_difference
-    from findings
-    inner join cells on findings.finding_id = cells.cell_id and findings.measurement = cells.measurement
-    inner join wholes
-        on findings.metric_name = wholes.metric_name and findings.measurement = wholes.measurement and wholes.value > 0
-),
-
-examples as (
-    select
-        listed.finding_id,
-        list(
-            struct_pack(interaction_id := interactions.interaction_id, query := interactions.query_text,
-                answer := interactions.answer)
-            order by listed.rank
-        ) as examples
-    from (
-        select finding_id, unnest(example_interaction_ids) as interaction_id,
-            generate_subscripts(example_interaction_ids, 1) as rank
-        from findings
-    ) as listed
-    inner join fct_interactions as interactions on listed.interaction_id = interactions.interaction_id
-    group by listed.finding_id
-)
-
-select
-    findings.*,
-    greatest(findings.difference * sizes.failures_per_difference, 0) as share_explained,
-    greatest(findings.difference_lower * sizes.failures_per_difference, 0) as share_explained_lower,
-    examples.examples
-from findings
-left join sizes on findings.finding_id = sizes.finding_id
-left join examples on findings.finding_id = examples.finding_id
-order by
-    findings.status = 'closed_by_data',
-    findings.page_rank nulls last,
-    share_explained_lower desc nulls last,
-    findings.kind <> 'confirmed',
-    findings.last_seen_build_number desc,
-    findings.metric_name,
-    findings.finding_id
-"""
+LIST_FINDINGS: Final = QUERIES["list_findings"]
 
 # Without a register of findings, the weak cells of this build take its place: seen once, and never tested again.
 WEAK_CELLS: Final = f"""

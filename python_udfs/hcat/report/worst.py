@@ -10,6 +10,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block
+from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
     EXCERPT_CHARACTERS,
@@ -23,74 +24,13 @@ from hcat.report.showing import (
 #: Sentences of each answer.
 MAXIMUM_SENTENCES: Final = 3
 
-LIST_SCORES_OF = """
-select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score, evaluations.score_status,
-    evaluations.threshold, evaluations.is_failing, metrics.admission
-from fct_evaluations as evaluations
-inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-where
-    list_contains($interaction_ids::varchar[], evaluations.interaction_id)
-    and metrics.is_primary
-    and metrics.unit <> 'indicator'
-order by evaluations.interaction_id, metrics.family, evaluations.metric_name
-"""
+LIST_SCORES_OF: Final = QUERIES["list_scores_of"]
 
 
-# The least grounded sentence first, then sentences with numbers, names or words that context and query lack.
-LIST_EVIDENCE_OF = """
-select
-    interaction_id,
-    left(sentence_text, $characters) as sentence_text,
-    left(evidence_text, $characters) as evidence_text,
-    left(unsupported, $characters) as unsupported,
-    left(contradicted, $characters) as contradicted,
-    left(displaced, $characters) as displaced,
-    left(case when is_contradicted then contradicting_text end, $characters) as contradicting_text,
-    contradiction_probability,
-    coalesce(is_flagged, false) as is_flagged,
-    coalesce(is_contradicted, false) as is_contradicted,
-    evidence_chunk_id,
-    evidence_rank,
-    similarity,
-    is_least_grounded
-from fct_sentence_evidence
-where
-    list_contains($interaction_ids::varchar[], interaction_id)
-    and (
-        is_least_grounded
-        or is_contradicted
-        or is_flagged
-        or coalesce(unsupported, '') || coalesce(contradicted, '') || coalesce(displaced, '') <> ''
-    )
-qualify row_number() over (
-    partition by interaction_id
-    order by
-        is_least_grounded desc,
-        coalesce(is_contradicted, false) desc,
-        coalesce(contradicted, '') <> '' desc,
-        coalesce(greatest(number_displacement, entity_displacement), 0) desc,
-        coalesce(count_numbers - count_numbers_supported, 0) desc,
-        coalesce(count_entities - count_entities_supported, 0) desc,
-        coalesce(count_words - count_words_supported, 0) desc,
-        sentence_index,
-        sentence_id
-) <= $maximum
-order by interaction_id, is_least_grounded desc, sentence_index, sentence_id
-"""
+LIST_EVIDENCE_OF: Final = QUERIES["list_evidence_of"]
 
 
-# A repeated error comes first, then the share of turns that fail.
-COUNT_CONVERSATIONS: Final = """
-select
-    count(*) as count_conversations,
-    count(*) filter (where count_judged > 0) as count_judged,
-    count(*) filter (where count_failing > 0) as count_failing,
-    count(*) filter (where is_error_repeated) as count_repeating,
-    first(conversation_id order by is_error_repeated desc, share_failing desc, count_failing desc, conversation_key)
-        filter (where count_failing > 0) as worst
-from fct_conversations
-where count_turns > 1
-"""
+COUNT_CONVERSATIONS: Final = QUERIES["count_conversations"]
 
 
 def show_cards(source: Warehouse, rows: Sequence[Row], explorer: str) -> list[Block]:

@@ -11,6 +11,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.ledger import Build
+from hcat.report.queries import QUERIES
 from hcat.report.showing import distinct_labels, format_number, format_percent, group_by
 
 #: Metric of the figures where several metrics have equally many labels.
@@ -28,118 +29,15 @@ MAXIMUM_STRETCHES: Final = 8
 STAIRCASES: Final = ("isotonic", "boosted")
 
 
-# A seeded hash order chooses what is drawn, so that the figure does not depend on the order of rows.
-SAMPLE_LABELLED: Final = """
-select interaction_id, raw_score, calibrated_probability, human_label,
-    count(*) over (partition by human_label) as count_labels
-from fct_evaluations
-where metric_name = $metric_name and human_label is not null and raw_score is not null
-qualify row_number() over (
-    partition by human_label order by md5('calibration' || interaction_id), interaction_id
-) <= $maximum
-order by human_label, md5('calibration' || interaction_id), interaction_id
-"""
+SAMPLE_LABELLED: Final = QUERIES["sample_labelled"]
 
-# The first and the last score of every bucket draw a line as fine as a pixel, even over a million interactions.
-TRACE_CURVE: Final = """
-with scored as (
-    select
-        raw_score,
-        calibrated_probability,
-        floor(
-            $buckets * (raw_score - min(raw_score) over ())
-            / nullif(max(raw_score) over () - min(raw_score) over (), 0)
-        ) as bucket
-    from fct_evaluations
-    where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
-)
+TRACE_CURVE: Final = QUERIES["trace_curve"]
 
-select
-    min(raw_score) as first_score,
-    arg_min(calibrated_probability, raw_score) as first_probability,
-    max(raw_score) as last_score,
-    arg_max(calibrated_probability, raw_score) as last_probability
-from scored
-group by bucket
-order by first_score
-"""
+MEASURE_CURVE: Final = QUERIES["measure_curve"]
 
-# The table behind the curve: ten groups of equally many scored answers by rising score.
-MEASURE_CURVE: Final = """
-with ranked as (
-    select
-        raw_score,
-        calibrated_probability,
-        human_label,
-        ntile(10) over (order by raw_score, interaction_id) as tenth
-    from fct_evaluations
-    where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
-)
+LIST_SET_STRETCHES: Final = QUERIES["list_set_stretches"]
 
-select
-    tenth,
-    min(raw_score) as lowest_score,
-    max(raw_score) as highest_score,
-    min(calibrated_probability) as lowest_probability,
-    max(calibrated_probability) as highest_probability,
-    count(*) as count_scored,
-    count(*) filter (where human_label = 1) as count_accepted,
-    count(*) filter (where human_label = 0) as count_failed
-from ranked
-group by tenth
-order by tenth
-"""
-
-# Stretches of the score with one prediction set, per system.
-LIST_SET_STRETCHES: Final = """
-with judged as (
-    select interactions.system, evaluations.raw_score, evaluations.prediction_set
-    from fct_evaluations as evaluations
-    inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
-    where
-        evaluations.metric_name = $metric_name
-        and evaluations.prediction_set is not null
-        and evaluations.raw_score is not null
-),
-
-changes as (
-    select
-        *,
-        prediction_set is distinct from lag(prediction_set) over (
-            partition by system order by raw_score, prediction_set
-        ) as is_change
-    from judged
-),
-
-numbered as (
-    select
-        *,
-        sum(is_change::integer) over (
-            partition by system order by raw_score, prediction_set rows between unbounded preceding and current row
-        ) as stretch
-    from changes
-)
-
-select
-    system,
-    stretch,
-    prediction_set,
-    min(raw_score) as low,
-    max(raw_score) as high,
-    count(*) as count_interactions,
-    sum(count(*)) over (partition by system) as count_system
-from numbered
-group by system, stretch, prediction_set
-order by count_system desc, system, stretch
-"""
-
-COUNT_SETS: Final = """
-select prediction_set, count(*) as count_interactions
-from fct_evaluations
-where metric_name = $metric_name and prediction_set is not null
-group by prediction_set
-order by prediction_set
-"""
+COUNT_SETS: Final = QUERIES["count_sets"]
 
 
 def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float, float]:

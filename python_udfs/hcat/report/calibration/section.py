@@ -21,6 +21,7 @@ from hcat.report.calibration.thresholds import choose_threshold_metric, describe
 from hcat.report.calibration.trust import CALIBRATOR_REASONS, MEASURE_REASONS, judge_calibration
 from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build
+from hcat.report.queries import QUERIES
 from hcat.report.ratings import KINDS, describe_ratings
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
@@ -54,43 +55,13 @@ NOT_LABELLED: Final = Gap(
     "ratings",
 )
 
-# of a metric without a calibrator, the status of the simplest family is the clearest reason
-LIST_CALIBRATORS: Final = """
-select *
-from fct_calibrators
-where segment = 'all'
-order by metric_name, is_chosen desc, family <> 'logistic', family
-"""
+LIST_CALIBRATORS: Final = QUERIES["list_calibrators"]
 LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
-COUNT_LABELS: Final = """
-select metric_name, count(*) as count_labels
-from fct_evaluations
-where human_label is not null
-group by metric_name
-order by metric_name
-"""
-# the sets in force: a quantile for each label and group
-LIST_COVERAGE: Final = """
-select *
-from fct_conformal_coverage
-where
-    metric_name = $metric_name
-    and stratification = 'label_conditional'
-    and ($alpha is null or alpha = $alpha)
-    and (scope <> 'label_and_group' or quantile_status is not null)
-order by
-    alpha,
-    list_position(['marginal', 'label', 'group', 'label_and_group'], scope),
-    stratum nulls first,
-    human_label desc nulls first
-"""
+COUNT_LABELS: Final = QUERIES["section_count_labels"]
+LIST_COVERAGE: Final = QUERIES["list_coverage"]
 LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = $metric_name order by system"
 LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
-LIST_AGREEMENT: Final = """
-select *
-from fct_rater_agreement
-order by criterion, rater_kind, other_rater_kind nulls first, rater nulls first, statistic
-"""
+LIST_AGREEMENT: Final = QUERIES["list_agreement"]
 LIST_RATER_REPORTS: Final = """
 select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
 """

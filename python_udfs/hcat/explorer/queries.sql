@@ -1,0 +1,280 @@
+-- Queries of the explorer over the marts, by name.
+
+-- query: order_interactions
+-- Worst first: failing by verdict, then undecided, then the lower score. The id makes the order whole.
+with judged as (
+    select
+        evaluations.interaction_id,
+        min(
+            case
+                when evaluations.metric_name = $score_metric and evaluations.score_status in ('scored', 'truncated')
+                    then evaluations.raw_score * case when metrics.direction = 'higher_is_better' then 1 else -1 end
+            end
+        ) as merit,
+        min(evaluations.human_label) as label
+    from fct_evaluations as evaluations
+    inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+    group by evaluations.interaction_id
+),
+
+ordered as (
+    select
+        interactions.interaction_id,
+        judged.label,
+        row_number() over (
+            order by case verdicts.verdict when 'failing' then 0 when 'acceptable' then 2 else 1 end,
+                judged.merit nulls last, interactions.interaction_id
+        ) - 1 as position
+    from fct_interactions as interactions
+    left join judged on interactions.interaction_id = judged.interaction_id
+    left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
+)
+
+-- query: count_tag_values
+-- Tags with more values than this are no facet.
+with entries as (
+    select unnest(json_keys(tags)) as tag, tags
+    from (select case when json_valid(tags) then tags end as tags from fct_interactions)
+    where json_type(tags) = 'OBJECT'
+)
+
+select tag, count(distinct json_extract_string(tags, '$."' || tag || '"')) as count_values
+from entries
+where tag not in (select dimension from fct_marginal_weaknesses) and tag not like '%"%'
+group by tag
+having count_values <= $maximum
+order by tag
+
+-- query: list_rankings
+-- Grades along the ranks, and how many relevant chunks were not retrieved. A chunk counts at its first rank.
+with contexts as (
+    select
+        interaction_id,
+        rank,
+        case when row_number() over (partition by interaction_id, chunk_id order by rank) = 1 then grade end as grade
+    from fct_retrieved_contexts
+)
+
+select
+    interactions.interaction_id,
+    coalesce(
+        string_agg(coalesce(contexts.grade, 0)::integer, ',' order by contexts.rank)
+            filter (where contexts.rank is not null),
+        ''
+    ) as grades,
+    coalesce(any_value(len(interactions.missed_chunk_ids)), 0) as count_missed
+from fct_interactions as interactions
+left join contexts on interactions.interaction_id = contexts.interaction_id
+where interactions.has_graded_retrieval
+group by interactions.interaction_id
+
+-- query: list_texts
+select
+    interactions.interaction_id,
+    interactions.query_id,
+    interactions.conversation_key,
+    interactions.turn_index,
+    interactions.asked_at,
+    interactions.expected_behaviour,
+    interactions.refusal_rule,
+    verdicts.verdict_reason,
+    texts.query_text,
+    texts.answer,
+    texts.reference_answer
+from fct_interactions as interactions
+left join fct_verdicts as verdicts on interactions.interaction_id = verdicts.interaction_id
+inner join {texts} as texts on interactions.interaction_id = texts.interaction_id
+where list_contains($interaction_ids::varchar[], interactions.interaction_id)
+
+-- query: list_earlier_turns
+select turns.interaction_id, earlier.turn_index, earlier.query_text, earlier.answer
+from fct_interactions as turns
+inner join (
+    select interactions.conversation_key, interactions.turn_index, texts.query_text, texts.answer
+    from fct_interactions as interactions
+    inner join {texts} as texts on interactions.interaction_id = texts.interaction_id
+) as earlier
+    on turns.conversation_key = earlier.conversation_key and turns.turn_index > earlier.turn_index
+where list_contains($interaction_ids::varchar[], turns.interaction_id)
+qualify row_number() over (partition by turns.interaction_id order by earlier.turn_index desc) <= $maximum
+order by turns.interaction_id, earlier.turn_index
+
+-- query: list_contexts
+-- text: the masked text, or the one that the application saw.
+select
+    contexts.interaction_id,
+    contexts.rank,
+    contexts.chunk_id,
+    contexts.retrieval_score,
+    coalesce(documents.title, contexts.document_id) as document,
+    {text} as text,
+    contexts.grade,
+    list_contains(queries.source_chunk_ids, contexts.chunk_id) as is_source
+from fct_retrieved_contexts as contexts
+inner join fct_interactions as interactions on contexts.interaction_id = interactions.interaction_id
+left join dim_documents as documents on contexts.document_id = documents.document_id
+left join dim_queries as queries on interactions.query_id = queries.query_id
+{joins}
+where list_contains($interaction_ids::varchar[], contexts.interaction_id)
+order by contexts.interaction_id, contexts.rank, contexts.chunk_id
+
+-- query: list_missed
+-- Relevant chunks that the application did not retrieve, the most relevant first.
+with missed as (
+    select
+        interaction_id,
+        query_id,
+        unnest(missed_chunk_ids) as chunk_id,
+        unnest(missed_chunk_grades) as grade
+    from fct_interactions
+    where list_contains($interaction_ids::varchar[], interaction_id)
+)
+
+select
+    missed.interaction_id,
+    missed.chunk_id,
+    missed.grade,
+    coalesce(chunks.title, chunks.document_id) as document,
+    {text} as text,
+    list_contains(queries.source_chunk_ids, missed.chunk_id) as is_source
+from missed
+inner join dim_chunks as chunks on missed.chunk_id = chunks.chunk_id
+left join dim_queries as queries on missed.query_id = queries.query_id
+{joins}
+order by missed.interaction_id, missed.grade desc, missed.chunk_id
+
+-- query: list_sentences
+select
+    evidence.interaction_id,
+    evidence.sentence_index,
+    evidence.sentence_text,
+    evidence.evidence_text,
+    case when evidence.is_contradicted then evidence.contradicting_text end as contradicting_text,
+    evidence.unsupported,
+    evidence.contradicted,
+    evidence.displaced,
+    evidence.evidence_chunk_id,
+    evidence.evidence_rank,
+    evidence.similarity,
+    evidence.entailment_probability as entailment,
+    evidence.contradiction_probability as contradiction,
+    evidence.support_probability as support,
+    coalesce(evidence.support_contributions, '') as signals,
+    coalesce(evidence.is_least_grounded, false) as is_least_grounded,
+    coalesce(evidence.claims_nothing, false) as claims_nothing,
+    coalesce(evidence.is_contradicted, false) as is_contradicted,
+    coalesce(evidence.is_flagged, false) as is_unsupported
+from fct_sentence_evidence as evidence
+where list_contains($interaction_ids::varchar[], evidence.interaction_id) and evidence.sentence_index < $maximum
+order by evidence.interaction_id, evidence.sentence_index
+
+-- query: list_ratings
+-- Raters are numbered within an interaction: who they are is nothing that the page says.
+select
+    interaction_id,
+    criterion,
+    coalesce(rater_kind, 'unknown') as rater_kind,
+    dense_rank() over (partition by interaction_id order by rater) as rater,
+    coalesce(nullif(rating_pass, 0), 1) as reading,
+    scale_point
+from fct_ratings
+where list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, criterion, 4, rating_pass
+
+-- query: list_scales
+select criterion, scale_point as point, scale_label as label, guideline_text as text
+from rating_scales
+order by criterion, scale_point
+
+-- query: list_labels
+select interaction_id, metric_name, human_label, label_rater_kind
+from fct_evaluations
+where human_label is not null and list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, metric_name
+
+-- query: list_details
+select evaluations.interaction_id, evaluations.metric_name, evaluations.detail
+from fct_evaluations as evaluations
+inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+where
+    list_contains($interaction_ids::varchar[], evaluations.interaction_id)
+    and metrics.is_primary
+    and coalesce(evaluations.detail, '') <> ''
+    and metrics.family <> 'groundedness'
+order by evaluations.interaction_id, evaluations.metric_name
+
+-- query: list_causes
+select interaction_id, metric_name, fault, reason
+from fct_failure_causes
+where list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, metric_name
+
+-- query: list_flags
+select interaction_id, flag_name as flag, subject, evidence
+from fct_query_flags
+where list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, flag_name, subject
+
+-- query: list_private_values
+select interaction_id, entity_type as type, exposure, masked, is_leak
+from fct_privacy_findings
+where list_contains($interaction_ids::varchar[], interaction_id)
+order by interaction_id, privacy_finding_id
+
+-- query: list_finding_cells
+-- columns of these lists are named as in the page
+select
+    finding_id, strftime(first_seen_at, '%Y-%m-%d') as "firstSeen", strftime(last_seen_at, '%Y-%m-%d') as "lastSeen",
+    strftime(confirmed_at, '%Y-%m-%d') as confirmed, strftime(retested_at, '%Y-%m-%d') as retested,
+    strftime(closed_at, '%Y-%m-%d') as closed, count_runs_seen as "countRuns", count_new_interactions as "countNew",
+    new_difference as "newDifference", retest_difference as "retestDifference", retest_lower as "retestLow",
+    retest_upper as "retestHigh"
+from fct_findings
+
+-- query: list_finding_examples
+select finding_id, unnest(example_interaction_ids) as interaction_id
+from fct_findings
+where list_contains($finding_ids::varchar[], finding_id)
+
+-- query: list_rates
+-- interactions without a time belong to no week
+-- The one rate of each criterion, which every page reads.
+select criterion, system, population, dimension, segment, count_interactions, failure_rate, failure_rate_lower,
+    failure_rate_upper
+from fct_failure_rates
+where dimension in ('all', 'period') and failure_rate is not null
+order by criterion, system, population, dimension, segment
+
+-- query: list_weeks
+select metric_name, dimension, segment, strftime(week_start, '%Y-%m-%d') as week, week_status as status, count_scored,
+    mean_score, mean_lower, mean_upper, share_failing, share_failing_lower, share_failing_upper
+from fct_metric_weeks
+where week_start is not null
+order by metric_name, dimension, segment, week_start
+
+-- query: list_alarms
+select metric_name as metric, dimension, segment, test, detail, strftime(window_start, '%Y-%m-%d') as start,
+    strftime(window_end, '%Y-%m-%d') as "end", window_weeks as weeks,
+    strftime(reference_start, '%Y-%m-%d') as "referenceStart", strftime(reference_end, '%Y-%m-%d') as "referenceEnd",
+    value_reference as reference, value_window as value, difference, difference_lower as low, difference_upper as high,
+    band_lower as "bandLow", band_upper as "bandHigh", q_value as q, alarm_level as level,
+    coalesce(is_drifting, false) as "isDrifting"
+from fct_metric_drift
+where status = 'tested'
+order by "isDrifting" desc, q_value nulls last, metric_name, dimension, segment, test, window_weeks
+
+-- query: list_comparisons
+select application, baseline_version, candidate_version, metric_name as metric, measurement, verdict,
+    count_pairs as "countPairs", count_clusters as "countClusters", baseline_value as before, candidate_value as after,
+    difference, difference_lower as low, difference_upper as high, count_regressions as regressions,
+    count_improvements as improvements
+from fct_version_comparisons
+where dimension = 'all' and is_latest
+order by application, baseline_version, candidate_version, family <> 'headline', metric_name, measurement
+
+-- query: list_versions
+select distinct coalesce(application, 'unnamed') as application, application_version as version, min(asked_at) as first
+from fct_interactions
+where application_version is not null
+group by 1, 2
+order by application, first nulls last, version

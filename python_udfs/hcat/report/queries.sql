@@ -1,0 +1,947 @@
+-- Queries of the report over the marts, by name.
+
+-- query: list_constant_dimensions
+-- Dimensions with a segment that holds every interaction: such a segment is the whole, and its pairs repeat others.
+select distinct segments.dimension
+from fct_marginal_weaknesses as segments
+inner join fct_marginal_weaknesses as whole
+    on segments.metric_name = whole.metric_name and whole.dimension = 'all'
+where segments.dimension <> 'all' and segments.count_interactions = whole.count_interactions
+
+-- query: cells
+-- Both marts in one shape: a marginal cell has no second segment.
+select
+    marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
+    null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
+    count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
+    count_needed_to_confirm,
+    value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
+    minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,
+    shrunken_value
+from fct_marginal_weaknesses
+where dimension <> 'all'
+union all
+select
+    bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
+    second_dimension, second_segment, count_scored, count_clusters, count_documents,
+    largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
+    value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
+    minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,
+    shrunken_value
+from fct_bivariate_weaknesses
+
+-- query: list_findings
+-- What a finding costs: the failures that its cell has beyond the rate of the rest, as a share of all failures of the
+-- metric. The lower bound of the difference gives what it costs at least.
+with findings as ({findings}),
+
+cells as (
+    select marginal_weakness_id as cell_id, measurement, count_scored, count_interactions from fct_marginal_weaknesses
+    union all
+    select bivariate_weakness_id, measurement, count_scored, count_interactions from fct_bivariate_weaknesses
+),
+
+wholes as (
+    select metric_name, measurement, value, count_scored, count_interactions
+    from fct_marginal_weaknesses
+    where dimension = 'all'
+),
+
+sizes as (
+    select
+        findings.finding_id,
+        case
+            when findings.measurement = 'share_failing' then cells.count_scored / (wholes.count_scored * wholes.value)
+            when findings.measurement = 'share_failing_of_all'
+                then cells.count_interactions / (wholes.count_interactions * wholes.value)
+        end as failures_per_difference
+    from findings
+    inner join cells on findings.finding_id = cells.cell_id and findings.measurement = cells.measurement
+    inner join wholes
+        on findings.metric_name = wholes.metric_name and findings.measurement = wholes.measurement and wholes.value > 0
+),
+
+examples as (
+    select
+        listed.finding_id,
+        list(
+            struct_pack(interaction_id := interactions.interaction_id, query := interactions.query_text,
+                answer := interactions.answer)
+            order by listed.rank
+        ) as examples
+    from (
+        select finding_id, unnest(example_interaction_ids) as interaction_id,
+            generate_subscripts(example_interaction_ids, 1) as rank
+        from findings
+    ) as listed
+    inner join fct_interactions as interactions on listed.interaction_id = interactions.interaction_id
+    group by listed.finding_id
+)
+
+select
+    findings.*,
+    greatest(findings.difference * sizes.failures_per_difference, 0) as share_explained,
+    greatest(findings.difference_lower * sizes.failures_per_difference, 0) as share_explained_lower,
+    examples.examples
+from findings
+left join sizes on findings.finding_id = sizes.finding_id
+left join examples on findings.finding_id = examples.finding_id
+order by
+    findings.status = 'closed_by_data',
+    findings.page_rank nulls last,
+    share_explained_lower desc nulls last,
+    findings.kind <> 'confirmed',
+    findings.last_seen_build_number desc,
+    findings.metric_name,
+    findings.finding_id
+
+-- query: count_records_evaluated
+select
+    count(*) as count_interactions,
+    count(distinct cluster_id) as count_clusters,
+    count(distinct system) as count_systems,
+    count(distinct topic) as count_topics,
+    count(distinct query_type) as count_query_types,
+    count(distinct language) as count_languages,
+    count(*) filter (where is_answered) as count_answered,
+    count(*) filter (where is_refusal) as count_refusals,
+    min(asked_at) as first_asked_at,
+    max(asked_at) as last_asked_at
+from fct_interactions
+
+-- query: describe_systems
+select
+    system,
+    count(*) as count_interactions,
+    count(distinct cluster_id) as count_clusters,
+    count(*) filter (where is_answered) as count_answered,
+    count(*) filter (where is_refusal) as count_refusals,
+    count(*) filter (where is_refusal and expected_behaviour = 'answer') as count_refused_wrongly,
+    count(*) filter (where expected_behaviour = 'refuse') as count_refusals_due,
+    count(*) filter (where is_answered and not is_refusal and expected_behaviour = 'refuse') as count_answered_wrongly
+from fct_interactions
+group by system
+order by count_interactions desc, system
+
+-- query: count_languages
+select answer_language, language_source, count(*) as count_interactions
+from fct_interactions
+where is_answered
+group by answer_language, language_source
+order by count_interactions desc, answer_language nulls last, language_source
+
+-- query: list_rejects
+with numbered as (
+    select
+        entity,
+        left(reject_reason, $characters) as reject_reason,
+        source_file,
+        source_row,
+        record_excerpt,
+        row_number() over (
+            partition by entity, left(reject_reason, $characters) order by source_file, source_row, record_id
+        ) as number
+    from stg_rejected_records
+    where kind = 'record'
+)
+
+select
+    entity,
+    reject_reason,
+    count(*) as count_rejected,
+    list(struct_pack(file := source_file, place := source_row, excerpt := record_excerpt) order by number)
+        filter (where number <= $maximum) as examples
+from numbered
+group by entity, reject_reason
+order by entity, count_rejected desc, reject_reason
+
+-- query: list_representativeness
+select
+    dimension,
+    any_value(status order by status = 'compared' desc) as status,
+    count(*) as count_segments,
+    count(*) filter (where is_untested) as count_untested,
+    sum(count_test_set) as count_test_set,
+    sum(count_production) as count_production,
+    max(statistic) as statistic,
+    max(limit_value) as limit_value,
+    bool_and(is_representative) as is_representative
+from fct_representativeness
+group by dimension
+order by dimension
+
+-- query: list_deviations
+-- Untested segments first, then the largest deviations from production.
+select dimension, segment, status, count_test_set, count_production, share_test_set, share_production, difference,
+    difference_lower, difference_upper, is_untested
+from fct_representativeness
+where is_untested or difference_lower > 0 or difference_upper < 0
+order by is_untested desc, abs(difference) desc nulls last, dimension, segment
+
+-- query: sample_labelled
+-- A seeded hash order chooses what is drawn, so that the figure does not depend on the order of rows.
+select interaction_id, raw_score, calibrated_probability, human_label,
+    count(*) over (partition by human_label) as count_labels
+from fct_evaluations
+where metric_name = $metric_name and human_label is not null and raw_score is not null
+qualify row_number() over (
+    partition by human_label order by md5('calibration' || interaction_id), interaction_id
+) <= $maximum
+order by human_label, md5('calibration' || interaction_id), interaction_id
+
+-- query: trace_curve
+-- The first and the last score of every bucket draw a line as fine as a pixel, even over a million interactions.
+with scored as (
+    select
+        raw_score,
+        calibrated_probability,
+        floor(
+            $buckets * (raw_score - min(raw_score) over ())
+            / nullif(max(raw_score) over () - min(raw_score) over (), 0)
+        ) as bucket
+    from fct_evaluations
+    where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
+)
+
+select
+    min(raw_score) as first_score,
+    arg_min(calibrated_probability, raw_score) as first_probability,
+    max(raw_score) as last_score,
+    arg_max(calibrated_probability, raw_score) as last_probability
+from scored
+group by bucket
+order by first_score
+
+-- query: measure_curve
+-- The table behind the curve: ten groups of equally many scored answers by rising score.
+with ranked as (
+    select
+        raw_score,
+        calibrated_probability,
+        human_label,
+        ntile(10) over (order by raw_score, interaction_id) as tenth
+    from fct_evaluations
+    where metric_name = $metric_name and raw_score is not null and calibrated_probability is not null
+)
+
+select
+    tenth,
+    min(raw_score) as lowest_score,
+    max(raw_score) as highest_score,
+    min(calibrated_probability) as lowest_probability,
+    max(calibrated_probability) as highest_probability,
+    count(*) as count_scored,
+    count(*) filter (where human_label = 1) as count_accepted,
+    count(*) filter (where human_label = 0) as count_failed
+from ranked
+group by tenth
+order by tenth
+
+-- query: list_set_stretches
+-- Stretches of the score with one prediction set, per system.
+with judged as (
+    select interactions.system, evaluations.raw_score, evaluations.prediction_set
+    from fct_evaluations as evaluations
+    inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
+    where
+        evaluations.metric_name = $metric_name
+        and evaluations.prediction_set is not null
+        and evaluations.raw_score is not null
+),
+
+changes as (
+    select
+        *,
+        prediction_set is distinct from lag(prediction_set) over (
+            partition by system order by raw_score, prediction_set
+        ) as is_change
+    from judged
+),
+
+numbered as (
+    select
+        *,
+        sum(is_change::integer) over (
+            partition by system order by raw_score, prediction_set rows between unbounded preceding and current row
+        ) as stretch
+    from changes
+)
+
+select
+    system,
+    stretch,
+    prediction_set,
+    min(raw_score) as low,
+    max(raw_score) as high,
+    count(*) as count_interactions,
+    sum(count(*)) over (partition by system) as count_system
+from numbered
+group by system, stretch, prediction_set
+order by count_system desc, system, stretch
+
+-- query: count_sets
+select prediction_set, count(*) as count_interactions
+from fct_evaluations
+where metric_name = $metric_name and prediction_set is not null
+group by prediction_set
+order by prediction_set
+
+-- query: count_drift
+select
+    count(*) as count_windows,
+    count(*) filter (where status = 'tested') as count_tested,
+    count(*) filter (where is_drifting) as count_drifting,
+    max(window_start) as last_window
+from fct_metric_drift
+
+-- query: list_drifting
+select *
+from fct_metric_drift
+where is_drifting
+order by window_start desc, q_value nulls last, metric_name, dimension, segment, test
+
+-- query: list_weekly_series
+-- The main metrics over all interactions, and before them the series that drift.
+with drifting as (
+    select metric_name, dimension, segment, min(q_value) as q_value
+    from fct_metric_drift
+    where is_drifting and metric_name is not null
+    group by metric_name, dimension, segment
+),
+
+series as (
+    select metric_name, dimension, segment
+    from fct_metric_weeks
+    group by metric_name, dimension, segment
+)
+
+select series.*, drifting.metric_name is not null as is_drifting
+from series
+left join drifting
+    on
+        series.metric_name = drifting.metric_name
+        and series.dimension = drifting.dimension
+        and series.segment = drifting.segment
+where
+    drifting.metric_name is not null
+    or (series.dimension = 'all' and list_contains($metric_names::varchar[], series.metric_name))
+order by
+    is_drifting desc,
+    drifting.q_value nulls last,
+    list_position($metric_names::varchar[], series.metric_name) nulls last,
+    series.metric_name,
+    series.dimension,
+    series.segment
+limit $maximum
+
+-- query: list_weeks
+select week_start, count_scored, mean_score, mean_lower, mean_upper
+from fct_metric_weeks
+where
+    metric_name = $metric_name
+    and dimension = $dimension
+    and segment = $segment
+    and week_start is not null
+    and mean_score is not null
+order by week_start
+
+-- query: find_band
+-- The band of the shortest window: the range in which the mean of a week raises no alarm.
+select band_lower, band_upper, reference_start, reference_end
+from fct_metric_drift
+where
+    metric_name = $metric_name
+    and dimension = $dimension
+    and segment = $segment
+    and test = 'mean_shift'
+    and band_lower is not null
+order by window_weeks
+limit 1
+
+-- query: list_alarms
+select window_start, window_end
+from fct_metric_drift
+where metric_name = $metric_name and dimension = $dimension and segment = $segment and is_drifting
+order by window_start, window_end
+
+-- query: list_validity
+select metric_name, criterion, version_class, calibration_status, count_labels, last_rated_at, valid_until
+from fct_calibration_validity
+order by valid_until nulls first, metric_name, version_class
+
+-- query: count_audits
+select
+    metric_name,
+    test,
+    max(rated_month) as last_month,
+    count(*) filter (where status = 'passed') as count_passed,
+    count(*) filter (where status = 'failed') as count_failed,
+    count(*) filter (where status not in ('passed', 'failed')) as count_not_tested
+from fct_audit_tests
+group by metric_name, test
+order by metric_name, test
+
+-- query: list_scores_of
+select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score, evaluations.score_status,
+    evaluations.threshold, evaluations.is_failing, metrics.admission
+from fct_evaluations as evaluations
+inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+where
+    list_contains($interaction_ids::varchar[], evaluations.interaction_id)
+    and metrics.is_primary
+    and metrics.unit <> 'indicator'
+order by evaluations.interaction_id, metrics.family, evaluations.metric_name
+
+-- query: list_evidence_of
+-- The least grounded sentence first, then sentences with numbers, names or words that context and query lack.
+select
+    interaction_id,
+    left(sentence_text, $characters) as sentence_text,
+    left(evidence_text, $characters) as evidence_text,
+    left(unsupported, $characters) as unsupported,
+    left(contradicted, $characters) as contradicted,
+    left(displaced, $characters) as displaced,
+    left(case when is_contradicted then contradicting_text end, $characters) as contradicting_text,
+    contradiction_probability,
+    coalesce(is_flagged, false) as is_flagged,
+    coalesce(is_contradicted, false) as is_contradicted,
+    evidence_chunk_id,
+    evidence_rank,
+    similarity,
+    is_least_grounded
+from fct_sentence_evidence
+where
+    list_contains($interaction_ids::varchar[], interaction_id)
+    and (
+        is_least_grounded
+        or is_contradicted
+        or is_flagged
+        or coalesce(unsupported, '') || coalesce(contradicted, '') || coalesce(displaced, '') <> ''
+    )
+qualify row_number() over (
+    partition by interaction_id
+    order by
+        is_least_grounded desc,
+        coalesce(is_contradicted, false) desc,
+        coalesce(contradicted, '') <> '' desc,
+        coalesce(greatest(number_displacement, entity_displacement), 0) desc,
+        coalesce(count_numbers - count_numbers_supported, 0) desc,
+        coalesce(count_entities - count_entities_supported, 0) desc,
+        coalesce(count_words - count_words_supported, 0) desc,
+        sentence_index,
+        sentence_id
+) <= $maximum
+order by interaction_id, is_least_grounded desc, sentence_index, sentence_id
+
+-- query: count_conversations
+-- A repeated error comes first, then the share of turns that fail.
+select
+    count(*) as count_conversations,
+    count(*) filter (where count_judged > 0) as count_judged,
+    count(*) filter (where count_failing > 0) as count_failing,
+    count(*) filter (where is_error_repeated) as count_repeating,
+    first(conversation_id order by is_error_repeated desc, share_failing desc, count_failing desc, conversation_key)
+        filter (where count_failing > 0) as worst
+from fct_conversations
+where count_turns > 1
+
+-- query: count_findings
+select
+    entity_type,
+    any_value(entity_class) as entity_class,
+    bool_and(is_counted) as is_counted,
+    count(*) filter (where exposure = 'in_query') as count_in_query,
+    count(*) filter (where exposure = 'in_context') as count_in_context,
+    count(*) filter (where exposure = 'leaked') as count_leaked
+from fct_privacy_findings
+group by entity_type
+order by count_leaked desc, entity_type
+
+-- query: list_leaks
+select findings.interaction_id, interactions.system, findings.entity_type, findings.masked, findings.rule,
+    interactions.answer
+from fct_privacy_findings as findings
+inner join fct_interactions as interactions on findings.interaction_id = interactions.interaction_id
+where findings.is_leak
+order by findings.entity_class, findings.entity_type, findings.masked, interactions.answer, findings.interaction_id
+
+-- query: count_read
+select
+    count(*) filter (where score_status = 'scored') as count_read,
+    count(*) filter (where raw_score > 0) as count_leaking,
+    count(*) filter (where score_status = 'missing_input') as count_not_read
+from fct_evaluations
+where metric_name = 'privacy'
+
+-- query: list_gaps
+-- Gaps and equivalences first, then inconclusive comparisons.
+select *
+from fct_bias_gaps
+where status <> 'no_scores'
+order by
+    list_position(['gap_found', 'equivalent', 'inconclusive'], verdict),
+    design, system, attribute, first_segment, metric_name
+
+-- query: count_verdicts
+select
+    count(*) filter (where verdict = 'gap_found') as count_found,
+    count(*) filter (where verdict = 'equivalent') as count_equivalent,
+    count(*) filter (where verdict = 'inconclusive' and status = 'tested') as count_inconclusive,
+    count(*) filter (where status = 'too_few_clusters') as count_too_few
+from fct_bias_gaps
+
+-- query: list_pairs
+select
+    application,
+    baseline_version,
+    candidate_version,
+    bool_or(is_latest) as is_latest,
+    max(count_pairs) as count_pairs,
+    sum(count_segments_without_rule)::bigint as count_without_rule,
+    sum(count_segments_too_few_clusters)::bigint as count_too_few_clusters,
+    sum(count_segments_without_scores)::bigint as count_without_scores
+from fct_version_comparisons
+group by application, baseline_version, candidate_version
+order by is_latest desc, application, baseline_version, candidate_version
+
+-- query: list_comparisons
+-- One row per metric: the measurement that is tested, else the share failing, else the mean.
+select *
+from fct_version_comparisons
+where
+    application = $application
+    and baseline_version = $baseline_version
+    and candidate_version = $candidate_version
+    and dimension = 'all'
+qualify row_number() over (
+    partition by metric_name
+    order by
+        q_value is null,
+        difference is null,
+        list_position(['share_failing_of_all', 'share_failing', 'mean_score'], measurement)
+) = 1
+order by family = 'headline' desc nulls last, q_value nulls last, metric_name
+
+-- query: list_changed_segments
+select *
+from fct_version_comparisons
+where
+    application = $application
+    and baseline_version = $baseline_version
+    and candidate_version = $candidate_version
+    and dimension <> 'all'
+    and verdict in ('better', 'worse', 'lower_by_design')
+order by verdict desc, q_value, metric_name, dimension, segment
+
+-- query: list_variation
+select *
+from fct_replicate_variation
+where dimension = 'all'
+order by system, flip_rate desc nulls last, metric_name
+
+-- query: count_templates
+-- Templates in force, with what their texts and values make.
+select
+    count(*) as count_templates,
+    min(counts.count_texts) as fewest_texts,
+    max(counts.count_texts) as most_texts,
+    sum(counts.count_groups) as count_groups,
+    sum(counts.count_queries) as count_queries,
+    sum(counts.count_fillings) as count_fillings,
+    sum(counts.count_fillings_possible) as count_possible
+from fct_grammar_counts as counts
+inner join fct_grammar_templates as templates
+    on counts.sql_template_id = templates.sql_template_id and templates.template_status = 'accepted'
+having count(*) > 0
+
+-- query: count_criteria
+select
+    criterion,
+    count(*) filter (where outcome = 'met') as count_met,
+    count(*) filter (where outcome = 'broken') as count_broken,
+    count(*) filter (where outcome = 'undecided') as count_undecided
+from fct_grammar_checks
+group by criterion
+
+-- query: count_rejected
+select reason, count(*) as count_rejected
+from fct_rejected_grammar_queries
+group by reason
+order by count_rejected desc, reason
+
+-- query: count_queries
+select hypothesis, style, count(*) as count_queries, count(distinct query_group) as count_groups
+from fct_grammar_queries
+group by hypothesis, style
+order by hypothesis, style
+
+-- query: count_answered
+select count(distinct queries.query_id) as count_answered
+from fct_grammar_queries as queries
+inner join fct_interactions as interactions on queries.query_id = interactions.query_id
+
+-- query: count_calls
+select model, call_status, count(*) as count_calls, sum(prompt_tokens + completion_tokens) as count_tokens
+from fct_grammar_calls
+group by model, call_status
+order by model, call_status
+
+-- query: list_stability
+select variation, method, reduction, count_texts, count_pairs, mean_adjusted_rand, minimum_adjusted_rand, silhouette
+from fct_topic_stability
+where is_current
+order by variation
+
+-- query: list_strata
+select stratum_label, count_population, share_population, count_planned, count_sampled, allocation, allocation_status,
+    weighting_status, count_accepted, count_accepted_effective, plan_status
+from fct_sampling_strata
+order by count_population desc, stratum_label
+
+-- query: test_set_count_queries
+with queries as (
+    select query_type, expected_behaviour, generator, true as is_accepted from fct_test_queries
+    union all
+    select query_type, expected_behaviour, generator, false as is_accepted from fct_rejected_queries
+)
+
+select
+    query_type,
+    expected_behaviour,
+    generator,
+    count(*) as count_candidates,
+    count(*) filter (where is_accepted) as count_accepted
+from queries
+group by query_type, expected_behaviour, generator
+order by query_type, expected_behaviour, generator
+
+-- query: count_reasons
+select reason, count(*) as count_rejected
+from fct_rejected_queries
+group by reason
+order by count_rejected desc, reason
+
+-- query: test_set_count_calls
+select model, call_status, count(*) as count_calls
+from fct_generation_calls
+group by model, call_status
+order by model, call_status
+
+-- query: compare_gates
+with before as (select * from fct_threshold_gates where run_id = $signed_run),
+after as (select * from fct_threshold_gates where run_id = $run)
+
+select
+    coalesce(after.gate_name, before.gate_name) as gate_name,
+    coalesce(after.measurement, before.measurement) as measurement,
+    before.verdict as verdict_before,
+    after.verdict as verdict_after,
+    before.measured_value as value_before,
+    after.measured_value as value_after,
+    before.threshold as threshold_before,
+    after.threshold as threshold_after
+from before
+full outer join after on before.gate_name = after.gate_name
+where before.verdict is distinct from after.verdict or before.threshold is distinct from after.threshold
+order by coalesce(after.verdict, '') = 'passed', gate_name
+
+-- query: changes_list_findings
+-- event is one of the three columns of EVENTS, never data
+select finding_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
+from fct_findings
+where {event} > $signed and {event} <= $built
+order by {event}, metric_name, finding_id
+
+-- query: compare_metrics
+-- A figure moved when the value of one build lies outside the interval of the other, on both sides.
+with before as (select * from fct_run_metrics where run_id = $signed_run),
+after as (select * from fct_run_metrics where run_id = $run)
+
+select
+    coalesce(after.metric_name, before.metric_name) as metric_name,
+    {columns},
+    before.threshold as threshold_before,
+    after.threshold as threshold_after,
+    before.threshold is distinct from after.threshold as is_decided_anew,
+    {moved}
+from before
+full outer join after on before.metric_name = after.metric_name
+order by metric_name
+
+-- query: count_ratings
+select rater_kind, count(*) as count_ratings, count(distinct rater) as count_raters,
+    count(distinct interaction_id) as count_interactions
+from fct_ratings
+group by rater_kind
+order by rater_kind
+
+-- query: count_labels
+select coalesce(label_rater_kind, 'unknown') as rater_kind, count(distinct interaction_id) as count_interactions
+from fct_evaluations
+where human_label is not null
+group by rater_kind
+order by rater_kind
+
+-- query: describe_ratings
+with labels as (
+    select distinct interaction_id, criterion, count_raters, mean_scale_point, human_label as label
+    from fct_ratings
+    where label_rater_kind is not null
+)
+
+select
+    criterion,
+    count(*) as count_interactions,
+    max(count_raters) as maximum_raters,
+    avg(mean_scale_point) as mean_scale_point,
+    count(*) filter (where label = 1) as count_accepted,
+    count(*) filter (where label = 0) as count_not_accepted,
+    count(*) filter (where label is null) as count_ties
+from labels
+group by criterion
+order by criterion
+
+-- query: count_unjudged
+select criterion, sum(count_cannot_judge) as count_cannot_judge
+from fct_rater_reports
+group by criterion
+
+-- query: list_calibrators
+-- of a metric without a calibrator, the status of the simplest family is the clearest reason
+select *
+from fct_calibrators
+where segment = 'all'
+order by metric_name, is_chosen desc, family <> 'logistic', family
+
+-- query: section_count_labels
+select metric_name, count(*) as count_labels
+from fct_evaluations
+where human_label is not null
+group by metric_name
+order by metric_name
+
+-- query: list_coverage
+-- the sets in force: a quantile for each label and group
+select *
+from fct_conformal_coverage
+where
+    metric_name = $metric_name
+    and stratification = 'label_conditional'
+    and ($alpha is null or alpha = $alpha)
+    and (scope <> 'label_and_group' or quantile_status is not null)
+order by
+    alpha,
+    list_position(['marginal', 'label', 'group', 'label_and_group'], scope),
+    stratum nulls first,
+    human_label desc nulls first
+
+-- query: list_agreement
+select *
+from fct_rater_agreement
+order by criterion, rater_kind, other_rater_kind nulls first, rater nulls first, statistic
+
+-- query: list_to_read
+-- One answer of each question; answers whose rating is a rule's have no score of their own.
+with scored as (
+    select evaluations.interaction_id, any_value(evaluations.raw_score order by evaluations.metric_name) as raw_score
+    from fct_evaluations as evaluations
+    inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+    where metrics.is_deciding and metrics.criterion = 'faithfulness'
+    group by evaluations.interaction_id
+),
+
+equal as (
+    select system, query_text, count(*) as count_equal from fct_interactions group by system, query_text
+)
+
+select
+    verdicts.reading_rank,
+    verdicts.verdict,
+    verdicts.verdict_reason,
+    scored.raw_score,
+    equal.count_equal,
+    interactions.interaction_id,
+    interactions.system,
+    interactions.topic,
+    interactions.query_type,
+    left(interactions.query_text, $query_characters) as query_text,
+    left(interactions.answer, $answer_characters) as answer,
+    left(interactions.reference_answer, $sentence_characters) as reference_answer
+from fct_verdicts as verdicts
+inner join fct_interactions as interactions on verdicts.interaction_id = interactions.interaction_id
+inner join equal
+    on interactions.system = equal.system and interactions.query_text is not distinct from equal.query_text
+left join scored on verdicts.interaction_id = scored.interaction_id
+where verdicts.reading_rank is not null
+order by verdicts.reading_rank, verdicts.interaction_id
+
+-- query: list_rates
+-- The one rate of every criterion: pages, gates and marts read these rows.
+select *
+from fct_failure_rates
+where list_contains($systems::varchar[], system) and failure_rate is not null and population <> 'variant'
+order by
+    criterion <> 'verdict', criterion, list_position(['production', 'test_set'], population), system,
+    dimension, segment
+
+-- query: list_baselines
+select distinct system
+from fct_interactions
+where version_role = 'baseline'
+order by system
+
+-- query: questions_list_alarms
+-- A series that moved is listed only where its metric may decide: of each event the one that leads it.
+select drift.*, count(*) over (partition by drift.leading_drift_id) - 1 as count_others
+from fct_metric_drift as drift
+inner join dim_metrics as metrics on drift.metric_name = metrics.metric_name
+where drift.is_drifting and metrics.is_deciding
+qualify drift.leading_drift_id = drift.metric_drift_id
+order by drift.metric_name <> 'verdict', drift.q_value nulls last, drift.metric_name, drift.dimension, drift.segment
+
+-- query: list_scorers
+select metric_name, criterion, admission, admission_reason, threshold, is_provisional, decided_by, valid_until
+from dim_metrics
+where is_primary
+order by not is_deciding, admission <> 'admitted', threshold is null, metric_name
+
+-- query: list_errors
+select *
+from fct_metric_thresholds
+where method = 'decided' and is_appetite_of_application and status = 'ok'
+
+-- query: count_unscored
+select
+    evaluations.metric_name,
+    count(*) as count_evaluations,
+    count(*) filter (where evaluations.score_status = 'missing_input') as count_missing_input,
+    count(*) filter (where evaluations.score_status = 'failed') as count_failed
+from fct_evaluations as evaluations
+inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+where metrics.is_primary
+group by evaluations.metric_name
+order by count_missing_input desc, evaluations.metric_name
+
+-- query: count_small
+select 'marginal' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
+from fct_marginal_weaknesses
+where dimension <> 'all'
+union all
+select 'bivariate' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
+from fct_bivariate_weaknesses
+order by kind desc
+
+-- query: count_test_statuses
+with cells as (
+    select test_status from fct_marginal_weaknesses where dimension <> 'all'
+    union all
+    select test_status from fct_bivariate_weaknesses
+)
+
+select test_status, count(*) as count_cells
+from cells
+group by test_status
+order by count_cells desc, test_status
+
+-- query: measure_systems
+select weaknesses.*, metrics.direction, metrics.range_low, metrics.range_high, metrics.family, metrics.admission
+from fct_marginal_weaknesses as weaknesses
+inner join dim_metrics as metrics on weaknesses.metric_name = metrics.metric_name
+where weaknesses.dimension in ('all', 'system') and metrics.is_primary
+order by metrics.family, weaknesses.metric_name, weaknesses.dimension, weaknesses.segment
+
+-- query: list_gates
+select *
+from fct_threshold_gates
+where run_id = $run_id
+order by is_passing, severity, verdict, gate_name
+
+-- query: describe_distributions
+select segment, count_scored, quantile_25, quantile_50, quantile_75
+from fct_marginal_weaknesses
+where metric_name = $metric_name and dimension = 'topic' and count_scored > 0
+order by count_scored desc, segment
+
+-- query: sample_scores
+select interactions.topic as segment, evaluations.raw_score
+from fct_evaluations as evaluations
+inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
+where evaluations.metric_name = $metric_name and evaluations.raw_score is not null
+qualify row_number() over (
+    partition by interactions.topic
+    order by md5('violin' || evaluations.interaction_id), evaluations.interaction_id
+) <= $maximum
+order by segment, evaluations.raw_score
+
+-- query: count_correctness
+select
+    system,
+    count(*) as count_answers,
+    count(*) filter (where correctness_status = 'correct') as count_correct,
+    count(*) filter (where correctness_status = 'incorrect') as count_incorrect,
+    count(*) filter (where correctness_status = 'undecided') as count_undecided,
+    count(*) filter (where correctness_source = 'label') as count_label,
+    count(*) filter (where correctness_source = 'rule') as count_rule,
+    count(*) filter (where correctness_source not in ('label', 'rule')) as count_other,
+    count(*) filter (where is_disputed) as count_disputed
+from fct_answer_correctness
+group by system
+order by system
+
+-- query: query_groups_list_rates
+select *
+from fct_robustness_rates
+-- gaps of the own side come first, except where groups have one answer there
+qualify row_number() over (
+    partition by system, hypothesis, side, scope order by status = 'groups_of_one', gap_rule desc
+) = 1
+order by hypothesis <> 'all', hypothesis, system, side, list_position($scopes, scope)
+
+-- query: list_groups
+select *
+from fct_robustness_groups
+where hypothesis = 'all' and group_type = 'non_robust'
+order by share_correct, count_answers desc, system, query_group
+
+-- query: count_retrieval_causes
+select
+    system,
+    count(distinct interaction_id) as count_interactions,
+    count(distinct interaction_id) filter (where failure_cause = 'retrieval') as count_retrieval,
+    count(distinct interaction_id) filter (where failure_cause = 'generation') as count_generation
+from fct_retrieval_quality
+group by system
+order by count_interactions desc, system
+
+-- query: count_failure_causes
+select
+    metric_name,
+    count(*) as count_failing,
+    count(*) filter (where fault = 'retrieval') as count_retrieval,
+    count(*) filter (where fault = 'generation') as count_generation,
+    count(*) filter (where fault = 'undetermined') as count_undetermined
+from fct_failure_causes
+group by metric_name
+order by count_failing desc, metric_name
+
+-- query: count_versions
+select
+    application,
+    application_version,
+    count(*) as count_interactions,
+    count(distinct cluster_id) as count_clusters,
+    min(asked_at) as first_asked_at,
+    max(asked_at) as last_asked_at
+from fct_interactions
+group by application, application_version
+order by application, application_version
+
+-- query: list_refusals
+select * from fct_safety_rates
+where rate_kind in ('answered_when_due_to_refuse', 'refused_when_due_to_answer')
+order by system, category <> 'all', category, rate_kind desc
+
+-- query: list_adversarial
+select *, meaning in ('attacked', 'out_of_scope') as is_adversarial from fct_safety_rates
+where rate_kind = 'behaviour_changed'
+order by is_adversarial desc, system, category
