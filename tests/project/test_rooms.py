@@ -182,7 +182,7 @@ def test_readers_read_marts_but_for_exceptions_none_of_which_is_left_over() -> N
     named = set()
     for reader in READERS:
         for path in sorted([*(PACKAGE / reader).rglob("*"), (PACKAGE / reader).with_suffix(".py")]):
-            if path.is_file() and path.suffix in (".py", ".j2"):
+            if path.is_file() and path.suffix in (".py", ".j2", ".sql"):
                 words = set(re.findall(r"[a-z_{}]+", path.read_text(encoding="utf-8")))
                 named |= {"base_" if word.startswith("base_") else word for word in words & private}
                 named |= words & set(READ_BY_READERS)
