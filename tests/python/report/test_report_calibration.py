@@ -60,14 +60,10 @@ QUALITY = {
 
 def add_calibrators(connection: Any, text: str) -> None:
     fitted = {
-        "fitted_run_id": "run_1",
         "criterion": f"faithfulness{text}",
         "segment": "all",
-        "message": "",
         "count_labels": 60,
-        "count_accepted": 35,
         "count_clusters": 50,
-        "is_separated": False,
     }
     reason = {**fitted, "status": "insufficient", "message": f"a class has fewer than 20 labels{text}"}
     rows = [
@@ -82,20 +78,12 @@ def add_calibrators(connection: Any, text: str) -> None:
         [
             {
                 **QUALITY,
-                "calibration_quality_id": "q0",
                 "metric_name": METRIC,
                 "calibrator": "logistic",
                 "is_chosen": True,
             },
             {
-                "calibration_quality_id": "q1",
                 "metric_name": UNCALIBRATED_METRIC,
-                "criterion": "faithfulness",
-                "calibrator": "none",
-                "status": "not_calibrated",
-                "count_labels": 0,
-                "count_clusters": 0,
-                "is_chosen": False,
             },
         ],
     )
@@ -113,17 +101,10 @@ def add_conformal(connection: Any, text: str) -> None:
             "stratum": "other",
             "human_label": 1,
             "quantile_status": "conformalized",
-            "quantile": 0.6,
-            "count_calibration_clusters": 20,
         },
         {"stratification": "label_conditional", "scope": "label", "stratum": "other", "human_label": 0},
         {"stratification": "label_conditional", "scope": "group", "stratum": f"system 0{text}"},
-        {
-            "stratification": "marginal",
-            "scope": "marginal",
-            "quantile_status": "conformalized",
-            "quantile": 0.7,
-        },
+        {},
     ]
     insert(
         connection,
@@ -135,12 +116,8 @@ def add_conformal(connection: Any, text: str) -> None:
         "fct_system_calibration",
         [
             {
-                "system_calibration_id": f"s{number}",
                 "metric_name": METRIC,
-                "criterion": "faithfulness",
-                "calibrator": "logistic",
                 "system": f"system {number}{text}",
-                "status": "measured" if number == 0 else "insufficient",
                 "count_labels": 20,
                 "count_clusters": 15,
                 "share_accepted": 0.5,
@@ -156,11 +133,7 @@ def add_conformal(connection: Any, text: str) -> None:
 
 def add_thresholds(connection: Any, text: str) -> None:
     common = {
-        "fitted_run_id": "run_1",
         "metric_name": METRIC,
-        "criterion": "faithfulness",
-        "direction": "higher_is_better",
-        "message": f"fitted{text}",
         "confidence": 0.9,
         "risk_appetite": f"high{text}",
         "count_fit_accepted": 35,
@@ -169,26 +142,18 @@ def add_thresholds(connection: Any, text: str) -> None:
         "interval_level": 0.99,
         "false_accept_count_labels": 20,
         "false_reject_count_labels": 20,
-        "is_decision_expired": False,
     }
     errors = {
         f"false_{name}_{key}": value
         for name in ("accept", "reject")
         for key, value in {
-            "status": "ok",
-            "verdict": "within",
             "rate": 0.05,
             "rate_lower": 0.01,
             "rate_upper": 0.09,
             "tolerated_share": 0.1,
         }.items()
     }
-    none = {
-        "false_accept_status": "no_threshold",
-        "false_reject_status": "no_threshold",
-        "false_accept_verdict": "no_threshold",
-        "false_reject_verdict": "no_threshold",
-    }
+    none = {}
     rows: list[dict[str, Any]] = [
         {"method": "roc_cost", "kind": "acceptance", "status": "ok", "threshold": 0.6, "verdict": "within", **errors},
         {
@@ -202,7 +167,6 @@ def add_thresholds(connection: Any, text: str) -> None:
         {
             "method": "pass_quantile",
             "kind": "monitoring",
-            "status": "ok",
             "threshold": 0.3,
             "verdict": "beyond",
             **errors,
@@ -221,16 +185,10 @@ def add_thresholds(connection: Any, text: str) -> None:
         "fct_metric_thresholds",
         [
             {
-                "threshold_id": "m0",
-                "is_shown": False,
                 "metric_name": METRIC,
-                "criterion": "faithfulness",
-                "direction": "higher_is_better",
                 "kind": "acceptance",
                 "method": "logistic",
                 "risk_appetite": f"high{text}",
-                "status": "ok",
-                "message": f"fitted{text}",
                 "confidence": 0.9,
                 "threshold": 0.7,
                 "false_accept_rate": 0.04,
@@ -252,30 +210,12 @@ def add_thresholds(connection: Any, text: str) -> None:
 
 
 def add_rates_and_labels(connection: Any, text: str) -> None:
-    powered = {
-        "method": "prediction_powered",
-        "failure_rate": 0.25,
-        "failure_rate_lower": 0.2,
-        "failure_rate_upper": 0.3,
-        "labels_only_rate": 0.28,
-        "width_ratio": 0.5,
-    }
+    powered = {}
     insert(
         connection,
         "fct_failure_rates",
         [
             {
-                "failure_rate_id": f"f{number}",
-                "criterion": "faithfulness",
-                "system": f"system {number}{text}",
-                "dimension": "all",
-                "segment": "all",
-                "message": f"why{text}",
-                "count_interactions": 30,
-                "count_labels": 30 if number == 0 else 1,
-                "count_labels_by_people": 0,
-                "count_labels_by_language_models": 30 if number == 0 else 1,
-                "count_clusters": 25 if number == 0 else 1,
                 "is_small": number == 1,
                 **(powered if number == 0 else {"method": "insufficient"}),
             }
@@ -287,17 +227,12 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
         "fct_labels_needed",
         [
             {
-                "labels_needed_id": "n0",
                 "metric_name": METRIC,
                 "purpose": "half_width",
                 "label_status": "labels_missing",
                 "target": 0.05,
                 "confidence": 0.95,
-                "planning_rate": 0.5,
-                "design_effect": 1.0,
-                "count_groups": 1,
                 "count_labels": 60,
-                "count_clusters": 50,
                 "count_labels_needed": 385,
                 "count_labels_missing": 325,
             }
@@ -313,7 +248,6 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
             {**agreement, "rater_agreement_id": "a1", "statistic": "fleiss_kappa"},
             {
                 **agreement,
-                "rater_agreement_id": "a2",
                 "statistic": "intra_rater_percent_agreement",
                 "rater": f"rater_1{text}",
                 "status": "estimated",
