@@ -1,64 +1,135 @@
 """Tell whether a sentence of an answer claims anything: greetings, headings and offers of help do not.
 
-Such a sentence has no evidence in the passages and needs none. Only plain forms are known; a sentence with a number, or
-with more words than a form has, claims something.
+Such a sentence has no evidence in the passages and needs none. It is found by what it is about. A sentence about the
+talk itself has only words of talking (help, question, glad) and function words; it has no number, no name and no third
+person. A word that question or passages have speaks of their matter, unless it is always about the talk.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from typing import Final
+
+from hcat.language.text import STOP_WORDS
+from hcat.language.words import stem_word
 
 #: A longer sentence claims something, whatever it begins with.
 MAXIMUM_WORDS: Final = 20
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _HEADING_WORDS = 8
+_UNKNOWN_IN_A_REQUEST = 3
+_UNKNOWN_IN_A_WISH = 2
 _DIGIT = re.compile(r"\d")
 
-_GREETING = (
-    r"(?:hi|hello|dear|hey|good (?:morning|afternoon|evening|day)|thanks?(?: you)?(?: for .{1,60})?"
-    r"|you(?:'re| are) welcome|sure(?: thing)?|certainly|of course|absolutely|great question|good question|no problem"
-    r"|(?:kind|best|warm) regards|have a (?:nice|great|good|lovely|wonderful) \w+|take care"
-    r"|yours (?:sincerely|faithfully))"
-    r"(?:[ ,]+(?:there|you|sir|madam|customer|all|team|everyone))*"
+
+def _stems(words: str) -> frozenset[str]:
+    return frozenset(stem_word(word) for word in words.split())
+
+
+# Words of greetings, wishes and thanks.
+_WISHES = _stems(
+    """
+    apologies apologise apologize bye cheers congratulations cordially dear delighted faithfully glad goodbye
+    gratitude greetings happy hello hesitate hey hi hope hopefully luck pleasure regards respectfully sincerely
+    sorry thank thanks trust welcome wish wishing
+    """
 )
-_OFFER = (
-    r"(?:i hope (?:this|that|it) (?:helps|answers|is helpful|was helpful|clarifies)\b.*"
-    r"|(?:please )?(?:let me|let us) know (?:if|whether|should|how)\b.*"
-    r"|(?:please )?(?:feel free|do not hesitate|don't hesitate) to\b.*"
-    r"|if you (?:have|need) (?:any |more |further |other |additional )+"
-    r"(?:questions?|help|information|assistance|details)\b.*"
-    r"|is there anything else\b.*"
-    r"|(?:i am|i'm|i would be|i'd be|we are|we're) (?:happy|glad|here) to (?:help|assist)\b.*)"
+# Words that are always about the talk; a sentence about the talk has one of either.
+_TALK = _WISHES | _stems(
+    """
+    afternoon answer appreciate ask assist assistance care clarification clarify clear conclusion curious
+    elaborate evening explain explanation feedback follow-up found hear help helpful let mention morning night
+    overview point question reach reply response set shout summarise summarize summary support team weekend
+    wonder
+    """
 )
-_LEAD = (
-    r"(?:(?:sure|certainly|of course|okay|ok)[,!]? )?"
-    r"(?:here(?:'s| is| are)\b[^:]*|(?:below|following) (?:is|are)\b[^:]*|(?:the |in )?(?:summary|answer|conclusion)"
-    r"|(?:based on|according to) (?:the|this|these|your) (?:provided |given |retrieved |above )?"
-    r"(?:passages?|contexts?|documents?|information|texts?|sources?)(?: (?:provided|given|above))?):"
+# Words that go with them.
+_KNOWN = _TALK | _stems(
+    """
+    above absolutely additional aid alright always another anything anytime aspect back based best better bless
+    brief briefly certainly chat come concern contact context conversation course customer day deeper definitely
+    desk detail discuss dive document don't else else's enjoy everyone excellent feel find folks following free
+    friend friendly further get give given glance go good great guide hand happen idea important information
+    inquiry interest interesting issue keep key kind know lady like look looking lovely madam main matter
+    message moment need nice no not note now offer ok okay one passage patience pleasant please possible problem
+    provided quick quickly raise rate ready really retrieved safe satisfied see share short simple sir something
+    soon source stay step still stuck super sure take takeaway text thing time tip today together topic touch
+    try understand understood use useful walk want warm way week well wonderful word work worry wrap yours
+    """
+)
+_THIRD_PERSON = frozenset({"he", "she", "they", "him", "her", "his", "their", "them", "theirs", "who", "whose"})
+_ADDRESSED = frozenset({"us", "me", "let's"})
+_SPEAKER = frozenset({"i", "i'm", "i'd", "i'll", "i've", "my", "me"})
+_SPEAKERS = (
+    _ADDRESSED
+    | _SPEAKER
+    | frozenset({"we", "we're", "we'd", "we'll", "we've", "our", "you", "you're", "you'd", "you'll", "you've", "your"})
+)
+# Before "us" and "me" none of these stands in a request.
+_SUBJECTS = frozenset({"it", "the", "a", "an", "this", "that", "you", "we", "your", "our", "these", "those", "which"})
+# A sentence without a speaker that has one of these speaks of a thing: "It is clear."
+_FINITE = frozenset(
+    {"is", "are", "was", "were", "has", "had", "does", "did", "it's", "there's", "will", "would", "can"}
+)
+_OPENINGS = frozenset({"here", "here's", "below", "following", "that's"})
+_WISHING = frozenset({"hope", "luck", "congratulations", "wish", "wishing", "wonderful", "lovely", "pleasant"})
+_SETTLES = re.compile(
+    r"\W*(?:none|true|false|(?:yes|no|nope|correct|incorrect|right|wrong)\s?(?:[,.;:!\u2013-]|\Z))", re.IGNORECASE
 )
 # "Did you know that it is free?" tells something.
 _TELLING_QUESTION = re.compile(r"\W*(?:(?:did|do) you know|isn't|aren't|wasn't|weren't|right)\b", re.IGNORECASE)
 _POLARITY = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
-_EMPTY = re.compile(rf"\s*(?:{_GREETING}|{_OFFER}|{_LEAD})[\s.!,]*", re.IGNORECASE)
+_SIGNED = re.compile(
+    r"\W*(?i:dear|hi|hello|hey|(?:kind|best|warm|with)\b.{0,12}\bregards|yours \w+|(?:best|good) wishes"
+    r"|sincerely|cheers|(?:all the )?best|warmly)\b[ ,]*(?:[A-Z][\w'-]*[ .]?){0,4}\W*"
+)
 
 
-def claims_nothing(sentence: str) -> bool:
-    """Return whether a sentence is a greeting, an offer of help, a heading, a lead-in to a list, or a question."""
-    if _DIGIT.search(sentence):
-        return False
-    words = _WORD.findall(sentence)
+def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset()) -> bool:
+    """Return whether a sentence is a greeting, an offer of help, a heading, a lead-in to a list, or a question.
+
+    Parameters
+    ----------
+    sentence : str
+        One sentence of an answer.
+    topic : set of str
+        Stems of the words of question and passages.
+    """
+    words = [word.replace("\u2019", "'") for word in _WORD.findall(sentence)]
     if not words:
-        return True
-    if len(words) > MAXIMUM_WORDS:
-        return False
+        return not _DIGIT.search(sentence) or re.fullmatch(r"\W*\d{1,2}[.)]\W*", sentence) is not None
     folded = sentence.strip().rstrip("*_\"')]\u201d ")
+    if _DIGIT.search(sentence) or len(words) > MAXIMUM_WORDS or _SETTLES.match(sentence) or ":" in folded[:-1]:
+        return False
     is_heading = folded.endswith(":") and len(words) <= _HEADING_WORDS
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
-    return is_heading or is_question or _EMPTY.fullmatch(sentence.strip("*_# ")) is not None
+    return is_heading or is_question or _SIGNED.fullmatch(sentence) is not None or _is_about_the_talk(words, topic)
 
 
 def is_bare_polarity(sentence: str) -> bool:
     """Return whether a sentence is a bare yes or no, which claims what the sentences beside it say."""
     return _POLARITY.fullmatch(sentence) is not None
+
+
+def _is_about_the_talk(words: list[str], topic: AbstractSet[str]) -> bool:
+    """Return whether the words are words of talking, and none is a word of the matter."""
+    folded = [word.lower() for word in words]
+    if not _THIRD_PERSON.isdisjoint(folded):
+        return False
+    stems = {stem_word(word) for word in folded if word not in STOP_WORDS | _SPEAKERS}
+    unknown = stems - _KNOWN
+    names = {stem_word(word.lower()) for word in words[1:] if word[0].isupper() and word.lower() not in _SPEAKERS}
+    if not (stems - _TALK).isdisjoint(topic) or not unknown.isdisjoint(names):
+        return False
+    speaks, talks = not _SPEAKERS.isdisjoint(folded), not _TALK.isdisjoint(stems)
+    asked = next((position for position, word in enumerate(folded[:6]) if word in _ADDRESSED), None)
+    if asked is not None and _SUBJECTS.isdisjoint(folded[:asked]) and len(unknown) <= _UNKNOWN_IN_A_REQUEST:
+        return True  # "Drop me a line."
+    is_wish = not _WISHING.isdisjoint(folded[:3]) or (speaks and not _WISHES.isdisjoint(stems))
+    of_speaker = not _SPEAKER.isdisjoint(folded) and (talks or 2 * len(unknown) <= len(stems))
+    if is_wish or of_speaker:
+        return len(unknown) <= _UNKNOWN_IN_A_WISH
+    # without a speaker it is an exclamation or a fragment, or asks for something
+    return talks and not unknown and (speaks or folded[0] in _OPENINGS or _FINITE.isdisjoint(folded))

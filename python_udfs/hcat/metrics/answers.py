@@ -30,6 +30,7 @@ from typing import Final, Literal, NamedTuple
 from hcat.language.amounts import MEASURES
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.kinds import number_kind
+from hcat.language.markup import blank_markup, remove_blanks
 from hcat.language.mentions import Mention
 from hcat.language.text import STOP_WORDS, WORD_PATTERN, clean_text
 from hcat.language.words import stem_word
@@ -159,7 +160,7 @@ def find_kind(true_answer: str) -> Kind:
 
 def _clean(text: str) -> str:
     """Return a text in Unicode compatibility form, without invisible format characters, with white space folded."""
-    shown = unicodedata.normalize("NFKC", clean_text(text))
+    shown = unicodedata.normalize("NFKC", remove_blanks(blank_markup(clean_text(text))))
     if not shown.isascii():
         shown = "".join(character for character in shown if unicodedata.category(character) != "Cf")
     return " ".join(shown.split())

@@ -1,14 +1,16 @@
 """Find refusals: answers that decline, or say that the information is not available.
 
-A closed list of patterns knows three kinds of sentence. The answer *declines* ("I cannot ..."), it calls the
+A closed list of patterns knows three kinds of sentence. Most say how such a sentence is made: who cannot tell, what is
+silent, or what is not told. The answer *declines* ("I cannot ..."), it calls the
 information *unavailable* ("the context does not contain ..."), or it *deflects* ("please consult an adviser", "you
 would need the figures"). The rules consider where such sentences stand and how much the answer says besides. A caveat
-in a long answer is no refusal.
+in a long answer is no refusal, and neither is a short answer that claims something beside: a partial refusal.
 """
 
 import re
 from typing import Final, NamedTuple
 
+from hcat.language.claims import claims_nothing
 from hcat.language.text import count_content_words, split_sentences
 
 MAXIMUM_ANSWER_SHARE: Final = {"declines": 0.7, "unavailable": 0.5}
@@ -23,6 +25,9 @@ MAXIMUM_SHARE_BEFORE_CLOSING: Final = 0.4
 
 MAXIMUM_REFERRAL_CHARACTERS: Final = 300
 """Characters of the longest answer that counts as a refusal because it only names somebody else to ask."""
+
+MAXIMUM_PARTIAL_CHARACTERS: Final = 300
+"""In an answer up to this length every claim beside a refusal makes it a partial one; a longer one explains itself."""
 
 MAXIMUM_SHARE_BESIDE: Final = 0.35
 """Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal."""
@@ -42,7 +47,8 @@ _SOURCE = (
     r"knowledge base|records?|summary|10-?[kq]|8-?k|tables?|pages?|portion|section)"
 )
 _KNOWLEDGE = (
-    r"(?:information|mention|data|details?|evidence|reference|indication|figures?|answer|record|context|instructions?|"
+    r"(?:information|mention|data|details?|evidence|reference|indication|figures?|answer|record|context|"
+    r"instructions?|"
     r"guidance|statement|discussion|explanation|breakdown)"
 )
 # Verbs of answering. Other verbs are left out: "cannot be refunded" or "we cannot process payments" are answers.
@@ -52,10 +58,28 @@ _WORK_OUT = (
     r"provide (?:a|an|the|any|you|this|that|your|specific|exact|accurate|current)|proceed with the calculation)"
 )
 _DO_FOR_YOU = (
-    r"(?:provide|give|find|state|offer|share|assist|help|access|retrieve|look up|browse|fetch|discuss|disclose|advise|"
+    r"(?:provide|give|find|state|offer|share|assist|help|access|retrieve|look up|browse|fetch|discuss|disclose|"
+    r"advise|"
     r"recommend|respond|fulfil+|comply|complete|perform|generate|make|directly|specifically|see|locate|speak|predict|"
     r"do (?:that|this|so)|support|continue)"
 )
+# What may hold an answer, what it then does, and what has become of the answer.
+_PLACE = (
+    r"(?:contexts?|passages?|texts?|documents?|documentation|excerpts?|extracts?|snippets?|sources?|materials?|"
+    r"articles?|paragraphs?|"
+    r"pages?|search results?|knowledge base|database|corpus|files?|notes?|manual|handbook|guide|records|transcript)"
+)
+_TELL = (
+    r"(?:mentions?|states?|says?|tells?|specif(?:y|ies)|describes?|discuss(?:es)?|address(?:es)?|covers?|"
+    r"explains?|speaks?|touch(?:es)?|"
+    r"details?|discloses?|reveals?|indicates?|answers?|refers?|goes? into|clarif(?:y|ies))"
+)
+_TOLD = (
+    r"(?:mentioned|stated|specified|described|discussed|addressed|covered|explained|detailed|disclosed|revealed|"
+    r"indicated|answered|"
+    r"provided|given|found|available|contained|included|listed)"
+)
+_NOT = r"(?:n't|'t|\b(?:do|does|did|ca|is|are|was|wo)nt|\bnot|\bcannot)"
 _SPEAKER = r"(?:i|this system|the (?:assistant|model|system)|as an ai\b[^.]{0,60}? i)"
 _CANNOT = (
     r"(?:(?:'| a)m| is| are|'re)? (?:can ?(?:not|'t)|could ?(?:not|n't)|would not be able|"
@@ -72,7 +96,8 @@ REFUSAL_PATTERNS: Final = (
     _pattern(
         "apology",
         "declines",
-        r"^\W*(?:(?:i(?:'| a)m (?:very |truly |really |so )?(?:sorry|afraid)|sorry|(?:my )?apologies|i apologi[sz]e)\b"
+        r"^\W*(?:(?:i(?:'| a)m (?:very |truly |really |so )?(?:sorry|afraid)|sorry|(?:my )?apologies|"
+        r"i apologi[sz]e)\b"
         r"(?! (?:to hear|for (?:the|any|my)))\W{0,2}(?:but|however|i|there|the|this|that|it|no|you)\b"
         r"|unfortunately\b,? i\b.{0,40}(?:\bnot\b|n't|unable|cannot))",
     ),
@@ -87,7 +112,8 @@ REFUSAL_PATTERNS: Final = (
         "declines",
         r"\b(?:i|we|this system|the (?:assistant|model|system)) (?:do|does|did)(?:n't| not) "
         r"(?:(?:currently|actually|yet|really|personally|directly|specifically) )*(?:know\b|have (?:\w+[ -]){0,5}?"
-        r"(?:access|information|data|details|ability|knowledge|capability|capabilities|context|answer|evidence|figures)"
+        r"(?:access|information|data|details|ability|knowledge|capability|capabilities|context|answer|evidence|"
+        r"figures)"
         r"|possess|see any|find any|feel comfortable)",
     ),
     _pattern(
@@ -99,14 +125,15 @@ REFUSAL_PATTERNS: Final = (
     _pattern(
         "not_possible_to_answer",
         "declines",
-        rf"\b(?:not (?:currently |directly )?(?:possible|feasible)|impossible|difficult|unable|no way)(?: for \w+)? to "
-        rf"(?:\w+ly )?{_WORK_OUT}\b",
+        r"(?:(?:\bnot|n't) (?:currently |directly )?(?:possible|feasible)|\b(?:impossible|difficult|unable|no way))"
+        rf"(?: for \w+)? to (?:\w+ly )?{_WORK_OUT}\b",
     ),
     _pattern(
         "cannot_be_determined",
         "declines",
         r"\b(?:can ?not|can't|could not|couldn't|unable to) be (?:\w+ly )?(?:determined|calculated|computed|answered|"
-        r"assessed|derived|concluded|ascertained|evaluated)\b|\b(?:is|are|remains?) (?:unanswerable|indeterminable)\b",
+        r"assessed|derived|concluded|ascertained|evaluated)\b|\b(?:is|are|remains?) (?:unanswerable|"
+        r"indeterminable)\b",
     ),
     _pattern(
         "insufficient_information",
@@ -139,7 +166,8 @@ REFUSAL_PATTERNS: Final = (
         "asks_back",
         "declines",
         r"\bi(?:'m| am) not (?:quite |entirely )?sure (?:what|which|i understand)\b"
-        r"|\b(?:i|we) (?:would |will )?need (?:some |a (?:little|bit) )?more (?:information|details?|context)\b.{0,40}"
+        r"|\b(?:i|we) (?:would |will )?need (?:some |a (?:little|bit) )?more (?:information|details?|"
+        r"context)\b.{0,40}"
         r"\b(?:before|to (?:answer|help|assist|reply))\b",
     ),
     _pattern(
@@ -174,10 +202,80 @@ REFUSAL_PATTERNS: Final = (
         "not_provided",
         "unavailable",
         rf"\b(?:is|are|was|were|been|being)(?: \w+)?(?:n't| not) (?:\w+ly )?"
-        rf"(?:(?:mentioned|stated|disclosed|specified)\b|(?:provided|available|included|given|contained|listed|present|covered|found|reported|described|known|"
+        rf"(?:(?:mentioned|stated|disclosed|specified)\b|(?:provided|available|included|given|contained|listed|"
+        rf"present|covered|found|reported|described|known|"
         rf"addressed|discussed|detailed|answered)\b[^.]{{0,20}}? (?:in|by|from|within) (?:\w+ ){{0,3}}?{_SOURCE}\b)"
         rf"|\b{_KNOWLEDGE}\b[^.]{{0,80}}? (?:is|are|was|were)(?:n't| not) (?:\w+ly )?"
         r"(?:provided|available|included|given|present|known|found)\b",
+    ),
+    _pattern(
+        "speaker_has_nothing",
+        "declines",
+        r"\b(?:i|we)(?:'ve|'m|'d| have| had| am| was| were| would| can| could)?(?: \w+ly)? (?:got |offer |hold |"
+        r"find |found |see )?(?:"
+        rf"no (?:way|idea|clue|{_KNOWLEDGE})\b|nothing\b|(?:lack|insufficient|too little)\b"
+        r"|(?:must |have to |will )?(?:pass on|decline|refuse)\b|(?:come up empty|only be guessing|drawn a blank)"
+        r"|(?:have to |must )?leave (?:this|that|it)\b|(?:not|n't) (?:quite |entirely |really )?sure\b|unsure\b)"
+        rf"|\bi(?:'m| am| was| will|'ll| do| did| can| could| would| wo| have)? ?{_NOT} (?:\w+ly )?(?:able|"
+        rf"allowed|equipped|permitted|"
+        rf"supposed|qualified|know|in a position|be able|be of|have (?:access|those|that|this|any|the)|see|find|found|"
+        rf"{_TELL})\b"
+        rf"|\bwe(?:'re| are| were| was| do| did| can| could)? ?{_NOT} (?:\w+ly )?(?:able to (?:find|locate|answer|"
+        rf"see|tell)|find|locate|found|know)\b"
+        r"|\b(?:no|not something (?:that )?i\b|no way of) ?(?:knowing|telling|luck)?\b(?<=i|g|k)"
+        r"|^\W*beats me\b|^\W*(?:idk|dunno|no idea|no luck)\b|\b(?:drawn? a blank|come up empty)\b"
+        rf"|\bi(?:'d| would)? (?:need|have) to (?:see|know|have) more\b|\b(?:ask (?:someone|somebody) else|"
+        rf"nothing i can)\b",
+    ),
+    _pattern(
+        "without_subject",
+        "declines",
+        r"^\W*(?:(?:sorry|unfortunately|regrettably|sadly|hmm+|well|"
+        r"no)[,.]? )?(?:but )?(?:currently )?(?:(?:can ?not|can't|could "
+        r"?not|couldn't|unable to|not able to|do not|don't|dont|did not|didn't) (?:be )?(?:\w+ly )?"
+        rf"(?:{_WORK_OUT}|{_TELL}|find|found|know|see|help|locate|respond|be answered)\b"
+        rf"|(?:not|nowhere|never) (?:\w+ly )?(?:{_TOLD}|known|in (?:the|my|these|this|any)|enough|sure|clear|"
+        rf"possible|answerable)\b"
+        rf"|(?:insufficient|no|not enough|missing|unknown)(?: \w+){{0,2}} (?:{_SOURCE}|answer|results?|hits?|"
+        rf"match(?:es)?|mention)"
+        r"(?: (?:available|(?:(?:was|were|is|are) )?(?:found|available|provided|given|at hand)|to|on|about|in|for|"
+        r"of|that|this)\b[^.,;]{0,60})?\W*\Z"
+        r"|(?:answer|information|data|question) (?:un|not )(?:available|answer)|n/?a\W*\Z|unknown\W*\Z|unanswerable)",
+    ),
+    _pattern(
+        "question_stays_open",
+        "declines",
+        rf"\b(?:question|answer)\b[^.;:]{{0,60}}?{_NOT} (?:seem |appear )?(?:to )?(?:be )?(?:\w+ly )?(?:answer|"
+        rf"resolv|settled|given|possible|{_TOLD}|"
+        r"appear|in (?:the|what|this|these|my))"
+        rf"|^\W*(?:(?:unfortunately|sadly|regrettably|however)\W+)?(?:that|this|it|(?:such|this|that|"
+        rf"th[eo]se) \w+|whether [^,.]{{1,30}})(?:'s| is| are| was| were| has| have| does| do| can| could|"
+        rf" remains?| seems?)? ?(?:{_NOT} (?:\w+ly |been |be |seem |appear )*(?:to be )?(?:{_TOLD}|inferred|"
+        rf"something (?:that )?(?:i|we|the)\b|in (?:the|my|what|these|this|our)"
+        rf"\b|part of (?:the|my))|(?:been )?(?:absent from|missing from|left out|omitted|unclear|unanswered|"
+        rf"unstated|beyond me))"
+        r"|\bno answer (?:can be|here)\b|\b(?:falls?|is|lies?|that's|goes) (?:outside|beyond) (?:of )?(?:what|"
+        r"the scope|my|these|this)\b"
+        rf"|\b(?:without (?:further|more|additional) {_KNOWLEDGE}|not enough to go on|{_KNOWLEDGE} (?:on|about|"
+        rf"for) (?:that|this) (?:is|are) "
+        r"(?:missing|lacking|unavailable|absent))\b",
+    ),
+    _pattern(
+        "source_is_silent",
+        "unavailable",
+        rf"\b{_PLACE}\b[^.;:,]{{0,40}}?(?:{_NOT}|\bfails? to|\bnever) (?:\w+ly )?{_TELL}\b"
+        rf"|\b{_PLACE}\b[^.;:,]{{0,25}}? (?:yields?|holds?|contains?|makes?|gives?|has|have|offers?|provides?|"
+        rf"says?|shows?|lists?|is of|are of) "
+        r"(?:\w+ )?(?:nothing|neither|no (?:\w+ )?(?:help|use|reference|mention|basis|answer|clue|entry|hint|"
+        r"hits?|statement|information|details?))\b"
+        rf"|\b(?:none|neither|nothing|nowhere|nobody|no one|"
+        rf"no)\b[^.;:]{{0,40}}?\b{_PLACE}\b[^.;:]{{0,40}}?\b{_TELL}\b"
+        rf"|\b(?:nothing|nobody|no one|anything)\b[^.;:]{{0,30}}?\b(?:{_TELL}|wrote|turned up|came up|relevant|"
+        rf"on this (?:subject|topic))\b[^.;:]{{0,40}}(?:\b{_PLACE}\b|\W\Z)"
+        rf"|\b{_PLACE}\b[^.;:]{{0,50}}?\b(?:silent|leaves? (?:\w+ ){{1,4}}(?:open|unanswered|unclear)|stops? short)\b"
+        rf"|\b(?:absent|missing|left out|omitted|unclear|not clear|impossible to (?:tell|say)|hard to (?:tell|"
+        rf"say)) (?:from|in|of|on the basis of)"
+        rf" (?:\w+ ){{0,3}}?{_PLACE}\b|\bno mention of (?:that|this|it|an?|the)\b|\bcame back with no\b",
     ),
     _pattern(
         "refer_elsewhere",
@@ -219,8 +317,11 @@ REFUSAL_PATTERNS: Final = (
 # Each expression that declines or calls information unavailable needs one of these words; most sentences have none.
 _CUE = re.compile(
     r"n't|\b(?:no|not|cannot|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|"
-    r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|leid|keine?|nichts?|nothing|only|need|"
-    r"lo siento|lamentablemente|desafortunadamente|nada)",
+    r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|"
+    r"leid|keine?|nichts?|nothing|only|need|"
+    r"nobody|blank|fail|never|yields|insufficient|left out|omitted|i'd|idk|dunno|beats me|n/?a\b|none|neither|"
+    r"nowhere|silent|unclear|unsure|unknown|without|pass on|falls|empty|guessing|leaves?|"
+    r"stops? short|ask some|dont|lo siento|lamentablemente|desafortunadamente|nada)",
     re.IGNORECASE,
 )
 # "Here is how to ..." announces an answer: the instructions that follow are the answer and not a deflection.
@@ -234,6 +335,11 @@ _ELSEWHERE = re.compile(
 )
 
 
+_CLAUSE_BREAK = re.compile(
+    r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+|"
+    r",\s+(?=the \w+ is|it )"
+)
+_REFERS_BACK = re.compile(r"\W*(?:based on|according to|in) (?:the|this|these|your|what)\b[^,.]*\W*\Z", re.IGNORECASE)
 # What follows such a word, or has a number, claims something beside the refusal.
 _BESIDE = re.compile(r"\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d", re.IGNORECASE)
 
@@ -248,7 +354,7 @@ def explain_refusal(answer: str) -> str | None:
     may_refer = len(answer) <= MAXIMUM_REFERRAL_CHARACTERS and _ELSEWHERE.search(answer) is not None
     if not may_refer and not _CUE.search(answer.replace("\u2019", "'")):
         return None
-    sentences = [answer[start:end].replace("\u2019", "'") for start, end in split_sentences(answer)]
+    sentences = _read_clauses(answer.replace("\u2019", "'"))
     # Most answers with a cue do not decline. The slow patterns of deflection run only if a sentence declines.
     if not may_refer and not any(_declines(sentence) for sentence in sentences):
         return None
@@ -270,6 +376,11 @@ def explain_refusal(answer: str) -> str | None:
         only_refers = all(mark is not None and mark.name == "refer_elsewhere" for mark in marks)
         return marks[0].name if may_refer and only_refers and marks[0] is not None else None
     first = refusing[0]
+    if len(answer) <= MAXIMUM_PARTIAL_CHARACTERS and any(
+        weight and mark is None and not claims_nothing(sentence) and not _REFERS_BACK.match(sentence)
+        for sentence, mark, weight in zip(sentences, marks, weights, strict=True)
+    ):
+        return None  # a partial refusal: what it says beside is judged
     opening = marks[first]
     if (
         opening is not None
@@ -283,6 +394,21 @@ def explain_refusal(answer: str) -> str | None:
     if sum(answering) <= MAXIMUM_SHARE_BESIDE * total:
         return _name(marks[first])
     return None
+
+
+def _read_clauses(answer: str) -> list[str]:
+    """Return the sentences of an answer; one that joins a claim and a refusal is two."""
+    clauses = []
+    for start, end in split_sentences(answer):
+        parts = [part for part in _CLAUSE_BREAK.split(answer[start:end]) if part.strip()]
+        declining = [_declines(part) for part in parts]
+        is_mixed = any(declining) and not all(map(_says_nothing, parts, declining))
+        clauses += parts if is_mixed else [answer[start:end]]
+    return clauses
+
+
+def _says_nothing(clause: str, declines: bool) -> bool:
+    return declines or claims_nothing(clause) or _REFERS_BACK.match(clause) is not None
 
 
 def only_declines(sentence: str) -> bool:
