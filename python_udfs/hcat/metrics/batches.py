@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from hcat.engine.keys import hash_text
 from hcat.language.claims import claims_nothing, is_bare_polarity
+from hcat.language.ellipsis import strip_label
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.identification import LANGUAGE_SCHEMA, identify_languages
 from hcat.language.text import count_content_words
@@ -140,8 +141,9 @@ def _read_source(text: str) -> _Source:
 
 
 def _read_answer(text: str) -> _Answer:
-    features = extract_features(text)
-    placed = place_mentions(text, features)
+    said = strip_label(text)
+    features = extract_features(said)
+    placed = place_mentions(said, features)
     return _Answer(text, features, placed, only_declines(text), claims_nothing(text), is_bare_polarity(text))
 
 
