@@ -2,7 +2,10 @@
 
 import re
 from fractions import Fraction
+from pathlib import Path
 from typing import Final, NamedTuple
+
+import yaml
 
 from hcat.language.mentions import DIGIT, Mention, Scan, claim
 
@@ -44,50 +47,10 @@ class Measure(NamedTuple):
     factor: Fraction
 
 
-_MEASURE_LIST = (
-    ("time", 1, "second seconds sec secs"),
-    ("time", 60, "minute minutes min mins"),
-    ("time", 3600, "hour hours hr hrs h"),
-    ("time", 86400, "day days"),
-    ("time", 604800, "week weeks wk wks"),
-    ("calendar", 1, "month months"),
-    ("calendar", 3, "quarter quarters"),
-    ("calendar", 12, "year years yr yrs"),
-    ("length", 1, "millimetre millimetres millimeter millimeters mm"),
-    ("length", 10, "centimetre centimetres centimeter centimeters cm"),
-    ("length", 1000, "metre metres meter meters m"),
-    ("length", 1_000_000, "kilometre kilometres kilometer kilometers km"),
-    ("length", Fraction(254, 10), "inch inches"),
-    ("length", Fraction(3048, 10), "foot feet ft"),
-    ("length", Fraction(9144, 10), "yard yards"),
-    ("length", 1_609_344, "mile miles"),
-    ("mass", 1, "milligram milligrams mg"),
-    ("mass", 1000, "gram grams g"),
-    ("mass", 1_000_000, "kilogram kilograms kilo kilos kg"),
-    ("mass", 1_000_000_000, "tonne tonnes"),
-    ("avoirdupois", 1, "ounce ounces oz"),
-    ("avoirdupois", 16, "lb lbs"),
-    ("volume", 1, "millilitre millilitres milliliter milliliters ml"),
-    ("volume", 10, "centilitre centilitres cl"),
-    ("volume", 1000, "litre litres liter liters l"),
-    ("gallons", 1, "gallon gallons"),
-    ("celsius", 1, "\u00b0c \u2103 celsius"),
-    ("fahrenheit", 1, "\u00b0f \u2109 fahrenheit"),
-    ("bytes", 1, "kilobyte kilobytes kb"),
-    ("bytes", 1000, "megabyte megabytes mb"),
-    ("bytes", 1_000_000, "gigabyte gigabytes gb"),
-    ("bytes", 1_000_000_000, "terabyte terabytes tb"),
-    ("power", 1, "watt watts"),
-    ("power", 1000, "kilowatt kilowatts kw"),
-    ("power", 1_000_000, "megawatt megawatts mw"),
-    ("energy", 1, "kwh"),
-    ("energy", 1000, "mwh"),
-    ("speed", 1, "km/h kph"),
-    ("speed in miles", 1, "mph"),
-)
 MEASURES: Final = {
-    word: Measure(words.split()[0], dimension, Fraction(factor))
-    for dimension, factor, words in _MEASURE_LIST
+    word: Measure(words.split()[0], dimension, Fraction(str(factor)))
+    for dimension, units in yaml.safe_load(Path(__file__).with_name("measures.yml").read_text(encoding="utf-8")).items()
+    for factor, words in units.items()
     for word in words.split()
 }
 """Units of measurement as texts write them."""

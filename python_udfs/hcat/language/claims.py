@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import Final
+
+import yaml
 
 from hcat.language.text import STOP_WORDS
 from hcat.language.words import stem_word
@@ -24,41 +27,14 @@ _UNKNOWN_IN_A_WISH = 2
 _DIGIT = re.compile(r"\d")
 
 
-def _stems(words: str) -> frozenset[str]:
-    return frozenset(stem_word(word) for word in words.split())
-
-
-# Words of greetings, wishes and thanks.
-_WISHES = _stems(
-    """
-    apologies apologise apologize bye cheers congratulations cordially dear delighted faithfully glad goodbye
-    gratitude greetings happy hello hesitate hey hi hope hopefully luck pleasure regards respectfully sincerely
-    sorry thank thanks trust welcome wish wishing
-    """
-)
-# Words that are always about the talk; a sentence about the talk has one of either.
-_TALK = _WISHES | _stems(
-    """
-    afternoon answer appreciate ask assist assistance care clarification clarify clear conclusion curious
-    elaborate evening explain explanation feedback follow-up found hear help helpful let mention morning night
-    overview point question reach reply response set shout summarise summarize summary support team weekend
-    wonder
-    """
-)
-# Words that go with them.
-_KNOWN = _TALK | _stems(
-    """
-    above absolutely additional aid alright always another anything anytime aspect back based best better bless
-    brief briefly certainly chat come concern contact context conversation course customer day deeper definitely
-    desk detail discuss dive document don't else else's enjoy everyone excellent feel find folks following free
-    friend friendly further get give given glance go good great guide hand happen idea important information
-    inquiry interest interesting issue keep key kind know lady like look looking lovely madam main matter
-    message moment need nice no not note now offer ok okay one passage patience pleasant please possible problem
-    provided quick quickly raise rate ready really retrieved safe satisfied see share short simple sir something
-    soon source stay step still stuck super sure take takeaway text thing time tip today together topic touch
-    try understand understood use useful walk want warm way week well wonderful word work worry wrap yours
-    """
-)
+_WORDS = {
+    name: frozenset(map(stem_word, words.split()))
+    for name, words in yaml.safe_load(Path(__file__).with_name("talk.yml").read_text(encoding="utf-8")).items()
+}
+_WISHES = _WORDS["wishes"]
+#: A sentence about the talk has one of these.
+_TALK = _WISHES | _WORDS["talk"]
+_KNOWN = _TALK | _WORDS["beside"]
 _THIRD_PERSON = frozenset({"he", "she", "they", "him", "her", "his", "their", "them", "theirs", "who", "whose"})
 _ADDRESSED = frozenset({"us", "me", "let's"})
 _SPEAKER = frozenset({"i", "i'm", "i'd", "i'll", "i've", "my", "me"})
