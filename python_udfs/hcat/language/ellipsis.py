@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 _LABEL = re.compile(
     r"\W*(?i:(?:the )?(?:right |correct |final |best |true )?(?:answer|option|choice)(?: is)?\b:?\s*)?"
-    r"(?:\(?(?P<letter>[A-Ha-h])(?:[).:]|\Z)\s*(?=\S|\Z))?"
+    r"(?:\(?(?P<letter>[A-Ha-h])(?:[):]|\.?\Z)\s*(?=\S|\Z))?"
 )
 _POLARITY = re.compile(
     r"\W*(?:(?P<yes>yes|yeah|yep|true|correct|right)|(?P<no>no|nope|false|incorrect|wrong))(?:\s*[,.;:!\u2013-]+|"
