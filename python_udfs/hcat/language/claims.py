@@ -34,7 +34,8 @@ _WORDS = {
 _WISHES = _WORDS["wishes"]
 #: A sentence about the talk has one of these.
 _TALK = _WISHES | _WORDS["talk"]
-_KNOWN = _TALK | _WORDS["beside"]
+_OF_NO_MATTER = _TALK | _WORDS["plain"]
+_KNOWN = _OF_NO_MATTER | _WORDS["beside"]
 _THIRD_PERSON = frozenset({"he", "she", "they", "him", "her", "his", "their", "them", "theirs", "who", "whose"})
 _ADDRESSED = frozenset({"us", "me", "let's"})
 _SPEAKER = frozenset({"i", "i'm", "i'd", "i'll", "i've", "my", "me"})
@@ -60,6 +61,7 @@ _POLARITY = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
 _SIGNED = re.compile(
     r"\W*(?i:dear|hi|hello|hey|(?:kind|best|warm|with)\b.{0,12}\bregards|yours \w+|(?:best|good) wishes"
     r"|sincerely|cheers|(?:all the )?best|warmly)\b[ ,]*(?:[A-Z][\w'-]*[ .]?){0,4}\W*"
+    r"|\W*(?i:sure(?: thing)?|certainly|of course|absolutely|okay|ok|alright)\W*"
 )
 
 
@@ -97,7 +99,7 @@ def _is_about_the_talk(words: list[str], topic: AbstractSet[str]) -> bool:
     stems = {stem_word(word) for word in folded if word not in STOP_WORDS | _SPEAKERS}
     unknown = stems - _KNOWN
     names = {stem_word(word.lower()) for word in words[1:] if word[0].isupper() and word.lower() not in _SPEAKERS}
-    if not (stems - _TALK).isdisjoint(topic) or not unknown.isdisjoint(names):
+    if not (stems - _OF_NO_MATTER).isdisjoint(topic) or not unknown.isdisjoint(names):
         return False
     speaks, talks = not _SPEAKERS.isdisjoint(folded), not _TALK.isdisjoint(stems)
     asked = next((position for position, word in enumerate(folded[:6]) if word in _ADDRESSED), None)

@@ -58,3 +58,4 @@ def test_a_word_of_the_matter_makes_a_claim():
     assert claims_nothing("You can reach us by chat.", frozenset({"fee"}))
     assert not claims_nothing("You can reach us by chat.", frozenset({"chat", "fee"}))
     assert claims_nothing("Happy to help.", frozenset({"help"}))
+    assert claims_nothing("Let me know if you have further questions.", frozenset({"know", "question"}))
