@@ -27,31 +27,14 @@ _UNKNOWN_IN_A_WISH = 2
 _DIGIT = re.compile(r"\d")
 
 
-_WORDS = {
-    name: frozenset(map(stem_word, words.split()))
-    for name, words in yaml.safe_load(Path(__file__).with_name("talk.yml").read_text(encoding="utf-8")).items()
-}
-_WISHES = _WORDS["wishes"]
+_WORDS = yaml.safe_load(Path(__file__).with_name("talk.yml").read_text(encoding="utf-8"))
+_STEMS = {name: frozenset(map(stem_word, words.split())) for name, words in _WORDS["stems"].items()}
+_FORMS = {name: frozenset(words.split()) for name, words in _WORDS["forms"].items()}
+_WISHES = _STEMS["wishes"]
 #: A sentence about the talk has one of these.
-_TALK = _WISHES | _WORDS["talk"]
-_OF_NO_MATTER = _TALK | _WORDS["plain"]
-_KNOWN = _OF_NO_MATTER | _WORDS["beside"]
-_THIRD_PERSON = frozenset({"he", "she", "they", "him", "her", "his", "their", "them", "theirs", "who", "whose"})
-_ADDRESSED = frozenset({"us", "me", "let's"})
-_SPEAKER = frozenset({"i", "i'm", "i'd", "i'll", "i've", "my", "me"})
-_SPEAKERS = (
-    _ADDRESSED
-    | _SPEAKER
-    | frozenset({"we", "we're", "we'd", "we'll", "we've", "our", "you", "you're", "you'd", "you'll", "you've", "your"})
-)
-# Before "us" and "me" none of these stands in a request.
-_SUBJECTS = frozenset({"it", "the", "a", "an", "this", "that", "you", "we", "your", "our", "these", "those", "which"})
-# A sentence without a speaker that has one of these speaks of a thing: "It is clear."
-_FINITE = frozenset(
-    {"is", "are", "was", "were", "has", "had", "does", "did", "it's", "there's", "will", "would", "can"}
-)
-_OPENINGS = frozenset({"here", "here's", "below", "following", "that's"})
-_WISHING = frozenset({"hope", "luck", "congratulations", "wish", "wishing", "wonderful", "lovely", "pleasant"})
+_TALK = _WISHES | _STEMS["talk"]
+_OF_NO_MATTER = _TALK | _STEMS["plain"]
+_KNOWN = _OF_NO_MATTER | _STEMS["beside"]
 _SETTLES = re.compile(
     r"\W*(?:none|true|false|(?:yes|no|nope|correct|incorrect|right|wrong)\s?(?:[,.;:!\u2013-]|\Z))", re.IGNORECASE
 )
@@ -94,20 +77,22 @@ def is_bare_polarity(sentence: str) -> bool:
 def _is_about_the_talk(words: list[str], topic: AbstractSet[str]) -> bool:
     """Return whether the words are words of talking, and none is a word of the matter."""
     folded = [word.lower() for word in words]
-    if not _THIRD_PERSON.isdisjoint(folded):
+    if not _FORMS["third_person"].isdisjoint(folded):
         return False
-    stems = {stem_word(word) for word in folded if word not in STOP_WORDS | _SPEAKERS}
+    stems = {stem_word(word) for word in folded if word not in STOP_WORDS | _FORMS["speakers"]}
     unknown = stems - _KNOWN
-    names = {stem_word(word.lower()) for word in words[1:] if word[0].isupper() and word.lower() not in _SPEAKERS}
+    names = {
+        stem_word(word.lower()) for word in words[1:] if word[0].isupper() and word.lower() not in _FORMS["speakers"]
+    }
     if not (stems - _OF_NO_MATTER).isdisjoint(topic) or not unknown.isdisjoint(names):
         return False
-    speaks, talks = not _SPEAKERS.isdisjoint(folded), not _TALK.isdisjoint(stems)
-    asked = next((position for position, word in enumerate(folded[:6]) if word in _ADDRESSED), None)
-    if asked is not None and _SUBJECTS.isdisjoint(folded[:asked]) and len(unknown) <= _UNKNOWN_IN_A_REQUEST:
+    speaks, talks = not _FORMS["speakers"].isdisjoint(folded), not _TALK.isdisjoint(stems)
+    asked = next((position for position, word in enumerate(folded[:6]) if word in _FORMS["addressed"]), None)
+    if asked is not None and _FORMS["subjects"].isdisjoint(folded[:asked]) and len(unknown) <= _UNKNOWN_IN_A_REQUEST:
         return True  # "Drop me a line."
-    is_wish = not _WISHING.isdisjoint(folded[:3]) or (speaks and not _WISHES.isdisjoint(stems))
-    of_speaker = not _SPEAKER.isdisjoint(folded) and (talks or 2 * len(unknown) <= len(stems))
+    is_wish = not _FORMS["wishing"].isdisjoint(folded[:3]) or (speaks and not _WISHES.isdisjoint(stems))
+    of_speaker = not _FORMS["speaker"].isdisjoint(folded) and (talks or 2 * len(unknown) <= len(stems))
     if is_wish or of_speaker:
         return len(unknown) <= _UNKNOWN_IN_A_WISH
     # without a speaker it is an exclamation or a fragment, or asks for something
-    return talks and not unknown and (speaks or folded[0] in _OPENINGS or _FINITE.isdisjoint(folded))
+    return talks and not unknown and (speaks or folded[0] in _FORMS["openings"] or _FORMS["finite"].isdisjoint(folded))

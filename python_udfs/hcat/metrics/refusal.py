@@ -7,6 +7,7 @@ would need the figures"). The rules consider where such sentences stand and how 
 in a long answer is no refusal, and neither is a short answer that claims something beside: a partial refusal.
 """
 
+import functools
 import re
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -84,7 +85,6 @@ _CLAUSE_BREAK = re.compile(
     r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+|"
     r",\s+(?=the \w+ is|it )"
 )
-_REFERS_BACK = re.compile(r"\W*(?:based on|according to|in) (?:the|this|these|your|what)\b[^,.]*\W*\Z", re.IGNORECASE)
 # What follows such a word, or has a number, claims something beside the refusal.
 _BESIDE = re.compile(r"\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d", re.IGNORECASE)
 
@@ -122,7 +122,7 @@ def explain_refusal(answer: str) -> str | None:
         return marks[0].name if may_refer and only_refers and marks[0] is not None else None
     first = refusing[0]
     if len(answer) <= MAXIMUM_PARTIAL_CHARACTERS and any(
-        weight and mark is None and not claims_nothing(sentence) and not _REFERS_BACK.match(sentence)
+        weight and mark is None and not claims_nothing(sentence)
         for sentence, mark, weight in zip(sentences, marks, weights, strict=True)
     ):
         return None  # a partial refusal: what it says beside is judged
@@ -147,13 +147,11 @@ def _read_clauses(answer: str) -> list[str]:
     for start, end in split_sentences(answer):
         parts = [part for part in _CLAUSE_BREAK.split(answer[start:end]) if part.strip()]
         declining = [_declines(part) for part in parts]
-        is_mixed = any(declining) and not all(map(_says_nothing, parts, declining))
+        is_mixed = any(declining) and not all(
+            each or claims_nothing(part) for each, part in zip(declining, parts, strict=True)
+        )
         clauses += parts if is_mixed else [answer[start:end]]
     return clauses
-
-
-def _says_nothing(clause: str, declines: bool) -> bool:
-    return declines or claims_nothing(clause) or _REFERS_BACK.match(clause) is not None
 
 
 def only_declines(sentence: str) -> bool:
@@ -161,6 +159,7 @@ def only_declines(sentence: str) -> bool:
     return _BESIDE.search(sentence) is None and explain_refusal(sentence) is not None
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def _declines(sentence: str) -> bool:
     """Return whether a sentence declines or calls the information unavailable."""
     return _CUE.search(sentence) is not None and any(
