@@ -18,6 +18,7 @@
             'int_answers_overlapped': 'reference_recall',
             'int_pairs_entailed': 'deciding_classifier',
             'int_sentences_supported': 'claims_nothing',
+            'int_sentences_windowed': 'hypothesis',
         },
         'dropped_columns': {
             'dim_runs': ['repeats_run_id'],

@@ -71,7 +71,8 @@ def swap_number_inside(own: Source, sources: Sequence[Source], random: Random) -
                 continue  # the full stop of "9 a.m." may also end the sentence
             edit = Edit(mention.start, mention.end, _as_opening(surface, is_opening(own.text, mention.start)))
             found = number_after(own.text, edit)
-            if found is not None and found.keys[0] == key:
+            # a unit may stand behind the new place only
+            if found is not None and found.keys[0].partition(" ")[0] == key.partition(" ")[0]:
                 return edit
     return None
 

@@ -185,6 +185,7 @@ class EvidenceReader:
                 {
                     "interaction_id": str(number),
                     "evidence_key": "",
+                    "query_text_ids": None,
                     "answer_text_ids": [split[hypothesis][0]["text_id"]],
                     "context_text_ids": [row["text_id"] for _, row in units],
                     "context_ranks": [rank for rank, _ in units],

@@ -1,5 +1,5 @@
 -- One row per (interaction, answer sentence, window) with the pair that the classifier reads. The sentences of the
--- premise keep the order of the context.
+-- premise keep the order of the context. A short answer is read with its question: "No." denies what was asked.
 with windowed as (
     select * from {{ ref('hcat', 'int_sentences_windowed') }}
 ),
@@ -13,10 +13,6 @@ evidence as (
     from {{ ref('hcat', 'int_interaction_units') }} as units
 ),
 
-answer_sentences as (
-    select * from {{ ref('hcat', 'int_answer_sentences') }}
-),
-
 texts as (
     select * from {{ ref('hcat', 'int_texts') }}
 ),
@@ -24,17 +20,12 @@ texts as (
 current_rows as (
     select
         windowed.*,
-        answer_sentences.text_id,
         evidence.context_text_ids,
         -- List positions start at 1, sentence numbers at 0.
         {{ array_at('evidence.context_ranks', array_at('windowed.context_indices', 1) ~ ' + 1') }} as evidence_rank
     from windowed
     inner join evidence
         on windowed.interaction_id = evidence.interaction_id and windowed.evidence_key = evidence.evidence_key
-    inner join answer_sentences
-        on
-            windowed.interaction_id = answer_sentences.interaction_id
-            and windowed.sentence_index = answer_sentences.sentence_index
 ),
 
 positions as (
@@ -61,9 +52,10 @@ premises as (
 final as (
     select
         current_rows.interaction_id,
-        md5(md5(premises.premise) || '|' || current_rows.text_id) as pair_id,
+        md5(md5(premises.premise) || '|' || current_rows.hypothesis_id) as pair_id,
         premises.premise,
-        hypotheses.encoded_text as hypothesis,
+        current_rows.hypothesis,
+        current_rows.is_denied,
         current_rows.sentence_index,
         current_rows.window_index,
         current_rows.evidence_rank,
@@ -75,7 +67,6 @@ final as (
             current_rows.interaction_id = premises.interaction_id
             and current_rows.sentence_index = premises.sentence_index
             and current_rows.window_index = premises.window_index
-    inner join texts as hypotheses on current_rows.text_id = hypotheses.text_id
 )
 
 select * from final

@@ -1,5 +1,12 @@
 -- One row per (interaction, answer sentence) with the window that supports the sentence best, which is the deciding
 -- evidence, and the one that contradicts it most.
+{%- set exchanged = {
+    'probability_entailment': 'pairs_entailed.probability_contradiction',
+    'probability_contradiction': 'pairs_entailed.probability_entailment',
+    'score': 'pairs_entailed.probability_contradiction',
+    'logit_entailment': '-pairs_entailed.logit_entailment',
+    'distance': '-pairs_entailed.distance'
+} %}
 {{ config(materialized='table') }}
 
 with windows as (
@@ -12,46 +19,45 @@ with windows as (
         window_index,
         evidence_rank,
         similarity,
-        overlap
+        overlap,
+        is_denied
     from {{ ref('hcat', 'int_text_pairs') }}
     where purpose = 'evidence'
 ),
 
+-- What contradicts the question supports the answer "No." to it.
 entailed as (
-    select pairs_entailed.*
-    from {{ ref('hcat', 'int_pairs_entailed') }} as pairs_entailed
+    select
+        windows.*,
+        pairs_entailed.classifier_name,
+        pairs_entailed.classifier_revision,
+        pairs_entailed.deciding_classifier,
+        pairs_entailed.first_probability_entailment,
+        pairs_entailed.first_probability_contradiction,
+        {%- for column, when_denied in exchanged.items() %}
+        case when windows.is_denied then {{ when_denied }} else pairs_entailed.{{ column }} end as {{ column }},
+        {%- endfor %}
+        pairs_entailed.weight_norm,
+        pairs_entailed.margin,
+        pairs_entailed.was_truncated
+    from windows
+    inner join {{ ref('hcat', 'int_pairs_entailed') }} as pairs_entailed on windows.pair_id = pairs_entailed.pair_id
     inner join {{ ref('hcat', 'int_classifier') }} as classifier
         on pairs_entailed.classifier_key = classifier.classifier_key
 ),
 
 joined as (
     select
-        windows.*,
-        entailed.classifier_name,
-        entailed.classifier_revision,
-        entailed.deciding_classifier,
-        entailed.first_probability_entailment,
-        entailed.first_probability_contradiction,
-        entailed.probability_entailment,
-        entailed.probability_contradiction,
-        entailed.logit_entailment,
-        entailed.weight_norm,
-        entailed.distance,
-        entailed.score,
-        entailed.margin,
-        entailed.was_truncated,
-        count(*) over (partition by windows.interaction_id, windows.sentence_index) as count_windows,
-        max(entailed.probability_contradiction) over (
-            partition by windows.interaction_id, windows.sentence_index
+        *,
+        count(*) over (partition by interaction_id, sentence_index) as count_windows,
+        max(probability_contradiction) over (
+            partition by interaction_id, sentence_index
         ) as contradiction_probability,
-        first_value(windows.premise) over (
-            partition by windows.interaction_id, windows.sentence_index
-            order by
-                {{ without_noise('entailed.probability_contradiction') }} desc nulls last,
-                windows.window_index
+        first_value(premise) over (
+            partition by interaction_id, sentence_index
+            order by {{ without_noise('probability_contradiction') }} desc nulls last, window_index
         ) as contradicting_premise
-    from windows
-    inner join entailed on windows.pair_id = entailed.pair_id
+    from entailed
 ),
 
 final as (

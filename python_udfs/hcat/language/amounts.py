@@ -1,7 +1,11 @@
-"""Find amounts in digits and in words, with their scale and unit, and the ranges that they form."""
+"""Find amounts in digits and in words, with their sign, scale and unit, and the ranges that they form."""
 
 import re
+from fractions import Fraction
+from pathlib import Path
 from typing import Final, NamedTuple
+
+import yaml
 
 from hcat.language.mentions import DIGIT, Mention, Scan, claim
 
@@ -28,8 +32,28 @@ UNITS: Final = {
         ("%", "\uff05", "\u066a", "percent", "per cent", "percentage point", "percentage points", "pct", "pp"), "%"
     ),
     **dict.fromkeys(("basis point", "basis points", "bps", "bp"), "bp"),
+    **dict.fromkeys(("cent", "cents", "ct", "\u00a2"), "cent"),
+    **dict.fromkeys(("pence", "penny", "p"), "pence"),
 }
-"""Currencies and shares as texts write them, and their normal form."""
+"""Currencies, their hundredths and shares as texts write them, and their normal form."""
+_HUNDREDTHS = {"cent": ("eur", "usd", "cad", "aud", "nzd", "sgd", "hkd", "zar"), "pence": ("gbp",)}
+
+
+class Measure(NamedTuple):
+    """A unit of measurement: its name, what it measures, and how many of the smallest unit it has."""
+
+    name: str
+    dimension: str
+    factor: Fraction
+
+
+MEASURES: Final = {
+    word: Measure(words.split()[0], dimension, Fraction(str(factor)))
+    for dimension, units in yaml.safe_load(Path(__file__).with_name("measures.yml").read_text(encoding="utf-8")).items()
+    for factor, words in units.items()
+    for word in words.split()
+}
+"""Units of measurement as texts write them."""
 SCALES: Final = {
     "hundred": 2, "thousand": 3, "k": 3, "lakh": 5, "million": 6, "mln": 6, "mn": 6, "mm": 6, "m": 6, "crore": 7,
     "billion": 9, "bln": 9, "bn": 9, "b": 9, "trillion": 12, "trn": 12, "tn": 12,
@@ -62,16 +86,41 @@ _RANGE_MARKS = frozenset(
     {"-", "\u2013", "\u2014", " - ", " \u2013 ", " \u2014 ", " to ", "-to-", " and ", "/", "\u00a0to\u00a0"}
 )
 _YEAR_MARKS = frozenset("-/\u2013")
-_SEPARATOR = re.compile("[,'\u2019\u00a0\u202f\u2009]")
+_SEPARATOR = re.compile("[,'\u2019\u00a0\u202f\u2009 ]")
+_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}|0,\d+|[\d \u00a0\u202f\u2009'\u2019]+[ \u00a0\u202f\u2009'\u2019]\d{3},\d+")
+_THOUSANDS_OR_DECIMALS = re.compile(r"[1-9]\d{0,2}\.\d{3}")  # 5.000 euros
+# One letter needs a space before it: "5g" is no weight.
+_MEASURE = re.compile(
+    r"(?:(?:[\s-]|(?<=\d))(?:degrees?\s)?(?P<unit>"
+    + "|".join(sorted((word for word in MEASURES if len(word) > 1), key=len, reverse=True))
+    + r")|\s(?P<letter>[hgml]))(?![\w/])"
+)
+_ONE_MEASURE = re.compile(r"\b(?:an?|each|every|per|one)\s(?P<unit>second|minute|hour|day|week|month|year)\b")
+_MINUS_WORD = re.compile(r"\b(?:minus|negative)\s\Z")
+_MINUS = re.compile(
+    r"(?:\A|[\s(\[:=|,<>~'\"\u201c\u2018])[-\u2212\u2013](?:(?:us)?[$\u00a3\u20ac\u00a5]\s?)?\Z|" + _MINUS_WORD.pattern
+)
+# "fell by 3 %" and "a loss of 3" say "-3"; "fell to 3" does not. Accounts write a negative number in brackets.
+_FALLING = re.compile(
+    r"\b(?:declin|decreas|fall|fell|drop|los[est]|down\b|reduc|shr[aiu]nk|slip|deficit|contracted)[^.;]{0,30}\Z"
+)
+_LEVEL = re.compile(r"\b(?:to|at|from|was|is)\s\W*\Z")
+_FALLS_BEHIND = re.compile(r"[^.;,\d]{0,16}\b(?:declin|decreas|drop|loss|fall\b|lower\b|less\b|reduc|deficit)")
+_CELL = re.compile(r"(?:\A|[:;|,$])\s?\(\Z")
+_CHARACTERS_OF_A_CAUSE = 40
 _YEAR_DIGITS = 4
+_DIGITS_OF_A_MEASURE = 15
 _RANGE_CHARACTERS = 5  # of the longest mark between the ends of a range
 _CHARACTERS_BEFORE_DIGITS = 5  # of the longest "hk$ ." of an amount
 _AMOUNT = re.compile(
     r"(?<![\w.])(?:(?P<before>(?:us|a|c|hk|s|nz|r)?\$|[\u00a3\u20ac\u00a5\u20b9\u20a9\u20bd\u20ba]|(?:"
     + "|".join(_CURRENCY_CODES)
-    + r")(?=[\s\d]))\s?)?"
+    + r")(?=[\s\d-]))\s?[-\u2212]?)?"
     r"(?P<amount>\d{1,3}(?:\.\d{3}){1,12},\d{1,2}(?!\d)"  # 1.000,50
-    r"|\d{1,3}(?:[\u00a0\u202f\u2009'\u2019]\d{3}){1,12}(?:\.\d+)?(?!\d)"  # 1 000 with a narrow space, 1'000
+    r"|\d{1,3}(?:[\u00a0\u202f\u2009'\u2019]\d{3}){1,12}(?:[.,]\d+)?(?!\d)"  # 1 000 with a narrow space, 1'000
+    r"|\d{1,3}(?: \d{3}){1,12}(?:[.,]\d{1,2})?(?![\d.,]\d|\d)"  # 1 000 with any space, beside a currency
+    r"(?(before)|(?=\s?[%$\u00a3\u20ac]|\s(?:euros?|dollars?|pounds?|" + "|".join(_CURRENCY_CODES) + r")\b))"
+    r"|\d+,\d{1,2}(?![,\d]|\.\d)|0,\d+(?![,\d])"  # 0,75
     r"|\d{1,3}(?:,\d{2,3}){0,12},\d{3}(?:\.\d+)?(?!\d)"  # 1,000.50 and 1,00,000
     r"|\d{1,3}(?:\.\d{3}){2,12}(?![.\d])"  # 1.000.000
     r"|\d{1,4}\s(?:1/2|1/4|3/4)(?![\w/]|[.,]\d)|\d{0,4}[\u00bc-\u00be]"  # 6 1/2
@@ -80,7 +129,7 @@ _AMOUNT = re.compile(
     r"(?:[\s-]?(?P<scale>(?:hundred|thousand|lakh|million|mln|mn|mm|crore|billion|bln|bn|trillion|trn|tn)s?\b"
     r"|(?<=\d)[kmb]\b))?"
     r"(?:[\s-]?(?P<unit>[%\uff05\u066a$\u00a3\u20ac\u00a5\u20b9](?!\d)|percent\b|per\scent\b|percentage\spoints?\b|pct\b|pp\b"
-    r"|basis\spoints?\b|bps?\b|(?:"
+    r"|basis\spoints?\b|bps?\b|cents?\b|ct\b|\u00a2|pence\b|penny\b|(?<=\d)p\b|(?:"
     + "|".join(_CURRENCY_CODES)
     + "|"
     + "|".join(word + "s?" for word in _CURRENCY_WORDS)
@@ -91,8 +140,9 @@ _AMOUNT = re.compile(
 class Amount(NamedTuple):
     """An amount as it is written: ``digits`` without separators, times ten to the power ``shift``.
 
-    `unit` is empty, ``%``, ``bp``, a currency, ``word`` (number words), ``ordinal``, or ``pronoun``: a bare "one",
-    which is often no number. It can support a number, and needs no support itself.
+    `unit` is empty, ``%``, ``bp``, a currency or its hundredth, ``word`` (number words), ``ordinal``, or ``pronoun``:
+    a bare "one", which is often no number. It can support a number, and needs no support itself. `measure` is a word of
+    :data:`MEASURES` or empty. `sign` is empty, ``-``, or ``+-`` where the text may mean either.
     """
 
     start: int
@@ -101,6 +151,8 @@ class Amount(NamedTuple):
     shift: int
     unit: str
     is_unit_before: bool = False
+    measure: str = ""
+    sign: str = ""
 
 
 def find_amounts(lower: str, claimed: bytearray) -> list[Amount]:
@@ -120,6 +172,8 @@ def find_amounts(lower: str, claimed: bytearray) -> list[Amount]:
             groups = digits.split(".")
             # 1.000.000 is a number, 4.2.1 a section and kept as it stands
             digits = digits if any(len(group) != 3 for group in groups[1:]) else "".join(groups)
+        elif "," in digits and _DECIMAL_COMMA.fullmatch(digits):
+            digits = _SEPARATOR.sub("", digits.replace(",", "."))
         elif "/" in digits or digits[-1] in _VULGAR_FRACTIONS:
             whole_number, fraction = (digits[:-3], digits[-3:]) if "/" in digits else (digits[:-1], digits[-1])
             digits = (whole_number.strip() or "0") + _VULGAR_FRACTIONS[fraction]
@@ -176,6 +230,31 @@ def find_number_words(
     return amounts
 
 
+def read_signs_and_measures(lower: str, amounts: list[Amount]) -> None:
+    """Give each amount its sign and the unit of measurement behind it, in place."""
+    for position, amount in enumerate(amounts):
+        start, end = amount.start, amount.end
+        before = lower[max(0, start - _CHARACTERS_OF_A_CAUSE) : start]
+        sign = ""
+        if _MINUS.search(before) or (amount.is_unit_before and re.search(r"[-\u2212]", lower[start:end][:6])):
+            sign = "-"
+        elif amount.unit != "ordinal" and (
+            (lower[end : end + 1] == ")" and _CELL.search(before))
+            or (_FALLING.search(before) and not _LEVEL.search(before))
+            or _FALLS_BEHIND.match(lower, end)
+        ):
+            sign = "+-"
+        found = _MEASURE.match(lower, end) if amount.unit in ("", "word", "pronoun") else None
+        if sign or found:
+            measure = (found["unit"] or found["letter"]) if found else ""
+            amounts[position] = amount._replace(sign=sign, measure=measure)
+
+
+def offer_single_measures(lower: str) -> list[str]:
+    """Return what "a week" and "every hour" support."""
+    return [key for match in _ONE_MEASURE.finditer(lower) for key in _measured("1", match["unit"])]
+
+
 def join_ranges(lower: str, amounts: list[Amount]) -> None:
     """Give both ends of each range the unit and the scale of the range, in place."""
     for position in range(len(amounts) - 2, -1, -1):  # from behind, so that a unit goes through a chain
@@ -197,11 +276,13 @@ def join_ranges(lower: str, amounts: list[Amount]) -> None:
 
 def add_amount(scan: Scan, amount: Amount) -> None:
     """Add an amount with every form that may support it and every form that it may support."""
-    start, end, digits, shift, unit, _ = amount
+    start, end, digits, shift, unit = amount[:5]
     if unit == "pronoun":
-        scan.offered.update(("1", "1 =", "1 word"))
+        scan.offered.update(("1", "1 =", "1 word", *_measured("1", amount.measure)))
         return
     scan.claimed[start:end] = b"\1" * (end - start)  # "one" is claimed only where a range gives it a unit
+    if amount.sign == "-" and (minus := _MINUS_WORD.search(scan.lower, max(0, start - _CHARACTERS_OF_A_CAUSE), start)):
+        claim(*minus.span(), scan.claimed)
     is_plain = digits.count(".") < 2 and not (len(digits) > 1 and digits[0] == "0" and digits.isdigit())
     if not is_plain:
         value = digits  # the number of a section, an account or a telephone: a leading zero counts
@@ -211,29 +292,56 @@ def add_amount(scan: Scan, amount: Amount) -> None:
         value = shift_decimal(digits, shift)
     if unit == "bp":
         unit, shift = "%", 0
+    if unit in ("", "word") and amount.measure and is_plain:
+        unit = MEASURES[amount.measure].name
     form = f"{value} {unit}" if unit else value
     keys: tuple[str, ...]
+    offered: list[str]
     if unit == "ordinal":
-        keys = (form,)
-        scan.offered.add(form)
+        keys, offered = (form,), [form]
     elif unit in ("", "word"):
         keys = (form, value) if unit else (form,)
         # "=" marks a value that the evidence writes without a unit: it supports the value with any unit
-        scan.offered.update((form, value, f"{value} ="))
+        offered = [form, value, f"{value} ="]
         if end - start == _YEAR_DIGITS and is_year(value):
-            scan.offered.add(f"{value[:3]}0s")
+            offered.append(f"{value[:3]}0s")
     else:
-        keys = (form, f"{value} =")
-        scan.offered.update((form, value))
+        same = _measured(value, amount.measure) if amount.measure else _same_money(value, unit, scan.lower[start:end])
+        if _THOUSANDS_OR_DECIMALS.fullmatch(digits) and not shift and unit != "%":
+            same = (*same, f"{digits.replace('.', '')} {unit}")
+        keys = (form, f"{value} =", *same)
+        offered = [form, value, *same]
         if unit == "%" and is_plain and value != "0" and len(value.partition(".")[0]) < 3:
             decimal = shift_decimal(value, -2)
             keys = (*keys, f"{decimal} =")
-            scan.offered.add(decimal)
+            offered.append(decimal)
     if shift and is_plain:
         mantissa = shift_decimal(digits)
         if len(mantissa.replace(".", "").strip("0")) >= MINIMUM_MANTISSA_DIGITS:
             keys = (*keys, f"{mantissa} {unit}" if unit else mantissa, f"{mantissa} =")
+    if amount.sign:
+        negative = tuple([f"-{key}" for key in keys])
+        keys = negative if amount.sign == "-" else (*keys, *negative)
+        offered = [f"-{key}" for key in offered] + (offered if amount.sign == "+-" else [])
+    scan.offered.update(offered)
     scan.mentions.append(Mention(start, end, scan.text[start:end], keys))
+
+
+def _measured(value: str, measure: str) -> tuple[str, ...]:
+    """Return a measured value in its own unit and in the smallest unit of its dimension."""
+    if not measure or len(value) > _DIGITS_OF_A_MEASURE:
+        return ()
+    unit = MEASURES[measure]
+    smallest = f"{float(Fraction(value) * unit.factor):.10g}"
+    return f"{value} {unit.name}", f"{smallest} {unit.dimension}"
+
+
+def _same_money(value: str, unit: str, written: str) -> tuple[str, ...]:
+    """Return an amount in hundredths of a currency in each currency that they may belong to."""
+    if unit in _HUNDREDTHS:
+        whole = shift_decimal(value, -2)
+        return tuple([f"{whole} {currency}" for currency in _HUNDREDTHS[unit]])
+    return _measured(value, "lb") if unit == "gbp" and "pound" in written else ()
 
 
 def shift_decimal(digits: str, shift: int = 0) -> str:
@@ -359,6 +467,8 @@ def _share_unit(left: Amount, right: Amount, *, is_close: bool) -> tuple[Amount,
         left = left._replace(unit=right.unit)
     elif left.is_unit_before and right.unit in bare and (is_close or not _is_bare_year(right)):
         right = right._replace(unit=left.unit)
+    if right.measure and not left.measure and left.unit in bare:
+        left = left._replace(measure=right.measure)
     is_alike = left.unit == right.unit or (left.unit in bare and right.unit in bare)
     if right.shift and not left.shift and is_alike and not _is_bare_year(left) and _is_less(left.digits, right.digits):
         left = left._replace(shift=right.shift, unit="" if left.unit in bare else left.unit)

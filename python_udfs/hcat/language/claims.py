@@ -1,64 +1,98 @@
 """Tell whether a sentence of an answer claims anything: greetings, headings and offers of help do not.
 
-Such a sentence has no evidence in the passages and needs none. Only plain forms are known; a sentence with a number, or
-with more words than a form has, claims something.
+Such a sentence has no evidence in the passages and needs none. It is found by what it is about. A sentence about the
+talk itself has only words of talking (help, question, glad) and function words; it has no number, no name and no third
+person. A word that question or passages have speaks of their matter, unless it is always about the talk.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import Final
+
+import yaml
+
+from hcat.language.text import STOP_WORDS
+from hcat.language.words import stem_word
 
 #: A longer sentence claims something, whatever it begins with.
 MAXIMUM_WORDS: Final = 20
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _HEADING_WORDS = 8
+_UNKNOWN_IN_A_REQUEST = 3
+_UNKNOWN_IN_A_WISH = 2
 _DIGIT = re.compile(r"\d")
 
-_GREETING = (
-    r"(?:hi|hello|dear|hey|good (?:morning|afternoon|evening|day)|thanks?(?: you)?(?: for .{1,60})?"
-    r"|you(?:'re| are) welcome|sure(?: thing)?|certainly|of course|absolutely|great question|good question|no problem"
-    r"|(?:kind|best|warm) regards|have a (?:nice|great|good|lovely|wonderful) \w+|take care"
-    r"|yours (?:sincerely|faithfully))"
-    r"(?:[ ,]+(?:there|you|sir|madam|customer|all|team|everyone))*"
-)
-_OFFER = (
-    r"(?:i hope (?:this|that|it) (?:helps|answers|is helpful|was helpful|clarifies)\b.*"
-    r"|(?:please )?(?:let me|let us) know (?:if|whether|should|how)\b.*"
-    r"|(?:please )?(?:feel free|do not hesitate|don't hesitate) to\b.*"
-    r"|if you (?:have|need) (?:any |more |further |other |additional )+"
-    r"(?:questions?|help|information|assistance|details)\b.*"
-    r"|is there anything else\b.*"
-    r"|(?:i am|i'm|i would be|i'd be|we are|we're) (?:happy|glad|here) to (?:help|assist)\b.*)"
-)
-_LEAD = (
-    r"(?:(?:sure|certainly|of course|okay|ok)[,!]? )?"
-    r"(?:here(?:'s| is| are)\b[^:]*|(?:below|following) (?:is|are)\b[^:]*|(?:the |in )?(?:summary|answer|conclusion)"
-    r"|(?:based on|according to) (?:the|this|these|your) (?:provided |given |retrieved |above )?"
-    r"(?:passages?|contexts?|documents?|information|texts?|sources?)(?: (?:provided|given|above))?):"
+
+_WORDS = yaml.safe_load(Path(__file__).with_name("talk.yml").read_text(encoding="utf-8"))
+_STEMS = {name: frozenset(map(stem_word, words.split())) for name, words in _WORDS["stems"].items()}
+_FORMS = {name: frozenset(words.split()) for name, words in _WORDS["forms"].items()}
+_WISHES = _STEMS["wishes"]
+#: A sentence about the talk has one of these.
+_TALK = _WISHES | _STEMS["talk"]
+_OF_NO_MATTER = _TALK | _STEMS["plain"]
+_KNOWN = _OF_NO_MATTER | _STEMS["beside"]
+_SETTLES = re.compile(
+    r"\W*(?:none|true|false|(?:yes|no|nope|correct|incorrect|right|wrong)\s?(?:[,.;:!\u2013-]|\Z))", re.IGNORECASE
 )
 # "Did you know that it is free?" tells something.
 _TELLING_QUESTION = re.compile(r"\W*(?:(?:did|do) you know|isn't|aren't|wasn't|weren't|right)\b", re.IGNORECASE)
 _POLARITY = re.compile(r"\W*(?:yes|no)\W*", re.IGNORECASE)
-_EMPTY = re.compile(rf"\s*(?:{_GREETING}|{_OFFER}|{_LEAD})[\s.!,]*", re.IGNORECASE)
+_SIGNED = re.compile(
+    r"\W*(?i:dear|hi|hello|hey|(?:kind|best|warm|with)\b.{0,12}\bregards|yours \w+|(?:best|good) wishes"
+    r"|sincerely|cheers|(?:all the )?best|warmly)\b[ ,]*(?:[A-Z][\w'-]*[ .]?){0,4}\W*"
+    r"|\W*(?i:sure(?: thing)?|certainly|of course|absolutely|okay|ok|alright)\W*"
+)
 
 
-def claims_nothing(sentence: str) -> bool:
-    """Return whether a sentence is a greeting, an offer of help, a heading, a lead-in to a list, or a question."""
-    if _DIGIT.search(sentence):
-        return False
-    words = _WORD.findall(sentence)
+def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset()) -> bool:
+    """Return whether a sentence is a greeting, an offer of help, a heading, a lead-in to a list, or a question.
+
+    Parameters
+    ----------
+    sentence : str
+        One sentence of an answer.
+    topic : set of str
+        Stems of the words of question and passages.
+    """
+    words = [word.replace("\u2019", "'") for word in _WORD.findall(sentence)]
     if not words:
-        return True
-    if len(words) > MAXIMUM_WORDS:
-        return False
+        return not _DIGIT.search(sentence) or re.fullmatch(r"\W*\d{1,2}[.)]\W*", sentence) is not None
     folded = sentence.strip().rstrip("*_\"')]\u201d ")
+    if _DIGIT.search(sentence) or len(words) > MAXIMUM_WORDS or _SETTLES.match(sentence) or ":" in folded[:-1]:
+        return False
     is_heading = folded.endswith(":") and len(words) <= _HEADING_WORDS
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
-    return is_heading or is_question or _EMPTY.fullmatch(sentence.strip("*_# ")) is not None
+    return is_heading or is_question or _SIGNED.fullmatch(sentence) is not None or _is_about_the_talk(words, topic)
 
 
 def is_bare_polarity(sentence: str) -> bool:
     """Return whether a sentence is a bare yes or no, which claims what the sentences beside it say."""
     return _POLARITY.fullmatch(sentence) is not None
+
+
+def _is_about_the_talk(words: list[str], topic: AbstractSet[str]) -> bool:
+    """Return whether the words are words of talking, and none is a word of the matter."""
+    folded = [word.lower() for word in words]
+    if not _FORMS["third_person"].isdisjoint(folded):
+        return False
+    stems = {stem_word(word) for word in folded if word not in STOP_WORDS | _FORMS["speakers"]}
+    unknown = stems - _KNOWN
+    names = {
+        stem_word(word.lower()) for word in words[1:] if word[0].isupper() and word.lower() not in _FORMS["speakers"]
+    }
+    if not (stems - _OF_NO_MATTER).isdisjoint(topic) or not unknown.isdisjoint(names):
+        return False
+    speaks, talks = not _FORMS["speakers"].isdisjoint(folded), not _TALK.isdisjoint(stems)
+    asked = next((position for position, word in enumerate(folded[:6]) if word in _FORMS["addressed"]), None)
+    if asked is not None and _FORMS["subjects"].isdisjoint(folded[:asked]) and len(unknown) <= _UNKNOWN_IN_A_REQUEST:
+        return True  # "Drop me a line."
+    is_wish = not _FORMS["wishing"].isdisjoint(folded[:3]) or (speaks and not _WISHES.isdisjoint(stems))
+    of_speaker = not _FORMS["speaker"].isdisjoint(folded) and (talks or 2 * len(unknown) <= len(stems))
+    if is_wish or of_speaker:
+        return len(unknown) <= _UNKNOWN_IN_A_WISH
+    # without a speaker it is an exclamation or a fragment, or asks for something
+    return talks and not unknown and (speaks or folded[0] in _FORMS["openings"] or _FORMS["finite"].isdisjoint(folded))

@@ -33,12 +33,13 @@ _MONTH = "(?:" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _YEAR = r"(?:1[5-9]|2[01])\d\d(?!\d)"
 _NUMERIC_DATE = re.compile(
-    rf"(?<![\w/.-])(?:(?P<iso>{_YEAR}(?P<mark>[-/.])(?:0\d|1[0-2])(?P=mark)(?:[0-2]\d|3[01]))(?!\d)"
+    rf"(?<![\w/.-])(?:(?P<iso>{_YEAR}(?P<mark>[-/.])(?:0\d|1[0-2])(?P=mark)(?:[0-2]\d|3[01]))"
+    r"(?:t(?P<time>[0-2]\d:[0-5]\d)(?::\d\d(?:[.,]\d{1,9})?)?(?:z|[+-]\d\d:?\d\d)?)?(?![\w-])"
     r"|(?P<first>\d{1,2})(?P<separator>[/.-])(?P<second>\d{1,2})(?P=separator)"
-    r"(?P<year>(?:1[5-9]|2[01])\d\d)(?![\d/]))"
+    r"(?P<year>(?:1[5-9]|2[01])\d\d|(?<=[./])\d\d)(?![\w/-]|\.\d))"
 )
 _MONTH_DATE = re.compile(
-    rf"\b(?:(?P<day>{_DAY})(?:\s+of)?[\s-]+(?P<month>{_MONTH})(?:,?[\s-]+(?P<year>{_YEAR}))?"
+    rf"\b(?:(?P<day>{_DAY})\.?(?:\s+of)?[\s-]+(?P<month>{_MONTH})(?:,?[\s-]+(?P<year>{_YEAR}))?"
     rf"|(?P<month_first>{_MONTH})(?:\s+(?P<day_second>{_DAY})(?![\w%:]|[.,]\d)(?:,?\s+(?P<year_last>{_YEAR}))?"
     rf"|,?\s+(?P<year_second>{_YEAR}))?)"
 )
@@ -87,16 +88,20 @@ def find_numeric_dates(scan: Scan) -> None:
             year, month, day = match["iso"].split(match["mark"])
             readings = [_date_forms(year, month, day)]
         else:
-            first, second, year = match["first"].zfill(2), match["second"].zfill(2), match["year"]
+            first, second = match["first"].zfill(2), match["second"].zfill(2)
+            year = match["year"] if len(match["year"]) > 2 else f"20{match['year']}"
             if "01" <= second <= "12" and "01" <= first <= "31":
                 readings.append(_date_forms(year, second, first))
-            if "01" <= first <= "12" and "01" <= second <= "31" and first != second:
+            # A date with dots is day.month.year.
+            is_decided = bool(readings) and match["separator"] == "."
+            if "01" <= first <= "12" and "01" <= second <= "31" and first != second and not is_decided:
                 readings.append(_date_forms(year, first, second))
             if len(readings) == 2:
                 keys = (f"{first}/{second}/{year}",)
         if readings:
             forms = [form for reading in readings for form in reading]
-            scan.add(*match.span(), (*keys, *(reading[0] for reading in readings)), [*keys, *forms, *year_forms(year)])
+            keys = (*keys, *(reading[0] for reading in readings))
+            scan.add(*match.span(), keys, [*keys, *forms, *year_forms(year), match["time"] or ""])
 
 
 def find_month_dates(scan: Scan) -> None:

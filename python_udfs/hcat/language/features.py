@@ -3,7 +3,16 @@
 import re
 from dataclasses import dataclass
 
-from hcat.language.amounts import NUMBER_CUES, Amount, add_amount, find_amounts, find_number_words, join_ranges
+from hcat.language.amounts import (
+    NUMBER_CUES,
+    Amount,
+    add_amount,
+    find_amounts,
+    find_number_words,
+    join_ranges,
+    offer_single_measures,
+    read_signs_and_measures,
+)
 from hcat.language.dates import (
     MONTH_CUES,
     PERIOD_CUES,
@@ -46,14 +55,14 @@ _LOWER_ASCII = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 class TextFeatures:
     """Words, numbers and names of one sentence in normal form, so that equal strings mean equal things.
 
-    The sign of a number is left out, because tables write a negative number in brackets. What a number or a name offers
-    is what it can support if the sentence is evidence: a date also supports its year, a full name its acronym.
+    What a number or a name offers is what it can support if the sentence is evidence: a date also supports its year, a
+    full name its acronym, two weeks 14 days. A number in brackets may be negative, as in tables.
     """
 
     #: Stems of the content words, without numbers in digits; a key such as OutdoorSeating also has its parts. Every
     #: form of the United States is ``united states`` (no stem has a space), and likewise for the UK, the EU and the UN.
     words: frozenset[str]
-    #: ``1000`` (bare), ``5 %``, ``1000 usd``, ``3 word``, ``3 ordinal``, ``1/4 fraction``, ``2024-03-12``, ``--03-12``
+    #: ``1000`` (bare), ``-5 %``, ``1000 usd``, ``3 word``, ``2 week``, ``3 ordinal``, ``1/4 fraction``, ``--03-12``
     #: (dates, ISO 8601), ``12/03/2024`` (order unknown), ``2024-q1``, ``--q1``, ``2024-h1``, ``1990s``, ``22:30``.
     numbers: tuple[str, ...]
     #: Names (case-folded, without accents and corporate suffix), acronyms, identifiers, e-mail addresses and URLs.
@@ -91,10 +100,11 @@ def extract_features(text: str) -> TextFeatures:
     if is_period or (has_digit and ("q" in lower or "h1" in lower or "h2" in lower)):
         find_periods(scan)
     if has_digit:
-        entity_mentions.extend(find_identifiers(text, scan.claimed))
         find_numeric_dates(scan)
     if not cues.isdisjoint(MONTH_CUES):
         find_month_dates(scan)
+    if has_digit:
+        entity_mentions.extend(find_identifiers(text, scan.claimed))
     has_number_words = not cues.isdisjoint(NUMBER_CUES)
     ratios: dict[int, tuple[str, ...]] = {}
     if has_digit or has_number_words:
@@ -108,8 +118,10 @@ def extract_features(text: str) -> TextFeatures:
     if has_number_words:
         amounts += find_number_words(text, tokens, folded, scan.claimed)
         amounts.sort()
-    if len(amounts) > 1:
+    if amounts:
+        read_signs_and_measures(lower, amounts)
         join_ranges(lower, amounts)
+    scan.offered.update(offer_single_measures(lower))
     for amount in amounts:
         add_amount(scan, amount)
     number_mentions = sorted(

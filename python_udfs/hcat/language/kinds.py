@@ -8,6 +8,7 @@ import functools
 import re
 from typing import Final
 
+from hcat.language.amounts import MEASURES
 from hcat.language.features import TextFeatures
 from hcat.language.mentions import Mention
 from hcat.language.words import stem_word
@@ -31,11 +32,11 @@ _DIGIT = re.compile(r"\d")
 
 def number_kind(mention: Mention) -> str:
     """Return what a number counts: a unit, ``% points``, ``ordinal``, ``year``, ``section`` or ``bare``."""
-    value, _, unit = mention.keys[0].partition(" ")
+    value, _, unit = mention.keys[0].removeprefix("-").partition(" ")
     if unit == "%":
         return "% points" if _POINTS.search(mention.surface) else "%"
     if unit:
-        return "bare" if unit == "word" else unit
+        return "bare" if unit == "word" or unit in MEASURES else unit
     if not _AMOUNT.fullmatch(value):
         return "section" if _SECTION.fullmatch(value) else _DIGIT.sub("0", value)
     if _YEAR.fullmatch(mention.surface):

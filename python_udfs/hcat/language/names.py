@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from hcat.language.amounts import MEASURES
 from hcat.language.mentions import DIGIT, Mention, claim
 from hcat.language.text import STOP_WORDS
 from hcat.language.words import fold_accents, fold_word, stem_part
@@ -60,7 +61,7 @@ _IDENTIFIER_BREAK = re.compile("[-/]")
 # Without a letter beside a digit there is no identifier; that is found faster.
 _LETTER_BESIDE_DIGIT = re.compile(r"[0-9](?:[-/(]?[A-Za-z]|(?<=[A-Za-z][0-9])|(?<=[A-Za-z][-/][0-9]))")
 _NUMBER_WITH_SUFFIX = re.compile(
-    r"\d+(?:k|m|mm|mn|bn|b|tn|st|nd|rd|th|s|x|am|pm|h|hr|hrs|min|kg|km|cm|g|lb|lbs|ft|pp|bps?)|fy\d+"
+    r"\d+(?:k|m|mn|bn|b|tn|st|nd|rd|th|s|x|am|pm|pp?|ct|bps?|" + "|".join(MEASURES) + r")|fy\d+"
 )
 _YEAR_PREFIXES = frozenset({"mid", "pre", "post", "early", "late", "since", "circa", "fy"})
 _SENTENCE_BREAK = re.compile(r"[.!?:\n\r\"\u201c\u2022]")

@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
+from hcat.language.markup import BLANK, blank_markup, remove_blanks
 from hcat.language.text import (
     FENCE,
     JSON_UNIT_CHARACTERS,
@@ -112,6 +113,7 @@ _ENDS = ".!?\u2026\u3002\uff01\uff1f\u061f\u06d4\u0964"
 _CLOSED = re.compile(rf"[{_ENDS}:;][\"'\u201d\u2019)\]]*\Z")
 _SENTENCE_END = re.compile(rf"[{_ENDS}][\"'\u201d\u2019)\]]*\Z")
 _MAYBE_SENTENCES = re.compile(rf"[{_ENDS}\n\r]")
+_BEFORE_STOP = re.compile(r"(?<=\w) (?=[.,;!?](?:\s|\Z))")  # where a marker stood
 _LIST_SIGN = re.compile(r"[,;]")
 
 _SEPARATOR_LINE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
@@ -146,7 +148,13 @@ def _verbalise(text: str, depth: int) -> list[Unit]:
             units = _verbalise_json(text, start, end, depth)
             if units:
                 return units
+    as_written, text = text, blank_markup(text)
     units = [Unit(start, end, _fold(text[start:end])) for start, end in split_sentences(text)]
+    if not all(unit.text for unit in units):  # what is nothing but markup is no unit, unless the whole text is
+        is_said = any(unit.text for unit in units)
+        units = (
+            [unit for unit in units if unit.text] if is_said else [Unit(*units[0][:2], " ".join(as_written.split()))]
+        )
     structures = _find_structures(text, depth)
     if not structures:
         return units
@@ -165,13 +173,14 @@ def _verbalise(text: str, depth: int) -> list[Unit]:
 
 
 def _fold(text: str) -> str:
-    """Return the text with each run of white space as one space, none at the ends."""
-    return " ".join(text.split())
+    """Return the text without markup, with each run of white space as one space, none at the ends."""
+    folded = " ".join(remove_blanks(text).split())
+    return _BEFORE_STOP.sub("", folded) if BLANK in text else folded
 
 
 def _fold_clean(text: str) -> str:
     """Return the folded text without characters that cannot be stored; an escape may have hidden one until now."""
-    return _fold(clean_text(text))
+    return _fold(blank_markup(clean_text(text)))
 
 
 # --- tables and lines

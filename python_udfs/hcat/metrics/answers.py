@@ -27,8 +27,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Final, Literal, NamedTuple
 
+from hcat.language.amounts import MEASURES
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.kinds import number_kind
+from hcat.language.markup import blank_markup, remove_blanks
 from hcat.language.mentions import Mention
 from hcat.language.text import STOP_WORDS, WORD_PATTERN, clean_text
 from hcat.language.words import stem_word
@@ -74,37 +76,11 @@ _SLASHED_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{4}")
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,60}(?:\.[0-9]{1,60})?")
 _WRITTEN_NUMBER = re.compile(r"\d[\d,'\u2019\u00a0\u202f\u2009]*(?:\.\d+)?|\.\d+")
 _ABOUT = re.compile(r"(?:\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|some)|~|\u2248)\s*\S?\Z", re.I)
-_MINUS = ("-", "\u2212", "\u2013")
-_NEXT_WORD = re.compile(r"[\s-]*([^\W\d_]+)")
 _WORDS_OF_A_UNIT = 2
 _LETTERS_OF_A_NAME = 5
 _DIGITS_OF_A_SCALE = 2
 _NEAR_WORDS = 2_000
 _LONGER_THAN_TRUTH = 20
-
-_MEASURE_LIST = (
-    ("time", 1, "second seconds sec secs"),
-    ("time", 60, "minute minutes min mins"),
-    ("time", 3600, "hour hours hr hrs"),
-    ("time", 86400, "day days"),
-    ("time", 604800, "week weeks"),
-    ("calendar", 1, "month months"),
-    ("calendar", 3, "quarter quarters"),
-    ("calendar", 12, "year years yr yrs"),
-    ("length", 1, "millimetre millimetres millimeter millimeters mm"),
-    ("length", 10, "centimetre centimetres centimeter centimeters cm"),
-    ("length", 1000, "metre metres meter meters"),
-    ("length", 1_000_000, "kilometre kilometres kilometer kilometers km"),
-    ("length", Fraction(254, 10), "inch inches"),
-    ("length", Fraction(3048, 10), "foot feet ft"),
-    ("length", 1_609_344, "mile miles"),
-    ("mass", 1, "gram grams"),
-    ("mass", 1000, "kilogram kilograms kilo kilos kg"),
-    ("mass", 1_000_000, "tonne tonnes"),
-)
-_MEASURES = {
-    word: (dimension, Fraction(factor)) for dimension, factor, words in _MEASURE_LIST for word in words.split()
-}
 
 
 class _Number(NamedTuple):
@@ -184,7 +160,7 @@ def find_kind(true_answer: str) -> Kind:
 
 def _clean(text: str) -> str:
     """Return a text in Unicode compatibility form, without invisible format characters, with white space folded."""
-    shown = unicodedata.normalize("NFKC", clean_text(text))
+    shown = unicodedata.normalize("NFKC", remove_blanks(blank_markup(clean_text(text))))
     if not shown.isascii():
         shown = "".join(character for character in shown if unicodedata.category(character) != "Cf")
     return " ".join(shown.split())
@@ -265,6 +241,8 @@ def _check_date(said: str, truth: str, query: str) -> tuple[Status, str]:
 def _read_number(text: str, mention: Mention) -> _Number | None:
     """Return the number of a mention; None for a date, a time and any other form that is no amount."""
     value, _, unit = mention.keys[0].partition(" ")
+    has_sign = value.startswith("-")
+    value = value.removeprefix("-")
     if unit == "fraction":
         part, _, whole = value.partition("/")
         if not (_PLAIN_NUMBER.fullmatch(part) and _PLAIN_NUMBER.fullmatch(whole) and Fraction(whole)):
@@ -274,16 +252,11 @@ def _read_number(text: str, mention: Mention) -> _Number | None:
         return None
     amount = Fraction(value)
     before = text[: mention.start]
-    sign_text = before[-4:].rstrip("( $\u00a3\u20ac")
-    has_sign = sign_text.endswith(_MINUS) and not sign_text[:-1].rstrip(" (")[-1:].isalnum()
-    has_sign |= bool(re.search(r"\b(?:minus|negative)\s*\S?\Z", before[-12:], re.I))
-    following = _NEXT_WORD.match(text, mention.end)
-    measure = following.group(1).casefold() if following and following.group(1).casefold() in _MEASURES else ""
     kind = number_kind(mention)
     return _Number(
         -amount if has_sign else amount,
-        "" if unit in ("word", "ordinal") else unit,
-        measure,
+        "" if unit in ("word", "ordinal") or unit in MEASURES else unit,
+        unit if unit in MEASURES else "",
         _half_place(mention.surface, amount, bool(_ABOUT.search(before[-16:]))),
         kind,
         has_sign,
@@ -353,9 +326,9 @@ def _is_rival(number: _Number, wanted: _Number) -> bool:
 def _is_same(number: _Number, wanted: _Number) -> bool:
     left, right = number.value, wanted.value
     if number.measure and wanted.measure and number.measure != wanted.measure:
-        (dimension, factor), (other, other_factor) = _MEASURES[number.measure], _MEASURES[wanted.measure]
+        ours, theirs = MEASURES[number.measure], MEASURES[wanted.measure]
         # Each value is rounded in its own unit, so that only equal values count.
-        return dimension == other and left * factor == right * other_factor
+        return ours.dimension == theirs.dimension and left * ours.factor == right * theirs.factor
     if number.unit != wanted.unit and number.unit and wanted.unit:
         return False
     if _is_close(left, right, number, wanted):

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from hcat.engine.keys import hash_text
 from hcat.language.claims import claims_nothing, is_bare_polarity
+from hcat.language.ellipsis import strip_label
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.identification import LANGUAGE_SCHEMA, identify_languages
 from hcat.language.text import count_content_words
@@ -128,7 +129,9 @@ class _Answer(NamedTuple):
     text: str
     features: TextFeatures
     placed: Placed
-    claims_nothing: bool
+    #: Whether it declines, and whether it claims nothing unless its words are those of the matter.
+    only_declines: bool
+    may_claim_nothing: bool
     is_polarity: bool
 
 
@@ -138,9 +141,10 @@ def _read_source(text: str) -> _Source:
 
 
 def _read_answer(text: str) -> _Answer:
-    features = extract_features(text)
-    says_nothing = claims_nothing(text) or only_declines(text)
-    return _Answer(text, features, place_mentions(text, features), says_nothing, is_bare_polarity(text))
+    said = strip_label(text)
+    features = extract_features(said)
+    placed = place_mentions(said, features)
+    return _Answer(text, features, placed, only_declines(text), claims_nothing(text), is_bare_polarity(text))
 
 
 class SupportMeasure:
@@ -177,6 +181,9 @@ class SupportMeasure:
             )
             for index, (text_id, answer) in enumerate(zip(answer_ids, said, strict=True)):
                 support = measure_support(answer.features, evidence)
+                says_nothing = answer.only_declines or (
+                    answer.may_claim_nothing and claims_nothing(answer.text, evidence.words)
+                )
                 displacement = find_displaced(answer.placed, places)
                 rows.append(
                     (
@@ -196,7 +203,7 @@ class SupportMeasure:
                         displacement.number,
                         displacement.entity,
                         # "No." beside its reason claims what the reason says.
-                        answer.claims_nothing or (answer.is_polarity and len(said) > 1),
+                        says_nothing or (answer.is_polarity and len(said) > 1),
                     )
                 )
         return to_batch(rows, SUPPORT_SCHEMA)

@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.keys import hash_text
+from hcat.language.ellipsis import read_claim
 from hcat.language.text import content_words
 from hcat.language.words import stem_word
 from hcat.metrics.texts import TextReader, take_texts, to_batch, to_matrix
 from hcat.statistics.arrays import Vectors as Similarities
 
 #: List columns of an interaction whose texts are read.
-EVIDENCE_LISTS = ("answer_text_ids", "context_text_ids", "statement_text_ids")
+EVIDENCE_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "statement_text_ids")
 
 WINDOWED_SCHEMA = pa.schema(
     [
@@ -30,6 +32,9 @@ WINDOWED_SCHEMA = pa.schema(
         ("context_indices", pa.list_(pa.int32())),
         ("similarity", pa.float32()),
         ("overlap", pa.float32()),
+        ("hypothesis", pa.string()),
+        ("hypothesis_id", pa.string()),
+        ("is_denied", pa.bool_()),
     ]
 )
 
@@ -123,17 +128,19 @@ class EvidenceChoice:
         """Return one row per (answer sentence, window) (schema :data:`WINDOWED_SCHEMA`)."""
         answers = [ids or [] for ids in batch.column("answer_text_ids").to_pylist()]
         contexts, ranks_of_contexts = (_read_evidence(batch, name) for name in ("text_ids", "ranks"))
-        named = [*answers, *contexts]
+        queries = [ids or [] for ids in batch.column("query_text_ids").to_pylist()]
+        named = [*queries, *answers, *contexts]
         all_words = self._reader.read(named, texts)
         needed = sorted({text_id for ids in named for text_id in ids})
         taken = take_texts(texts, needed)
-        length_of = dict(zip(needed, map(len, taken["encoded_text"].to_pylist()), strict=True))
+        text_of = dict(zip(needed, taken["encoded_text"].to_pylist(), strict=True))
         position = {text_id: index for index, text_id in enumerate(needed)}
         matrix = to_matrix(taken["embedding"])
         rows: list[tuple[Any, ...]] = []
-        for interaction_id, evidence_key, answer, context, ranks in zip(
+        for interaction_id, evidence_key, query, answer, context, ranks in zip(
             batch.column("interaction_id").to_pylist(),
             batch.column("evidence_key").to_pylist(),
+            queries,
             answers,
             contexts,
             ranks_of_contexts,
@@ -141,12 +148,19 @@ class EvidenceChoice:
         ):
             if not answer or not context:
                 continue
-            lengths = [length_of[text_id] for text_id in context]
+            lengths = [len(text_of[text_id]) for text_id in context]
+            question = " ".join(text_of[text_id] for text_id in query)
             context_words = [all_words[text_id] for text_id in context]
             vectors = matrix[[position[text_id] for text_id in context]]
             similarities = matrix[[position[text_id] for text_id in answer]] @ vectors.T
             for sentence_index, text_id in enumerate(answer):
                 words, similarity = all_words[text_id], similarities[sentence_index]
+                claim = read_claim(text_of[text_id], question)
+                if claim.text != text_of[text_id]:
+                    words = read_words(claim.text)
+                if claim.is_elliptic:
+                    asked = matrix[[position[each] for each in query]] @ vectors.T
+                    similarity = np.maximum(similarity, asked.max(axis=0))
                 if self._settings.mode == "sentences":
                     windows = choose_windows(similarity, words, context_words, lengths, ranks, self._settings)
                 else:
@@ -155,7 +169,8 @@ class EvidenceChoice:
                     held = words.intersection(frozenset().union(*[context_words[each] for each in window]))
                     closest = float(np.clip(similarity[window].max(), -1.0, 1.0))
                     overlap = len(held) / len(words) if words else 1.0
-                    rows.append((interaction_id, evidence_key, sentence_index, window_index, window, closest, overlap))
+                    row = (interaction_id, evidence_key, sentence_index, window_index, window, closest, overlap)
+                    rows.append((*row, claim.text, hash_text(claim.text), claim.is_denied))
         return to_batch(rows, WINDOWED_SCHEMA)
 
 

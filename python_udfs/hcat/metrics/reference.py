@@ -81,8 +81,6 @@ def _comparable_parts(text: str) -> list[tuple[str, tuple[str, ...]]]:
     parts: list[tuple[int, str, tuple[str, ...]]] = []
     covered = bytearray(len(text))
     for mention in extract_features(text).number_mentions:
-        before = text[max(0, mention.start - 4) : mention.start].rstrip("( $\u00a3\u20ac")
-        is_negative = before.endswith(("-", "\u2212")) and not before[:-1].rstrip(" (")[-1:].isalnum()
         value, _, unit = mention.keys[0].partition(" ")
         # A value without unit equals the value with any unit. Two units must be the same, except that a half is 50 %.
         keys = mention.keys[:1]
@@ -90,7 +88,7 @@ def _comparable_parts(text: str) -> list[tuple[str, tuple[str, ...]]]:
             keys = mention.keys
         elif unit not in ("", "ordinal"):
             keys = (*keys, value)
-        parts.append((mention.start, "-" if is_negative else "", keys))
+        parts.append((mention.start, "-" if value.startswith("-") else "", keys))
         claim(mention.start, mention.end, covered)
     for match in _MATCH_WORD.finditer(text):
         word = _PUNCTUATION.sub("", match.group().casefold())

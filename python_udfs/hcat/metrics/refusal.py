@@ -1,14 +1,20 @@
 """Find refusals: answers that decline, or say that the information is not available.
 
-A closed list of patterns knows three kinds of sentence. The answer *declines* ("I cannot ..."), it calls the
+A closed list of patterns knows three kinds of sentence. Most say how such a sentence is made: who cannot tell, what is
+silent, or what is not told. The answer *declines* ("I cannot ..."), it calls the
 information *unavailable* ("the context does not contain ..."), or it *deflects* ("please consult an adviser", "you
 would need the figures"). The rules consider where such sentences stand and how much the answer says besides. A caveat
-in a long answer is no refusal.
+in a long answer is no refusal, and neither is a short answer that claims something beside: a partial refusal.
 """
 
+import functools
 import re
+from pathlib import Path
 from typing import Final, NamedTuple
 
+import yaml
+
+from hcat.language.claims import claims_nothing
 from hcat.language.text import count_content_words, split_sentences
 
 MAXIMUM_ANSWER_SHARE: Final = {"declines": 0.7, "unavailable": 0.5}
@@ -24,6 +30,9 @@ MAXIMUM_SHARE_BEFORE_CLOSING: Final = 0.4
 MAXIMUM_REFERRAL_CHARACTERS: Final = 300
 """Characters of the longest answer that counts as a refusal because it only names somebody else to ask."""
 
+MAXIMUM_PARTIAL_CHARACTERS: Final = 300
+"""In an answer up to this length every claim beside a refusal makes it a partial one; a longer one explains itself."""
+
 MAXIMUM_SHARE_BESIDE: Final = 0.35
 """Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal."""
 
@@ -36,191 +45,29 @@ class RefusalPattern(NamedTuple):
     expression: re.Pattern[str]
 
 
-_SOURCE = (
-    r"(?:context|passages?|text|documents?|excerpts?|filings?|information|evidence|details|data|sources?|articles?|"
-    r"reports?|financial statements?|snippets?|materials?|content|paragraphs?|provided|search results|"
-    r"knowledge base|records?|summary|10-?[kq]|8-?k|tables?|pages?|portion|section)"
-)
-_KNOWLEDGE = (
-    r"(?:information|mention|data|details?|evidence|reference|indication|figures?|answer|record|context|instructions?|"
-    r"guidance|statement|discussion|explanation|breakdown)"
-)
-# Verbs of answering. Other verbs are left out: "cannot be refunded" or "we cannot process payments" are answers.
-_WORK_OUT = (
-    r"(?:determine|calculate|compute|answer|tell|say|identify|assess|confirm|conclude|derive|ascertain|evaluate|"
-    r"compare|estimate|verify|definitively|accurately|comment|give (?:a|an|the|you)|"
-    r"provide (?:a|an|the|any|you|this|that|your|specific|exact|accurate|current)|proceed with the calculation)"
-)
-_DO_FOR_YOU = (
-    r"(?:provide|give|find|state|offer|share|assist|help|access|retrieve|look up|browse|fetch|discuss|disclose|advise|"
-    r"recommend|respond|fulfil+|comply|complete|perform|generate|make|directly|specifically|see|locate|speak|predict|"
-    r"do (?:that|this|so)|support|continue)"
-)
-_SPEAKER = r"(?:i|this system|the (?:assistant|model|system)|as an ai\b[^.]{0,60}? i)"
-_CANNOT = (
-    r"(?:(?:'| a)m| is| are|'re)? (?:can ?(?:not|'t)|could ?(?:not|n't)|would not be able|"
-    r"(?:currently |therefore |thus |also )*(?:not (?:currently )?able|unable)|(?:must|have to) (?:decline|refuse))"
-    r"(?:,? \w+ly)?(?: be able)?(?: to)? (?:\w+ly )?"
-)
+_TABLE = yaml.safe_load(Path(__file__).with_name("refusal_patterns.yml").read_text(encoding="utf-8"))
 
 
-def _pattern(name: str, kind: str, expression: str) -> RefusalPattern:
+def _compile(name: str, kind: str, any_of: list[str | list[str]]) -> RefusalPattern:
+    # a long text is a list of its parts
+    expression = "|".join(map("".join, any_of))
+    for piece, words in _TABLE["pieces"].items():
+        expression = expression.replace(f"<{piece}>", "".join(words))
     return RefusalPattern(name, kind, re.compile(expression, re.IGNORECASE))
 
 
-REFUSAL_PATTERNS: Final = (
-    _pattern(
-        "apology",
-        "declines",
-        r"^\W*(?:(?:i(?:'| a)m (?:very |truly |really |so )?(?:sorry|afraid)|sorry|(?:my )?apologies|i apologi[sz]e)\b"
-        r"(?! (?:to hear|for (?:the|any|my)))\W{0,2}(?:but|however|i|there|the|this|that|it|no|you)\b"
-        r"|unfortunately\b,? i\b.{0,40}(?:\bnot\b|n't|unable|cannot))",
-    ),
-    _pattern(
-        "speaker_cannot",
-        "declines",
-        rf"\b(?:{_SPEAKER}{_CANNOT}(?:{_WORK_OUT}|{_DO_FOR_YOU})|i (?:will not|won't) (?:{_WORK_OUT}|{_DO_FOR_YOU})"
-        rf"|we{_CANNOT}{_WORK_OUT})\b",
-    ),
-    _pattern(
-        "speaker_does_not_know",
-        "declines",
-        r"\b(?:i|we|this system|the (?:assistant|model|system)) (?:do|does|did)(?:n't| not) "
-        r"(?:(?:currently|actually|yet|really|personally|directly|specifically) )*(?:know\b|have (?:\w+[ -]){0,5}?"
-        r"(?:access|information|data|details|ability|knowledge|capability|capabilities|context|answer|evidence|figures)"
-        r"|possess|see any|find any|feel comfortable)",
-    ),
-    _pattern(
-        "without_access",
-        "declines",
-        r"\bwithout (?:[\w'&.-]+ ){0,6}?(?:access|information|data|details|figures?|values?|evidence|context)"
-        r"\b[^.]{0,160}\b(?:can ?not|can't|not possible|impossible|unable|difficult|isn't possible)\b",
-    ),
-    _pattern(
-        "not_possible_to_answer",
-        "declines",
-        rf"\b(?:not (?:currently |directly )?(?:possible|feasible)|impossible|difficult|unable|no way)(?: for \w+)? to "
-        rf"(?:\w+ly )?{_WORK_OUT}\b",
-    ),
-    _pattern(
-        "cannot_be_determined",
-        "declines",
-        r"\b(?:can ?not|can't|could not|couldn't|unable to) be (?:\w+ly )?(?:determined|calculated|computed|answered|"
-        r"assessed|derived|concluded|ascertained|evaluated)\b|\b(?:is|are|remains?) (?:unanswerable|indeterminable)\b",
-    ),
-    _pattern(
-        "insufficient_information",
-        "declines",
-        r"\b(?:insufficient|not enough|isn't enough|(?:does|do|is|are)(?:n't|"
-        rf" not)(?: \w+){{0,3}} (?:enough|sufficient)|lacks? (?:\w+ ){{0,3}}?(?:necessary|sufficient|"
-        rf"required|specific)) (?:\w+ ){{0,3}}?{_KNOWLEDGE}",
-    ),
-    _pattern(
-        "policy",
-        "declines",
-        r"\b(?:against (?:my|our) (?:policy|guidelines|programming)|not (?:allowed|permitted|"
-        r"authori[sz]ed) to (?:answer|provide|give|discuss|share|disclose|help|assist)|(?:outside|"
-        r"beyond) (?:of )?(?:my|our|the) (?:scope|knowledge|expertise|capabilit)|(?:rather|"
-        r"prefer) not (?:to )?(?:answer|say))",
-    ),
-    _pattern(
-        "question_lacks_input",
-        "declines",
-        r"\byou (?:have ?n[o']t|did ?n[o']t|have not) (?:provided?|given|included?|shared?|specif(?:y|"
-        r"ied)|attached?)\b",
-    ),
-    _pattern(
-        "limits_its_purpose",
-        "declines",
-        r"\b(?:i|we)(?: can|'m| am|'re| are)?(?: able to)? only (?:able to |here to |made to |built to )?"
-        r"(?:help|assist|answer|discuss|respond|support|talk)\b",
-    ),
-    _pattern(
-        "asks_back",
-        "declines",
-        r"\bi(?:'m| am) not (?:quite |entirely )?sure (?:what|which|i understand)\b"
-        r"|\b(?:i|we) (?:would |will )?need (?:some |a (?:little|bit) )?more (?:information|details?|context)\b.{0,40}"
-        r"\b(?:before|to (?:answer|help|assist|reply))\b",
-    ),
-    _pattern(
-        "german_or_spanish",
-        "declines",
-        r"^\W*(?:leider|es tut mir leid|lo siento|lamentablemente|desafortunadamente)\b.{0,60}\b(?:nicht|nichts|"
-        r"keine?[nrs]?|no|nada|ninguna?)\b|\b(?:dazu|darüber|hierzu) (?:habe|finde|kann) ich (?:leider )?"
-        r"(?:nichts|keine?|nicht)\b"
-        r"|\b(?:dazu|darüber|hierzu) liegen (?:mir|uns) (?:\w+ ){0,2}?(?:keine|nicht)\b"
-        r"|\bno (?:tengo|encuentro|encontré|dispongo de|puedo (?:responder|ayudar))\b",
-    ),
-    _pattern(
-        "source_lacks_information",
-        "unavailable",
-        rf"\b(?:{_SOURCE}\b[^.;:,]{{0,50}}?|{_SOURCE}\b[^.;:]{{0,80}}, (?:so |but )?(?:it|they|which)|"
-        r"^however, it|but it) (?:do|does|did)(?:n't| not) (?:(?:explicitly|specifically|directly|"
-        r"clearly|actually|appear to|seem to|necessarily|fully|itself) )*(?:provide|contain|include|"
-        rf"mention|specify|state|give|discuss|address|have (?:\w+ ){{0,3}}?{_KNOWLEDGE}|offer|list|detail|"
-        r"disclose|answer|say|cover|show|present|reveal|describe|explain|supply|break|refer|identify|"
-        r"talk|directly)\b",
-    ),
-    _pattern(
-        "no_information",
-        "unavailable",
-        r"\b(?:i|we) (?:have |could )?(?:found|find) nothing\b|"
-        r"\b(?:(?:there(?:'s| is| are| was| were)?|contains?|provides?|includes?|has|have|had|gives?|"
-        r"makes?|find|found|offers?|with|see)\s+)(?:currently )?(?:no|not any|n't any|"
-        rf"not an?) (?:\w+[ ,]+){{0,4}}?{_KNOWLEDGE}\b|"
-        rf"^\W*no (?:\w+ ){{0,3}}?{_KNOWLEDGE}\b[^.]{{0,120}}(?:available|provided|found|given|in the|$)",
-    ),
-    _pattern(
-        "not_provided",
-        "unavailable",
-        rf"\b(?:is|are|was|were|been|being)(?: \w+)?(?:n't| not) (?:\w+ly )?"
-        rf"(?:(?:mentioned|stated|disclosed|specified)\b|(?:provided|available|included|given|contained|listed|present|covered|found|reported|described|known|"
-        rf"addressed|discussed|detailed|answered)\b[^.]{{0,20}}? (?:in|by|from|within) (?:\w+ ){{0,3}}?{_SOURCE}\b)"
-        rf"|\b{_KNOWLEDGE}\b[^.]{{0,80}}? (?:is|are|was|were)(?:n't| not) (?:\w+ly )?"
-        r"(?:provided|available|included|given|present|known|found)\b",
-    ),
-    _pattern(
-        "refer_elsewhere",
-        "deflects",
-        r"\b(?:please|kindly|i(?:'d| would)? (?:recommend|suggest|advise)|you (?:should|may want to|"
-        r"might want to|can|could|may|would|'d|will|'ll) (?:also )?(?:need|have|want|refer|check|consult|"
-        r"visit|contact|look|review|access|find|obtain|try|reach|see|calculate|use|follow|typically|then|"
-        r"easily|search)|it(?:'s| is| would be) (?:recommended|advisable|best|necessary|important) to|"
-        r"for (?:the )?(?:most )?(?:accurate|up-to-date|current|specific|detailed|more|precise|further)|"
-        r"one would (?:typically |need)|to (?:obtain|find|get|access|answer|determine|calculate|perform|"
-        r"compute) (?:this|the|that|your|these)?|if you (?:can|could|have|need|provide|would|want|are|'d|"
-        r"share|let|give)|could you (?:please )?(?:provide|clarify|share|specify))",
-    ),
-    _pattern(
-        "describes_cluster",
-        "deflects",
-        r"^\W*(?:(?:however|instead|therefore|additionally|also),? )?(?:it|they|the only \w+|(?:the|this|"
-        rf"these|all|most)(?: \w+){{0,2}} {_SOURCE}(?: (?:provided|given|"
-        r"in the \w+))*) (?:\w+ly )?(?:(?:is|are) (?:mainly |primarily |only )?(?:related|about|from|"
-        r"focused|limited|mentioned|for)|relates?|pertains?|focus(?:es)?|discuss(?:es)?|includes?|"
-        r"mentions?|only|primarily|mainly|describes?|covers?|contains?|provides?|refers?|lists?)\b",
-    ),
-    _pattern(
-        "hypothetical",
-        "deflects",
-        r"\b(?:would (?:be|need|require|have|typically|usually|likely|normally|include|list|show|involve|"
-        r"look|use|also)|typically|once you (?:have|obtain|find|know)|(?:we|you|i) (?:would |will |also |"
-        r"first |typically |'d )*need|needed to|necessary to|required to|required (?:data|information|"
-        r"figures)|formula|is (?:a|an) (?:financial|measure|indicator|ratio)|is calculated|"
-        r"are calculated|calculated (?:by|as|using)|can be (?:calculated|found|used)|how to|let me know|"
-        r"here(?:'s| is) how|my last update|knowledge cut|feel free)\b|^\W*(?:obtain|locate|visit|search|"
-        r"find|calculate|divide|subtract|add|multiply|look|access|identify|review|determine|check|go to|"
-        r"gather|use|round)\b",
-    ),
-)
+REFUSAL_PATTERNS: Final = tuple([_compile(**row) for row in _TABLE["patterns"]])
 """The closed list of patterns, in the order in which a sentence is compared with them."""
 
 
 # Each expression that declines or calls information unavailable needs one of these words; most sentences have none.
 _CUE = re.compile(
     r"n't|\b(?:no|not|cannot|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|"
-    r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|leid|keine?|nichts?|nothing|only|need|"
-    r"lo siento|lamentablemente|desafortunadamente|nada)",
+    r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|"
+    r"leid|keine?|nichts?|nothing|only|need|"
+    r"nobody|blank|fail|never|yields|insufficient|left out|omitted|i'd|idk|dunno|beats me|n/?a\b|none|neither|"
+    r"nowhere|silent|unclear|unsure|unknown|without|pass on|falls|empty|guessing|leaves?|"
+    r"stops? short|ask some|dont|lo siento|lamentablemente|desafortunadamente|nada)",
     re.IGNORECASE,
 )
 # "Here is how to ..." announces an answer: the instructions that follow are the answer and not a deflection.
@@ -234,6 +81,10 @@ _ELSEWHERE = re.compile(
 )
 
 
+_CLAUSE_BREAK = re.compile(
+    r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+|"
+    r",\s+(?=the \w+ is|it )"
+)
 # What follows such a word, or has a number, claims something beside the refusal.
 _BESIDE = re.compile(r"\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d", re.IGNORECASE)
 
@@ -248,7 +99,7 @@ def explain_refusal(answer: str) -> str | None:
     may_refer = len(answer) <= MAXIMUM_REFERRAL_CHARACTERS and _ELSEWHERE.search(answer) is not None
     if not may_refer and not _CUE.search(answer.replace("\u2019", "'")):
         return None
-    sentences = [answer[start:end].replace("\u2019", "'") for start, end in split_sentences(answer)]
+    sentences = _read_clauses(answer.replace("\u2019", "'"))
     # Most answers with a cue do not decline. The slow patterns of deflection run only if a sentence declines.
     if not may_refer and not any(_declines(sentence) for sentence in sentences):
         return None
@@ -270,6 +121,11 @@ def explain_refusal(answer: str) -> str | None:
         only_refers = all(mark is not None and mark.name == "refer_elsewhere" for mark in marks)
         return marks[0].name if may_refer and only_refers and marks[0] is not None else None
     first = refusing[0]
+    if len(answer) <= MAXIMUM_PARTIAL_CHARACTERS and any(
+        weight and mark is None and not claims_nothing(sentence)
+        for sentence, mark, weight in zip(sentences, marks, weights, strict=True)
+    ):
+        return None  # a partial refusal: what it says beside is judged
     opening = marks[first]
     if (
         opening is not None
@@ -285,11 +141,25 @@ def explain_refusal(answer: str) -> str | None:
     return None
 
 
+def _read_clauses(answer: str) -> list[str]:
+    """Return the sentences of an answer; one that joins a claim and a refusal is two."""
+    clauses = []
+    for start, end in split_sentences(answer):
+        parts = [part for part in _CLAUSE_BREAK.split(answer[start:end]) if part.strip()]
+        declining = [_declines(part) for part in parts]
+        is_mixed = any(declining) and not all(
+            each or claims_nothing(part) for each, part in zip(declining, parts, strict=True)
+        )
+        clauses += parts if is_mixed else [answer[start:end]]
+    return clauses
+
+
 def only_declines(sentence: str) -> bool:
     """Return whether one sentence of a longer answer declines and says nothing beside that."""
     return _BESIDE.search(sentence) is None and explain_refusal(sentence) is not None
 
 
+@functools.lru_cache(maxsize=1 << 12)
 def _declines(sentence: str) -> bool:
     """Return whether a sentence declines or calls the information unavailable."""
     return _CUE.search(sentence) is not None and any(

@@ -18,6 +18,14 @@ from hcat.language.claims import claims_nothing
         "Would you like me to block the card?",
         "---",
         "",
+        # not seen when the rules were made
+        "Just drop me a line if something is still open.",
+        "Glad I was able to be of service.",
+        "Good luck with everything.",
+        "I'm always here if you need me.",
+        "My apologies for the confusion earlier.",
+        "Kind regards, Anna Li",
+        "2.",
     ],
 )
 def test_forms_of_politeness_and_headings_claim_nothing(sentence):
@@ -34,7 +42,20 @@ def test_forms_of_politeness_and_headings_claim_nothing(sentence):
         "Thank you: the transfer has arrived.",
         "Feel the quality.",
         "Hello Bank charges no fee.",
+        "Happy customers get a refund.",
+        "Thanks to insulation, the house stays warm.",
+        "Please sign the form.",
+        "No refunds.",
+        "You need a passport.",
+        "They lost.",
     ],
 )
 def test_what_only_looks_polite_is_a_claim(sentence):
     assert not claims_nothing(sentence)
+
+
+def test_a_word_of_the_matter_makes_a_claim():
+    assert claims_nothing("You can reach us by chat.", frozenset({"fee"}))
+    assert not claims_nothing("You can reach us by chat.", frozenset({"chat", "fee"}))
+    assert claims_nothing("Happy to help.", frozenset({"help"}))
+    assert claims_nothing("Let me know if you have further questions.", frozenset({"know", "question"}))

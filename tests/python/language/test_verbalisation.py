@@ -5,9 +5,10 @@ import re
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from hcat.language.markup import blank_markup
 from hcat.language.text import MAXIMUM_SENTENCE_CHARACTERS, clean_text, split_sentences
 from hcat.language.verbalisation import GROUP_CHARACTERS, Unit, verbalise_sentences
 
@@ -125,6 +126,7 @@ def test_units_are_ordered_inside_the_text_and_never_blank(text):
 @settings(max_examples=200, deadline=None)
 @given(PROSE_TEXTS)
 def test_prose_is_unchanged(text):
+    assume(blank_markup(text) == text)
     expected = [Unit(start, end, " ".join(text[start:end].split())) for start, end in split_sentences(text)]
     assert verbalise_sentences(text) == expected
 
@@ -296,7 +298,7 @@ def test_lines_of_json():
         '{"a": 1', '{"a": }', '{"a" 1}', '{"a": 1]', '{"a": 1} {', '{"a": "b}', '{"a": 01x}', '[{"a": 1} {"b": 2}]',
         "[1]", "[1, 2]", '["a", "b"]', "{x: 5}", "{{name}} pays {fee: 5}", '{"fee": 5} is the fee.',
         "The fee is {5}. [Note: see 'fees': below]",
-        "<table><tr><td>Fee</td><td>5 euros</td></tr></table> It is due.", "$$\\frac{a}{b} = [0, 1]$$",
+        "$$\\frac{a}{b} = [0, 1]$$",
     ],
 )  # fmt: skip
 def test_what_is_no_json_stays_as_it_is(text):

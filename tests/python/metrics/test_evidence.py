@@ -94,6 +94,7 @@ def make_batch(count: int) -> tuple[pa.RecordBatch, pa.Table]:
         {
             "interaction_id": f"i{row}",
             "evidence_key": "k",
+            "query_text_ids": None,
             "answer_text_ids": [ids[each] for each in random.integers(40, size=3)],
             "context_text_ids": [ids[each] for each in random.integers(40, size=10)],
             "context_ranks": sorted(random.integers(3, size=10).tolist()),
@@ -103,7 +104,13 @@ def make_batch(count: int) -> tuple[pa.RecordBatch, pa.Table]:
         for row in range(count)
     ]
     rows.append(
-        {"interaction_id": "silent", "evidence_key": "k", "answer_text_ids": None, "context_text_ids": [ids[0]]}
+        {
+            "interaction_id": "silent",
+            "evidence_key": "k",
+            "query_text_ids": None,
+            "answer_text_ids": None,
+            "context_text_ids": [ids[0]],
+        }
         | {"context_ranks": [1], "statement_text_ids": None, "statement_ranks": None}
     )
     table = pa.table({"text_id": ids, "encoded_text": texts, "embedding": pa.array(list(vectors))})

@@ -144,3 +144,43 @@ def test_financebench_f1():
     hits = sum(label and flag for label, flag in zip(labels, flags, strict=True))
     assert sum(labels) >= 100
     assert 2 * hits / (sum(labels) + sum(flags)) >= 0.89
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The excerpts I was handed make no statement about refunds.",
+        "I do not see this discussed anywhere.",
+        "Afraid I've drawn a blank on that.",
+        "The corpus yields no hits for your query.",
+        "Question not answerable from context.",
+        "Those particulars are absent from the pages at hand.",
+        "The text never says who paid.",
+        "It cannot be inferred from the text.",
+        "This isn't something the manual explains.",
+        "Not in the documents.",
+        "IDK",
+        "I dont know",
+    ],
+)
+def test_refusals_in_wordings_of_their_own(answer):
+    assert is_refusal(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The form is not available in paper form.",
+        "Information about the account is not shared with third parties.",
+        "The manual says that no tools are needed.",
+        "She did not know the answer to the last question.",
+        "No.",
+        # partial refusals
+        "The card costs 99 euros. The documents do not say how long delivery takes.",
+        "I cannot tell you the rate. The term is five years.",
+        "The passages leave the fee open, but the limit is 500 euros.",
+        "Returns are accepted within 30 days; the text does not say who pays for postage.",
+    ],
+)
+def test_negative_facts_and_partial_refusals_are_none(answer):
+    assert not is_refusal(answer)

@@ -90,6 +90,40 @@ def support(sentence: str, *evidence: str):
         ("It opened in the 1990s.", "It opened on 12 March 1994.", True),
         ("It opened in the 1990s.", "It opened in 1984.", False),
         ("It opened in 1990.", "It opened in the 1990s.", False),
+        # units
+        ("It takes two weeks.", "It takes 14 days.", True),
+        ("It takes 14 days.", "It takes 14 hours.", False),
+        ("It takes 14 days.", "Days: 14.", True),
+        ("It takes seven days.", "It takes a week.", True),
+        ("It takes 36 months.", "It takes 3 years.", True),
+        ("It takes 10 days.", "It takes 5-10 days.", True),
+        ("It weighs 1.5 kg.", "It weighs 1,500 grams.", True),
+        ("It weighs 150 lbs.", "It weighs 150 pounds.", True),
+        ("It holds 5 GB.", "It holds 5 MB.", False),
+        # hundredths of a currency
+        ("It costs 1.50 euros.", "It costs 150 cents.", True),
+        ("It costs 99p.", "It costs \u00a30.99.", True),
+        ("It costs 150 cents.", "It costs 150 euros.", False),
+        ("It costs 150 cents.", "It costs \u00a31.50.", False),
+        # signs
+        ("It was -3.2 %.", "It was \u22123.2 %.", True),
+        ("It was -3.2 %.", "It fell by 3.2 %.", True),
+        ("It was -3.2.", "Result, 2024: (3.2).", True),
+        ("It was 3.2 %.", "It was -3.2 %.", False),
+        ("It was -3.2 %.", "It was 3.2 %.", False),
+        ("It was 20 \u00b0C.", "It fell to -20 \u00b0C.", False),
+        # decimal and thousands marks
+        ("It rose 0.75 %.", "It rose 0,75 %.", True),
+        ("It rose 75 %.", "It rose 0,75 %.", False),
+        ("It costs 1,234.50 euros.", "It costs 1.234,50 euros.", True),
+        ("It costs 5,000 euros.", "It costs 5 000 euros.", True),
+        ("It costs 5,000 euros.", "It costs 5.000 euros.", True),
+        # dates
+        ("It ends on 4 March 2026.", "It ends on 04.03.2026.", True),
+        ("It ends on 3 April 2026.", "It ends on 04.03.2026.", False),
+        ("It ends on 6 May 2026.", "It ends at 2026-05-06T10:30:00.000Z.", True),
+        ("It ends at 10:30.", "It ends at 2026-05-06T10:30:00.000Z.", True),
+        ("It ends on 6 May 2026.", "It ends on 06-May-2026.", True),
     ],
 )
 def test_support_of_one_number(sentence, evidence, supported):

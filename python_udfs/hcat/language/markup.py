@@ -1,0 +1,103 @@
+"""Blank out what stands in a text and says nothing: HTML, Markdown, citation markers and invisible characters.
+
+Every position stays where it is, so that a sentence still knows the characters that it was made of. A blanked character
+is :data:`BLANK`, which :func:`remove_blanks` takes out again.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Final
+
+BLANK: Final = "\u2060"
+"""WORD JOINER: invisible, no white space, and neither the end nor the start of a sentence."""
+
+_CUE = re.compile(
+    r"[<&\[(\u3010*_`\u00ad\u200b-\u200d\u2060\ufb00-\ufb06\u2070-\u2079\u00b9\u00b2\u00b3]|-\n|answer|accord",
+    re.IGNORECASE,
+)
+_BLOCK_TAG = re.compile(
+    r"</?(?:br|p|div|li|ul|ol|tr|td|th|table|h[1-6]|section|article|blockquote|hr)\b[^<>]{0,200}>", re.IGNORECASE
+)
+_CITING_TAG = re.compile(r"<(sup|cite|ref)\b[^<>]{0,200}>[^<>]{0,80}</\1>", re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]{0,300})?/?>|<!--.{0,500}?-->")
+_ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});")
+_LINK = re.compile(r"\[([^\[\]\n]{1,200})\](\((?:https?:|www\.|mailto:|[/#])[^()\s]{1,300}\))")
+_EMPHASIS = re.compile(r"\*{2,3}|(?<!\w)__|__(?!\w)|(?<!`)`(?!`)")
+_BROKEN_WORD = re.compile(r"(?<=[a-z]{2})-[ \t]*\n[ \t]*(?=[a-z]{2})")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
+_RAISED = re.compile(r"(?:(?<=[a-z]{4})|(?<=[.,;:!?)]))[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
+_BRACKETED = re.compile(
+    r"\[{1,2}(?P<inside>[^\[\]\n]{1,80})\]{1,2}(?:\(https?:[^()\s]{1,300}\))?|\([^()\n]{1,80}\)|\u3010[^\u3010\u3011\n]{1,80}\u3011"
+)
+_POINTER = (
+    r"(?:sources?|citations?|cit|refs?|references?|docs?|documents?|passages?|contexts?|chunks?|excerpts?|snippets?"
+    r"|pages?|pp?|sections?|footnotes?|fn)"
+)
+# What a citation is made of: numbers, "S2", "doc_3", a file, and words that point.
+_SMALL_NUMBER = re.compile(r"\^?\d{1,3}(?:[-\u2013]\d{1,3})?\^?|[A-Za-z]{1,4}[-_]?\d{1,3}(?:-\d{1,3})?")
+_POINTING = re.compile(
+    rf"{_POINTER}\.?(?:[-_]?\d{{1,3}})?|[\w-]{{1,60}}\.(?:pdf|docx?|html?|txt|md|xlsx?|pptx?|csv|json)", re.IGNORECASE
+)
+_BESIDE = re.compile(
+    r"see|cf\.?|above|below|and|to|of|the|no\.?|citation|needed|et|al\.?|-|\u2013|\d[\d.:_-]*", re.IGNORECASE
+)
+_PART_BREAK = re.compile(r"[\s,;:#&]+")
+# "According to Section 4.2, ..." and "Answer: ..."
+_LEAD = re.compile(
+    rf"(?:^|(?<=[.!?]\s))(?:according to|as (?:stated|described|mentioned|noted) in|per) (?:the )?{_POINTER}\s?#?\d"
+    r"[\d.]{0,12}\s?,?|^[ \t]{0,8}(?:(?:the )?(?:final|short|right|correct) )?answer\s?:(?=\s*\S)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LIGATURES = {
+    0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st",
+    ord(BLANK): None,
+}  # fmt: skip
+
+
+def blank_markup(text: str) -> str:
+    """Return the text with each character of markup blanked; it has the same length."""
+    if not _CUE.search(text):
+        return text
+    if "<" in text:
+        text = _CITING_TAG.sub(_blank, text)
+        text = _BLOCK_TAG.sub(lambda match: "\n".rjust(len(match.group())), text)
+        text = _TAG.sub(_blank, text)
+    if "&" in text:
+        text = _ENTITY.sub(_decode, text)
+    if "[" in text or "(" in text or "\u3010" in text:
+        text = _BRACKETED.sub(_blank_citation, text)
+        text = _LINK.sub(lambda match: f"{BLANK}{match[1]}{BLANK}{BLANK * len(match[2])}", text)
+    for pattern in (_LEAD, _BROKEN_WORD, _INVISIBLE, _EMPHASIS, _RAISED):
+        text = pattern.sub(_blank, text)
+    return text
+
+
+def remove_blanks(text: str) -> str:
+    """Return the text without blanked characters and without ligatures."""
+    return text if text.isascii() else text.translate(_LIGATURES)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return BLANK * len(match.group())
+
+
+def _decode(match: re.Match[str]) -> str:
+    """Return the character of an entity, and blanks for the rest of it."""
+    character = html.unescape(match.group())
+    return character.ljust(len(match.group()), BLANK) if len(character) == 1 else match.group()
+
+
+def _blank_citation(match: re.Match[str]) -> str:
+    """Return blanks if all of a bracket points to a source, else the bracket."""
+    bracket = match.group()
+    parts = _PART_BREAK.split((match["inside"] or bracket[1:-1]).strip())
+    is_numbered = bracket[0] == "[" and all(part in ("and", "") or _SMALL_NUMBER.fullmatch(part) for part in parts)
+    is_pointing = any(_POINTING.fullmatch(part) or part.lower() in ("al", "al.", "needed") for part in parts) and all(
+        not part or _POINTING.fullmatch(part) or _BESIDE.fullmatch(part)
+        for part in (parts if "al." not in parts else parts[1:])
+    )
+    if "0" in parts or match.end() - match.start() == len(match.string.strip()):
+        return bracket  # an interval, or a list that is the whole text
+    return _blank(match) if is_numbered or is_pointing or bracket[0] == "\u3010" else bracket

@@ -1,0 +1,41 @@
+"""Markup that is blanked: the text keeps its length, and what is said stays."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hcat.language.markup import blank_markup
+from hcat.language.verbalisation import verbalise_sentences
+
+
+def read(text: str) -> list[str]:
+    return [unit.text for unit in verbalise_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        " [1]", " [1, 2]", "[1-3]", "[^2]", "\u30104:2\u2020source\u3011", " (Document 3)", " (fees.pdf, p. 7)",
+        " [Doc 1]", " [S2]", " [[1]](https://a.org/b)", "<sup>1</sup>", " (see page 3)", " [source: fees.pdf]",
+        " (Li et al., 2020)",
+    ],
+)  # fmt: skip
+def test_a_citation_marker_is_no_part_of_its_sentence(marker):
+    assert read(f"The fee is 12 euros{marker}. It is due.") == ["The fee is 12 euros.", "It is due."]
+
+
+@pytest.mark.parametrize("text", ["In [2019] it fell.", "It is in [0, 1].", "It took (12) days.", "It is x < 5 > y."])
+def test_what_only_looks_like_a_marker_stays(text):
+    assert read(text) == [text]
+
+
+def test_html_markdown_and_broken_words_are_read_as_they_are_shown():
+    assert read("<ul><li>It is 5&nbsp;000&nbsp;&euro;.</li><li>Free</li></ul>") == ["It is 5 000 \u20ac.", "Free"]
+    assert read("See [our **page**](https://a.org/b).<br/>A docu-\nment") == ["See our page.", "A document"]
+    assert read("Answer: three \ufb01les.") == ["three files."]
+    assert read("According to Section 4.2, it is free.") == ["it is free."]
+
+
+@given(st.text(alphabet="<>/ab[]()1,&;*#`-\n\u3010\u3011. ", max_size=60))
+def test_blanked_texts_keep_their_length(text):
+    assert len(blank_markup(text)) == len(text)
