@@ -5,11 +5,12 @@ What the call itself says goes first, under whatever name. A text of a container
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from hcat.landing.aliases import ALIASES, KEY_ALIASES, NOT_CONTENT, known_names, looks_like_content, pick
-from hcat.landing.contexts import find_contexts, plain_record, read_context, structured
+from hcat.landing.aliases import ALIASES, KEY_ALIASES, NOT_CONTENT, known_names, looks_like_content, pick, plain_name
+from hcat.landing.contexts import LOOKS, find_contexts, find_named_passages, plain_record, read_context
+from hcat.landing.messages import ASSISTANT, last_text, messages_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, to_text
 
 # objects around the content, as MLflow, LangSmith and Langfuse write them, and what they hold. Those in plural may also
@@ -18,6 +19,8 @@ _CONTAINERS = {
     "inputs": "query_text",
     "input": "query_text",
     "request": "query_text",
+    "vars": "query_text",
+    "prompt": "query_text",
     "outputs": "answer",
     "output": "answer",
     "response": "answer",
@@ -35,13 +38,17 @@ _MEANINGS = (
     *ENTITIES["interactions"].columns,
     *ENTITIES["queries"].columns,
 )
-#: Names of a call that are read.
-READ = known_names(_MEANINGS) | {*KEY_ALIASES, *_AROUND, "choices"}
+_RETRIEVED = ("contexts", "context_ids", "context")
+# objects that hold neither query nor answer and may hold passages
+_BESIDE = ("metadata", "trace", "extra")
 # name -> meaning; the text of a container is whatever the container holds
 _MEANING_OF = {name: meaning for meaning in _MEANINGS if meaning != "text" for name in known_names([meaning])} | {
     **dict.fromkeys(KEY_ALIASES, "interaction_id"),
-    "context": "context",
+    **dict.fromkeys(LOOKS, "context"),
 }
+_IDS = known_names(["interaction_id"]) | {*KEY_ALIASES}
+# records of a file may stand so deep in it
+_DEEPEST = 5
 _QUESTION_MARKS = ("?", "\N{FULLWIDTH QUESTION MARK}", "\N{ARABIC QUESTION MARK}")
 #: A shorter passage may stand in a question by chance.
 PASSAGE_CHARACTERS = 20
@@ -69,10 +76,13 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
         opened["turns"] = messages
     if queries:
         opened["query_text"] = next((query for query in queries if (to_text(query) or "").strip()), queries[0])
+    if not any(_MEANING_OF.get(name) in _RETRIEVED and value is not None for name, value in opened.items()):
+        found = (find_named_passages(opened[name]) for name in _BESIDE if name in opened)
+        opened["contexts"] = next(filter(None, found), None)
     for name, meaning in _CONTAINERS.items():
-        held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs") else None)
+        held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs", "vars") else None)
         if held is not None and not _has(opened, meaning):
-            text = _lone_text(held, meaning)
+            text = _lone_text(held, meaning) or (text_of(held) if isinstance(held, Mapping) else None)
             # an object that holds nothing of what it should hold is rejected by its name
             opened[meaning] = held if text is None else text
     return opened
@@ -81,27 +91,42 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
 def find_messages(record: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     """Return the messages of a conversation, wherever the call keeps them; None for a call of one query."""
     names = (name for meaning in ("query_text", "turns") for name in (meaning, *ALIASES[meaning]))
-    return next((messages for name in names if (messages := _as_messages(record.get(name))) is not None), None)
+    return next((messages for name in names if (messages := messages_of(record.get(name))) is not None), None)
 
 
-def _as_messages(value: Any) -> list[Mapping[str, Any]] | None:
-    messages = structured(value)
-    if not isinstance(messages, list) or not messages:
-        return None
-    are_messages = all(
-        isinstance(each, Mapping) and "content" in each and ("role" in each or "type" in each) for each in messages
-    )
-    return messages if are_messages else None
+def nest(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call under plain names, with `inputs.query` and the like inside of their container."""
+    if not any("." in name for name in call):
+        return plain_record(call)
+    found: dict[str, Any] = {}
+    for name, value in call.items():
+        head, _, rest = name.partition(".")
+        if rest and plain_name(head) in _AROUND:
+            container = found.setdefault(head, {})
+            if isinstance(container, dict):
+                container[rest] = value
+        else:
+            found[name] = value
+    return plain_record(found)
 
 
-def message_text(content: Any) -> str:
-    """Return the text of a message, which may stand in parts."""
-    if isinstance(content, list):
-        parts = [
-            part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | dict)
-        ]
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return to_text(content) or ""
+def take_records(value: Any, is_record: Callable[[Mapping[str, Any]], bool]) -> list[Mapping[str, Any]]:
+    """Return the least deep objects of what a tool exports that are records; the fields around one go with it."""
+    level: list[tuple[Any, dict[str, Any]]] = [(value, {})]
+    for _ in range(_DEEPEST):
+        below: list[tuple[Any, dict[str, Any]]] = []
+        for each, around in level:
+            listed = each if isinstance(each, list) else [each]
+            objects = [item for item in listed if isinstance(item, Mapping)]
+            if any(map(is_record, objects)):
+                # an id around several records is the id of none
+                shared = {k: held for k, held in around.items() if len(objects) == 1 or plain_name(k) not in _IDS}
+                return [{**shared, **item} for item in objects]
+            for item in objects:
+                own = {name: held for name, held in item.items() if is_scalar(held)}
+                below += [(held, around | own) for held in item.values() if isinstance(held, Mapping | list)]
+        level = below
+    return []
 
 
 def is_scalar(value: Any) -> bool:
@@ -121,7 +146,7 @@ def _find_texts(record: Mapping[str, Any], meaning: str) -> Iterator[Any]:
     """Yield what stands as a text under the names of a meaning."""
     for name in (meaning, *ALIASES[meaning]):
         value = record.get(name)
-        if is_scalar(value) and _as_messages(value) is None:
+        if is_scalar(value) and messages_of(value) is None:
             yield value
 
 
@@ -139,12 +164,12 @@ def _add_what_is_missing(opened: dict[str, Any], inner: Mapping[str, Any], meani
 
 
 def _choice(reply: Mapping[str, Any]) -> Any:
-    """Return the text of a chat completion; None where there is none."""
+    """Return the text of a chat completion or of another list of messages; None where there is none."""
     choices = reply.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-        message = choices[0].get("message")
-        return message.get("content") if isinstance(message, Mapping) else None
-    return None
+        return text_of(choices[0])
+    replies = messages_of(reply.get("output"))
+    return None if replies is None else last_text(replies, ASSISTANT)
 
 
 def _has(record: Mapping[str, Any], meaning: str) -> bool:

@@ -63,7 +63,7 @@ _TIME: Final = re.compile(
     r"(?: ?([Zz]|UTC|GMT|[-+](?:0\d|1[0-8])(?::?\d{2})?))?)?",
     re.ASCII,
 )
-
+_EPOCH: Final = re.compile(r"(?P<seconds>[0-9]{10}(?:[.][0-9]+)?)|[0-9]{13}", re.ASCII)
 
 Attribute = tuple[str, str, str]
 """The path of a key (a number of it is ``*``), its numbers with leading zeros, and its text."""
@@ -560,6 +560,9 @@ def _unquote(text: str) -> str:
 
 def read_time(text: str | None) -> datetime | None:
     """Return a time in UTC, as the macro utc_timestamp reads it; None where the text is no such time."""
+    if (seconds := _EPOCH.fullmatch(text or "")) is not None:
+        # ten digits are seconds, thirteen milliseconds
+        return datetime(1970, 1, 1) + timedelta(seconds=float(seconds[0]) / (1 if seconds["seconds"] else 1000))
     written, bracket, _ = (text or "").partition("[")
     found = _TIME.fullmatch(written)
     if found is None or len(text or "") <= len("20260105"):

@@ -24,7 +24,7 @@ from hcat.engine.retention_rules import TOMBSTONES
 from hcat.engine.saying import clean_line, say
 from hcat.engine.warehouse import quote
 from hcat.landing.aliases import plain_name
-from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, unread_content
+from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, records_of, unread_content
 from hcat.landing.files import (
     FILE_ERRORS,
     ROWS_PER_BATCH,
@@ -379,8 +379,8 @@ def _say_unread(entity: Entity, place: Path, head: Iterable[RawRecord]) -> None:
     """Say on standard error which keys of a file of calls look like content and are not read; once for all entities."""
     if stem_of(place) != CALLS or entity.name != ENTITIES_OF_CALLS[0]:
         return
-    names = [name for _, record, _, _ in head for name in unread_content(record or {})]
-    if names:
+    calls = (call for _, record, _, _ in head if record is not None for call in records_of(record))
+    if names := [name for call in calls for name in unread_content(call)]:
         gold = " (context is what a test case asks about; retrieved passages are named contexts)"
         hint = gold if any(plain_name(name) == "context" for name in names) else ""
         source_file = clean_text(place.as_posix())

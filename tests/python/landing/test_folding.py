@@ -349,6 +349,10 @@ def test_the_order_and_the_batches_of_rows_change_nothing(dialects: Dialects) ->
         "20260105t100000,5z",
         "20260105",
         "0001-01-01T00:00:00Z",
+        "1780300000",
+        "1780300000.25",
+        "1780300000250",
+        "178030000",
         "yesterday",
     ],
 )
