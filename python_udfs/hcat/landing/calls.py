@@ -221,7 +221,7 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
 def _scalar(value: Any, what: str) -> str | None:
     if value is not None and not is_scalar(value):
         said = messages_of(value)
-        found = text_of(value) if isinstance(value, Mapping) else said and last_text(said, ASSISTANT)
+        found = text_of(value) if said is None and isinstance(value, Mapping) else last_text(said or [], ASSISTANT)
         if found is not None:
             return found
         keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""

@@ -21,7 +21,11 @@ _FIELDS: Final = (
     "document_source", "document_title", "tool_output", "model", "application", "version", "session", "user",
     "annotation_name", "annotation_source", "annotation_value", "annotator", "annotation_time",
 )  # fmt: skip
-_OTHERS: Final = ("recognised_by", "texts_are_json", "model_may_answer", "people", "kind", "roles")
+#: Keys below which a query, an answer or documents stand, told by what they are where no field names their key.
+_AROUND: Final = ("inputs", "outputs", "documents")
+_OTHERS: Final = ("recognised_by", "texts_are_json", "model_may_answer", "people", "kind", "roles", *_AROUND)
+#: The dialect of traces that no other one reads: its keys are words with which keys end.
+GENERAL: Final = "general"
 _WRITTEN_KEY: Final = re.compile(r"(?P<key>\S+)(?: if (?:(?P<text>text)|(?P<other>\S+) is (?P<word>.+)))?")
 _SHAPED_KEY: Final = re.compile(r"(?P<above>\S+)\.\{(?P<shape>\w+)\}")
 
@@ -54,6 +58,9 @@ class Dialect:
     texts_are_json: bool
     model_may_answer: bool
     places: Mapping[str, Sequence[Place]]
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+    documents: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,11 @@ class Dialects:
 
     dialects: Sequence[Dialect]
     annotations: Sequence[Mapping[str, str | None]]
+
+    @property
+    def general(self) -> Dialect:
+        """The one that guesses."""
+        return next(each for each in self.dialects if each.name == GENERAL)
 
 
 def read_dialects(own: Path | None = None) -> Dialects:
@@ -124,8 +136,9 @@ def _read_dialect(name: str, given: Mapping[str, Any], shapes: Mapping[str, Sequ
         roles,
         frozenset(each.lower() for each in _as_list(given.get("people"))),
         bool(given.get("texts_are_json")),
-        bool(given.get("model_may_answer")),
+        bool(given.get("model_may_answer", True)),
         dict(places),
+        *(_as_list(given.get(name)) for name in _AROUND),
     )
 
 

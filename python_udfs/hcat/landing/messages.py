@@ -104,12 +104,9 @@ def _latest_branch(nodes: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     if not all(isinstance(node, Mapping) and {"parent", "parentId"} & node.keys() for node in nodes.values()):
         return
     parents = {key: node.get("parent", node.get("parentId")) for key, node in nodes.items()}
-    key = next((key for key in reversed(nodes) if key not in parents.values()), None)
-    path: dict[str, None] = {}
-    while key in nodes and key not in path:
-        path[key] = None
+    branch: list[Mapping[str, Any]] = []
+    key: Any = next((key for key in reversed(list(nodes)) if key not in parents.values()), None)
+    while key in nodes and len(branch) < len(nodes):
+        branch.append(nodes[key])
         key = parents[key]
-    for each in reversed(path):
-        node = nodes[each]
-        if role_of(node) is not None:
-            yield node
+    yield from (node for node in reversed(branch) if role_of(node) is not None)

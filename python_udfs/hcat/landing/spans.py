@@ -52,6 +52,9 @@ def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if resources is not None:
         yield from _expand_otlp(resources)
         return
+    if record.get("object") == "trace":
+        # what the OpenAI Agents SDK says of a trace beside its spans
+        return
     data = _read_json(record.get("data"))
     if isinstance(data, list):
         for span in data:

@@ -170,11 +170,11 @@ def test_the_root_is_the_topmost_chain_or_the_last_model(fold: Any, spans: list[
     [
         (
             [span("1", {"k": "search"})],
-            "no root: none of the 1 spans of the trace is a chain or agent, their kinds are search",
+            "no root (k): none of the 1 spans of the trace is a chain, an agent or a model",
         ),
         (
-            [span("1", {"x": "y"}, kind="SERVER"), span("2", {})],
-            "no root: none of the 2 spans of the trace is a chain or agent, their kinds are none, server",
+            [span("1", {"x": "y", "acme.id": "1"}, kind="SERVER"), span("2", {})],
+            "no root (acme.*, x): none of the 2 spans of the trace is a chain, an agent or a model",
         ),
         (
             [span("1", {"k": "search"}, parent_span_id="0")],
@@ -185,14 +185,14 @@ def test_the_root_is_the_topmost_chain_or_the_last_model(fold: Any, spans: list[
             [span("1", ASK, ended_at="0001-01-01T00:00:00Z"), span("2", {}, ended_at="2026-01-05")],
             "cut off: the root span 1 has not ended",
         ),
-        ([span("1", {"k": "chain"}, status="ERROR")], "no answer: the root span 1 ended with an error"),
+        ([span("1", {"k": "chain"}, status="ERROR")], "no answer (k): the root span 1 ended with an error"),
         (
             [span("1", {"k": "chain", "output": '{"x": 1}'})],
-            "no answer: the root span 1 has no text at the answer keys of d in span_dialects.yml",
+            "no answer (k, output): the root span 1 and the models have none where d in span_dialects.yml looks for it",
         ),
         (
             [span("1", {"k": "chain", "output": "Yes."})],
-            "no query: the root span 1 has no text at the query keys of d in span_dialects.yml",
+            "no query (k, output): the root span 1 and the models have none where d in span_dialects.yml looks for it",
         ),
     ],
 )
