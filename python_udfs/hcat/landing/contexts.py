@@ -80,7 +80,7 @@ def find_named_passages(value: Any) -> list[Any]:
         for each in level:
             if isinstance(each, Mapping):
                 found = find_contexts(plain_record(each))
-                if isinstance(found, list) and found and all(map(is_passage, found)):
+                if isinstance(found, list) and found and all(map(_looks_like_passage, found)):
                     return found
                 below += each.values()
             elif isinstance(each, list):

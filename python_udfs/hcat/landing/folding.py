@@ -31,7 +31,7 @@ from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
 from hcat.landing.messages import ASSISTANT, USER, structured, text_of
 from hcat.landing.raw_contract import to_text
-from hcat.landing.span_texts import find_text, keys_ending, prefixes_of, read_document, value_at
+from hcat.landing.span_texts import find_text, is_object, keys_ending, prefixes_of, read_document, value_at
 
 _SPAN_TEXTS: Final = ("span_id", "parent_span_id", "kind", "name", "status", "started_at", "ended_at")
 _FACTS: Final = ("read_error", "unread_record", "read_note")
@@ -54,10 +54,13 @@ _ORDER: Final = "trace_id, landing_number, source_file, source_row, record_id"
 _ROWS: Final = 1000
 #: Characters of a value in a reason, as in the other reasons of staging.
 _SHOWN: Final = 80
+#: What is known of a document.
+_DOCUMENT: Final = ("chunk_id", "text", "retrieval_score", "document_id", "title")
 _SHOWN_PREFIXES: Final = 5
 #: Names of tools that look passages up.
 _SEARCHES: Final = re.compile(
-    "search|retriev|look.?up|knowledge|docs|document|context|passage|faq|rag(?![a-z])|query", re.I
+    "search|retriev|look.?up|find_|knowledge|docs|document|context|passage|faq|wiki|handbook|manual|articles|rag(?![a-z])",
+    re.I,
 )
 #: Earlier times stand for none, as in the macro time_fault: tools write zero for an end that has not come.
 _FIRST_TIME: Final = datetime(2000, 1, 1)
@@ -301,7 +304,8 @@ def _may_answer(span: Span) -> bool:
 
 def _said(span: Span, name: str) -> str | None:
     """Return the query or the answer of a span: at a key of its dialect, or else by what it is."""
-    values = sorted((each for each in span.values if each.field == name), key=lambda each: each.position, reverse=True)
+    values = [each for each in span.values if each.field == name and not is_object(each.text)]
+    values.sort(key=lambda each: each.position, reverse=True)
     if values:
         text = min(values, key=lambda each: each.priority).text
         # a text in parts is read part by part
@@ -447,8 +451,13 @@ def _choose_documents(
     used = [span for span in spans if span.documents and is_used(span)]
     used.sort(key=lambda span: (span.role == "tool", *_early(span.started), span.row["span_id"]))
     source = "tool" if used and not has_retriever and not takes_tools else None
-    if not used and root.documents:
-        used, source = [root], "root"
+    if not used:
+        # contexts that stand beside the answer, or that a step was given
+        below = sorted(
+            (span for span in spans if span.role in ("chain", "model")), key=lambda span: _early(span.started)
+        )
+        root.documents = root.documents or next(filter(None, map(_list_given, below)), ())
+        used, source = [root] if root.documents else [], "root"
     return [{**each, "span": span} for span in used for each in span.documents], source  # type: ignore[dict-item]
 
 
@@ -484,17 +493,24 @@ def _list_documents(span: Span) -> Iterator[dict[str, str | None]]:
     """Yield the documents of a span that have an id or a text, in order: at the keys of its dialect, or else by what
     they are."""
     names = ("document_id", "document_text", "document_score", "document_source", "document_title")
-    columns = ("chunk_id", "text", "retrieval_score", "document_id", "title")
     read = [
-        {column: found.get(name) for column, name in zip(columns, names, strict=True)}
+        {column: found.get(name) for column, name in zip(_DOCUMENT, names, strict=True)}
         for _, found in _choose(span, names)
     ]
-    read = read or [dict.fromkeys(columns) | read_document(item) for item in _list_passages(span)]
-    read = read or [dict.fromkeys(columns) | {"text": each.text} for each in span.values if each.field == "tool_output"]
+    read = read or [dict.fromkeys(_DOCUMENT) | read_document(item) for item in _list_passages(span)]
+    read = read or [
+        dict.fromkeys(_DOCUMENT) | {"text": each.text} for each in span.values if each.field == "tool_output"
+    ]
     for each in read:
         chunk_id = (each["chunk_id"] or "").strip(" ") or None
         if chunk_id is not None or each["text"] is not None:
             yield {**each, "chunk_id": chunk_id}
+
+
+def _list_given(span: Span) -> list[Mapping[str, str | None]]:
+    """Return the contexts that a step of an application was given."""
+    given = (find_named_passages(value_at(span.texts, key)) for key in (span.dialect.inputs if span.dialect else ()))
+    return [dict.fromkeys(_DOCUMENT) | read_document(item) for item in next(filter(None, given), [])]
 
 
 def _list_passages(span: Span) -> list[Any]:
@@ -509,9 +525,10 @@ def _list_passages(span: Span) -> list[Any]:
         if isinstance(value, list) and value:
             return value
     found: list[Any] = next(filter(None, (find_passages(value, is_sure) for value in outputs)), [])
-    if not found and span.role == "tool" and _SEARCHES.search(f"{span.row['name']} {span.texts.get('tool.name')}"):
+    names = [str(span.row["name"]), *(text for key, text in span.texts.items() if key.endswith("name"))]
+    if not found and span.role == "tool" and _SEARCHES.search(" ".join(names)):
         # a tool that searches may return its passages as one text
-        texts = (find_text(value, ASSISTANT) for value in outputs)
+        texts = (text_of(structured(value)) for value in outputs)
         found = [text for text in texts if text is not None and len(text) >= PASSAGE_CHARACTERS][:1]
     return found
 

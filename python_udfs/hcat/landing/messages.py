@@ -78,14 +78,20 @@ def messages_of(value: Any) -> list[Mapping[str, Any]] | None:
     """Return the messages of a conversation; None for what is none."""
     items = structured(value)
     items = list(_latest_branch(items)) if isinstance(items, Mapping) else items
-    if isinstance(items, list) and len(items) == 1 and isinstance(items[0], list):
+    if isinstance(items, list) and len(items) == 1 and isinstance(items[0], list) and not _is_pair(items[0]):
         items = items[0]
     if not isinstance(items, list) or not items:
         return None
+    # a pair of a role and a text
+    items = [{"role": each[0], "content": each[1]} if _is_pair(each) else each for each in items]
     if not all(isinstance(each, Mapping) and (role_of(each) or {"role", "type"} & each.keys()) for each in items):
         return None
     speaks = any(role_of(each) in (USER, ASSISTANT) and not _is_empty(each) for each in items)
     return items if speaks else None
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, list) and len(item) == len(("role", "text")) and str(item[0]) in _ROLES
 
 
 def _is_empty(message: Mapping[str, Any]) -> bool:

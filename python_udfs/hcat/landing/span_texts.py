@@ -6,6 +6,7 @@ because an answer in JSON stays what the user saw. It is opened where only an ob
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -13,14 +14,14 @@ from hcat.landing.aliases import ALIASES, known_names, pick, plain_name
 from hcat.landing.contexts import LOOKS, find_first, find_passage_id, open_passage
 from hcat.landing.messages import ASSISTANT, USER, last_text, messages_of, role_of, structured, text_of
 
-_WEAK: Final = ("prompt", "text", "message", "content", "contents", "kwargs", "args")
+_WEAK: Final = ("prompt", "task", "text", "message", "content", "contents", "kwargs", "args")
 _REPLIES: Final = (
     "final_output", "final_result", "replies", "answers", "output_text", "generations", "choices", "candidates", "data",
 )  # fmt: skip
 #: Names of a query and of an answer, the surest first.
 NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     USER: (*(name for name in ("query_text", *ALIASES["query_text"]) if name != "prompt"), "input_text", *_WEAK),
-    ASSISTANT: ("answer", *ALIASES["answer"], *_REPLIES, *_WEAK[1:]),
+    ASSISTANT: ("answer", *ALIASES["answer"], *_REPLIES, *_WEAK[2:]),
 }
 #: What is neither query nor answer, whatever it holds.
 _OTHERS: Final = known_names(["contexts"]) | {
@@ -30,6 +31,7 @@ _OTHERS: Final = known_names(["contexts"]) | {
 #: Attributes that every tool writes.
 _EVERYWHERE: Final = ("resource.*", "span.*", "status.*", "telemetry.*", "events.*", "links.*", "trace_state")
 _DEEPEST: Final = 10
+_SHOWN_OBJECT: Final = re.compile(r"[A-Z]\w*\(\w+=|<[\w.]+ object at ")
 _SOURCES: Final = ("document_id", "doc_uri", "source", "file_name", "file_path", "filename", "url")
 
 
@@ -70,7 +72,7 @@ def find_text(value: Any, role: str) -> str | None:
         for each, is_named in level:
             held = structured(each)
             if isinstance(held, str):
-                if is_named and (text := _unquoted(held)).strip():
+                if is_named and (text := _unquoted(held)).strip() and not is_object(text):
                     return text
             elif isinstance(held, list):
                 if (found := _say(held, role)) is not None:
@@ -84,6 +86,11 @@ def find_text(value: Any, role: str) -> str | None:
                 below += [] if role_of(held) not in (None, role) else _open(held, role)
         level = below
     return _lone_text(structured(value))
+
+
+def is_object(text: str) -> bool:
+    """Return whether a text is an object as Python shows it, in which no field can be told from another."""
+    return _SHOWN_OBJECT.match(text) is not None
 
 
 def _say(held: list[Any], role: str) -> str | None:
