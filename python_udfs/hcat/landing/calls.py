@@ -221,7 +221,9 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
 def _scalar(value: Any, what: str) -> str | None:
     if value is not None and not is_scalar(value):
         said = messages_of(value)
-        found = text_of(value) if said is None and isinstance(value, Mapping) else last_text(said or [], ASSISTANT)
+        are_parts = isinstance(value, list) and all(isinstance(part, Mapping) and "type" in part for part in value)
+        is_object = isinstance(value, Mapping) or are_parts
+        found = text_of(value) if said is None and is_object else last_text(said or [], ASSISTANT)
         if found is not None:
             return found
         keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
@@ -343,7 +345,10 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
     if isinstance(reference, list):
         reference = reference[0] if reference else None
     if isinstance(reference, Mapping):
-        reference = text_of(reference) or reference
+        # passages under this name are no answer
+        inner = plain_record(reference)
+        named = pick(inner, "answer") if pick(inner, "reference_answer") is None else pick(inner, "reference_answer")
+        reference = text_of(reference if named is None else named) or (None if find_contexts(inner) else reference)
     # what a whole conversation should come to is no reference answer of one turn
     if reference is not None and exchange.conversation_id is None:
         facts["reference_answer"] = reference

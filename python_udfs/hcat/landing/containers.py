@@ -40,7 +40,7 @@ _MEANINGS = (
 )
 _RETRIEVED = ("contexts", "context_ids", "context")
 # objects that hold neither query nor answer and may hold passages
-_BESIDE = ("metadata", "trace", "extra")
+_BESIDE = ("metadata", "trace", "extra", "reference", "output")
 # name -> meaning; the text of a container is whatever the container holds
 _MEANING_OF = {name: meaning for meaning in _MEANINGS if meaning != "text" for name in known_names([meaning])} | {
     **dict.fromkeys(KEY_ALIASES, "interaction_id"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -56,36 +56,31 @@ def is_passage(item: Any) -> bool:
     return isinstance(text, str) and " " in text.strip()
 
 
-def find_passages(value: Any, takes_texts: bool = False) -> list[Any]:
-    """Return the least deep list of passages in what a tool returns, or an empty one."""
+def levels_of(value: Any) -> Iterator[list[Any]]:
+    """Yield what stands in a nested value, opened, level by level."""
     level = [structured(value)]
     for _ in range(_DEEPEST):
-        below: list[Any] = []
-        for each in level:
-            if isinstance(each, list) and each:
-                if all(map(is_passage, each)) or (takes_texts and all(map(looks_like_content, each))):
-                    return each
-                below += each
-            elif isinstance(each, Mapping):
-                below += each.values()
-        level = [structured(each) for each in below]
+        yield level
+        inner = (
+            each.values() if isinstance(each, Mapping) else each for each in level if isinstance(each, Mapping | list)
+        )
+        level = [structured(item) for items in inner for item in items]
+
+
+def find_passages(value: Any, takes_texts: bool = False) -> list[Any]:
+    """Return the least deep list of passages in what a tool returns, or an empty one."""
+    for each in (each for level in levels_of(value) for each in level if isinstance(each, list) and each):
+        if all(map(_looks_like_passage if takes_texts else is_passage, each)):
+            return each
     return []
 
 
 def find_named_passages(value: Any) -> list[Any]:
     """Return the least deep list of passages that stands under a name of contexts, or an empty one."""
-    level = [structured(value)]
-    for _ in range(_DEEPEST):
-        below: list[Any] = []
-        for each in level:
-            if isinstance(each, Mapping):
-                found = find_contexts(plain_record(each))
-                if isinstance(found, list) and found and all(map(_looks_like_passage, found)):
-                    return found
-                below += each.values()
-            elif isinstance(each, list):
-                below += each
-        level = [structured(each) for each in below]
+    for each in (each for level in levels_of(value) for each in level if isinstance(each, Mapping)):
+        found = find_contexts(plain_record(each))
+        if isinstance(found, list) and found and all(map(_looks_like_passage, found)):
+            return found
     return []
 
 
@@ -103,7 +98,10 @@ def _by_look(record: Mapping[str, Any]) -> Any:
             return [held]
         if isinstance(held, Mapping):
             held = find_passages(held)
-        if isinstance(held, list) and held and all(map(_looks_like_passage, held)):
+        if isinstance(held, list) and not all(map(_looks_like_passage, held)):
+            # citations and sources may group their passages
+            held = [passage for each in held for passage in find_passages([each], takes_texts=name == "sources")]
+        if isinstance(held, list) and held:
             return held
     return None
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from hcat.engine.keys import hash_file
 from hcat.engine.saying import say
-from hcat.landing.calls import CALLS, records_of
+from hcat.landing.calls import CALLS, brings, records_of
 from hcat.landing.files import FORMATS, find_fault, note_on, read_json, read_records
 from hcat.landing.shapes import SHAPES, find_missing_content, head_of, list_names, suggest
 
@@ -87,7 +87,11 @@ def _read_array(file: Path, stem: str) -> list[Mapping[str, Any]]:
     note = note_on(value)
     if note:
         say(f"hcat: {file}: {note}", is_error=True)
-    if isinstance(value, dict) and stem == CALLS and records_of(value) != [value]:
+    if (
+        isinstance(value, dict)
+        and stem == CALLS
+        and (all(brings(value, readable=True)) or records_of(value) != [value])
+    ):
         return records_of(value)
     if isinstance(value, dict):
         arrays = [name for name, item in value.items() if isinstance(item, list) and item and isinstance(item[0], dict)]
