@@ -8,24 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from hcat.landing.aliases import ALIASES, KEY_ALIASES, NOT_CONTENT, known_names, looks_like_content, pick, plain_name
+from hcat.landing.aliases import (
+    ALIASES,
+    CONTRACT,
+    KEY_ALIASES,
+    NOT_CONTENT,
+    known_names,
+    looks_like_content,
+    pick,
+    plain_name,
+)
 from hcat.landing.contexts import LOOKS, find_contexts, find_named_passages, plain_record, read_context
 from hcat.landing.messages import ASSISTANT, last_text, messages_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, to_text
 
 # objects around the content, as MLflow, LangSmith and Langfuse write them, and what they hold. Those in plural may also
 # be JSON in a text; an answer in JSON stays the text that the user saw.
-_CONTAINERS = {
-    "inputs": "query_text",
-    "input": "query_text",
-    "request": "query_text",
-    "vars": "query_text",
-    "prompt": "query_text",
-    "outputs": "answer",
-    "output": "answer",
-    "response": "answer",
-    "expectations": "reference_answer",
-}
+_CONTAINERS: Mapping[str, str] = CONTRACT["containers"]
 _AROUND = frozenset({*_CONTAINERS, "reference_outputs"})
 _CONTENT = ("query_text", "answer", "reference_answer", "contexts", "context_ids", "reference_context_ids", "turns")
 _MEANINGS = (

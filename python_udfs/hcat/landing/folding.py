@@ -26,10 +26,11 @@ from hcat.engine import relations
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_of_query
 from hcat.engine.retention_rules import BLANKS
+from hcat.landing.aliases import CONTRACT
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
-from hcat.landing.messages import ASSISTANT, USER, structured, text_of
+from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import to_text
 from hcat.landing.span_texts import find_text, is_object, keys_ending, prefixes_of, read_document, value_at
 
@@ -57,10 +58,8 @@ _SHOWN: Final = 80
 #: What is known of a document.
 _DOCUMENT: Final = ("chunk_id", "text", "retrieval_score", "document_id", "title")
 _SHOWN_PREFIXES: Final = 5
-#: Names of tools that look passages up.
-_SEARCHES: Final = re.compile(
-    "search|retriev|look.?up|find_|knowledge|docs|document|context|passage|faq|wiki|handbook|manual|articles|rag(?![a-z])",
-    re.I,
+_OF_AN_ASSISTANT, _SEARCHES = (
+    re.compile(CONTRACT["span_texts"][name], re.IGNORECASE) for name in ("of_an_assistant", "searches")
 )
 #: Earlier times stand for none, as in the macro time_fault: tools write zero for an end that has not come.
 _FIRST_TIME: Final = datetime(2000, 1, 1)
@@ -190,7 +189,8 @@ def fold_trace(trace_id: str | None, rows: Iterable[Mapping[str, Any]], folding:
             spans.append(_read_span(record, row["attributes"] or "", attributes or {}, folding))
     if not spans:
         return
-    if not any(span.role == "chain" or _may_answer(span) for span in spans):
+    keys = (key for span in spans for key in (str(span.row["name"]), *span.texts))
+    if not any(span.role == "chain" or _may_answer(span) for span in spans) and any(map(_OF_AN_ASSISTANT.search, keys)):
         for span in spans:
             _guess(span, folding.dialects.general)
     for span in spans:
@@ -508,9 +508,13 @@ def _list_documents(span: Span) -> Iterator[dict[str, str | None]]:
 
 
 def _list_given(span: Span) -> list[Mapping[str, str | None]]:
-    """Return the contexts that a step of an application was given."""
-    given = (find_named_passages(value_at(span.texts, key)) for key in (span.dialect.inputs if span.dialect else ()))
-    return [dict.fromkeys(_DOCUMENT) | read_document(item) for item in next(filter(None, given), [])]
+    """Return the contexts that a step of an application was given, under their name or as what a tool returned."""
+    inputs = [value_at(span.texts, key) for key in (span.dialect.inputs if span.dialect else ())]
+    returned = (
+        each for value in inputs for each in messages_of(value) or () if role_of(each) == OTHER or not text_of(each)
+    )
+    found = (*map(find_named_passages, inputs), *map(find_passages, returned))
+    return [dict.fromkeys(_DOCUMENT) | read_document(item) for item in next(filter(None, found), [])]
 
 
 def _list_passages(span: Span) -> list[Any]:

@@ -7,24 +7,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-USER: Final = "user"
-ASSISTANT: Final = "assistant"
-#: Instructions, calls of tools and their results.
-OTHER: Final = "other"
+from hcat.landing.aliases import CONTRACT
 
-_WRITTEN: Final = {
-    USER: "user human humanmessage customer end_user",
-    ASSISTANT: "assistant ai model aimessage aimessagechunk bot chatbot gpt agent",
-    OTHER: "system developer tool function toolmessage systemmessage functionmessage ipython context",
-}
-_ROLES: Final = {word: role for role, words in _WRITTEN.items() for word in words.split()}
-#: Where a message says who speaks, and objects that stand around a message.
-_SPEAKERS: Final = ("role", "_role", "sender", "author", "from", "type")
-_WRAPPERS: Final = ("message", "data", "kwargs")
-#: Where a message or a part of it holds its text.
-_TEXTS: Final = ("content", "_content", "text", "parts", "contents", "value", "raw", *_WRAPPERS, "message_content")
-#: Kinds of parts that hold no text of the one who speaks.
-_NO_TEXT: Final = ("tool", "function", "reasoning", "thinking", "image", "file", "audio")
+USER, ASSISTANT, OTHER = "user", "assistant", "other"
+_WORDS: Final = {name: tuple(words.split()) for name, words in CONTRACT["messages"].items()}
+_ROLES: Final = {word: role for role in (USER, ASSISTANT, OTHER) for word in _WORDS[role]}
 
 
 def structured(value: Any) -> Any:
@@ -47,11 +34,11 @@ def role_of(message: Any) -> str | None:
     # a message of LangChain names its class last in a list
     path = message.get("id")
     said = [path[-1]] if isinstance(path, list) and path else []
-    for word in (*said, *(message.get(name) for name in _SPEAKERS)):
+    for word in (*said, *(message.get(name) for name in _WORDS["speakers"])):
         word = word.get("role") if isinstance(word, Mapping) else word
         if isinstance(word, str) and word.casefold() in _ROLES:
             return _ROLES[word.casefold()]
-    inner = (role for name in _WRAPPERS if (role := role_of(message.get(name))) is not None)
+    inner = (role for name in _WORDS["wrappers"] if (role := role_of(message.get(name))) is not None)
     by_user = message.get("isCreatedByUser")
     return next(inner, None if by_user is None else USER if by_user else ASSISTANT)
 
@@ -69,9 +56,9 @@ def text_of(value: Any) -> str | None:
         return "\n".join(texts) if texts else None
     if not isinstance(value, Mapping):
         return None
-    if str(value.get("type") or "").casefold().startswith(_NO_TEXT) and role_of(value) is None:
+    if str(value.get("type") or "").casefold().startswith(_WORDS["without_text"]) and role_of(value) is None:
         return None
-    return next((text for name in _TEXTS if (text := text_of(value.get(name))) is not None), None)
+    return next((text for name in _WORDS["texts"] if (text := text_of(value.get(name))) is not None), None)
 
 
 def messages_of(value: Any) -> list[Mapping[str, Any]] | None:
@@ -96,7 +83,7 @@ def _is_pair(item: Any) -> bool:
 
 def _is_empty(message: Mapping[str, Any]) -> bool:
     """Return whether a message has no place for a text, as a tool or a document of the type of a speaker."""
-    return not any(name in message for name in _TEXTS)
+    return not any(name in message for name in _WORDS["texts"])
 
 
 def last_text(messages: list[Mapping[str, Any]], role: str) -> str | None:

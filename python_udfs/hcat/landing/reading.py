@@ -243,7 +243,9 @@ def read_table(
     yield from _to_batches(entity, table_name, table_name, records)
 
 
-def land(session: Any, folder: str, inputs: Any, schema_name: str, landed: str | None) -> relations.Streamed:
+def land(
+    session: Any, folder: str, inputs: Any, schema_name: str, landed: str | None, reads_spans: object = True
+) -> relations.Streamed:
     """Return the records of all entities that are not landed yet, from their files or from tables of the warehouse.
 
     Parameters
@@ -260,6 +262,8 @@ def land(session: Any, folder: str, inputs: Any, schema_name: str, landed: str |
         of such an id lands blank.
     landed : str or None
         Name of the table of landed records of earlier builds; None on a first build.
+    reads_spans : object
+        Whether the module that folds traces is on. Where it is off, their files are named.
 
     Returns
     -------
@@ -277,6 +281,9 @@ def land(session: Any, folder: str, inputs: Any, schema_name: str, landed: str |
     is_spark = relations.is_distributed(session)
     deletions = None if is_spark else relations.read_rows(relations.from_name(session, tombstones))
     _say_unread_files(folder)
+    if str(reads_spans) != "True" and SPANS not in named and (unfolded := find_files(folder, SPANS)):
+        names = list_names(path.relative_to(folder).as_posix() for path in unfolded)
+        say(f"hcat: not read: {names}: module spans is switched off (hcat_modules: {{spans: true}})", is_error=True)
     streams = [_land_entity(entity, session, folder, named, deletions, landed) for entity in ENTITIES]
     return relations.chain(session, streams, RECORDS)
 

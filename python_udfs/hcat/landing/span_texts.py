@@ -10,29 +10,20 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from hcat.landing.aliases import ALIASES, known_names, pick, plain_name
+from hcat.landing.aliases import ALIASES, CONTRACT, known_names, pick, plain_name
 from hcat.landing.contexts import LOOKS, find_first, find_passage_id, open_passage
 from hcat.landing.messages import ASSISTANT, USER, last_text, messages_of, role_of, structured, text_of
 
-_WEAK: Final = ("prompt", "task", "text", "message", "content", "contents", "kwargs", "args")
-_REPLIES: Final = (
-    "final_output", "final_result", "replies", "answers", "output_text", "generations", "choices", "candidates", "data",
-)  # fmt: skip
+_WORDS: Final = {name: tuple(words.split()) for name, words in CONTRACT["span_texts"].items()}
 #: Names of a query and of an answer, the surest first.
-NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    USER: (*(name for name in ("query_text", *ALIASES["query_text"]) if name != "prompt"), "input_text", *_WEAK),
-    ASSISTANT: ("answer", *ALIASES["answer"], *_REPLIES, *_WEAK[2:]),
+NAMES: Final = {
+    USER: (*ALIASES["query_text"], *_WORDS["user"], "task", *_WORDS["weak"]),
+    ASSISTANT: ("answer", *ALIASES["answer"], *_WORDS["assistant"], *_WORDS["weak"]),
 }
 #: What is neither query nor answer, whatever it holds.
-_OTHERS: Final = known_names(["contexts"]) | {
-    *LOOKS, "metadata", "extra", "config", "configurable", "tools", "usage", "tool_calls", "additional_kwargs",
-    "response_metadata", "usage_metadata", "include_outputs_from", "template", "system", "instructions", "id", "type",
-}  # fmt: skip
-#: Attributes that every tool writes.
-_EVERYWHERE: Final = ("resource.*", "span.*", "status.*", "telemetry.*", "events.*", "links.*", "trace_state")
+_OTHERS: Final = known_names(["contexts"]) | {*LOOKS, *_WORDS["others"]}
 _DEEPEST: Final = 10
 _SHOWN_OBJECT: Final = re.compile(r"[A-Z]\w*\(\w+=|<[\w.]+ object at ")
-_SOURCES: Final = ("document_id", "doc_uri", "source", "file_name", "file_path", "filename", "url")
 
 
 def value_at(texts: Mapping[str, str], key: str) -> Any:
@@ -138,7 +129,9 @@ def read_document(item: Any) -> dict[str, str | None]:
         "chunk_id": find_first(places, _own_id) if identifier is None else identifier,
         "text": text,
         "retrieval_score": find_first(places, lambda place: pick(place, "retrieval_score")),
-        "document_id": find_first(inside, lambda place: find_first([place], lambda one: _first_of(one, _SOURCES))),
+        "document_id": find_first(
+            inside, lambda place: find_first([place], lambda one: _first_of(one, _WORDS["sources"]))
+        ),
         "title": find_first(inside, lambda place: place.get("title")),
     }
     return {name: None if value is None else str(value) for name, value in found.items()}
@@ -157,7 +150,7 @@ def prefixes_of(texts: Iterable[str]) -> list[str]:
     """Return the first words of keys, which tell the tool that wrote them."""
     parts = (key.split(".") for key in texts)
     found = dict.fromkeys(f"{first}.*" if rest else first for first, *rest in parts)
-    return [each for each in found if each not in _EVERYWHERE]
+    return [each for each in found if each not in _WORDS["everywhere"]]
 
 
 def keys_ending(texts: Mapping[str, str], words: Sequence[str]) -> list[str]:

@@ -14,20 +14,11 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from hcat.landing.aliases import CONTRACT
 from hcat.landing.raw_contract import RecordError, json_kind, to_text
 
-#: Column -> the names of exports without case and underscores, the first one that holds a value wins.
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "trace_id": ("traceid", "context.traceid"),
-    "span_id": ("spanid", "context.spanid", "id"),
-    "parent_span_id": ("parentspanid", "parentid", "parentrunid", "parentobservationid"),
-    "kind": ("kind", "spankind"),
-    "name": ("name",),
-    "status": ("status", "statuscode", "level", "state"),
-    "started_at": ("startedat", "start", "starttime", "starttimeunixnano", "starttimestamp"),
-    "ended_at": ("endedat", "end", "endtime", "endtimeunixnano", "timestamp"),
-}
-_PLACES = {name: (column, place) for column, names in _NAMES.items() for place, name in enumerate(names)}
+_NAMES: Mapping[str, str] = CONTRACT["span_columns"]
+_PLACES = {name: (column, place) for column, names in _NAMES.items() for place, name in enumerate(names.split())}
 #: Kinds of OpenInference. Phoenix exports them in a column, where others export the kind of OpenTelemetry.
 _OPENINFERENCE_KINDS = ("CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "GUARDRAIL", "EVALUATOR")
 #: Objects of an export whose fields are fields of the span.

@@ -362,5 +362,5 @@ def test_times_are_read_as_staging_reads_them(text: str) -> None:
     project = find_project(Path(__file__).parents[3])
     staging = Staging(project, read_variables(project, project))
     staging.add("times", pa.table({"at": [text]}))
-    (row,) = staging.rows(staging._render("select {{ utc_timestamp('\"at\"') }} as read from times"))
+    (row,) = staging.rows(staging.render("select {{ utc_timestamp('\"at\"') }} as read from times"))
     assert row["read"] == read_time(text)
