@@ -15,8 +15,8 @@ from typing import Any
 
 from hcat.engine.keys import hash_text
 from hcat.landing.aliases import KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
-from hcat.landing.containers import find_messages, is_scalar, nest, open_containers, take_records
-from hcat.landing.contexts import find_contexts, find_passages, is_passage, plain_record, read_context
+from hcat.landing.containers import find_messages, is_scalar, nest, open_containers
+from hcat.landing.contexts import find_contexts, find_passages, is_passage, levels_of, plain_record, read_context
 from hcat.landing.messages import ASSISTANT, OTHER, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 
@@ -110,20 +110,15 @@ def expand_opened(opened: OpenedCall, entity_name: str) -> Iterator[dict[str, An
 
 
 def records_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the calls that a record holds: itself, or those inside of an object of a tool that is none."""
+    """Return the calls that a record holds: itself, or the least deep ones inside of it."""
     if any(brings(record, readable=True)):
         return [record]
-    found = take_records(record, lambda inner: all(brings(inner)))
-    if len(found) > 1 and all(map(_is_turn, found)):
-        # the turns of a conversation that has no other name
-        name = f"conversation_{content_of(record)[:16]}"
-        found = [{"conversation_id": name, "turn_index": place, **turn} for place, turn in enumerate(found, start=1)]
-    return found or [record]
-
-
-def _is_turn(record: Mapping[str, Any]) -> bool:
-    """Return whether a record is a turn as Bedrock writes it."""
-    return {"prompt", "output"} <= record.keys()
+    own = {name: value for name, value in record.items() if is_scalar(value) and plain_name(name) not in KEY_ALIASES}
+    for each in (each for level in levels_of(record) for each in level):
+        found = [inner for inner in (each if isinstance(each, list) else [each]) if isinstance(inner, Mapping)]
+        if any(all(brings(inner)) for inner in found):
+            return [{**own, **inner} for inner in found]
+    return [record]
 
 
 def _is_example(record: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ What the call itself says goes first, under whatever name. A text of a container
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from hcat.landing.aliases import (
@@ -45,9 +45,6 @@ _MEANING_OF = {name: meaning for meaning in _MEANINGS if meaning != "text" for n
     **dict.fromkeys(KEY_ALIASES, "interaction_id"),
     **dict.fromkeys(LOOKS, "context"),
 }
-_IDS = known_names(["interaction_id"]) | {*KEY_ALIASES}
-# records of a file may stand so deep in it
-_DEEPEST = 5
 _QUESTION_MARKS = ("?", "\N{FULLWIDTH QUESTION MARK}", "\N{ARABIC QUESTION MARK}")
 #: A shorter passage may stand in a question by chance.
 PASSAGE_CHARACTERS = 20
@@ -81,7 +78,7 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
     for name, meaning in _CONTAINERS.items():
         held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs", "vars") else None)
         if held is not None and not _has(opened, meaning):
-            text = _lone_text(held, meaning) or (text_of(held) if isinstance(held, Mapping) else None)
+            text = lone_text(held, meaning) or (text_of(held) if isinstance(held, Mapping) else None)
             # an object that holds nothing of what it should hold is rejected by its name
             opened[meaning] = held if text is None else text
     return opened
@@ -107,25 +104,6 @@ def nest(call: Mapping[str, Any]) -> dict[str, Any]:
         else:
             found[name] = value
     return plain_record(found)
-
-
-def take_records(value: Any, is_record: Callable[[Mapping[str, Any]], bool]) -> list[Mapping[str, Any]]:
-    """Return the least deep objects of what a tool exports that are records; the fields around one go with it."""
-    level: list[tuple[Any, dict[str, Any]]] = [(value, {})]
-    for _ in range(_DEEPEST):
-        below: list[tuple[Any, dict[str, Any]]] = []
-        for each, around in level:
-            listed = each if isinstance(each, list) else [each]
-            objects = [item for item in listed if isinstance(item, Mapping)]
-            if any(map(is_record, objects)):
-                # an id around several records is the id of none
-                shared = {k: held for k, held in around.items() if len(objects) == 1 or plain_name(k) not in _IDS}
-                return [{**shared, **item} for item in objects]
-            for item in objects:
-                own = {name: held for name, held in item.items() if is_scalar(held)}
-                below += [(held, around | own) for held in item.values() if isinstance(held, Mapping | list)]
-        level = below
-    return []
 
 
 def is_scalar(value: Any) -> bool:
@@ -180,7 +158,7 @@ def _has(record: Mapping[str, Any], meaning: str) -> bool:
     return meaning != "answer" or any(pick(record, name) is not None for name in ("answer", "answers"))
 
 
-def _lone_text(held: Any, meaning: str) -> str | None:
+def lone_text(held: Any, meaning: str) -> str | None:
     """Return the only text of a container, if its name or its look does not say that it is something else."""
     if not isinstance(held, Mapping) or len(held) != 1:
         return None

@@ -32,7 +32,8 @@ from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
 from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import to_text
-from hcat.landing.span_texts import find_text, is_object, keys_ending, prefixes_of, read_document, value_at
+from hcat.landing.span_texts import find_text, is_object, keys_ending, read_document, value_at
+from hcat.landing.spans import read_time
 
 _SPAN_TEXTS: Final = ("span_id", "parent_span_id", "kind", "name", "status", "started_at", "ended_at")
 _FACTS: Final = ("read_error", "unread_record", "read_note")
@@ -58,6 +59,7 @@ _SHOWN: Final = 80
 #: What is known of a document.
 _DOCUMENT: Final = ("chunk_id", "text", "retrieval_score", "document_id", "title")
 _SHOWN_PREFIXES: Final = 5
+_EVERYWHERE: Final = frozenset(CONTRACT["span_texts"]["everywhere"].split())
 _OF_AN_ASSISTANT, _SEARCHES = (
     re.compile(CONTRACT["span_texts"][name], re.IGNORECASE) for name in ("of_an_assistant", "searches")
 )
@@ -68,13 +70,6 @@ _REMOTE: Final = "span.parent_is_remote"
 
 _NUMBER: Final = re.compile(r"[.][0-9]+\b", re.ASCII)
 _NUMBERS: Final = re.compile(r"[.]([0-9]+)", re.ASCII)
-# the spellings of the macro utc_timestamp
-_TIME: Final = re.compile(
-    r"(\d{4})-?(\d{2})-?(\d{2})(?:[Tt ] *(\d{1,2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d*))?)?)?"
-    r"(?: ?([Zz]|UTC|GMT|[-+](?:0\d|1[0-8])(?::?\d{2})?))?)?",
-    re.ASCII,
-)
-_EPOCH: Final = re.compile(r"(?P<seconds>[0-9]{10}(?:[.][0-9]+)?)|[0-9]{13}", re.ASCII)
 
 Attribute = tuple[str, str, str]
 """The path of a key (a number of it is ``*``), its numbers with leading zeros, and its text."""
@@ -388,7 +383,8 @@ def _fold_interaction(
 
 def _seen(spans: Sequence[Span]) -> str:
     """Return how the attributes of a trace begin: that tells whose they are."""
-    found = dict.fromkeys(prefix for span in spans for prefix in prefixes_of(span.texts))
+    parts = (key.split(".") for span in spans for key in span.texts)
+    found = {f"{first}.*" if rest else first for first, *rest in parts} - _EVERYWHERE
     return ", ".join(sorted(found)[:_SHOWN_PREFIXES]) or "no attributes"
 
 
@@ -686,27 +682,3 @@ def _unquote(text: str) -> str:
         except ValueError:
             pass
     return text
-
-
-def read_time(text: str | None) -> datetime | None:
-    """Return a time in UTC, as the macro utc_timestamp reads it; None where the text is no such time."""
-    if (seconds := _EPOCH.fullmatch(text or "")) is not None:
-        # ten digits are seconds, thirteen milliseconds
-        return datetime(1970, 1, 1) + timedelta(seconds=float(seconds[0]) / (1 if seconds["seconds"] else 1000))
-    written, bracket, _ = (text or "").partition("[")
-    found = _TIME.fullmatch(written)
-    if found is None or len(text or "") <= len("20260105"):
-        return None
-    *numbers, fraction, zone = found.groups()
-    if bracket and zone is None:
-        return None
-    microsecond = int((fraction or "").ljust(6, "0")[:6])
-    try:
-        year, month, day, hour, minute, second = (int(number or 0) for number in numbers)
-        time = datetime(year, month, day, hour, minute, second, microsecond)
-        if zone is not None and zone[0] in "+-":
-            offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].replace(":", "") or 0))
-            time -= offset if zone[0] == "+" else -offset
-    except (ValueError, OverflowError):
-        return None
-    return time

@@ -7,10 +7,11 @@ because an answer in JSON stays what the user saw. It is opened where only an ob
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from hcat.landing.aliases import ALIASES, CONTRACT, known_names, pick, plain_name
+from hcat.landing.containers import lone_text
 from hcat.landing.contexts import LOOKS, find_first, find_passage_id, open_passage
 from hcat.landing.messages import ASSISTANT, USER, last_text, messages_of, role_of, structured, text_of
 
@@ -76,7 +77,7 @@ def find_text(value: Any, role: str) -> str | None:
                     return found
                 below += [] if role_of(held) not in (None, role) else _open(held, role)
         level = below
-    return _lone_text(structured(value))
+    return lone_text(structured(value), "query_text")
 
 
 def is_object(text: str) -> bool:
@@ -101,15 +102,6 @@ def _open(held: Mapping[str, Any], role: str) -> Iterator[tuple[Any, bool]]:
     yield from ((inner, False) for name, inner in plain.items() if name not in named and name not in _OTHERS)
 
 
-def _lone_text(held: Any) -> str | None:
-    """Return the only text of an object, which is what was asked or said under whatever name."""
-    if not isinstance(held, Mapping) or len(held) != 1:
-        return None
-    ((name, text),) = held.items()
-    is_text = isinstance(text, str) and isinstance(structured(text), str) and " " in text.strip()
-    return text if is_text and plain_name(str(name)) not in _OTHERS else None
-
-
 def _unquoted(text: str) -> str:
     """Return a text without the quotes of JSON."""
     if len(text) > 1 and text[0] == text[-1] == '"':
@@ -129,9 +121,7 @@ def read_document(item: Any) -> dict[str, str | None]:
         "chunk_id": find_first(places, _own_id) if identifier is None else identifier,
         "text": text,
         "retrieval_score": find_first(places, lambda place: pick(place, "retrieval_score")),
-        "document_id": find_first(
-            inside, lambda place: find_first([place], lambda one: _first_of(one, _WORDS["sources"]))
-        ),
+        "document_id": find_first(inside, lambda place: pick(place, "document_source")),
         "title": find_first(inside, lambda place: place.get("title")),
     }
     return {name: None if value is None else str(value) for name, value in found.items()}
@@ -140,17 +130,6 @@ def read_document(item: Any) -> dict[str, str | None]:
 def _own_id(place: Mapping[str, Any]) -> Any:
     """Return the id of a passage; that of its document is none."""
     return find_passage_id({name: value for name, value in place.items() if name not in ("document_id", "doc_id")})
-
-
-def _first_of(place: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return next((place[name] for name in names if place.get(name) is not None), None)
-
-
-def prefixes_of(texts: Iterable[str]) -> list[str]:
-    """Return the first words of keys, which tell the tool that wrote them."""
-    parts = (key.split(".") for key in texts)
-    found = dict.fromkeys(f"{first}.*" if rest else first for first, *rest in parts)
-    return [each for each in found if each not in _WORDS["everywhere"]]
 
 
 def keys_ending(texts: Mapping[str, str], words: Sequence[str]) -> list[str]:

@@ -303,7 +303,7 @@ def test_keys_of_a_project_go_before_the_shipped_ones(tmp_path: Path) -> None:
     [
         ("dialects: {x: {kind: k}}", "the dialect x needs recognised_by and kind"),
         ("dialects: {plain: {querry: q}}", "the dialect plain has no field querry"),
-        ("dialects: {plain: {query: 'a.{asking}'}}", "names the shape asking, which does not exist"),
+        ("dialects: {plain: {query: 'a.{asked}'}}", "has a key that cannot be read: a.{asked}"),
         ("dialects: {plain: {query: a when b}}", "has a key that cannot be read: a when b"),
         ("dialect: {}", "holds dialect, and only"),
         ("annotations: [{name: x}]", "an annotation needs name and criterion"),
