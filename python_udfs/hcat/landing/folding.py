@@ -517,9 +517,10 @@ def _list_passages(span: Span) -> list[Any]:
     """Return the passages that a span returned, told by what they are."""
     if span.dialect is None or span.role in ("model", "other"):
         return []
-    outputs = [value_at(span.texts, key) for key in span.dialect.outputs]
+    named = {key: value_at(span.texts, key) for key in span.dialect.outputs}
     if span.role == "chain":
-        return next(filter(None, map(find_named_passages, outputs)), [])
+        return next(filter(None, (find_named_passages({key.split(".")[-1]: named[key]}) for key in named)), [])
+    outputs = list(named.values())
     is_sure = span.role in ("retriever", "reranker")
     for value in (structured(value_at(span.texts, key)) for key in span.dialect.documents if is_sure):
         if isinstance(value, list) and value:
