@@ -117,7 +117,7 @@ with traces as (
     and trace_id not in (select trace_id from base_folded_traces where entity = 'retrievals') group by trace_id
 ),
 attributes as (
-    select trace_id, unnest(map_entries(try_cast(attributes as map(varchar, varchar))), recursive := true)
+    select trace_id, unnest(map_entries(try_cast(try_cast(attributes as json) as map(varchar, varchar))), recursive := true)
     from landed_records where entity = 'spans' and trace_id in (select trace_id from traces)
 ),
 texts as (

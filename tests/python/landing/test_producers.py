@@ -135,6 +135,19 @@ def test_a_trace_of_another_program_is_not_guessed_at(
     assert not found["retrievals"]
 
 
+def test_the_ai_sdk_of_vercel_names_its_operations(tmp_path: Path) -> None:
+    write_trace(
+        tmp_path,
+        ("ai.streamText", {"ai.operationId": "ai.streamText", "ai.prompt": json.dumps({"prompt": QUERY})}),
+        ("ai.toolCall", {"ai.operationId": "ai.toolCall", "ai.toolCall.result": json.dumps(PASSAGES)}),
+        ("ai.doStream", {"ai.operationId": "ai.streamText.doStream", "ai.response.text": ANSWER}),
+    )
+    found = fold(tmp_path)
+    (interaction,) = found["interactions"]
+    assert (interaction["query_text"], interaction["answer"], interaction["kind"]) == (QUERY, ANSWER, "vercel")
+    assert [row["chunk_id"] for row in found["retrievals"]] == list(SHELF)
+
+
 def test_a_filled_prompt_gives_way_to_what_the_retriever_was_asked(tmp_path: Path) -> None:
     kind = "openinference.span.kind"
     documents = {"retrieval.documents.0.document.id": "k1", "retrieval.documents.0.document.content": P1}
