@@ -59,12 +59,14 @@ def find_text(value: Any, role: str) -> str | None:
     The least deep one counts, of several messages the last.
     """
     level = [(value, True)]
-    for _ in range(_DEEPEST):
+    for depth in range(_DEEPEST):
         below: list[tuple[Any, bool]] = []
         for each, is_named in level:
-            held = structured(each)
+            # an answer in JSON under its name stays what the user saw
+            is_said = depth > 0 and is_named and role == ASSISTANT and messages_of(each) is None
+            held = each if is_said and isinstance(each, str) else structured(each)
             if isinstance(held, str):
-                if is_named and (text := _unquoted(held)).strip() and not is_object(text):
+                if is_named and (text := _unquoted(text_of(held) or "")).strip() and not is_object(text):
                     return text
             elif isinstance(held, list):
                 if (found := _say(held, role)) is not None:

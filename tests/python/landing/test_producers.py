@@ -148,6 +148,14 @@ def test_the_ai_sdk_of_vercel_names_its_operations(tmp_path: Path) -> None:
     assert [row["chunk_id"] for row in found["retrievals"]] == list(SHELF)
 
 
+@pytest.mark.parametrize("answer", ['["It", "depends"]', '{"answer": "The fee is 5.", "sources": [1]}'])
+def test_an_answer_in_json_under_its_name_stays_what_the_user_saw(answer: str, tmp_path: Path) -> None:
+    outputs = {"output.value": json.dumps({"answer": answer}), "input.value": json.dumps({"question": QUERY})}
+    write_trace(tmp_path, ("ask", {"openinference.span.kind": "CHAIN", **outputs}))
+    (interaction,) = fold(tmp_path)["interactions"]
+    assert (interaction["query_text"], interaction["answer"]) == (QUERY, answer)
+
+
 def test_a_filled_prompt_gives_way_to_what_the_retriever_was_asked(tmp_path: Path) -> None:
     kind = "openinference.span.kind"
     documents = {"retrieval.documents.0.document.id": "k1", "retrieval.documents.0.document.content": P1}
