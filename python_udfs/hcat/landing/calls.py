@@ -111,7 +111,7 @@ def expand_opened(opened: OpenedCall, entity_name: str) -> Iterator[dict[str, An
 
 def records_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the calls that a record holds: itself, or the least deep ones inside of it."""
-    if any(brings(record, readable=True)):
+    if is_scalar(pick(nest(record), "query_text")) or any(brings(record, readable=True)):
         return [record]
     own = {name: value for name, value in record.items() if is_scalar(value) and plain_name(name) not in KEY_ALIASES}
     for each in (each for level in levels_of(record) for each in level):

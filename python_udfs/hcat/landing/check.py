@@ -221,7 +221,10 @@ def _describe_traces(staging: Staging) -> Iterator[tuple[str, str]]:
     yield from (("traces", f"{found[name]:,} {text}") for name, text in said.items() if found[name])
     query = _QUERIES["list_unread_keys"].format(shortest=PASSAGE_CHARACTERS, shown=_SHOWN_FILES)
     for row in staging.rows(query):
-        yield "not read", f"{clean_label(row['name'], _SHOWN_CHARACTERS)}: its text in {row['count_traces']:,} of the traces"
+        yield (
+            "not read",
+            f"{clean_label(row['name'], _SHOWN_CHARACTERS)}: its text in {row['count_traces']:,} of the traces",
+        )
 
 
 def _describe_metrics(

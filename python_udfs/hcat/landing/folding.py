@@ -522,10 +522,11 @@ def _list_passages(span: Span) -> list[Any]:
         return next(filter(None, (find_named_passages({key.split(".")[-1]: named[key]}) for key in named)), [])
     outputs = list(named.values())
     is_sure = span.role in ("retriever", "reranker")
-    for value in (structured(value_at(span.texts, key)) for key in span.dialect.documents if is_sure):
-        if isinstance(value, list) and value:
-            return value
-    found: list[Any] = next(filter(None, (find_passages(value, is_sure) for value in outputs)), [])
+    listed = [structured(value_at(span.texts, key)) for key in span.dialect.documents if is_sure]
+    lists = [value for value in listed if isinstance(value, list)] + [find_passages(each, is_sure) for each in outputs]
+    # one list of the same passages may lack their ids
+    with_ids = (each for each in lists if each and read_document(each[0]).get("chunk_id") is not None)
+    found: list[Any] = next(with_ids, next(filter(None, lists), []))
     names = [str(span.row["name"]), *(text for key, text in span.texts.items() if key.endswith("name"))]
     if not found and span.role == "tool" and _SEARCHES.search(" ".join(names)):
         # a tool that searches may return its passages as one text
