@@ -33,6 +33,8 @@ _SPAN_NAMES = frozenset(_SPAN_NAME_LIST.split())
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
+# keys that are not read are named to this depth
+_DEEPEST = 20
 # what the user said, the reply and its contexts
 _Turn = tuple[str, str | None, list[Any] | None]
 
@@ -145,18 +147,21 @@ def unread_content(call: Mapping[str, Any]) -> list[str]:
 
 def _find_unread(value: Any, taken: Collection[str], path: tuple[str, ...] = ()) -> Iterator[str]:
     held = structured(value)
+    if len(path) > _DEEPEST:
+        return
     if isinstance(held, Mapping):
         for name, inner in held.items():
             if plain_name(str(name)) not in NOT_CONTENT:
                 yield from _find_unread(inner, taken, (*path, str(name)))
     elif isinstance(held, list):
         for inner in held:
-            yield from _find_unread(inner, taken, path)
+            # a list has no name of its own, and lists inside of lists end somewhere
+            yield from _find_unread(inner, taken, (*path, ""))
     # a filled prompt holds what was read
     elif looks_like_content(held) and not any(
         held in text or (looks_like_content(text) and text in held) for text in taken
     ):
-        yield ".".join(path)
+        yield ".".join(filter(None, path))
 
 
 def brings(call: Mapping[str, Any], readable: bool = False) -> tuple[bool, bool]:

@@ -11,6 +11,7 @@ from hcat.landing.aliases import CONTRACT
 
 USER, ASSISTANT, OTHER = "user", "assistant", "other"
 _WORDS: Final = {name: tuple(words.split()) for name, words in CONTRACT["messages"].items()}
+_DEEPEST: Final = 12
 _ROLES: Final = {word: role for role in (USER, ASSISTANT, OTHER) for word in _WORDS[role]}
 
 
@@ -27,9 +28,9 @@ def structured(value: Any) -> Any:
     return value
 
 
-def role_of(message: Any) -> str | None:
+def role_of(message: Any, depth: int = 0) -> str | None:
     """Return who says a message; None for what is no message."""
-    if not isinstance(message, Mapping):
+    if not isinstance(message, Mapping) or depth > _DEEPEST:
         return None
     # a message of LangChain names its class last in a list
     path = message.get("id")
@@ -38,27 +39,29 @@ def role_of(message: Any) -> str | None:
         word = word.get("role") if isinstance(word, Mapping) else word
         if isinstance(word, str) and word.casefold() in _ROLES:
             return _ROLES[word.casefold()]
-    inner = (role for name in _WORDS["wrappers"] if (role := role_of(message.get(name))) is not None)
+    inner = (role for name in _WORDS["wrappers"] if (role := role_of(message.get(name), depth + 1)) is not None)
     by_user = message.get("isCreatedByUser")
     return next(inner, None if by_user is None else USER if by_user else ASSISTANT)
 
 
-def text_of(value: Any) -> str | None:
+def text_of(value: Any, depth: int = 0) -> str | None:
     """Return the text of a message, whose parts are lines of it; None where it has none."""
     if isinstance(value, str):
         parts = structured(value)
         are_parts = isinstance(parts, list) and parts and all(isinstance(each, Mapping) and each for each in parts)
         # a text in JSON stays what the user saw, unless it is a list of parts
-        joined = text_of(parts) if are_parts and all({"type", "text"} & each.keys() for each in parts) else None
+        joined = (
+            text_of(parts, depth + 1) if are_parts and all({"type", "text"} & each.keys() for each in parts) else None
+        )
         return value if joined is None else joined
-    if isinstance(value, list):
-        texts = [text for each in value if (text := text_of(each)) is not None]
+    if isinstance(value, list) and depth <= _DEEPEST:
+        texts = [text for each in value if (text := text_of(each, depth + 1)) is not None]
         return "\n".join(texts) if texts else None
-    if not isinstance(value, Mapping):
+    if not isinstance(value, Mapping) or depth > _DEEPEST:
         return None
     if str(value.get("type") or "").casefold().startswith(_WORDS["without_text"]) and role_of(value) is None:
         return None
-    return next((text for name in _WORDS["texts"] if (text := text_of(value.get(name))) is not None), None)
+    return next((text for name in _WORDS["texts"] if (text := text_of(value.get(name), depth + 1)) is not None), None)
 
 
 def messages_of(value: Any) -> list[Mapping[str, Any]] | None:

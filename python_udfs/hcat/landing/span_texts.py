@@ -24,6 +24,7 @@ NAMES: Final = {
 #: What is neither query nor answer, whatever it holds.
 _OTHERS: Final = known_names(["contexts"]) | {*LOOKS, *_WORDS["others"]}
 _DEEPEST: Final = 10
+_LONGEST_KEY: Final = 60
 _SHOWN_OBJECT: Final = re.compile(r"[A-Z]\w*\(\w+=|<[\w.]+ object at ")
 
 
@@ -34,7 +35,7 @@ def value_at(texts: Mapping[str, str], key: str) -> Any:
     tree: dict[str, Any] = {}
     for name in texts:
         if name.startswith(f"{key}."):
-            parts = name[len(key) + 1 :].split(".")
+            parts = name[len(key) + 1 :].split(".", _LONGEST_KEY)
             above = (".".join((key, *parts[:depth])) for depth in range(1, len(parts)))
             if not any(each in texts for each in above):
                 place = tree
