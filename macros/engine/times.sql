@@ -66,7 +66,8 @@
     Converts ISO 8601 or RFC 3339 text to a UTC timestamp without zone; null when the text is neither. Text without an
     offset is written anew with one, because DuckDB keeps the zone that one text names for the texts after it. No offset
     means UTC, and so do Z, UTC and GMT. Another name of a zone is unreadable, unless an offset stands before it, as in
-    2026-05-04T09:12:00-04:00[America/New_York]. A date of eight digits alone may as well be a number.
+    2026-05-04T09:12:00-04:00[America/New_York]. A date of eight digits alone may as well be a number. Ten digits are the
+    seconds since 1970, thirteen the milliseconds: each has one reading until the year 2286.
 #}
 {% macro utc_timestamp(column) %}
     {%- set offset = '[-+](?:0[0-9]|1[0-8])' -%}
@@ -95,5 +96,10 @@
                 end
         end
     {%- endset -%}
-    {{ zoned_timestamp(written) }}
+    case
+        when {{ matches_pattern(column, '^[0-9]{10}([.][0-9]+)?$') }}
+            then {{ declared_timestamp(column, 'epoch_seconds') }}
+        when {{ matches_pattern(column, '^[0-9]{13}$') }} then {{ declared_timestamp(column, 'epoch_milliseconds') }}
+        else {{ zoned_timestamp(written) }}
+    end
 {%- endmacro %}

@@ -105,7 +105,7 @@ class Staging:
     def run(self, name: str) -> None:
         """Make the table of a staging model, and those of the staging models that it reads; once each."""
         if name not in self._made:
-            query = self._render(self._models[name].read_text("utf-8"))
+            query = self.render(self._models[name].read_text("utf-8"))
             self._connection.execute(f'create table "{name}" as {query}')
             self._made.add(name)
 
@@ -124,7 +124,8 @@ class Staging:
             self.run(name)
         return f'"{name}"'
 
-    def _render(self, text: str) -> str:
+    def render(self, text: str) -> str:
+        """Return a text of dbt with what its macros make of it."""
         self._define(text)
         return str(self._environment.from_string(text).render())
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hcat.engine.keys import hash_text
 from hcat.landing.aliases import KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
-from hcat.landing.containers import READ, find_messages, is_scalar, message_text, open_containers
-from hcat.landing.contexts import are_documents, find_contexts, plain_record, read_context, structured
+from hcat.landing.containers import find_messages, is_scalar, nest, open_containers
+from hcat.landing.contexts import find_contexts, find_passages, is_passage, levels_of, plain_record, read_context
+from hcat.landing.messages import ASSISTANT, OTHER, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 
 #: Stem of the files that hold calls.
@@ -31,9 +32,9 @@ span_id context_span_id parent_span_id parent_observation_id parent_run_id span_
 _SPAN_NAMES = frozenset(_SPAN_NAME_LIST.split())
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
-_USER_ROLES = ("user", "human")
-_ASSISTANT_ROLES = ("assistant", "ai", "model")
 
+# keys that are not read are named to this depth
+_DEEPEST = 20
 # what the user said, the reply and its contexts
 _Turn = tuple[str, str | None, list[Any] | None]
 
@@ -61,6 +62,8 @@ class OpenedCall:
 
     record: Mapping[str, Any]
     exchanges: Sequence[_Exchange]
+    #: a question of a data set, which nobody has answered yet
+    is_example: bool = False
 
 
 def content_of(call: Mapping[str, Any]) -> str:
@@ -84,7 +87,12 @@ def expand_call(
 
 def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> OpenedCall:
     """Return what a call holds, read once for all of its entities; see :func:`expand_call`."""
-    record = open_containers(plain_record(call))
+    plain = nest(call)
+    is_example = _is_example(plain)
+    if is_example:
+        # what stands beside the question of an example is what should be answered
+        plain = {"reference_outputs" if name == "outputs" else name: value for name, value in plain.items()}
+    record = open_containers(plain)
     if not _SPAN_NAMES.isdisjoint(record):
         mark = min(_SPAN_NAMES & record.keys())
         raise RecordError(f"a span of a trace and not a call (it has {mark}): name the file spans.jsonl")
@@ -94,33 +102,81 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
         seen = Counter() if seen is None else seen
         seen[content] += 1
         call_id = f"call_{content[:16]}" + (f"_{seen[content]}" if seen[content] > 1 else "")
-    return OpenedCall(record, _read_exchanges(record, call_id))
+    return OpenedCall(record, _read_exchanges(record, call_id), is_example)
 
 
 def expand_opened(opened: OpenedCall, entity_name: str) -> Iterator[dict[str, Any]]:
     """Yield the records of one entity that an opened call holds."""
-    for exchange in opened.exchanges:
+    for exchange in () if opened.is_example and entity_name != "queries" else opened.exchanges:
         yield from _EXPANDERS[entity_name](opened.record, exchange)
 
 
+def records_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the calls that a record holds: itself, or the least deep ones inside of it."""
+    if is_scalar(pick(nest(record), "query_text")) or any(brings(record, readable=True)):
+        return [record]
+    own = {name: value for name, value in record.items() if is_scalar(value) and plain_name(name) not in KEY_ALIASES}
+    for each in (each for level in levels_of(record) for each in level):
+        found = [inner for inner in (each if isinstance(each, list) else [each]) if isinstance(inner, Mapping)]
+        if any(all(brings(inner)) for inner in found):
+            return [{**own, **inner} for inner in found]
+    return [record]
+
+
+def _is_example(record: Mapping[str, Any]) -> bool:
+    """Return whether a record is an example of a data set; its outputs are an answer where a run made them."""
+    made_by = ("source_run_id", "source_trace_id", "reference_outputs", "answer", "response")
+    return record.get("dataset_id") is not None and not any(record.get(name) for name in made_by)
+
+
 def unread_content(call: Mapping[str, Any]) -> list[str]:
-    """Return the keys of a call that look like content and are not read, as they are written."""
-    unread = []
-    for name, value in call.items():
-        plain = plain_name(name)
-        is_read = plain in READ or plain in NOT_CONTENT or (plain == "context" and are_documents(value))
-        if not is_read and looks_like_content(value):
-            unread.append(name)
-    return unread
+    """Return the keys of a call, at any depth, under which a text stands that no record takes."""
+    try:
+        opened = open_call(call)
+    except RecordError:
+        return []
+    taken = {str(call.get("id"))}
+    for entity in ENTITIES_OF_CALLS:
+        try:
+            taken |= {str(value) for record in expand_opened(opened, entity) for value in record.values()}
+        except RecordError:
+            # a reason of its own says which key cannot be read
+            return []
+    return list(dict.fromkeys(_find_unread(call, taken)))
 
 
-def brings(call: Mapping[str, Any]) -> tuple[bool, bool]:
+def _find_unread(value: Any, taken: Collection[str], path: tuple[str, ...] = ()) -> Iterator[str]:
+    held = structured(value)
+    if len(path) > _DEEPEST:
+        return
+    if isinstance(held, Mapping):
+        for name, inner in held.items():
+            if plain_name(str(name)) not in NOT_CONTENT:
+                yield from _find_unread(inner, taken, (*path, str(name)))
+    elif isinstance(held, list):
+        for inner in held:
+            # a list has no name of its own, and lists inside of lists end somewhere
+            yield from _find_unread(inner, taken, (*path, ""))
+    # a filled prompt holds what was read
+    elif looks_like_content(held) and not any(
+        held in text or (looks_like_content(text) and text in held) for text in taken
+    ):
+        yield ".".join(filter(None, path))
+
+
+def brings(call: Mapping[str, Any], readable: bool = False) -> tuple[bool, bool]:
     """Return whether a call brings a query, and whether it brings an answer, readable or not."""
-    record = open_containers(plain_record(call))
-    is_conversation = find_messages(record) is not None or bool(_SPAN_NAMES & record.keys())
-    has_query = pick(record, "query_text") is not None or pick(record, "query_id") is not None
-    has_answer = any(pick(record, meaning) is not None for meaning in ("answer", "answers"))
-    return has_query or is_conversation, has_answer or is_conversation
+    plain = nest(call)
+    record = open_containers(plain)
+    is_whole = find_messages(record) is not None or bool(_SPAN_NAMES & record.keys())
+
+    def has(*meanings: str) -> bool:
+        found = (pick(record, meaning) for meaning in meanings)
+        return any(is_scalar(value) if readable else value is not None for value in found)
+
+    has_query = has("query_text", "query_id")
+    has_answer = has("answer", "answers") or (has_query and _is_example(plain))
+    return has_query or is_whole, has_answer or is_whole
 
 
 def _given_id(record: Mapping[str, Any]) -> Any:
@@ -164,6 +220,12 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
 
 def _scalar(value: Any, what: str) -> str | None:
     if value is not None and not is_scalar(value):
+        said = messages_of(value)
+        are_parts = isinstance(value, list) and all(isinstance(part, Mapping) and "type" in part for part in value)
+        is_object = isinstance(value, Mapping) or are_parts
+        found = text_of(value) if said is None and is_object else last_text(said or [], ASSISTANT)
+        if found is not None:
+            return found
         keys = f": its keys are {', '.join(list(map(str, value))[:5])}" if isinstance(value, Mapping) else ""
         raise RecordError(f"the {what} must be a text, got {json_kind(value)}{keys}")
     return to_text(value)
@@ -179,16 +241,20 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
     """Return the turns of a conversation: what the user said since the last reply, the reply, and its contexts."""
     turns: list[tuple[list[str], str | None, list[Any] | None]] = []
     for message in messages:
-        role = str(message.get("role", message.get("type"))).casefold()
-        text = message_text(message["content"])
-        if role in _USER_ROLES:
+        role, text = role_of(message), text_of(message) or ""
+        if role == USER and text.strip():
             if not turns or turns[-1][1] is not None:
                 turns.append(([], None, None))
             turns[-1][0].append(text)
-        elif role in _ASSISTANT_ROLES and (turns or query is not None):
+        elif role in (USER, OTHER, None) and turns:
+            # what a tool returned for the reply that follows
+            if found := find_passages(message):
+                said, answer, contexts = turns.pop()
+                turns.append((said, answer, [*(contexts or []), *found]))
+        elif role == ASSISTANT and (turns or query is not None):
             said, answer, contexts = turns.pop() if turns else ([], None, None)
-            found = structured(message.get("retrieval_context"))
-            contexts = [*(contexts or []), *found] if isinstance(found, list) else contexts
+            named = find_contexts(plain_record(message))
+            contexts = [*(contexts or []), *named] if isinstance(named, list) else contexts
             # a message that only calls a tool says nothing
             turns.append((said, text if text.strip() else answer, contexts))
     if not turns and query is None:
@@ -278,6 +344,11 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
     reference = pick(record, "reference_answer")
     if isinstance(reference, list):
         reference = reference[0] if reference else None
+    if isinstance(reference, Mapping):
+        # passages under this name are no answer
+        inner = plain_record(reference)
+        named = pick(inner, "answer") if pick(inner, "reference_answer") is None else pick(inner, "reference_answer")
+        reference = text_of(reference if named is None else named) or (None if find_contexts(inner) else reference)
     # what a whole conversation should come to is no reference answer of one turn
     if reference is not None and exchange.conversation_id is None:
         facts["reference_answer"] = reference
@@ -308,7 +379,10 @@ def _expand_retrievals(record: Mapping[str, Any], exchange: _Exchange) -> Iterat
         return
     if not isinstance(contexts, list):
         raise RecordError(f"contexts must be a list, got {json_kind(contexts)}")
-    read = [read_context(context) for context in contexts]
+    gold = structured(pick(record, "reference_context_ids"))
+    # gold without texts names documents: what was retrieved is then told by its document too
+    by_document = isinstance(gold, list) and not all(map(is_passage, gold))
+    read = [read_context(context, by_document) for context in contexts]
     for position, context in enumerate(read, start=1):
         # ranks of the log may repeat, and passages of a call have one row of the file
         place = {"list_position": position} if "rank" in context else {}
@@ -326,16 +400,20 @@ def _expand_judgements(record: Mapping[str, Any], exchange: _Exchange) -> Iterat
 
 def judge_relevant(query_id: Any, identifiers: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """Yield a relevance judgement of grade 1 per passage, once each; lists inside the list are read through."""
+    for identifier in _ids_of(identifiers):
+        yield {"query_id": query_id, "chunk_id": identifier, "grade": 1}
+
+
+def _ids_of(identifiers: Iterable[Any]) -> dict[str, None]:
+    """Return the ids of gold passages, once each; lists inside the list are read through."""
     flat: dict[str, None] = {}
     for item in identifiers:
-        inner = item if isinstance(item, list) else [item]
-        for identifier in inner:
+        for identifier in item if isinstance(item, list) else [item]:
             if isinstance(identifier, Mapping):
                 identifier = read_context(identifier).get("chunk_id")
             if identifier is not None:
                 flat[str(identifier)] = None
-    for identifier in flat:
-        yield {"query_id": query_id, "chunk_id": identifier, "grade": 1}
+    return flat
 
 
 _EXPANDERS = {

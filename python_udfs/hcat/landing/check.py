@@ -23,8 +23,9 @@ from hcat.landing.files import ROWS_PER_BATCH
 from hcat.landing.folding import fold_traces
 from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import RECORDS, read_folder, read_table
-from hcat.landing.shapes import find_files, find_unread_files
+from hcat.landing.shapes import find_files, find_unread_files, stem_of
 from hcat.language.display import clean_label
+from hcat.privacy.masking import mask_text
 
 #: Rejected records that are shown for each reason of an entity.
 SHOWN_RECORDS = 3
@@ -101,12 +102,13 @@ def check_logs(
     scored = [metric for metric in catalogue if all(inputs.get(each) for each in metric["inputs"])]
     lines = [
         ("read", ", ".join(sorted({name for names in sources.values() for name in names}))),
-        *(_describe_unread(folder) if folder else ()),
+        *(_describe_unread(folder, staging) if folder else ()),
         *_describe_entities(staging, sources, dropped),
         *_describe_first(staging, inputs),
+        *_describe_traces(staging),
         *_describe_metrics(catalogue, scored, inputs),
         *_describe_missing(catalogue, inputs, sources),
-        *_describe_next(folder, tables, inputs["interactions"]),
+        *_describe_next(folder, tables, inputs["interactions"], (start / "dbt_project.yml").is_file()),
     ]
     return Check(tuple(lines), inputs, tuple(metric["metric_name"] for metric in scored))
 
@@ -155,8 +157,12 @@ def _inputs_of(requires: str) -> frozenset[str]:
     return frozenset(words & {*_INPUTS, LANGUAGE_MODEL})
 
 
-def _describe_unread(folder: Path) -> Iterator[tuple[str, str]]:
+def _describe_unread(folder: Path, staging: Staging) -> Iterator[tuple[str, str]]:
     unread = find_unread_files(folder)
+    is_read = staging.render("{{ raw_entities() | join(' ') }}").split()
+    for entity in (each for each in ENTITIES if each not in is_read):
+        for path in (path for path in find_files(folder, entity) if stem_of(path.relative_to(folder)) == entity):
+            yield "not read", f"{path.relative_to(folder).as_posix()}: the module that reads {entity} is switched off"
     for name, meant in list(unread.items())[:_SHOWN_FILES]:
         yield "not read", f"{name}" + (f": did you mean {meant}?" if meant else "")
     if len(unread) > _SHOWN_FILES:
@@ -192,7 +198,8 @@ def _describe_entities(
 def _describe_first(staging: Staging, inputs: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Show the first interaction as it will land: a wrong key is seen in one record and in no count."""
     for first in staging.rows(_QUERIES["read_first"]):
-        shown = ((name, clean_label(value, _SHOWN_CHARACTERS)) for name, value in first.items() if value is not None)
+        masked = ((name, mask_text(str(value), is_tagged=False)) for name, value in first.items() if value is not None)
+        shown = ((name, clean_label(text, _SHOWN_CHARACTERS)) for name, text in masked)
         for place, (name, text) in enumerate(shown):
             yield "" if place else "first record", f"{name}: {text}"
         found = f"{inputs['queries']:,} distinct {'query' if inputs['queries'] == 1 else 'queries'}"
@@ -201,6 +208,23 @@ def _describe_first(staging: Staging, inputs: Mapping[str, int]) -> Iterator[tup
     if count := templates["count_queries"]:
         contain = "query contains one of its" if count == 1 else "queries contain one of their"
         yield "", f"{count:,} {contain} own contexts: log what the user asked under query, and not the filled prompt"
+
+
+def _describe_traces(staging: Staging) -> Iterator[tuple[str, str]]:
+    """Say what was found in traces by what it is, and where texts stand that were not read."""
+    (found,) = staging.rows(_QUERIES["count_guesses"])
+    said = {
+        "count_guessed": "of a tool that is not known were read by the names of their keys: look at the first record",
+        "count_tools": "have the passages that their tools returned: no retriever ran",
+        "count_given": "have the contexts that stand beside the answer or in a step: no retriever ran",
+    }
+    yield from (("traces", f"{found[name]:,} {text}") for name, text in said.items() if found[name])
+    query = _QUERIES["list_unread_keys"].format(shortest=PASSAGE_CHARACTERS, shown=_SHOWN_FILES)
+    for row in staging.rows(query):
+        yield (
+            "not read",
+            f"{clean_label(row['name'], _SHOWN_CHARACTERS)}: its text in {row['count_traces']:,} of the traces",
+        )
 
 
 def _describe_metrics(
@@ -240,9 +264,11 @@ def _describe_missing(
 
 
 def _describe_next(
-    folder: Path | None, tables: Mapping[str, str], count_interactions: int
+    folder: Path | None, tables: Mapping[str, str], count_interactions: int, is_project: bool
 ) -> Iterator[tuple[str, str]]:
-    if count_interactions:
+    if count_interactions and not is_project and folder and not tables:
+        yield "next", f"hcat init evaluation --logs {folder}"
+    elif count_interactions:
         named = ", ".join(f"{entity}: {name}" for entity, name in tables.items())
         variables = f" --vars '{{hcat_raw_relations: {{{named}}}}}'" if tables else ""
         yield "next", (f"HCAT_RAW_LOGS={folder} " if folder else "") + f"dbt build{variables}"

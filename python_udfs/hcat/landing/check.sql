@@ -100,3 +100,30 @@ with texts as (
 )
 select count(distinct interaction_id) as count_queries from texts
 where length(context) between {shortest} and length(query) - 1 and contains(query, context)
+
+-- query: count_guesses
+-- what a trace does not say of itself was found by what it is
+select
+    count(*) filter (where entity = 'interactions' and kind = 'general' and read_error is null) as count_guessed,
+    count(distinct interaction_id) filter (where entity = 'retrievals' and kind = 'tool') as count_tools,
+    count(distinct interaction_id) filter (where entity = 'retrievals' and kind = 'root') as count_given
+from base_folded_traces
+
+-- query: list_unread_keys
+-- texts of traces that give no retrieval or no interaction, without those that were read
+with traces as (
+    select trace_id, any_value(query_text) as query, any_value(answer) as answer, any_value(read_error) as read_error
+    from base_folded_traces where entity = 'interactions'
+    and trace_id not in (select trace_id from base_folded_traces where entity = 'retrievals') group by trace_id
+),
+attributes as (
+    select trace_id, unnest(map_entries(try_cast(try_cast(attributes as json) as map(varchar, varchar))), recursive := true)
+    from landed_records where entity = 'spans' and trace_id in (select trace_id from traces)
+),
+texts as (
+    select regexp_replace(key, '[.][0-9]+', '.*', 'g') as name, attributes.trace_id from attributes
+    inner join traces on attributes.trace_id = traces.trace_id
+    where length(value) >= {shortest} and contains(trim(value), ' ') and left(trim(value), 1) not in ('{{', '[')
+        and not contains(concat(query, ' ', answer), trim(value, ' "')) and not contains(value, coalesce(query, chr(0)))
+)
+select name, count(distinct trace_id) as count_traces from texts group by name order by 2 desc, 1 limit {shown}

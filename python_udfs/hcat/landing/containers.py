@@ -8,21 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from hcat.landing.aliases import ALIASES, KEY_ALIASES, NOT_CONTENT, known_names, looks_like_content, pick
-from hcat.landing.contexts import find_contexts, plain_record, read_context, structured
+from hcat.landing.aliases import (
+    ALIASES,
+    CONTRACT,
+    KEY_ALIASES,
+    NOT_CONTENT,
+    known_names,
+    looks_like_content,
+    pick,
+    plain_name,
+)
+from hcat.landing.contexts import LOOKS, find_contexts, find_named_passages, plain_record, read_context
+from hcat.landing.messages import ASSISTANT, last_text, messages_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, to_text
 
 # objects around the content, as MLflow, LangSmith and Langfuse write them, and what they hold. Those in plural may also
 # be JSON in a text; an answer in JSON stays the text that the user saw.
-_CONTAINERS = {
-    "inputs": "query_text",
-    "input": "query_text",
-    "request": "query_text",
-    "outputs": "answer",
-    "output": "answer",
-    "response": "answer",
-    "expectations": "reference_answer",
-}
+_CONTAINERS: Mapping[str, str] = CONTRACT["containers"]
 _AROUND = frozenset({*_CONTAINERS, "reference_outputs"})
 _CONTENT = ("query_text", "answer", "reference_answer", "contexts", "context_ids", "reference_context_ids", "turns")
 _MEANINGS = (
@@ -35,12 +37,13 @@ _MEANINGS = (
     *ENTITIES["interactions"].columns,
     *ENTITIES["queries"].columns,
 )
-#: Names of a call that are read.
-READ = known_names(_MEANINGS) | {*KEY_ALIASES, *_AROUND, "choices"}
+_RETRIEVED = ("contexts", "context_ids", "context")
+# objects that hold neither query nor answer and may hold passages
+_BESIDE = ("metadata", "trace", "extra", "reference", "output")
 # name -> meaning; the text of a container is whatever the container holds
 _MEANING_OF = {name: meaning for meaning in _MEANINGS if meaning != "text" for name in known_names([meaning])} | {
     **dict.fromkeys(KEY_ALIASES, "interaction_id"),
-    "context": "context",
+    **dict.fromkeys(LOOKS, "context"),
 }
 _QUESTION_MARKS = ("?", "\N{FULLWIDTH QUESTION MARK}", "\N{ARABIC QUESTION MARK}")
 #: A shorter passage may stand in a question by chance.
@@ -69,10 +72,13 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
         opened["turns"] = messages
     if queries:
         opened["query_text"] = next((query for query in queries if (to_text(query) or "").strip()), queries[0])
+    if not any(_MEANING_OF.get(name) in _RETRIEVED and value is not None for name, value in opened.items()):
+        found = (find_named_passages(opened[name]) for name in _BESIDE if name in opened)
+        opened["contexts"] = next(filter(None, found), None)
     for name, meaning in _CONTAINERS.items():
-        held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs") else None)
+        held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs", "vars") else None)
         if held is not None and not _has(opened, meaning):
-            text = _lone_text(held, meaning)
+            text = lone_text(held, meaning) or (text_of(held) if isinstance(held, Mapping) else None)
             # an object that holds nothing of what it should hold is rejected by its name
             opened[meaning] = held if text is None else text
     return opened
@@ -81,27 +87,23 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
 def find_messages(record: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
     """Return the messages of a conversation, wherever the call keeps them; None for a call of one query."""
     names = (name for meaning in ("query_text", "turns") for name in (meaning, *ALIASES[meaning]))
-    return next((messages for name in names if (messages := _as_messages(record.get(name))) is not None), None)
+    return next((messages for name in names if (messages := messages_of(record.get(name))) is not None), None)
 
 
-def _as_messages(value: Any) -> list[Mapping[str, Any]] | None:
-    messages = structured(value)
-    if not isinstance(messages, list) or not messages:
-        return None
-    are_messages = all(
-        isinstance(each, Mapping) and "content" in each and ("role" in each or "type" in each) for each in messages
-    )
-    return messages if are_messages else None
-
-
-def message_text(content: Any) -> str:
-    """Return the text of a message, which may stand in parts."""
-    if isinstance(content, list):
-        parts = [
-            part if isinstance(part, str) else part.get("text") for part in content if isinstance(part, str | dict)
-        ]
-        return "\n".join(part for part in parts if isinstance(part, str))
-    return to_text(content) or ""
+def nest(call: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call under plain names, with `inputs.query` and the like inside of their container."""
+    if not any("." in name for name in call):
+        return plain_record(call)
+    found: dict[str, Any] = {}
+    for name, value in call.items():
+        head, _, rest = name.partition(".")
+        if rest and plain_name(head) in _AROUND:
+            container = found.setdefault(head, {})
+            if isinstance(container, dict):
+                container[rest] = value
+        else:
+            found[name] = value
+    return plain_record(found)
 
 
 def is_scalar(value: Any) -> bool:
@@ -121,7 +123,7 @@ def _find_texts(record: Mapping[str, Any], meaning: str) -> Iterator[Any]:
     """Yield what stands as a text under the names of a meaning."""
     for name in (meaning, *ALIASES[meaning]):
         value = record.get(name)
-        if is_scalar(value) and _as_messages(value) is None:
+        if is_scalar(value) and messages_of(value) is None:
             yield value
 
 
@@ -139,12 +141,12 @@ def _add_what_is_missing(opened: dict[str, Any], inner: Mapping[str, Any], meani
 
 
 def _choice(reply: Mapping[str, Any]) -> Any:
-    """Return the text of a chat completion; None where there is none."""
+    """Return the text of a chat completion or of another list of messages; None where there is none."""
     choices = reply.get("choices")
     if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
-        message = choices[0].get("message")
-        return message.get("content") if isinstance(message, Mapping) else None
-    return None
+        return text_of(choices[0])
+    replies = messages_of(reply.get("output"))
+    return None if replies is None else last_text(replies, ASSISTANT)
 
 
 def _has(record: Mapping[str, Any], meaning: str) -> bool:
@@ -156,7 +158,7 @@ def _has(record: Mapping[str, Any], meaning: str) -> bool:
     return meaning != "answer" or any(pick(record, name) is not None for name in ("answer", "answers"))
 
 
-def _lone_text(held: Any, meaning: str) -> str | None:
+def lone_text(held: Any, meaning: str) -> str | None:
     """Return the only text of a container, if its name or its look does not say that it is something else."""
     if not isinstance(held, Mapping) or len(held) != 1:
         return None

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import ast
-import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from hcat.landing.aliases import KEY_ALIASES, pick, plain_name
+from hcat.engine.keys import hash_text
+from hcat.landing.aliases import CONTRACT, KEY_ALIASES, looks_like_content, pick, plain_name
+from hcat.landing.messages import OTHER, role_of, structured, text_of
 from hcat.landing.raw_contract import RecordError, json_kind
 
-_PASSAGE_IDS = ("chunk_id", *KEY_ALIASES, "document_id")
+_PASSAGE_IDS = ("chunk_id", "segment_id", *KEY_ALIASES, "document_id")
+#: Names under which passages stand, if what stands there looks like passages.
+LOOKS: tuple[str, ...] = tuple(CONTRACT["contexts_by_look"].split())
+# a record with one of these names is a test case, whose context is gold
+_TEST_CASE = frozenset({"retrieval_context", "actual_output"})
+#: Lists of passages stand at most so deep in what a tool returns.
+_DEEPEST = 8
+_SHOWN_OF_A_HASH = 12
 # how deepeval writes a list of passages, and the source of one, into a single text
 _JOINED_NAME, _JOINED_BY = "retrieval_context", "|"
 _MARKED_SOURCE = re.compile(r"deepeval_source=(?P<source>.*?),deepeval_context=(?P<context>.*)", re.DOTALL)
@@ -38,38 +45,79 @@ def _plain_names(names: tuple[str, ...]) -> tuple[str, ...] | None:
     return plain if len(set(plain)) == len(plain) else None
 
 
-def structured(value: Any) -> Any:
-    """Return the list or object that a text holds, as JSON or as Python writes it; any other value as it is."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
-        return value
-    for read in (json.loads, ast.literal_eval):
-        try:
-            found = read(value.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+def is_passage(item: Any) -> bool:
+    """Return whether an object holds a passage: a text of several words under a name of such texts, and no message."""
+    if not isinstance(item, Mapping) or role_of(item) not in (None, OTHER):
+        return False
+    try:
+        text = read_context(item).get("text")
+    except RecordError:
+        return False
+    return isinstance(text, str) and " " in text.strip()
+
+
+def levels_of(value: Any) -> Iterator[list[Any]]:
+    """Yield what stands in a nested value, opened, level by level."""
+    level = [structured(value)]
+    for _ in range(_DEEPEST):
+        yield level
+        inner = (
+            each.values() if isinstance(each, Mapping) else each for each in level if isinstance(each, Mapping | list)
+        )
+        level = [structured(item) for items in inner for item in items]
+
+
+def find_passages(value: Any, takes_texts: bool = False) -> list[Any]:
+    """Return the least deep list of passages in what a tool returns, or an empty one."""
+    for each in (each for level in levels_of(value) for each in level if isinstance(each, list) and each):
+        if all(map(_looks_like_passage if takes_texts else is_passage, each)):
+            return each
+    return []
+
+
+def find_named_passages(value: Any) -> list[Any]:
+    """Return the least deep list of passages that stands under a name of contexts, or an empty one."""
+    for each in (each for level in levels_of(value) for each in level if isinstance(each, Mapping)):
+        found = find_contexts(plain_record(each))
+        if isinstance(found, list) and found and all(map(_looks_like_passage, found)):
+            return found
+    return []
+
+
+def _looks_like_passage(item: Any) -> bool:
+    return looks_like_content(item) if isinstance(item, str) else is_passage(item)
+
+
+def _by_look(record: Mapping[str, Any]) -> Any:
+    """Return the contexts under a name that may mean something else, because they look like some."""
+    for name in LOOKS:
+        if name not in record or (name == "context" and not _TEST_CASE.isdisjoint(record)):
             continue
-        return found if isinstance(found, list | dict) else value
-    return value
-
-
-def are_documents(value: Any) -> bool:
-    """Return whether a value is a list of documents as LangChain writes them: the retrieved context of a chain."""
-    items = structured(value)
-    return (
-        isinstance(items, list)
-        and bool(items)
-        and all(isinstance(item, Mapping) and ("page_content" in item or "kwargs" in item) for item in items)
-    )
+        held = structured(record[name])
+        if name == "context" and isinstance(held, str) and looks_like_content(held):
+            return [held]
+        if isinstance(held, Mapping):
+            held = find_passages(held)
+        if isinstance(held, list) and not all(map(_looks_like_passage, held)):
+            # citations and sources may group their passages
+            held = [passage for each in held for passage in find_passages([each], takes_texts=name == "sources")]
+        if isinstance(held, list) and held:
+            return held
+    return None
 
 
 def find_contexts(record: Mapping[str, Any]) -> Any:
     """Return the retrieved contexts of a call: a list, or what stands in its place; None where there are none."""
     contexts = structured(pick(record, "contexts"))
-    if contexts is None and are_documents(record.get("context")):
-        contexts = structured(record["context"])
-    if isinstance(contexts, str) and contexts == record.get(_JOINED_NAME):
-        # a cell that is empty says nothing
-        contexts = contexts.split(_JOINED_BY) if contexts else None
+    if isinstance(contexts, Mapping):
+        contexts = find_passages(contexts) or contexts
+    if isinstance(contexts, str):
+        # a cell that is empty says nothing, and one text is one passage
+        is_joined = contexts == record.get(_JOINED_NAME)
+        contexts = (contexts.split(_JOINED_BY) if is_joined else [contexts]) if contexts.strip() else None
     identifiers = structured(pick(record, "context_ids"))
+    if contexts is None and identifiers is None:
+        return _by_look(record)
     if identifiers is None:
         return contexts
     if not isinstance(identifiers, list):
@@ -85,13 +133,35 @@ def find_contexts(record: Mapping[str, Any]) -> Any:
     ]
 
 
-def read_context(context: Any) -> dict[str, Any]:
-    """Return a context as columns of a retrieval, without rank."""
+def read_context(context: Any, by_document: bool = False) -> dict[str, Any]:
+    """Return a context as columns of a retrieval, without rank. With ``by_document`` the id of its document is its own,
+    for a log whose gold names documents alone."""
     if context is None or isinstance(context, str):
         marked = _MARKED_SOURCE.fullmatch(context or "")
         return {"chunk_id": marked["source"], "text": marked["context"]} if marked else {"text": context}
     if not isinstance(context, Mapping):
         raise RecordError(f"a context must be a text or an object, got {json_kind(context)}")
+    places, text = open_passage(context)
+    identifier = find_first(places, find_passage_id)
+    if identifier is None:
+        identifier = find_first(places, lambda place: pick(place, "passage_source"))
+        document = find_first(places, lambda place: place.get("doc_uri"))
+        # a document is no chunk: its passages differ by their texts
+        if document is not None and document == identifier and isinstance(text, str) and not by_document:
+            identifier = f"{document}#{hash_text(text)[:_SHOWN_OF_A_HASH]}"
+    record = places[0]
+    found = {
+        "chunk_id": identifier,
+        "text": text,
+        "rank": record.get("rank"),
+        "retrieval_score": find_first(places, lambda place: pick(place, "retrieval_score")),
+        "completeness_weight": record.get("completeness_weight"),
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def open_passage(context: Mapping[str, Any]) -> tuple[tuple[Mapping[str, Any], ...], Any]:
+    """Return the places in which an object may name what it is, the nearest first, and its text."""
     record = plain_record(context)
     # a LangChain document inside its serialised class, a LlamaIndex node inside its score
     for name in ("kwargs", "node", "document"):
@@ -101,25 +171,17 @@ def read_context(context: Any) -> dict[str, Any]:
                 name: value for name, value in record.items() if name not in ("id", "type", "lc")
             }
             break
-    metadata = plain_record(record["metadata"]) if isinstance(record.get("metadata"), Mapping) else {}
+    described = (structured(record.get(name)) for name in ("metadata", "meta", "attributes"))
+    places = (record, *(plain_record(each) for each in described if isinstance(each, Mapping)))
     text = record["text"] if "text" in record else pick(record, "passage_text")
+    if isinstance(text, Mapping | list):
+        text = text_of(text)
     if text is None and isinstance(record.get("text_resource"), Mapping):
         text = record["text_resource"].get("text")
-    places = (record, metadata) if metadata else (record,)
-    identifier = _find_first(places, find_passage_id)
-    if identifier is None:
-        identifier = _find_first(places, lambda place: pick(place, "passage_source"))
-    found = {
-        "chunk_id": identifier,
-        "text": text,
-        "rank": record.get("rank"),
-        "retrieval_score": _find_first(places, lambda place: pick(place, "retrieval_score")),
-        "completeness_weight": record.get("completeness_weight"),
-    }
-    return {name: value for name, value in found.items() if value is not None}
+    return places, text
 
 
-def _find_first(places: Iterable[Mapping[str, Any]], find: Callable[[Mapping[str, Any]], Any]) -> Any:
+def find_first(places: Iterable[Mapping[str, Any]], find: Callable[[Mapping[str, Any]], Any]) -> Any:
     """Return the first value that is found in one of several places; None without one."""
     for place in places:
         found = find(place)

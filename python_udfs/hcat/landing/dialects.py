@@ -21,9 +21,12 @@ _FIELDS: Final = (
     "document_source", "document_title", "tool_output", "model", "application", "version", "session", "user",
     "annotation_name", "annotation_source", "annotation_value", "annotator", "annotation_time",
 )  # fmt: skip
-_OTHERS: Final = ("recognised_by", "texts_are_json", "model_may_answer", "people", "kind", "roles")
+#: Keys below which a query, an answer or documents stand, told by what they are where no field names their key.
+_AROUND: Final = ("inputs", "outputs", "documents")
+_OTHERS: Final = ("recognised_by", "texts_are_json", "model_may_answer", "people", "kind", "roles", *_AROUND)
+#: The dialect of traces that no other one reads: its keys are words with which keys end.
+GENERAL: Final = "general"
 _WRITTEN_KEY: Final = re.compile(r"(?P<key>\S+)(?: if (?:(?P<text>text)|(?P<other>\S+) is (?P<word>.+)))?")
-_SHAPED_KEY: Final = re.compile(r"(?P<above>\S+)\.\{(?P<shape>\w+)\}")
 
 
 class DialectError(ValueError):
@@ -54,6 +57,9 @@ class Dialect:
     texts_are_json: bool
     model_may_answer: bool
     places: Mapping[str, Sequence[Place]]
+    inputs: Sequence[str] = ()
+    outputs: Sequence[str] = ()
+    documents: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,22 +69,26 @@ class Dialects:
     dialects: Sequence[Dialect]
     annotations: Sequence[Mapping[str, str | None]]
 
+    @property
+    def general(self) -> Dialect:
+        """The one that guesses."""
+        return next(each for each in self.dialects if each.name == GENERAL)
+
 
 def read_dialects(own: Path | None = None) -> Dialects:
     """Return the shipped dialects with what the file of a project adds, where it has one."""
     written = _read(Path(__file__).with_name(DIALECTS_FILE))
     if own is not None and own.is_file():
         written = _add(written, _read(own))
-    shapes = written.get("shapes") or {}
-    dialects = [_read_dialect(name, given or {}, shapes) for name, given in (written.get("dialects") or {}).items()]
+    dialects = [_read_dialect(name, given or {}) for name, given in (written.get("dialects") or {}).items()]
     return Dialects(dialects, [_read_annotation(each) for each in written.get("annotations") or []])
 
 
 def _read(path: Path) -> dict[str, Any]:
     found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
-    unknown = sorted(set(found) - {"shapes", "dialects", "annotations"})
+    unknown = sorted(set(found) - {"dialects", "annotations"})
     if unknown:
-        raise DialectError(f"{path.name} holds {unknown[0]}, and only shapes, dialects and annotations are read")
+        raise DialectError(f"{path.name} holds {unknown[0]}, and only dialects and annotations are read")
     return dict(found)
 
 
@@ -99,13 +109,12 @@ def _add(shipped: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     # a dialect keeps its place; new ones go before all
     order = [*(name for name in dialects if name not in shipped["dialects"]), *shipped["dialects"]]
     return {
-        "shapes": {**(shipped.get("shapes") or {}), **(own.get("shapes") or {})},
         "dialects": {name: dialects[name] for name in order},
         "annotations": [*(own.get("annotations") or []), *(shipped.get("annotations") or [])],
     }
 
 
-def _read_dialect(name: str, given: Mapping[str, Any], shapes: Mapping[str, Sequence[str]]) -> Dialect:
+def _read_dialect(name: str, given: Mapping[str, Any]) -> Dialect:
     unknown = sorted(set(given) - {*_FIELDS, *_OTHERS})
     if unknown:
         raise DialectError(f"the dialect {name} has no field {unknown[0]}")
@@ -113,7 +122,7 @@ def _read_dialect(name: str, given: Mapping[str, Any], shapes: Mapping[str, Sequ
         raise DialectError(f"the dialect {name} needs recognised_by and kind")
     places: defaultdict[str, list[Place]] = defaultdict(list)
     for field in _FIELDS:
-        for priority, (key, is_text, other, word) in enumerate(_spell_out(name, _as_list(given.get(field)), shapes)):
+        for priority, (key, is_text, other, word) in enumerate(_spell_out(name, _as_list(given.get(field)))):
             places[key].append(Place(field, key, priority, is_text, other, word))
     given_roles = given.get("roles") or {}
     roles = {kind.lower(): role for role in reversed(_ROLES) for kind in _as_list(given_roles.get(role))}
@@ -124,26 +133,19 @@ def _read_dialect(name: str, given: Mapping[str, Any], shapes: Mapping[str, Sequ
         roles,
         frozenset(each.lower() for each in _as_list(given.get("people"))),
         bool(given.get("texts_are_json")),
-        bool(given.get("model_may_answer")),
+        bool(given.get("model_may_answer", True)),
         dict(places),
+        *(_as_list(given.get(name)) for name in _AROUND),
     )
 
 
-def _spell_out(
-    name: str, keys: Sequence[str], shapes: Mapping[str, Sequence[str]]
-) -> Iterator[tuple[str, bool, str | None, str | None]]:
-    """Yield the keys of a field with their conditions; a shape stands for all of its keys."""
+def _spell_out(name: str, keys: Sequence[str]) -> Iterator[tuple[str, bool, str | None, str | None]]:
+    """Yield the keys of a field with their conditions."""
     for written in keys:
-        shaped = _SHAPED_KEY.fullmatch(written)
-        if shaped and shaped["shape"] not in shapes:
-            raise DialectError(f"the dialect {name} names the shape {shaped['shape']}, which does not exist")
-        above = f"{shaped['above']}." if shaped else ""
-        for each in shapes[shaped["shape"]] if shaped else (written,):
-            read = _WRITTEN_KEY.fullmatch(each)
-            if read is None:
-                raise DialectError(f"the dialect {name} has a key that cannot be read: {each}")
-            other = read["other"] and above + read["other"]
-            yield above + read["key"], read["text"] is not None, other, read["word"]
+        read = _WRITTEN_KEY.fullmatch(written)
+        if read is None or "{" in written:
+            raise DialectError(f"the dialect {name} has a key that cannot be read: {written}")
+        yield read["key"], read["text"] is not None, read["other"], read["word"]
 
 
 def _read_annotation(given: Mapping[str, Any]) -> dict[str, str | None]:

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import lru_cache, partial
 from itertools import groupby
@@ -26,8 +26,14 @@ from hcat.engine import relations
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_of_query
 from hcat.engine.retention_rules import BLANKS
+from hcat.landing.aliases import CONTRACT
+from hcat.landing.containers import PASSAGE_CHARACTERS
+from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
+from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import to_text
+from hcat.landing.span_texts import find_text, is_object, keys_ending, read_document, value_at
+from hcat.landing.spans import read_time
 
 _SPAN_TEXTS: Final = ("span_id", "parent_span_id", "kind", "name", "status", "started_at", "ended_at")
 _FACTS: Final = ("read_error", "unread_record", "read_note")
@@ -50,6 +56,13 @@ _ORDER: Final = "trace_id, landing_number, source_file, source_row, record_id"
 _ROWS: Final = 1000
 #: Characters of a value in a reason, as in the other reasons of staging.
 _SHOWN: Final = 80
+#: What is known of a document.
+_DOCUMENT: Final = ("chunk_id", "text", "retrieval_score", "document_id", "title")
+_SHOWN_PREFIXES: Final = 5
+_EVERYWHERE: Final = frozenset(CONTRACT["span_texts"]["everywhere"].split())
+_OF_AN_ASSISTANT, _SEARCHES = (
+    re.compile(CONTRACT["span_texts"][name], re.IGNORECASE) for name in ("of_an_assistant", "searches")
+)
 #: Earlier times stand for none, as in the macro time_fault: tools write zero for an end that has not come.
 _FIRST_TIME: Final = datetime(2000, 1, 1)
 #: The attribute in which an OTLP span says that its parent belongs to another service.
@@ -57,13 +70,6 @@ _REMOTE: Final = "span.parent_is_remote"
 
 _NUMBER: Final = re.compile(r"[.][0-9]+\b", re.ASCII)
 _NUMBERS: Final = re.compile(r"[.]([0-9]+)", re.ASCII)
-# the spellings of the macro utc_timestamp
-_TIME: Final = re.compile(
-    r"(\d{4})-?(\d{2})-?(\d{2})(?:[Tt ] *(\d{1,2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d*))?)?)?"
-    r"(?: ?([Zz]|UTC|GMT|[-+](?:0\d|1[0-8])(?::?\d{2})?))?)?",
-    re.ASCII,
-)
-
 
 Attribute = tuple[str, str, str]
 """The path of a key (a number of it is ``*``), its numbers with leading zeros, and its text."""
@@ -74,6 +80,7 @@ class Span:
     """A span that can be used, with its attributes and what its dialect says of it."""
 
     row: Mapping[str, Any]
+    texts: Mapping[str, str]
     attributes: Sequence[Attribute]
     has_empty_list: bool
     started: datetime | None
@@ -81,8 +88,8 @@ class Span:
     has_ended: bool
     dialect: Dialect | None = None
     role: str = "other"
-    kind: str | None = None
     values: Sequence[Value] = ()
+    documents: Sequence[Mapping[str, str | None]] = ()
 
     @property
     def has_failed(self) -> bool:
@@ -177,11 +184,19 @@ def fold_trace(trace_id: str | None, rows: Iterable[Mapping[str, Any]], folding:
             spans.append(_read_span(record, row["attributes"] or "", attributes or {}, folding))
     if not spans:
         return
-    interaction = _fold_interaction(spans, folding.parents_may_be_remote)
+    keys = (key for span in spans for key in (str(span.row["name"]), *span.texts))
+    if not any(span.role == "chain" or _may_answer(span) for span in spans) and any(map(_OF_AN_ASSISTANT.search, keys)):
+        for span in spans:
+            _guess(span, folding.dialects.general)
+    for span in spans:
+        span.documents = list(_list_documents(span))
+    root = min(spans, key=_order_of_root)
+    used, source = _choose_documents(spans, root, folding.takes_tools)
+    interaction = _fold_interaction(root, spans, used, folding.parents_may_be_remote)
     yield interaction
     yield from _fold_retrievers(spans, interaction)
     if interaction["read_error"] is None:
-        yield from _fold_documents(spans, interaction)
+        yield from _fold_documents(used, source, interaction)
         yield from _fold_queries(spans, interaction)
         yield from _fold_ratings(spans, interaction, folding.dialects.annotations)
 
@@ -212,7 +227,7 @@ def _read_span(record: Mapping[str, Any], text: str, attributes: Mapping[str, st
         placed.append(("kind", "", record["kind"]))
     started, ended = (read_time(record[name]) for name in ("started_at", "ended_at"))
     has_ended = record["ended_at"] is not None and (ended is None or ended >= _FIRST_TIME)
-    span = Span(record, placed, "[]" in text, _plausible(started), _plausible(ended), has_ended)
+    span = Span(record, attributes, placed, "[]" in text, _plausible(started), _plausible(ended), has_ended)
     _recognise(span, folding.dialects.dialects)
     span.values = list(_find_values(span, folding.takes_tools))
     return span
@@ -230,9 +245,27 @@ def _recognise(span: Span, dialects: Sequence[Dialect]) -> None:
         return
     written = [texts[path] for path in span.dialect.kinds if path in texts]
     kinds = [(text.replace('"', "") if span.dialect.texts_are_json else text).lower() for text in written]
-    if kinds:
-        span.kind = next((kind for kind in kinds if kind in span.dialect.roles), kinds[0])
-        span.role = span.dialect.roles.get(span.kind, "other")
+    # a span without a kind is told by its name
+    kinds = kinds or [str(span.row["name"]).lower()]
+    kind = next((kind for kind in kinds if kind in span.dialect.roles), kinds[0])
+    span.role = span.dialect.roles.get(kind) or next(
+        (role for word, role in span.dialect.roles.items() if word[:1] == "*" and kind.endswith(word[1:])), "other"
+    )
+
+
+def _guess(span: Span, general: Dialect) -> None:
+    """Give a span that no dialect can use a role and the keys of its texts, by the words that it is named with."""
+    texts = {key: text for key, text in span.texts.items() if key.split(".")[0] not in general.people}
+    kinds = [texts[key] for key in keys_ending(texts, general.kinds) if key in texts]
+    named = re.findall("[a-z]+", " ".join([str(span.row["name"]), *kinds]).lower())
+    dialect = replace(general, inputs=keys_ending(texts, general.inputs), outputs=keys_ending(texts, general.outputs))
+    span.dialect = dialect
+    span.role = next(
+        (role for start, role in general.roles.items() if any(word.startswith(start) for word in named)), "other"
+    )
+    has_both = _said(span, "query") is not None and _said(span, "answer") is not None
+    if span.row["parent_span_id"] is None or span.role == "other":
+        span.role = "chain" if has_both else "other"
 
 
 def _find_values(span: Span, takes_tools: bool) -> Iterator[Value]:
@@ -264,15 +297,53 @@ def _may_answer(span: Span) -> bool:
     return span.role == "model" and span.dialect is not None and span.dialect.model_may_answer
 
 
-def _fold_interaction(spans: Sequence[Span], parents_may_be_remote: bool) -> dict[str, Any]:
+def _said(span: Span, name: str) -> str | None:
+    """Return the query or the answer of a span: at a key of its dialect, or else by what it is."""
+    values = [each for each in span.values if each.field == name and not is_object(each.text)]
+    values.sort(key=lambda each: each.position, reverse=True)
+    if values:
+        text = min(values, key=lambda each: each.priority).text
+        # a text in parts is read part by part
+        parts = structured(text) if name == "query" else text
+        return text_of({"content": parts}) if isinstance(parts, list) else text
+    if span.dialect is None:
+        return None
+    keys, role = (span.dialect.inputs, USER) if name == "query" else (span.dialect.outputs, ASSISTANT)
+    found = (find_text(value_at(span.texts, key), role) for key in keys)
+    return next((text for text in found if text is not None), None)
+
+
+def _find_query(root: Span, spans: Sequence[Span], used: Sequence[Mapping[str, str | None]]) -> str | None:
+    """Return what the user asked: what the root says, or else the first call of a model. A prompt that holds a passage
+    of the trace gives way to what the retriever was asked."""
+    passages = [text for each in used if (text := each["text"]) is not None and len(text) >= PASSAGE_CHARACTERS]
+    in_order = sorted(spans, key=lambda span: (*_early(span.started), span.row["span_id"]))
+    asked = [_said(span, "query") for span in (root, *(each for each in in_order if each.role == "model"))]
+    first = next((query for query in asked if query is not None), None)
+    if first is None or not any(text in first for text in passages):
+        return first
+    searching = (_said(span, "query") for span in in_order if span.role in ("retriever", "reranker", "tool"))
+    plain = (query for query in (*asked, *searching) if query and not any(text in query for text in passages))
+    return next(plain, first)
+
+
+def _find_answer(root: Span, spans: Sequence[Span]) -> str | None:
+    """Return the answer of the root, or else that of the last call of a model; a root that failed has none."""
+    own = _said(root, "answer")
+    if own is not None or root.has_failed or root.role != "chain":
+        return own
+    last = sorted((span for span in spans if span.role == "model"), key=_latest)
+    return next((text for span in last if (text := _said(span, "answer")) is not None), None)
+
+
+def _fold_interaction(
+    root: Span, spans: Sequence[Span], used: Sequence[Mapping[str, str | None]], parents_may_be_remote: bool
+) -> dict[str, Any]:
     """Return the interaction of a trace, or why there is none as its read_error."""
-    root = min(spans, key=_order_of_root)
     values: defaultdict[str, list[Value]] = defaultdict(list)
     for span in spans:
         for value in span.values:
-            # what other spans of a trace say of themselves is neither query nor answer
-            if value.field not in ("query", "answer") or span is root:
-                values[value.field].append(value)
+            values[value.field].append(value)
 
     def find(name: str) -> str | None:
         # of several elements the last one counts
@@ -280,7 +351,7 @@ def _fold_interaction(spans: Sequence[Span], parents_may_be_remote: bool) -> dic
         best = min(last, key=lambda value: (value.span is not root, value.priority, *_latest(value.span)), default=None)
         return None if best is None else best.text
 
-    trace_id, query, answer = root.row["trace_id"], find("query"), find("answer")
+    trace_id, query, answer = root.row["trace_id"], _find_query(root, spans, used), _find_answer(root, spans)
     tags = {name: text for name in ("model", "user") if (text := find(name)) is not None}
     record: dict[str, Any] = {
         "interaction_id": trace_id if (given := find("interaction_id")) is None else given,
@@ -295,17 +366,26 @@ def _fold_interaction(spans: Sequence[Span], parents_may_be_remote: bool) -> dic
     reason = _explain_no_root(root, spans, parents_may_be_remote)
     if reason is None and (answer is None or query is None):
         missing = "answer" if answer is None else "query"
-        reason = f"no {missing}: the root span {root.shown}"
+        reason = f"no {missing} ({_seen(spans)}): the root span {root.shown}"
         if answer is None and root.has_failed:
             reason += " ended with an error"
         elif root.dialect is not None:
-            reason += f" has no text at the {missing} keys of {root.dialect.name} in {DIALECTS_FILE}"
+            reason += f" and the models have none where {root.dialect.name} in {DIALECTS_FILE} looks for it"
     return {
         **_record("interactions", root, ("interaction", trace_id), list(record.values())),
         **record,
         "query_id": None if query is None else "query_" + hash_of_query(query)[:16],
+        # what was guessed is said
+        "kind": root.dialect.name if root.dialect is not None else None,
         "read_error": reason,
     }
+
+
+def _seen(spans: Sequence[Span]) -> str:
+    """Return how the attributes of a trace begin: that tells whose they are."""
+    parts = (key.split(".") for span in spans for key in span.texts)
+    found = {f"{first}.*" if rest else first for first, *rest in parts} - _EVERYWHERE
+    return ", ".join(sorted(found)[:_SHOWN_PREFIXES]) or "no attributes"
 
 
 def _order_of_root(span: Span) -> tuple[Any, ...]:
@@ -325,11 +405,7 @@ def _explain_no_root(root: Span, spans: Sequence[Span], parents_may_be_remote: b
         if parents:
             missing = min(parents)
             return f"cut off: the trace has no span of a chain or agent, and the parent span {missing} is missing"
-        kinds = {"none" if kind is None else kind for kind in (span.kind or span.row["kind"] for span in spans)}
-        return (
-            f"no root: none of the {len(spans)} spans of the trace is a chain or agent, their kinds are "
-            + ", ".join(sorted(kinds))
-        )
+        return f"no root ({_seen(spans)}): none of the {len(spans)} spans of the trace is a chain, an agent or a model"
     is_remote = parents_may_be_remote or (_REMOTE, "", "true") in root.attributes
     if root.role == "chain" and parent is not None and parent not in known and not is_remote:
         return f"cut off: the parent span {parent} of {root.shown} is missing"
@@ -340,7 +416,7 @@ def _explain_no_root(root: Span, spans: Sequence[Span], parents_may_be_remote: b
 
 def _fold_retrievers(spans: Sequence[Span], interaction: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what the retrievers of a trace that did not fail say of its documents, one row per dialect."""
-    has_documents = any(value.field.startswith(("document", "tool_output")) for span in spans for value in span.values)
+    has_documents = any(span.documents for span in spans)
     says_none: defaultdict[str, bool] = defaultdict(bool)
     for span in spans:
         if span.role == "retriever" and span.dialect is not None and not span.has_failed:
@@ -351,22 +427,43 @@ def _fold_retrievers(spans: Sequence[Span], interaction: Mapping[str, Any]) -> I
         yield {"entity": "retrievers", **places, "kind": dialect, "count_retrieved": said}
 
 
-def _fold_documents(spans: Sequence[Span], interaction: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the documents that a trace used, in order: of rerankers, or else of retrievers, and then of tools."""
-    found = [(span, position, each) for span in spans for position, each in _list_documents(span)]
-    is_reranked = any(span.role == "reranker" for span, _, _ in found)
-    retrieving = {span.row["span_id"] for span, _, _ in found if span.role == "retriever"}
+def _choose_documents(
+    spans: Sequence[Span], root: Span, takes_tools: bool
+) -> tuple[list[Mapping[str, str | None]], str | None]:
+    """Return the documents that a trace used, in order, and where they come from if no retriever gave them: those of
+    rerankers, or else of retrievers; those of tools where a project says so, or where no retriever ran; or else the
+    contexts that the root names."""
+    is_reranked = any(span.role == "reranker" and span.documents for span in spans)
+    retrieving = {span.row["span_id"] for span in spans if span.role == "retriever" and span.documents}
+    has_retriever = any(span.role in ("retriever", "reranker") for span in spans)
 
     def is_used(span: Span) -> bool:
         # a retriever around another one hands on what the inner one found
         is_inner = span.row["parent_span_id"] in retrieving
-        return span.role in ("tool", "reranker") or (not is_reranked and not is_inner)
+        if span.role == "tool":
+            return takes_tools or not has_retriever
+        return span.role == "reranker" or (span.role == "retriever" and not is_reranked and not is_inner)
 
-    used = [each for each in found if is_used(each[0])]
-    used.sort(key=lambda each: (each[0].role == "tool", *_early(each[0].started), each[0].row["span_id"], each[1]))
+    used = [span for span in spans if span.documents and is_used(span)]
+    used.sort(key=lambda span: (span.role == "tool", *_early(span.started), span.row["span_id"]))
+    source = "tool" if used and not has_retriever and not takes_tools else None
+    if not used:
+        # contexts that stand beside the answer, or that a step was given
+        below = sorted(
+            (span for span in spans if span.role in ("chain", "model")), key=lambda span: _early(span.started)
+        )
+        root.documents = root.documents or next(filter(None, map(_list_given, below)), ())
+        used, source = [root] if root.documents else [], "root"
+    return [{**each, "span": span} for span in used for each in span.documents], source  # type: ignore[dict-item]
+
+
+def _fold_documents(
+    used: Sequence[Mapping[str, Any]], source: str | None, interaction: Mapping[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Yield the documents that a trace used, once each, as retrievals, documents and chunks."""
     seen: set[tuple[bool, str | None, str | None]] = set()
-    for span, _, each in used:
-        chunk_id, text, document_id = each["chunk_id"], each["text"], each["document_id"]
+    for each in used:
+        span, chunk_id, text, document_id = each["span"], each["chunk_id"], each["text"], each["document_id"]
         content = (span.role == "tool", chunk_id, text)
         if content in seen:
             continue
@@ -375,7 +472,7 @@ def _fold_documents(spans: Sequence[Span], interaction: Mapping[str, Any]) -> It
         asked = interaction["interaction_id"]
         own = {"interaction_id": asked, "chunk_id": chunk_id, "text": text, "rank": rank, "retrieval_score": score}
         key = ("retrieval", span.row["trace_id"], rank)
-        yield {**_record("retrievals", span, key, [asked, rank, chunk_id, text, score]), **own}
+        yield {**_record("retrievals", span, key, [asked, rank, chunk_id, text, score]), **own, "kind": source}
         if chunk_id is None or document_id is None:
             continue
         yield {
@@ -388,23 +485,54 @@ def _fold_documents(spans: Sequence[Span], interaction: Mapping[str, Any]) -> It
             yield {**_record("chunks", span, ("chunk", *own.values()), list(own.values())), **own}
 
 
-def _list_documents(span: Span) -> Iterator[tuple[str, dict[str, str | None]]]:
-    """Yield the documents of a span that have an id or a text, with their position."""
-    names = ("document_id", "document_text", "document_score", "document_source", "document_title", "tool_output")
-    for position, found in _choose(span, names):
-        chunk_id = (found.get("document_id") or "").strip(" ") or None
-        text = found.get("document_text", found.get("tool_output"))
-        if chunk_id is not None or text is not None:
-            yield (
-                position,
-                {
-                    "chunk_id": chunk_id,
-                    "text": text,
-                    "retrieval_score": found.get("document_score"),
-                    "document_id": found.get("document_source"),
-                    "title": found.get("document_title"),
-                },
-            )
+def _list_documents(span: Span) -> Iterator[dict[str, str | None]]:
+    """Yield the documents of a span that have an id or a text, in order: at the keys of its dialect, or else by what
+    they are."""
+    names = ("document_id", "document_text", "document_score", "document_source", "document_title")
+    read = [
+        {column: found.get(name) for column, name in zip(_DOCUMENT, names, strict=True)}
+        for _, found in _choose(span, names)
+    ]
+    read = read or [dict.fromkeys(_DOCUMENT) | read_document(item) for item in _list_passages(span)]
+    read = read or [
+        dict.fromkeys(_DOCUMENT) | {"text": each.text} for each in span.values if each.field == "tool_output"
+    ]
+    for each in read:
+        chunk_id = (each["chunk_id"] or "").strip(" ") or None
+        if chunk_id is not None or each["text"] is not None:
+            yield {**each, "chunk_id": chunk_id}
+
+
+def _list_given(span: Span) -> list[Mapping[str, str | None]]:
+    """Return the contexts that a step of an application was given, under their name or as what a tool returned."""
+    inputs = [value_at(span.texts, key) for key in (span.dialect.inputs if span.dialect else ())]
+    returned = (
+        each for value in inputs for each in messages_of(value) or () if role_of(each) == OTHER or not text_of(each)
+    )
+    found = (*map(find_named_passages, inputs), *map(find_passages, returned))
+    return [dict.fromkeys(_DOCUMENT) | read_document(item) for item in next(filter(None, found), [])]
+
+
+def _list_passages(span: Span) -> list[Any]:
+    """Return the passages that a span returned, told by what they are."""
+    if span.dialect is None or span.role in ("model", "other"):
+        return []
+    named = {key: value_at(span.texts, key) for key in span.dialect.outputs}
+    if span.role == "chain":
+        return next(filter(None, (find_named_passages({key.split(".")[-1]: named[key]}) for key in named)), [])
+    outputs = list(named.values())
+    is_sure = span.role in ("retriever", "reranker")
+    listed = [structured(value_at(span.texts, key)) for key in span.dialect.documents if is_sure]
+    lists = [value for value in listed if isinstance(value, list)] + [find_passages(each, is_sure) for each in outputs]
+    # one list of the same passages may lack their ids
+    with_ids = (each for each in lists if each and read_document(each[0]).get("chunk_id") is not None)
+    found: list[Any] = next(with_ids, next(filter(None, lists), []))
+    names = [str(span.row["name"]), *(text for key, text in span.texts.items() if key.endswith("name"))]
+    if not found and span.role == "tool" and _SEARCHES.search(" ".join(names)):
+        # a tool that searches may return its passages as one text
+        texts = (text_of(structured(value)) for value in outputs)
+        found = [text for text in texts if text is not None and len(text) >= PASSAGE_CHARACTERS][:1]
+    return found
 
 
 def _fold_queries(spans: Sequence[Span], interaction: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -556,24 +684,3 @@ def _unquote(text: str) -> str:
         except ValueError:
             pass
     return text
-
-
-def read_time(text: str | None) -> datetime | None:
-    """Return a time in UTC, as the macro utc_timestamp reads it; None where the text is no such time."""
-    written, bracket, _ = (text or "").partition("[")
-    found = _TIME.fullmatch(written)
-    if found is None or len(text or "") <= len("20260105"):
-        return None
-    *numbers, fraction, zone = found.groups()
-    if bracket and zone is None:
-        return None
-    microsecond = int((fraction or "").ljust(6, "0")[:6])
-    try:
-        year, month, day, hour, minute, second = (int(number or 0) for number in numbers)
-        time = datetime(year, month, day, hour, minute, second, microsecond)
-        if zone is not None and zone[0] in "+-":
-            offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].replace(":", "") or 0))
-            time -= offset if zone[0] == "+" else -offset
-    except (ValueError, OverflowError):
-        return None
-    return time

@@ -11,12 +11,15 @@ from typing import Any
 
 from hcat.engine.keys import hash_file
 from hcat.engine.saying import say
-from hcat.landing.calls import CALLS
+from hcat.landing.calls import CALLS, brings, records_of
 from hcat.landing.files import FORMATS, find_fault, note_on, read_json, read_records
 from hcat.landing.shapes import SHAPES, find_missing_content, head_of, list_names, suggest
 
 #: Tools whose files hold calls.
-TOOLS = ("ragas", "deepeval", "mlflow", "langchain", "llamaindex", "langsmith", "langfuse", "phoenix")
+TOOLS = (
+    "ragas", "deepeval", "mlflow", "langchain", "llamaindex", "langsmith", "langfuse", "phoenix", "bedrock", "azure",
+    "promptfoo", "dify", "databricks", "chatgpt", "openwebui",
+)  # fmt: skip
 _JSON = ".json"
 _SHOWN_DIGITS = 12
 
@@ -47,7 +50,7 @@ def import_into(shape: str, file: Path, folder: Path) -> Imported:
     partial = path.with_name(f".{path.name}")
     try:
         if file.suffix == _JSON:
-            lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in _read_array(file))
+            lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in _read_array(file, stem))
             with partial.open("w", encoding="utf-8") as handle:
                 handle.writelines(lines)
         else:
@@ -73,8 +76,8 @@ def _check(stem: str, file: Path, copy: Path) -> int:
     return count
 
 
-def _read_array(file: Path) -> list[Mapping[str, Any]]:
-    """Return the objects of a JSON file: those of an array, or of the only array of objects in an object."""
+def _read_array(file: Path, stem: str) -> list[Mapping[str, Any]]:
+    """Return the objects of a JSON file: its calls at any depth, those of an array, or of the only array in it."""
     try:
         value = read_json(file.read_bytes().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -84,12 +87,18 @@ def _read_array(file: Path) -> list[Mapping[str, Any]]:
     note = note_on(value)
     if note:
         say(f"hcat: {file}: {note}", is_error=True)
+    if (
+        isinstance(value, dict)
+        and stem == CALLS
+        and (all(brings(value, readable=True)) or records_of(value) != [value])
+    ):
+        return records_of(value)
     if isinstance(value, dict):
         arrays = [name for name, item in value.items() if isinstance(item, list) and item and isinstance(item[0], dict)]
         # one object of a tool, around its records
         value = value[arrays[0]] if len(arrays) == 1 else [value] if not arrays else value
     if isinstance(value, dict):
-        raise ValueError(f"{file} holds several arrays: {list_names(value)}")
+        raise ValueError(f"{file} holds several arrays: {list_names(arrays)}")
     if not isinstance(value, list) or not all(isinstance(record, dict) for record in value):
         raise ValueError(f"{file} must hold an array of objects")
     return value

@@ -24,7 +24,7 @@ from hcat.engine.retention_rules import TOMBSTONES
 from hcat.engine.saying import clean_line, say
 from hcat.engine.warehouse import quote
 from hcat.landing.aliases import plain_name
-from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, unread_content
+from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, records_of, unread_content
 from hcat.landing.files import (
     FILE_ERRORS,
     ROWS_PER_BATCH,
@@ -243,7 +243,9 @@ def read_table(
     yield from _to_batches(entity, table_name, table_name, records)
 
 
-def land(session: Any, folder: str, inputs: Any, schema_name: str, landed: str | None) -> relations.Streamed:
+def land(
+    session: Any, folder: str, inputs: Any, schema_name: str, landed: str | None, reads_spans: object = True
+) -> relations.Streamed:
     """Return the records of all entities that are not landed yet, from their files or from tables of the warehouse.
 
     Parameters
@@ -260,6 +262,8 @@ def land(session: Any, folder: str, inputs: Any, schema_name: str, landed: str |
         of such an id lands blank.
     landed : str or None
         Name of the table of landed records of earlier builds; None on a first build.
+    reads_spans : object
+        Whether the module that folds traces is on. Where it is off, their files are named.
 
     Returns
     -------
@@ -277,6 +281,9 @@ def land(session: Any, folder: str, inputs: Any, schema_name: str, landed: str |
     is_spark = relations.is_distributed(session)
     deletions = None if is_spark else relations.read_rows(relations.from_name(session, tombstones))
     _say_unread_files(folder)
+    if str(reads_spans) != "True" and SPANS not in named and (unfolded := find_files(folder, SPANS)):
+        names = list_names(path.relative_to(folder).as_posix() for path in unfolded)
+        say(f"hcat: not read: {names}: module spans is switched off (hcat_modules: {{spans: true}})", is_error=True)
     streams = [_land_entity(entity, session, folder, named, deletions, landed) for entity in ENTITIES]
     return relations.chain(session, streams, RECORDS)
 
@@ -379,8 +386,8 @@ def _say_unread(entity: Entity, place: Path, head: Iterable[RawRecord]) -> None:
     """Say on standard error which keys of a file of calls look like content and are not read; once for all entities."""
     if stem_of(place) != CALLS or entity.name != ENTITIES_OF_CALLS[0]:
         return
-    names = [name for _, record, _, _ in head for name in unread_content(record or {})]
-    if names:
+    calls = (call for _, record, _, _ in head if record is not None for call in records_of(record))
+    if names := [name for call in calls for name in unread_content(call)]:
         gold = " (context is what a test case asks about; retrieved passages are named contexts)"
         hint = gold if any(plain_name(name) == "context" for name in names) else ""
         source_file = clean_text(place.as_posix())

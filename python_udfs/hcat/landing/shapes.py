@@ -158,24 +158,24 @@ def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> I
     seen: Counter[str] = Counter()
     first = ENTITIES_OF_CALLS[0]
     for number, record, error, unread in records:
-        note = error
-        try:
-            opened = None if record is None else calls.open_call(record, seen)
-        except RecordError as problem:
-            opened, error, unread = None, str(problem), show_record(record or {})
-        if opened is None:
+        if record is None and first in entity_names:
             # an unreadable record is rejected once, as an interaction
-            if first in entity_names:
-                yield first, (number, None, error, unread)
-            continue
-        for entity_name in entity_names:
+            yield first, (number, None, error, unread)
+        for call in () if record is None else calls.records_of(record):
             try:
-                items = list(calls.expand_opened(opened, entity_name))
+                opened = calls.open_call(call, seen)
             except RecordError as problem:
-                yield entity_name, (number, None, str(problem), show_record(record or {}))
+                if first in entity_names:
+                    yield first, (number, None, str(problem), show_record(call))
                 continue
-            for place, item in enumerate(items):
-                yield entity_name, (number, item, note if entity_name == first and not place else None, None)
+            for entity_name in entity_names:
+                try:
+                    items = list(calls.expand_opened(opened, entity_name))
+                except RecordError as problem:
+                    yield entity_name, (number, None, str(problem), show_record(call))
+                    continue
+                for place, item in enumerate(items):
+                    yield entity_name, (number, item, error if entity_name == first and not place else None, None)
 
 
 def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | None:
@@ -183,7 +183,7 @@ def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | Non
     read = [record for _, record, _, _ in head if record is not None]
     if not read:
         return None
-    brought = [calls.brings(record) for record in read]
+    brought = [calls.brings(call) for record in read for call in calls.records_of(record)]
     where = "any record" if is_whole else f"its first {len(read)} records"
     for place, (what, names) in enumerate(
         (

@@ -10,24 +10,16 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from hcat.landing.aliases import CONTRACT
 from hcat.landing.raw_contract import RecordError, json_kind, to_text
 
-#: Column -> the names of exports without case and underscores, the first one that holds a value wins.
-_NAMES: Mapping[str, tuple[str, ...]] = {
-    "trace_id": ("traceid", "context.traceid"),
-    "span_id": ("spanid", "context.spanid", "id"),
-    "parent_span_id": ("parentspanid", "parentid", "parentrunid", "parentobservationid"),
-    "kind": ("kind", "spankind"),
-    "name": ("name",),
-    "status": ("status", "statuscode", "level", "state"),
-    "started_at": ("startedat", "start", "starttime", "starttimeunixnano", "starttimestamp"),
-    "ended_at": ("endedat", "end", "endtime", "endtimeunixnano", "timestamp"),
-}
-_PLACES = {name: (column, place) for column, names in _NAMES.items() for place, name in enumerate(names)}
+_NAMES: Mapping[str, str] = CONTRACT["span_columns"]
+_PLACES = {name: (column, place) for column, names in _NAMES.items() for place, name in enumerate(names.split())}
 #: Kinds of OpenInference. Phoenix exports them in a column, where others export the kind of OpenTelemetry.
 _OPENINFERENCE_KINDS = ("CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "GUARDRAIL", "EVALUATOR")
 #: Objects of an export whose fields are fields of the span.
@@ -39,11 +31,19 @@ _LONGEST_LIST_OF_NUMBERS = 100
 _DEEPEST_KEY = 40
 #: From here on a whole number of time is in nanoseconds: in microseconds it would be the year 5138.
 _FIRST_NANOSECOND = 10**17
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
 #: Lengths of ids in base64 with their bytes: a trace id and a span id of OpenTelemetry.
 _BASE64_IDS = {24: 16, 12: 8}
 #: Bits of the flags of an OTLP span: whether its parent is remote is known, and is true.
 _REMOTE_PARENT = 0x300
+
+# the spellings of the macro utc_timestamp
+_TIME = re.compile(
+    r"(\d{4})-?(\d{2})-?(\d{2})(?:[Tt ] *(\d{1,2})(?::?(\d{2})(?::?(\d{2})(?:[.,](\d*))?)?)?"
+    r"(?: ?([Zz]|UTC|GMT|[-+](?:0\d|1[0-8])(?::?\d{2})?))?)?",
+    re.ASCII,
+)
+_SECONDS = re.compile(r"(?P<seconds>[0-9]{10}(?:[.][0-9]+)?)|[0-9]{13}", re.ASCII)
 
 
 def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -51,6 +51,9 @@ def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     resources = record.get("resourceSpans", record.get("resource_spans"))
     if resources is not None:
         yield from _expand_otlp(resources)
+        return
+    if record.get("object") == "trace":
+        # what the OpenAI Agents SDK says of a trace beside its spans
         return
     data = _read_json(record.get("data"))
     if isinstance(data, list):
@@ -246,8 +249,32 @@ def _read_time(value: Any) -> Any:
         value = int(value)
     if isinstance(value, int) and value >= _FIRST_NANOSECOND:
         try:
-            moment = _EPOCH + timedelta(microseconds=value // 1000)
+            moment = _EPOCH_START + timedelta(microseconds=value // 1000)
         except OverflowError:
             return str(value)
         return moment.isoformat(timespec="microseconds")
     return None if value in (0, "") else value
+
+
+def read_time(text: str | None) -> datetime | None:
+    """Return a time in UTC, as the macro utc_timestamp reads it; None where the text is no such time."""
+    if (seconds := _SECONDS.fullmatch(text or "")) is not None:
+        # ten digits are seconds, thirteen milliseconds
+        return datetime(1970, 1, 1) + timedelta(seconds=float(seconds[0]) / (1 if seconds["seconds"] else 1000))
+    written, bracket, _ = (text or "").partition("[")
+    found = _TIME.fullmatch(written)
+    if found is None or len(text or "") <= len("20260105"):
+        return None
+    *numbers, fraction, zone = found.groups()
+    if bracket and zone is None:
+        return None
+    microsecond = int((fraction or "").ljust(6, "0")[:6])
+    try:
+        year, month, day, hour, minute, second = (int(number or 0) for number in numbers)
+        time = datetime(year, month, day, hour, minute, second, microsecond)
+        if zone is not None and zone[0] in "+-":
+            offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].replace(":", "") or 0))
+            time -= offset if zone[0] == "+" else -offset
+    except (ValueError, OverflowError):
+        return None
+    return time

@@ -94,7 +94,6 @@ def test_missing_and_empty_contexts_give_no_retrieval(contexts: Any) -> None:
 @pytest.mark.parametrize(
     ("contexts", "message"),
     [
-        ("one text", "contexts must be a list, got text"),
         ({"text": "x"}, "contexts must be a list, got object"),
         (["x", 7], "a context must be a text or an object, got number"),
         ([["x"]], "a context must be a text or an object, got list"),
@@ -513,13 +512,15 @@ def test_keys_that_look_like_content_are_said_by_name() -> None:
     call = {
         "query": QUERY,
         "reply_of_model": "It takes about two weeks, sir.",
-        "passages": [PASSAGE],
-        "context": [PASSAGE],
+        "steps": [{"thought": {"note": "The user asks about a transfer."}}],
         "model": "some-model-7b",
         "latency": 0.5,
         "rubrics": {"a": "a text that describes the worst answer"},
     }
-    assert unread_content(call) == ["reply_of_model", "passages", "context"]
+    assert unread_content(call) == ["reply_of_model", "steps.thought.note"]
+    # a test case asks about its context, and what stands where contexts may stand is none here
+    test_case = {"input": QUERY, "actual_output": ANSWER, "context": [PASSAGE], "sources": ["terms.pdf", "fees.pdf"]}
+    assert unread_content(test_case) == ["context"]
 
 
 def land(folder: Path, entity: str = "interactions") -> list[dict[str, Any]]:

@@ -79,6 +79,34 @@ def test_the_first_record_is_shown_as_it_will_land_and_a_filled_prompt_is_said(t
     ]
 
 
+def test_a_check_says_what_traces_were_read_by_and_what_was_not(tmp_path: Path) -> None:
+    def lines(**attributes: str) -> list[tuple[str, str]]:
+        span = {"trace_id": "t", "span_id": "1", "name": "run", "start_time": "2026-05-01T00:00:00Z"}
+        write(
+            tmp_path / "spans.jsonl",
+            span | {"attributes": {"acme.question": "Why?", "acme.answer": "So.", **attributes}},
+        )
+        return list(check_logs(tmp_path, tmp_path, REPOSITORY).lines)
+
+    notes = {"acme.notes": "The fee is 5 euros, as the table says."}
+    found = lines(**notes)
+    assert (
+        "traces",
+        "1 of a tool that is not known were read by the names of their keys: look at the first record",
+    ) in found
+    assert ("not read", "acme.notes: its text in 1 of the traces") in found
+    # outside of a project there is one way to go on
+    assert found[-1] == ("next", f"hcat init evaluation --logs {tmp_path}")
+    (tmp_path / "dbt_project.yml").write_text("name: mine\nvars:\n  hcat: {hcat_profile: minimal}\n")
+    assert ("not read", "spans.jsonl: the module that reads spans is switched off") in lines()
+
+
+def test_what_is_shown_of_a_record_is_masked(tmp_path: Path) -> None:
+    write(tmp_path / "calls.jsonl", CALL | {"question": "Is kim@example.org my address?"})
+    shown = [text for _, text in check_logs(tmp_path, REPOSITORY).lines if text.startswith("query: ")]
+    assert shown == ["query: Is [email] my address?"]
+
+
 def test_a_broken_file_and_many_broken_lines_are_counted_in_full(tmp_path: Path) -> None:
     (tmp_path / "calls_b.jsonl").write_bytes(json.dumps(CALL).encode() + b"\n" + b"{\n" * 3_000)
     (tmp_path / "interactions.parquet").write_bytes(b"PAR1 half")

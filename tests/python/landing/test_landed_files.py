@@ -701,7 +701,7 @@ def test_a_folder_read_at_once_lands_the_same_rows(tmp_path: Path) -> None:
         call,
         call,
         call | {"contexts": "none"},
-        call | {"answer": {"text": "an object"}},
+        call | {"answer": {"size": "an object"}},
         call | {"reference_context_ids": ["c1", "c2"], "ground_truth": "14 days"},
         {"span_id": "s1", "name": "retrieve"},
     ]

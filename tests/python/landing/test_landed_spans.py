@@ -60,7 +60,7 @@ def test_ids_of_every_tool_are_hexadecimal_and_a_root_has_no_parent(record: dict
         (1767225600123456789, "2026-01-01T00:00:00.123456+00:00"),
         ("1767225600000000000", "2026-01-01T00:00:00.000000+00:00"),
         ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z"),
-        # whether these are seconds or milliseconds is not known: staging rejects them
+        # staging reads these as seconds and milliseconds
         (1767225600, 1767225600),
         (1767225600000, 1767225600000),
         (0, None),

@@ -1,0 +1,108 @@
+"""Messages of conversations, in whatever shape a tool writes them: who says them, and the text that they hold."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from hcat.landing.aliases import CONTRACT
+
+USER, ASSISTANT, OTHER = "user", "assistant", "other"
+_WORDS: Final = {name: tuple(words.split()) for name, words in CONTRACT["messages"].items()}
+_DEEPEST: Final = 12
+_ROLES: Final = {word: role for role in (USER, ASSISTANT, OTHER) for word in _WORDS[role]}
+
+
+def structured(value: Any) -> Any:
+    """Return the list or object that a text holds, as JSON or as Python writes it; any other value as it is."""
+    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
+        return value
+    for read in (json.loads, ast.literal_eval):
+        try:
+            found = read(value.strip())
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        return found if isinstance(found, list | dict) else value
+    return value
+
+
+def role_of(message: Any, depth: int = 0) -> str | None:
+    """Return who says a message; None for what is no message."""
+    if not isinstance(message, Mapping) or depth > _DEEPEST:
+        return None
+    # a message of LangChain names its class last in a list
+    path = message.get("id")
+    said = [path[-1]] if isinstance(path, list) and path else []
+    for word in (*said, *(message.get(name) for name in _WORDS["speakers"])):
+        word = word.get("role") if isinstance(word, Mapping) else word
+        if isinstance(word, str) and word.casefold() in _ROLES:
+            return _ROLES[word.casefold()]
+    inner = (role for name in _WORDS["wrappers"] if (role := role_of(message.get(name), depth + 1)) is not None)
+    by_user = message.get("isCreatedByUser")
+    return next(inner, None if by_user is None else USER if by_user else ASSISTANT)
+
+
+def text_of(value: Any, depth: int = 0) -> str | None:
+    """Return the text of a message, whose parts are lines of it; None where it has none."""
+    if isinstance(value, str):
+        parts = structured(value)
+        are_parts = isinstance(parts, list) and parts and all(isinstance(each, Mapping) and each for each in parts)
+        # a text in JSON stays what the user saw, unless it is a list of parts
+        joined = (
+            text_of(parts, depth + 1) if are_parts and all({"type", "text"} & each.keys() for each in parts) else None
+        )
+        return value if joined is None else joined
+    if isinstance(value, list) and depth <= _DEEPEST:
+        texts = [text for each in value if (text := text_of(each, depth + 1)) is not None]
+        return "\n".join(texts) if texts else None
+    if not isinstance(value, Mapping) or depth > _DEEPEST:
+        return None
+    if str(value.get("type") or "").casefold().startswith(_WORDS["without_text"]) and role_of(value) is None:
+        return None
+    return next((text for name in _WORDS["texts"] if (text := text_of(value.get(name), depth + 1)) is not None), None)
+
+
+def messages_of(value: Any) -> list[Mapping[str, Any]] | None:
+    """Return the messages of a conversation; None for what is none."""
+    items = structured(value)
+    items = list(_latest_branch(items)) if isinstance(items, Mapping) else items
+    if isinstance(items, list) and len(items) == 1 and isinstance(items[0], list) and not _is_pair(items[0]):
+        items = items[0]
+    if not isinstance(items, list) or not items:
+        return None
+    # a pair of a role and a text
+    items = [{"role": each[0], "content": each[1]} if _is_pair(each) else each for each in items]
+    if not all(isinstance(each, Mapping) and (role_of(each) or {"role", "type"} & each.keys()) for each in items):
+        return None
+    speaks = any(role_of(each) in (USER, ASSISTANT) and not _is_empty(each) for each in items)
+    return items if speaks else None
+
+
+def _is_pair(item: Any) -> bool:
+    return isinstance(item, list) and len(item) == len(("role", "text")) and str(item[0]) in _ROLES
+
+
+def _is_empty(message: Mapping[str, Any]) -> bool:
+    """Return whether a message has no place for a text, as a tool or a document of the type of a speaker."""
+    return not any(name in message for name in _WORDS["texts"])
+
+
+def last_text(messages: list[Mapping[str, Any]], role: str) -> str | None:
+    """Return the last text that a role says; calls of tools and their results are none."""
+    texts = (text_of(each) for each in reversed(messages) if role_of(each) == role)
+    return next((text for text in texts if text is not None and text.strip()), None)
+
+
+def _latest_branch(nodes: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the messages of a tree, from its root to the last leaf: a second answer replaces the first."""
+    if not all(isinstance(node, Mapping) and {"parent", "parentId"} & node.keys() for node in nodes.values()):
+        return
+    parents = {key: node.get("parent", node.get("parentId")) for key, node in nodes.items()}
+    branch: list[Mapping[str, Any]] = []
+    key: Any = next((key for key in reversed(list(nodes)) if key not in parents.values()), None)
+    while key in nodes and len(branch) < len(nodes):
+        branch.append(nodes[key])
+        key = parents[key]
+    yield from (node for node in reversed(branch) if role_of(node) is not None)

@@ -1,0 +1,218 @@
+"""Traces and exports as tools write them: each text arrives, none is mapped wrongly, and what is not known is said."""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from hcat.landing.calls import ENTITIES_OF_CALLS
+from hcat.landing.folding import fold_trace, read_folding
+from hcat.landing.importing import import_into
+from hcat.landing.reading import read_entity
+
+RECORDED = Path(__file__).with_name("recorded")
+FOLDING = read_folding({"tool_outputs_are_evidence": False, "missing_parents": "cut_off"})
+#: What the desk of the tram company was asked and said.
+SAID = {
+    "Can I take my bicycle along at ten?": "Yes, bicycles travel free after nine on weekdays.",
+    "What does a monthly pass cost?": "A monthly pass costs 54 euros.",
+}
+SHELF = {
+    "k1": "Bicycles travel free of charge on weekdays after nine in the morning.",
+    "k2": "A monthly pass costs 54 euros and is valid on all lines of the city.",
+    "k3": "Lost property is kept for thirty days at the central station.",
+}
+
+
+def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the records of the traces of a folder by entity."""
+    rows = [row for batch in read_entity("spans", folder) for row in batch.to_pylist()]
+    rows.sort(key=lambda row: (row["trace_id"], row["source_row"]))
+    found: dict[str, list[dict[str, Any]]] = {"retrievals": []}
+    for trace_id, spans in groupby(rows, key=lambda row: row["trace_id"]):
+        for row in fold_trace(trace_id, spans, FOLDING):
+            found.setdefault(row["entity"], []).append(row)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("producer", "traces", "passages", "source"),
+    [
+        ("pydantic_ai", 1, list(SHELF), "tool"),
+        # its retriever finds what the words of the question stand in
+        ("haystack_openinference", 2, None, None),
+        ("haystack_tracer", 2, None, None),
+        ("langgraph_openinference", 1, list(SHELF), "tool"),
+        ("langchain_tracer", 1, list(SHELF), "tool"),
+        ("openai_agents", 2, list(SHELF), "tool"),
+        ("openai_agents_openinference", 2, list(SHELF), "tool"),
+        # a tool that searches returned one text, without ids
+        ("openai_agents_text", 2, [None], "tool"),
+        ("smolagents", 2, [None], "tool"),
+        # the contexts stand in the inputs of a step
+        ("dspy", 2, [None] * 3, "root"),
+        ("llama_index", 1, list(SHELF), None),
+        ("langfuse", 2, list(SHELF), None),
+    ],
+)
+def test_every_text_of_a_producer_arrives(
+    producer: str, traces: int, passages: list[str | None] | None, source: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "spans.jsonl").write_bytes((RECORDED / f"{producer}.jsonl").read_bytes())
+    found = fold(tmp_path)
+    assert {row["reject_reason"] for row in found["spans"]} == {None}
+    assert [row["read_error"] for row in found["interactions"]] == [None] * traces
+    assert len({row["query_text"] for row in found["interactions"]}) == traces
+    assert all(SAID[row["query_text"]] == row["answer"] for row in found["interactions"])
+    for interaction in found["interactions"]:
+        own = [row for row in found["retrievals"] if row["interaction_id"] == interaction["interaction_id"]]
+        assert {row["kind"] for row in own} == {source}
+        assert [row["chunk_id"] for row in own] == passages or (passages is None and own)
+        texts = [row["text"] for row in own]
+        assert all(row["text"] == SHELF[row["chunk_id"]] for row in own if row["chunk_id"])
+        assert passages != [None] or all(text in texts[0] for text in SHELF.values())
+
+
+QUERY, ANSWER = "What does a monthly pass cost?", "A monthly pass costs 54 euros."
+P1, P2 = SHELF["k1"], SHELF["k2"]
+PASSAGES = [{"id": key, "text": text} for key, text in SHELF.items()]
+MESSAGES = json.dumps([{"role": "user", "content": QUERY}])
+FILLED = f"Context: {SHELF['k1']}\nQuestion: {QUERY}"
+
+
+def write_trace(folder: Path, *spans: tuple[str, dict[str, str]]) -> None:
+    """Write a trace whose first span holds the others."""
+    rows = [
+        {"trace_id": "t", "span_id": f"s{place}", "parent_span_id": "s0" if place else None, "name": name}
+        | {"kind": "INTERNAL", "start_time": f"2026-05-01T00:00:0{place}Z", "end_time": "2026-05-01T00:01:00Z"}
+        | {"attributes": attributes}
+        for place, (name, attributes) in enumerate(spans)
+    ]
+    (folder / "spans.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@pytest.mark.parametrize(
+    "spans",
+    [
+        # names of a tool that nobody knows, below a span of the web server
+        [
+            ("POST /chat", {"http.method": "POST"}),
+            ("rag.run", {"acme.user_question": QUERY, "acme.final_answer": ANSWER}),
+            ("vector_search", {"acme.search.query": QUERY, "acme.search.documents": json.dumps(PASSAGES)}),
+        ],
+        [("run", {"input": MESSAGES, "answer": ANSWER, "sources": json.dumps(PASSAGES)})],
+    ],
+)
+def test_an_unknown_tool_is_read_by_the_names_of_its_keys_and_that_is_said(
+    spans: list[tuple[str, dict[str, str]]], tmp_path: Path
+) -> None:
+    write_trace(tmp_path, *spans)
+    found = fold(tmp_path)
+    (interaction,) = found["interactions"]
+    assert (interaction["query_text"], interaction["answer"], interaction["kind"]) == (QUERY, ANSWER, "general")
+    assert [row["chunk_id"] for row in found["retrievals"]] == list(SHELF)
+
+
+@pytest.mark.parametrize(
+    ("spans", "seen"),
+    [
+        ([("GET /", {"http.method": "GET"}), ("SELECT", {"db.query.text": "select a from b"})], "db.*, http.*"),
+        ([("resize", {"job.input": "make picture five smaller", "job.output": "the picture is smaller"})], "job.*"),
+        ([("chat", {"bot.utterance": QUERY, "bot.said": ANSWER})], "bot.*"),
+    ],
+)
+def test_a_trace_of_another_program_is_not_guessed_at(
+    spans: list[tuple[str, dict[str, str]]], seen: str, tmp_path: Path
+) -> None:
+    write_trace(tmp_path, *spans)
+    found = fold(tmp_path)
+    assert found["interactions"][0]["read_error"].startswith(f"no root ({seen}): ")
+    assert not found["retrievals"]
+
+
+def test_the_ai_sdk_of_vercel_names_its_operations(tmp_path: Path) -> None:
+    write_trace(
+        tmp_path,
+        ("ai.streamText", {"ai.operationId": "ai.streamText", "ai.prompt": json.dumps({"prompt": QUERY})}),
+        ("ai.toolCall", {"ai.operationId": "ai.toolCall", "ai.toolCall.result": json.dumps(PASSAGES)}),
+        ("ai.doStream", {"ai.operationId": "ai.streamText.doStream", "ai.response.text": ANSWER}),
+    )
+    found = fold(tmp_path)
+    (interaction,) = found["interactions"]
+    assert (interaction["query_text"], interaction["answer"], interaction["kind"]) == (QUERY, ANSWER, "vercel")
+    assert [row["chunk_id"] for row in found["retrievals"]] == list(SHELF)
+
+
+@pytest.mark.parametrize("answer", ['["It", "depends"]', '{"answer": "The fee is 5.", "sources": [1]}'])
+def test_an_answer_in_json_under_its_name_stays_what_the_user_saw(answer: str, tmp_path: Path) -> None:
+    outputs = {"output.value": json.dumps({"answer": answer}), "input.value": json.dumps({"question": QUERY})}
+    write_trace(tmp_path, ("ask", {"openinference.span.kind": "CHAIN", **outputs}))
+    (interaction,) = fold(tmp_path)["interactions"]
+    assert (interaction["query_text"], interaction["answer"]) == (QUERY, answer)
+
+
+def test_a_filled_prompt_gives_way_to_what_the_retriever_was_asked(tmp_path: Path) -> None:
+    kind = "openinference.span.kind"
+    documents = {"retrieval.documents.0.document.id": "k1", "retrieval.documents.0.document.content": P1}
+    message = {"llm.input_messages.0.message.role": "user", "llm.output_messages.0.message.role": "assistant"}
+    parts = "llm.input_messages.0.message.contents.0.message_content.text"
+    write_trace(
+        tmp_path,
+        ("ask", {kind: "CHAIN", "output.value": "<acme.Reply object at 0x7f>"}),
+        ("find", {kind: "RETRIEVER", "input.value": QUERY, **documents}),
+        ("llm", {kind: "LLM", parts: FILLED, **message, "llm.output_messages.0.message.content": ANSWER}),
+    )
+    (interaction,) = fold(tmp_path)["interactions"]
+    assert (interaction["query_text"], interaction["answer"]) == (QUERY, ANSWER)
+
+
+EXPORTS = yaml.safe_load((RECORDED / "exports.yml").read_text(encoding="utf-8"))
+
+
+def land(folder: Path, export: Any) -> dict[str, list[dict[str, Any]]]:
+    (folder / "export.json").write_text(json.dumps(export))
+    import_into("calls", folder / "export.json", folder / "logs")
+    return {
+        name: [row for batch in read_entity(name, folder / "logs") for row in batch.to_pylist()]
+        for name in ENTITIES_OF_CALLS
+    }
+
+
+@pytest.mark.parametrize("tool", EXPORTS)
+def test_every_text_of_an_export_arrives(tool: str, tmp_path: Path) -> None:
+    expected = EXPORTS[tool]
+    landed = land(tmp_path, expected["export"])
+    assert [(row["query_text"], row["answer"], row["read_error"]) for row in landed["interactions"]] == [
+        (QUERY, ANSWER, None)
+    ]
+    assert [row["text"] for row in landed["retrievals"]] == expected["passages"]
+    references = [expected["reference"]] if expected["reference"] else []
+    assert [row["reference_answer"] for row in landed["queries"]] == references
+
+
+def test_the_outputs_of_an_example_are_a_reference_and_no_answer(tmp_path: Path) -> None:
+    example = {"id": "e", "dataset_id": "d", "inputs": {"question": QUERY}, "outputs": {"answer": ANSWER}}
+    landed = land(tmp_path, [example])
+    assert landed["interactions"] == []
+    assert [(row["text"], row["reference_answer"]) for row in landed["queries"]] == [(QUERY, ANSWER)]
+
+
+def test_a_document_is_no_chunk_unless_the_gold_names_documents_alone(tmp_path: Path) -> None:
+    found = [{"doc_uri": "a.md", "content": text} for text in (P1, P2)]
+    call = {
+        "request": {"messages": [{"role": "user", "content": QUERY}]},
+        "response": ANSWER,
+        "retrieved_context": found,
+    }
+    landed = land(tmp_path, [call | {"expected_retrieved_context": found[:1]}])
+    first, second = (row["chunk_id"] for row in landed["retrievals"])
+    assert [row["chunk_id"] for row in landed["relevance_judgements"]] == [first]
+    assert first != second
+    (tmp_path / "other").mkdir()
+    landed = land(tmp_path / "other", [call | {"expected_retrieved_context": [{"doc_uri": "a.md"}]}])
+    assert {row["chunk_id"] for name in ("retrievals", "relevance_judgements") for row in landed[name]} == {"a.md"}
