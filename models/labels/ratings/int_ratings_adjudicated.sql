@@ -33,7 +33,9 @@ first_passes as (
             partition by interaction_id, rater, criterion
             order by rating_pass asc, rated_at desc nulls last, guideline_version desc, record_id asc
         ) as look,
-        {{ rank_of_rater_kind('rater_kind') }} as kind_rank
+        {{ rank_of_rater_kind('rater_kind') }} as kind_rank,
+        -- statistics need to know who rated, but not the name
+        dense_rank() over (order by rater) as rater_code
     from ratings
 ),
 
@@ -61,6 +63,7 @@ counted as (
         criterion,
         accept_from,
         min(rater_kind) as rater_kind,
+        min(rater_code) as rater_code,
         count(*) as count_raters,
         avg(scale_point) as mean_scale_point,
         avg(is_accepting::integer) as share_accepting,
@@ -117,6 +120,7 @@ final as (
         end::integer as scale_point,
         is_accepted::integer as label,
         rater_kind,
+        rater_code,
         count_raters,
         mean_scale_point,
         share_accepting,

@@ -8,6 +8,12 @@ Some outcomes are known without a label: a rule decides them. With b the weighte
 outcome and k the failure rate of the others, the rate is (1 - b) k + b theta, theta that of the answers without one.
 Its limits add, in squares, what theta does not know and how much b and k vary by cluster (Zou and Donner 2008).
 
+Rates know two keys of siblings, and people as raters (:mod:`hcat.statistics.clustered`): what raters owe to their own
+strictness is added to the variance by cluster and document. A few raters, or documents, are named in the statement.
+
+Whether an answer was rated may depend on its score, though no plan says so. Where the scores of the rated answers show
+it, the labels of each band of scores stand for all answers of the band (post-stratification, Holt and Smith 1979).
+
 In memory are the scores of all metrics that people calibrate, and four bytes per (interaction, dimension).
 """
 
@@ -22,9 +28,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.calibration.calibrators import COUNT_FOLDS
-from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.clustered import mean_interval, rate_interval
-from hcat.statistics.clusters import hash_folds
+from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.statistics.clustered import LEAST_VALUES, crossed_mean_interval, crossed_rate_interval
+from hcat.statistics.clusters import hash_folds, sum_by_cluster
+from hcat.statistics.intervals import t_tail
 from hcat.statistics.memberships import find_places, read_memberships
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, estimate_failure_rate
 
@@ -40,8 +47,8 @@ FAILURE_RATE_SCHEMA: Final = pa.schema(
         *((name, pa.float64()) for name in ("labels_only_rate", "power_tuning", "width_ratio")),
     ]
 )
-#: Failures, and passes, below which no predictor is fitted: a fold then learns from twenty of each.
-LEAST_TO_FIT: Final = 25
+#: Failures, and passes, below which no predictor is fitted: a fold then learns from about four of each.
+LEAST_TO_FIT: Final = 5
 #: Penalty of the ridge in labels: that many, of each standardised score, pull its slope towards zero.
 PENALTY: Final = 1.0
 
@@ -49,9 +56,15 @@ PENALTY: Final = 1.0
 _SAME_RATE: Final = 0.005
 #: Standard deviations below it are those of a constant.
 _CONSTANT: Final = 1e-9
+#: P-value below which scores of rated answers differ from those of all; bands of scores, and labels that each needs.
+_DIFFERENCE: Final = 0.01
+_COUNT_BANDS: Final = 5
+_LEAST_IN_BAND: Final = 3
+#: Words for the values of a second key, whose ids begin with them.
+_SECOND_KEYS: Final = {"document": "documents", "day": "days", "tag": "values of the tag"}
 #: All things considered: every metric predicts it.
 VERDICT: Final = "verdict"
-_LABEL_COLUMNS: Final = ("label", "inclusion_probability")
+_LABEL_COLUMNS: Final = ("label", "inclusion_probability", "rater_code", "count_raters")
 _RATER_KINDS: Final = {"person": 1, "language_model": 2}
 
 
@@ -63,9 +76,12 @@ class Rows(NamedTuple):
     system_names: list[tuple[str, str]]
     clusters: Integers
     cluster_names: list[str]
+    second_clusters: Keys
     labels: Floats
     inclusion_probabilities: Floats
     rater_kinds: Integers  # values of _RATER_KINDS, 0 for others
+    raters: Floats  # code of the first who gave the label
+    counts_raters: Floats  # of the label
     known: Floats
     sampling_weights: Floats
     scores: Floats  # shape (n_interactions, n_metrics); NaN = no score
@@ -84,12 +100,13 @@ def estimate_failure_rates(
     Parameters
     ----------
     interactions : Table
-        fct_verdicts, each interaction once: interaction_id, cluster_id, system, population, sampling_weight,
-        verdict, verdict_rule, decided_by, human_label (what raters say, all things considered), label_rater_kind.
+        fct_verdicts, each interaction once: interaction_id, cluster_id, second_cluster_id, system, population,
+        sampling_weight, verdict, verdict_rule, decided_by, human_label (what raters say, all things considered),
+        label_rater_kind.
     evaluations : iterable of RecordBatch
         criterion, metric_name, interaction_id, raw_score (null = the metric gave none), label (1 = raters accept,
-        null = none), inclusion_probability (of the label), rater_kind (of the label). Ordered by criterion and
-        metric_name, one row per metric and interaction. Read once.
+        null = none), inclusion_probability, rater_kind, rater_code and count_raters (of the label). Ordered by
+        criterion and metric_name, one row per metric and interaction. Read once.
     segments : iterable of RecordBatch
         interaction_id, dimension, segment, in any order; the whole of a system is `all`, `all`. Read first, and once.
     confidence : float
@@ -131,6 +148,7 @@ class _Interactions(NamedTuple):
     system_names: list[tuple[str, str]]
     clusters: Integers
     cluster_names: list[str]
+    second_clusters: Keys
     sampling_weights: Floats
     is_answered: Flags
     known: Floats  # of any criterion: an expected refusal passes
@@ -152,6 +170,7 @@ def _read_interactions(table: pa.Table) -> _Interactions:
         system_names,
         clusters.astype(np.int64),
         cluster_names.tolist(),
+        column["second_cluster_id"].astype(str),
         _to_floats(table["sampling_weight"].combine_chunks()),
         column["verdict_rule"] != "no_answer",
         np.where(column["verdict_rule"] == "refused_as_expected", 1.0, np.nan),
@@ -222,9 +241,12 @@ class _Reader:
             known.system_names,
             known.clusters,
             known.cluster_names,
+            known.second_clusters,
             labels,
             np.where(np.isnan(labels), np.nan, self.numbers["inclusion_probability"]),
             rater_kinds,
+            self.numbers["rater_code"],
+            self.numbers["count_raters"],
             outcomes,
             known.sampling_weights,
             np.stack([self.scores[name] for name in sorted(self.scores)], axis=1),
@@ -318,18 +340,24 @@ def _estimate(
     is_known = ~np.isnan(found.known[members])
     others, by_rule = members[~is_known], members[is_known]
     labelled = others[~np.isnan(found.labels[others])]
-    rate = FailureRate("insufficient", 0, 0, 0)
+    by_people = found.rater_kinds[labelled] == _RATER_KINDS["person"]
+    rate, balance = FailureRate("insufficient", 0, 0, 0), None
     if len(others):
+        weights = found.sampling_weights[labelled] / found.inclusion_probabilities[labelled]
+        if 1 < len(labelled) < len(others):
+            weights, balance = _balance(found, others, labelled, weights, predictions, reason is None)
         rate = estimate_failure_rate(
             found.labels[labelled] == 0,
             predictions[labelled],
             found.clusters[labelled],
             predictions[others],
             found.clusters[others],
-            found.inclusion_probabilities[labelled],
+            1 / weights,
             confidence,
-            found.sampling_weights[labelled],
-            found.sampling_weights[others],
+            sampling_weights=found.sampling_weights[others],
+            label_second_clusters=found.second_clusters[labelled],
+            second_clusters=found.second_clusters[others],
+            label_raters=found.raters[labelled] if by_people.any() else None,
         )
     method, chosen, labels_only = str(rate.status), rate.chosen, rate.labels_only
     if len(by_rule) and not len(others):
@@ -339,12 +367,12 @@ def _estimate(
         labels_only = _join_known(found, members, labels_only, confidence)
     return {
         "method": method,
-        "message": _explain(rate, reason, method),
-        "statement": _state(rate, chosen, len(by_rule)),
+        "message": _explain(rate, reason, method) + ("" if balance is None else f"; {balance}"),
+        "statement": _state(rate, chosen, len(by_rule), _limits(found, members, labelled[by_people])),
         "count_interactions": len(members),
         "count_known_outcomes": len(by_rule),
         "count_labels": rate.count_labels,
-        "count_labels_by_people": int((found.rater_kinds[labelled] == _RATER_KINDS["person"]).sum()),
+        "count_labels_by_people": int(by_people.sum()),
         "count_labels_by_language_models": int((found.rater_kinds[labelled] == _RATER_KINDS["language_model"]).sum()),
         "count_failures": rate.count_failures,
         "count_clusters": rate.count_clusters,
@@ -359,11 +387,56 @@ def _estimate(
     }
 
 
+def _balance(
+    found: Rows, members: Integers, labelled: Integers, weights: Floats, predictions: Floats, has_predictor: bool
+) -> tuple[Floats, str | None]:
+    """Return the weights of labels, by band of scores where the rated answers differ, and what then is to be said."""
+    # an answer scores as likely as it passes, else as the metric with most scores says
+    metric = found.scores[:, np.isnan(found.scores[members]).sum(axis=0).argmin()]
+    scores = 1 - predictions if has_predictor else np.nan_to_num(metric, nan=float(np.nanmean(metric[members])))
+    shares, parts = weights / weights.sum(), found.sampling_weights[members] / found.sampling_weights[members].sum()
+    of_labels, of_all = float(shares @ scores[labelled]), float(parts @ scores[members])
+    moved = np.zeros(len(found.labels))
+    moved[members] = -parts * (scores[members] - of_all)
+    moved[labelled] += shares * (scores[labelled] - of_labels)
+    by_cluster = sum_by_cluster(moved[members], found.clusters[members])
+    error = math.sqrt(float(by_cluster @ by_cluster))
+    degrees = len(np.unique(found.clusters[labelled])) - 1
+    p_value = 2 * float(t_tail(abs(of_labels - of_all) / error, degrees)) if error > _CONSTANT and degrees else 1.0
+    if not p_value < _DIFFERENCE:
+        return weights, None
+    edges = np.quantile(scores[members], np.arange(1, _COUNT_BANDS) / _COUNT_BANDS)
+    bands = np.searchsorted(edges, scores, side="right")
+    # a band of few labels joins the next one, and the last one the band before
+    counts, joined = np.bincount(bands[labelled], minlength=_COUNT_BANDS), np.zeros(_COUNT_BANDS, dtype=np.int64)
+    for band in range(1, _COUNT_BANDS):
+        is_full = counts[:band][joined[:band] == joined[band - 1]].sum() >= _LEAST_IN_BAND
+        joined[band] = joined[band - 1] + (is_full and counts[band:].sum() >= _LEAST_IN_BAND)
+    bands = joined[bands]
+    due, given = sum_by_cluster(parts, bands[members]), sum_by_cluster(shares, bands[labelled])
+    difference = (of_labels - of_all) / max(1 - len(labelled) / len(members), _CONSTANT)
+    chance = "p < .001" if p_value < 0.001 else f"p = {p_value:.3f}".replace("0.", ".")
+    return weights * (due / given)[bands[labelled]], (
+        f"rated answers score {abs(difference):.2f} {'higher' if difference > 0 else 'lower'} than the others "
+        f"({chance}): labels are weighted by band of scores"
+    )
+
+
+def _limits(found: Rows, members: Integers, rated: Integers) -> str:
+    """Return what the rate is one of, where raters or values of the second key are few."""
+    said = ""
+    if len(rated):
+        count = max(len(np.unique(found.raters[rated])), int(found.counts_raters[rated].max()))
+        said = "" if count >= LEAST_VALUES else f", in the eyes of {'this rater' if count == 1 else 'these raters'}"
+    seconds = np.unique(found.second_clusters[members])
+    name = _SECOND_KEYS.get(seconds[0].split("_")[0])
+    return said if name is None or len(seconds) >= LEAST_VALUES else f"{said}, for {len(seconds)} {name}"
+
+
 def _rate_known(found: Rows, members: Integers, confidence: float) -> RateInterval:
     """Return the failure rate of answers whose outcomes are all known: as much as there are clusters is learnt."""
-    interval = rate_interval(
-        found.known[members] == 0, found.clusters[members], found.sampling_weights[members], confidence
-    )
+    keys = found.clusters[members], found.second_clusters[members]
+    interval = crossed_rate_interval(found.known[members] == 0, *keys, found.sampling_weights[members], confidence)
     return RateInterval(interval.estimate, interval.low, interval.high, interval.standard_error, "score")
 
 
@@ -375,7 +448,8 @@ def _join_known(found: Rows, members: Integers, theta: RateInterval | None, conf
     open_share = float(weights[np.isnan(outcomes)].sum() / weights.sum())
     # what the shares of both kinds vary by cluster, each open answer failing as often as theta says
     expected = np.where(np.isnan(outcomes), theta.estimate, outcomes)
-    of_shares = mean_interval(expected, found.clusters[members], weights, confidence)
+    keys = found.clusters[members], found.second_clusters[members]
+    of_shares = crossed_mean_interval(expected, *keys, weights, confidence)
     estimate = min(1.0, max(0.0, of_shares.estimate))
     down = math.hypot(open_share * (theta.estimate - theta.low), of_shares.estimate - of_shares.low)
     up = math.hypot(open_share * (theta.high - theta.estimate), of_shares.high - of_shares.estimate)
@@ -404,7 +478,7 @@ def _explain(rate: FailureRate, reason: str | None, method: str) -> str:
     return f"with predictions the interval would be {rate.width_ratio:.2f} as wide: not worth it"
 
 
-def _state(rate: FailureRate, chosen: RateInterval | None, count_known: int) -> str | None:
+def _state(rate: FailureRate, chosen: RateInterval | None, count_known: int, limits: str) -> str | None:
     """Return the rate in one line, or None without one."""
     if chosen is None:
         return None
@@ -412,10 +486,10 @@ def _state(rate: FailureRate, chosen: RateInterval | None, count_known: int) -> 
     of_all = f"{100 * chosen.estimate:.0f} % ({bounds})"
     counted = f"{rate.count_failures} of {rate.count_labels}"
     if count_known and not rate.count_labels:
-        return f"a rule decides all {count_known}: {of_all} failed"
+        return f"a rule decides all {count_known}: {of_all} failed{limits}"
     if count_known:
-        return f"{counted} labelled answers failed, a rule decides {count_known} more; of all, {of_all}"
+        return f"{counted} labelled answers failed, a rule decides {count_known} more; of all, {of_all}{limits}"
     # weights of unequal sampling, and predictions, move the rate away from the plain share
     if abs(chosen.estimate - rate.count_failures / rate.count_labels) < _SAME_RATE:
-        return f"{counted} failed, {bounds}"
-    return f"{counted} labelled answers failed; of all, {of_all}"
+        return f"{counted} failed, {bounds}{limits}"
+    return f"{counted} labelled answers failed; of all, {of_all}{limits}"

@@ -28,18 +28,21 @@ psi_g is linear in lambda, psi_g = y_g + lambda h_g, so that lambda = - sum y_g 
 variance: the power tuning of Angelopoulos, Duchi and Zrnic 2023 (PPI++, section 6; for the mean
 lambda = cov_n(Y, f) / ((1 + n / N) var(f)), to which it reduces for independent rows), by cluster, clipped to
 [0, 1].
+
+With a second key, the variance is joined from those by each key and by their pairs, as in
+:mod:`hcat.statistics.clustered`. What the choice of raters adds, no prediction takes away.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from hcat.statistics.arrays import Flags, Floats, Keys
-from hcat.statistics.clustered import rate_interval
+from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.statistics.clustered import crossed_keys, crossed_rate_interval, join_crossed
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.intervals import t_quantile, wilson_interval
 
@@ -94,12 +97,18 @@ def estimate_failure_rate(
     confidence: float = 0.95,
     label_sampling_weights: Floats | None = None,
     sampling_weights: Floats | None = None,
+    label_second_clusters: Keys | None = None,
+    second_clusters: Keys | None = None,
+    label_raters: Keys | None = None,
 ) -> FailureRate:
-    """Return the failure rate of what made N interactions, of which n have a label."""
-    count_labels, distinct = len(is_failure), np.unique(np.concatenate([clusters, label_clusters]))
-    codes, label_codes = (np.searchsorted(distinct, keys) for keys in (clusters, label_clusters))
-    labelled = np.bincount(label_codes, minlength=len(distinct)) > 0
-    count_clusters = int(labelled.sum())
+    """Return the failure rate of what made N interactions, of which n have a label.
+
+    Without a second key every row is its own; of raters, each label has one.
+    """
+    count_labels = len(is_failure)
+    label_seconds = np.zeros(count_labels, int) if label_second_clusters is None else label_second_clusters
+    seconds = np.zeros(len(predictions), int) if second_clusters is None else second_clusters
+    count_clusters = len(np.unique(label_clusters))
     found = FailureRate("insufficient", count_labels, int(is_failure.sum()), count_clusters)
     if count_clusters < 2:
         return found
@@ -107,34 +116,37 @@ def estimate_failure_rate(
     weights = weights if label_sampling_weights is None else weights * label_sampling_weights
     parts = np.full(len(predictions), 1.0) if sampling_weights is None else sampling_weights
     parts = parts / max(parts.sum(), _NEGLIGIBLE)
-    interval = rate_interval(is_failure, label_codes, weights, confidence)
+    interval = crossed_rate_interval(is_failure, label_clusters, label_seconds, weights, confidence, label_raters)
     rate, shares = interval.estimate, weights / weights.sum()
     labels_only = RateInterval(rate, interval.low, interval.high, interval.standard_error, "score")
     effective_n = min(interval.effective_n, count_labels)
     found = replace(found, status="labels_only", effective_n=effective_n, labels_only=labels_only, chosen=labels_only)
+    # what the labels alone owe to the likeness of siblings, but not to raters, is independent rows as well
+    within = rate * (1 - rate) / interval.effective_n - interval.of_raters
     # clusters of equal rates leave no variance between them: a coincidence of few, and no certainty
     is_degenerate = interval.standard_error**2 <= _NEGLIGIBLE * float(shares @ shares)
-    if interval.effective_n * min(rate, 1 - rate) < LEAST_EXPECTED or is_degenerate:
+    if is_degenerate or rate * (1 - rate) * min(rate, 1 - rate) < LEAST_EXPECTED * within:
         return found
 
     mean_prediction, mean_labelled = float(parts @ predictions), float(shares @ label_predictions)
     of_labels = shares * (is_failure - rate)
     of_predictions = shares * (label_predictions - mean_labelled)
-    by_cluster = sum_by_cluster(of_labels, label_codes, len(distinct))
-    by_prediction = sum_by_cluster(parts * (predictions - mean_prediction), codes, len(distinct))
-    by_prediction -= sum_by_cluster(of_predictions, label_codes, len(distinct))
+    of_all = parts * (predictions - mean_prediction)
+    # the pairs of all rows and of the labelled ones must have the same codes
+    joint = crossed_keys(np.concatenate([label_clusters, clusters]), np.concatenate([label_seconds, seconds]))
+    keys = [_Key.of(np.asarray(each), shares) for each in joint[: len(crossed_keys(label_clusters, label_seconds))]]
+    by_cluster, by_prediction = keys[0].sum(of_labels), keys[0].sum(-of_predictions, of_all)
     tuning = _tune(by_cluster, by_prediction) if interval.effective_clusters > _LEAST_TO_TUNE else 0.0
     if tuning == 0:
         return replace(found, power_tuning=0.0, prediction_powered=labels_only, width_ratio=1.0)
-    if _count_carrying(of_labels - tuning * of_predictions, of_labels) < LEAST_EXPECTED:
+    influences = of_labels - tuning * of_predictions
+    if _count_carrying(influences, of_labels) < LEAST_EXPECTED:
         return found
-    left_out = sum_by_cluster(shares, label_codes, len(distinct))
-    left_out[~labelled] = 1 / count_clusters
-    moved = (by_cluster + tuning * by_prediction) / (1 - left_out)
-    error = math.sqrt((count_clusters - 1) / count_clusters * float(moved @ moved))
-    # what the labels alone owe to the likeness of siblings, this rate owes as well
-    of_labels_only = math.sqrt(rate * (1 - rate) / interval.effective_n)
-    widened = error * of_labels_only / interval.standard_error
+    squared = join_crossed([key.variance(influences, tuning * of_all) for key in keys])
+    error = math.sqrt(squared + interval.of_raters)
+    # what the labels alone owe to the likeness of siblings and to raters, this rate owes as well
+    of_labels_only = math.sqrt(within + interval.of_raters)
+    widened = math.sqrt(squared * within / interval.standard_error**2 + interval.of_raters)
     degrees = np.array([interval.degrees - 1, interval.degrees])
     quantile, quantile_of_labels = t_quantile((1 + confidence) / 2, degrees).tolist()
     estimate = rate + tuning * (mean_prediction - mean_labelled)
@@ -142,6 +154,30 @@ def estimate_failure_rate(
     width_ratio = quantile * widened / (quantile_of_labels * of_labels_only)
     found = replace(found, power_tuning=tuning, prediction_powered=powered, width_ratio=width_ratio)
     return found if width_ratio > MOST_WIDTH else replace(found, status="prediction_powered", chosen=powered)
+
+
+class _Key(NamedTuple):
+    """The labelled rows and then all rows by one key of siblings."""
+
+    codes: Integers
+    left_out: Floats  # by value of the key: the share of the labels that leaves with it
+    count: int  # values with a label
+
+    @classmethod
+    def of(cls, values: Keys, shares: Floats) -> _Key:
+        codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
+        left_out = sum_by_cluster(shares, codes[: len(shares)], int(codes.max()) + 1)
+        is_labelled = left_out > 0
+        left_out[~is_labelled] = 1 / is_labelled.sum()
+        return cls(codes, left_out, int(is_labelled.sum()))
+
+    def sum(self, of_labels: Floats, of_all: Floats | None = None) -> Floats:
+        everything = np.zeros(len(self.codes) - len(of_labels)) if of_all is None else of_all
+        return sum_by_cluster(np.concatenate([of_labels, everything]), self.codes, len(self.left_out))
+
+    def variance(self, of_labels: Floats, of_all: Floats) -> float:
+        moved = self.sum(of_labels, of_all) / (1 - self.left_out)
+        return (self.count - 1) / self.count * float(moved @ moved)
 
 
 def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
