@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 
 from hcat.calibration.calibrators import COUNT_FOLDS
 from hcat.statistics.arrays import Flags, Floats, Integers, Keys
-from hcat.statistics.clustered import LEAST_VALUES, crossed_mean_interval, crossed_rate_interval
+from hcat.statistics.clustered import LEAST_VALUES, crossed_keys, crossed_rate_interval, join_crossed, mean_interval
 from hcat.statistics.clusters import hash_folds, sum_by_cluster
 from hcat.statistics.intervals import t_tail
 from hcat.statistics.memberships import find_places, read_memberships
@@ -56,10 +56,9 @@ PENALTY: Final = 1.0
 _SAME_RATE: Final = 0.005
 #: Standard deviations below it are those of a constant.
 _CONSTANT: Final = 1e-9
-#: P-value below which scores of rated answers differ from those of all; bands of scores, and labels that each needs.
+#: P-value below which scores of rated answers differ from those of all, and number of bands of scores.
 _DIFFERENCE: Final = 0.01
 _COUNT_BANDS: Final = 5
-_LEAST_IN_BAND: Final = 3
 #: Words for the values of a second key, whose ids begin with them.
 _SECOND_KEYS: Final = {"document": "documents", "day": "days", "tag": "values of the tag"}
 #: All things considered: every metric predicts it.
@@ -123,7 +122,7 @@ def estimate_failure_rates(
     cells = read_memberships(segments, known.ids)
     rows: list[dict[str, Any]] = []
     for criterion, found in _read_criteria(evaluations, known):
-        reason, predictions = predict_failures(found, random_seed)
+        reason, predictions, ranks = predict_failures(found, random_seed)
         for cell, (dimension, segment) in enumerate(cells.names):
             members = cells.of(cell).astype(np.int64)
             members = members[found.is_read[members]]
@@ -134,7 +133,7 @@ def estimate_failure_rates(
                 rows.append(
                     key
                     | {"dimension": dimension, "segment": segment}
-                    | _estimate(found, of_system, predictions, reason, confidence)
+                    | estimate_cell(found, of_system, predictions, ranks, reason, confidence)
                 )
     rows.sort(key=lambda row: [row[name] for name in FAILURE_RATE_SCHEMA.names[:5]])
     return pa.Table.from_pylist(rows, schema=FAILURE_RATE_SCHEMA)
@@ -258,14 +257,19 @@ def _to_floats(column: pa.Array) -> Floats:
     return values
 
 
-def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats]:
-    """Return why there is no predictor, or None, and what it says of each interaction from labels of other clusters."""
+def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats, Floats]:
+    """Return why there is no predictor, or None, what it says of each interaction, and the rank of that, 0 to 1.
+
+    Both come from labels of other clusters. Ranks are those of one fold: its mean, which knows what it left out, is
+    gone. Without a predictor they are the ranks of the metric with most scores.
+    """
     is_labelled = found.is_read & ~np.isnan(found.labels) & np.isnan(found.known)
-    nothing = np.zeros(len(found.labels))
+    nothing, ranks = np.zeros(len(found.labels)), np.zeros(len(found.labels))
+    ranks[found.is_read] = _rank(-found.scores[:, np.isnan(found.scores).sum(axis=0).argmin()][found.is_read])
     for kind, label in (("failures", 0), ("passes", 1)):
         count = int((found.labels[is_labelled] == label).sum())
         if count < LEAST_TO_FIT:
-            return f"{count} labelled {kind}; {LEAST_TO_FIT} are needed for predictions", nothing
+            return f"{count} labelled {kind}; {LEAST_TO_FIT} are needed for predictions", nothing, ranks
     with_labels = np.unique(found.clusters[is_labelled])
     own_fold = np.full(len(found.cluster_names), -1)
     names = [found.cluster_names[code] for code in with_labels]
@@ -273,17 +277,30 @@ def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats]
     fold_of_row = np.where(found.is_read, own_fold[found.clusters], -1)
     folds = np.unique(own_fold[with_labels])
     if len(folds) < 2:
-        return f"labels of {len(names)} clusters; more are needed for predictions", nothing
+        return f"labels of {len(names)} clusters; more are needed for predictions", nothing, ranks
     is_new = found.is_read & (fold_of_row < 0)
     predictions = nothing
+    ranks[is_new] = 0
     for fold in folds:
         others = is_labelled & (fold_of_row != fold)
         weights = found.sampling_weights[others] / found.inclusion_probabilities[others]
         ridge = fit_ridge(found.scores[others], found.labels[others] == 0, weights)
         is_own = found.is_read & (fold_of_row == fold)
-        predictions[is_own] = ridge.predict(found.scores[is_own])
-        predictions[is_new] += ridge.predict(found.scores[is_new]) / len(folds)
-    return None, predictions
+        predicted, ranked = np.zeros((2, len(found.labels)))
+        predicted[found.is_read] = ridge.predict(found.scores[found.is_read])
+        ranked[found.is_read] = _rank(predicted[found.is_read])
+        for found_here, combined in ((predicted, predictions), (ranked, ranks)):
+            combined[is_own] = found_here[is_own]
+            combined[is_new] += found_here[is_new] / len(folds)
+    return None, predictions, ranks
+
+
+def _rank(values: Floats) -> Floats:
+    """Return the share of values below each, ties by half, shape (n,); without a value it is in the middle."""
+    from scipy.stats import rankdata
+
+    ranks = (rankdata(np.nan_to_num(values, nan=np.inf)) - 0.5) / max(len(values), 1)
+    return np.where(np.isnan(values), 0.5, ranks)
 
 
 class Ridge(NamedTuple):
@@ -333,8 +350,8 @@ def _standardise(scores: Floats, means: Floats, deviations: Floats, shares_missi
     return np.concatenate([values, absent], axis=1)
 
 
-def _estimate(
-    found: Rows, members: Integers, predictions: Floats, reason: str | None, confidence: float
+def estimate_cell(
+    found: Rows, members: Integers, predictions: Floats, ranks: Floats, reason: str | None, confidence: float
 ) -> dict[str, Any]:
     """Return the columns of one cell but for its key."""
     is_known = ~np.isnan(found.known[members])
@@ -345,7 +362,7 @@ def _estimate(
     if len(others):
         weights = found.sampling_weights[labelled] / found.inclusion_probabilities[labelled]
         if 1 < len(labelled) < len(others):
-            weights, balance = _balance(found, others, labelled, weights, predictions, reason is None)
+            weights, balance = _balance(found, others, labelled, weights, 1 - ranks)
         rate = estimate_failure_rate(
             found.labels[labelled] == 0,
             predictions[labelled],
@@ -388,12 +405,9 @@ def _estimate(
 
 
 def _balance(
-    found: Rows, members: Integers, labelled: Integers, weights: Floats, predictions: Floats, has_predictor: bool
+    found: Rows, members: Integers, labelled: Integers, weights: Floats, scores: Floats
 ) -> tuple[Floats, str | None]:
     """Return the weights of labels, by band of scores where the rated answers differ, and what then is to be said."""
-    # an answer scores as likely as it passes, else as the metric with most scores says
-    metric = found.scores[:, np.isnan(found.scores[members]).sum(axis=0).argmin()]
-    scores = 1 - predictions if has_predictor else np.nan_to_num(metric, nan=float(np.nanmean(metric[members])))
     shares, parts = weights / weights.sum(), found.sampling_weights[members] / found.sampling_weights[members].sum()
     of_labels, of_all = float(shares @ scores[labelled]), float(parts @ scores[members])
     moved = np.zeros(len(found.labels))
@@ -407,12 +421,9 @@ def _balance(
         return weights, None
     edges = np.quantile(scores[members], np.arange(1, _COUNT_BANDS) / _COUNT_BANDS)
     bands = np.searchsorted(edges, scores, side="right")
-    # a band of few labels joins the next one, and the last one the band before
-    counts, joined = np.bincount(bands[labelled], minlength=_COUNT_BANDS), np.zeros(_COUNT_BANDS, dtype=np.int64)
-    for band in range(1, _COUNT_BANDS):
-        is_full = counts[:band][joined[:band] == joined[band - 1]].sum() >= _LEAST_IN_BAND
-        joined[band] = joined[band - 1] + (is_full and counts[band:].sum() >= _LEAST_IN_BAND)
-    bands = joined[bands]
+    # a band without a label joins the next one that has some, else the last
+    with_labels = np.unique(bands[labelled])
+    bands = np.minimum(np.searchsorted(with_labels, bands), len(with_labels) - 1)
     due, given = sum_by_cluster(parts, bands[members]), sum_by_cluster(shares, bands[labelled])
     difference = (of_labels - of_all) / max(1 - len(labelled) / len(members), _CONSTANT)
     chance = "p < .001" if p_value < 0.001 else f"p = {p_value:.3f}".replace("0.", ".")
@@ -437,7 +448,7 @@ def _rate_known(found: Rows, members: Integers, confidence: float) -> RateInterv
     """Return the failure rate of answers whose outcomes are all known: as much as there are clusters is learnt."""
     keys = found.clusters[members], found.second_clusters[members]
     interval = crossed_rate_interval(found.known[members] == 0, *keys, found.sampling_weights[members], confidence)
-    return RateInterval(interval.estimate, interval.low, interval.high, interval.standard_error, "score")
+    return RateInterval(interval.estimate, interval.low, interval.high, interval.standard_error)
 
 
 def _join_known(found: Rows, members: Integers, theta: RateInterval | None, confidence: float) -> RateInterval | None:
@@ -449,12 +460,13 @@ def _join_known(found: Rows, members: Integers, theta: RateInterval | None, conf
     # what the shares of both kinds vary by cluster, each open answer failing as often as theta says
     expected = np.where(np.isnan(outcomes), theta.estimate, outcomes)
     keys = found.clusters[members], found.second_clusters[members]
-    of_shares = crossed_mean_interval(expected, *keys, weights, confidence)
-    estimate = min(1.0, max(0.0, of_shares.estimate))
-    down = math.hypot(open_share * (theta.estimate - theta.low), of_shares.estimate - of_shares.low)
-    up = math.hypot(open_share * (theta.high - theta.estimate), of_shares.high - of_shares.estimate)
-    error = math.hypot(open_share * theta.standard_error, of_shares.standard_error)
-    return RateInterval(estimate, max(0.0, estimate - down), min(1.0, estimate + up), error, theta.method)
+    of_shares = [mean_interval(expected, key, weights, confidence) for key in crossed_keys(*keys)]
+    margin = math.sqrt(join_crossed([(each.high - each.estimate) ** 2 for each in of_shares]))
+    estimate = min(1.0, max(0.0, of_shares[0].estimate))
+    down = math.hypot(open_share * (theta.estimate - theta.low), margin)
+    up = math.hypot(open_share * (theta.high - theta.estimate), margin)
+    error = math.hypot(open_share * theta.standard_error, of_shares[0].standard_error)
+    return RateInterval(estimate, max(0.0, estimate - down), min(1.0, estimate + up), error)
 
 
 def _explain(rate: FailureRate, reason: str | None, method: str) -> str:

@@ -24,8 +24,8 @@ the sum of the squares, m labelled clusters. Adding the two parts before squarin
 has labelled interactions among the N. With labels that are not among the N, one row a cluster and w = 1, this is about
 the variance of PPI: lambda^2 var_N(f) / N + var_n(Y - lambda f) / n.
 
-psi_g is linear in lambda, psi_g = y_g + lambda h_g, so that lambda = - sum y_g h_g / sum h_g^2 has the smallest
-variance: the power tuning of Angelopoulos, Duchi and Zrnic 2023 (PPI++, section 6; for the mean
+psi_g is linear in lambda, psi_g / (1 - h_g) = y_g + lambda x_g, so that lambda = - sum y_g x_g / sum x_g^2 has the
+smallest variance: the power tuning of Angelopoulos, Duchi and Zrnic 2023 (PPI++, section 6; for the mean
 lambda = cov_n(Y, f) / ((1 + n / N) var(f)), to which it reduces for independent rows), by cluster, clipped to
 [0, 1].
 
@@ -37,20 +37,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
-from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.statistics.arrays import Flags, Floats, Keys
 from hcat.statistics.clustered import crossed_keys, crossed_rate_interval, join_crossed
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.intervals import t_quantile, wilson_interval
 
 Status = Literal["prediction_powered", "labels_only", "insufficient"]
-Method = Literal["score", "normal"]
 
 #: Failures and passes (each) among the effective labels below which the labels stand alone.
-LEAST_EXPECTED = 10.0
+LEAST_EXPECTED = 5.0
 #: Width of a prediction-powered interval, over that of the labels alone, above which the labels stand alone.
 MOST_WIDTH = 0.95
 
@@ -68,7 +67,6 @@ class RateInterval:
     low: float
     high: float
     standard_error: float  # by the jackknife; 0 when the labels are all equal, where the interval still has a width
-    method: Method  # `normal`: a corrected estimate outside (0, 1), clipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ def estimate_failure_rate(
     parts = parts / max(parts.sum(), _NEGLIGIBLE)
     interval = crossed_rate_interval(is_failure, label_clusters, label_seconds, weights, confidence, label_raters)
     rate, shares = interval.estimate, weights / weights.sum()
-    labels_only = RateInterval(rate, interval.low, interval.high, interval.standard_error, "score")
+    labels_only = RateInterval(rate, interval.low, interval.high, interval.standard_error)
     effective_n = min(interval.effective_n, count_labels)
     found = replace(found, status="labels_only", effective_n=effective_n, labels_only=labels_only, chosen=labels_only)
     # what the labels alone owe to the likeness of siblings, but not to raters, is independent rows as well
@@ -134,15 +132,16 @@ def estimate_failure_rate(
     of_all = parts * (predictions - mean_prediction)
     # the pairs of all rows and of the labelled ones must have the same codes
     joint = crossed_keys(np.concatenate([label_clusters, clusters]), np.concatenate([label_seconds, seconds]))
-    keys = [_Key.of(np.asarray(each), shares) for each in joint[: len(crossed_keys(label_clusters, label_seconds))]]
-    by_cluster, by_prediction = keys[0].sum(of_labels), keys[0].sum(-of_predictions, of_all)
-    tuning = _tune(by_cluster, by_prediction) if interval.effective_clusters > _LEAST_TO_TUNE else 0.0
-    if tuning == 0:
+    keys = [np.asarray(key) for key in joint[: len(crossed_keys(label_clusters, label_seconds))]]
+    by_cluster = _moves(keys[0], shares, of_labels, np.zeros(len(of_all)))
+    tuning = _tune(by_cluster, _moves(keys[0], shares, -of_predictions, of_all))
+    if tuning == 0 or interval.effective_clusters <= _LEAST_TO_TUNE:
         return replace(found, power_tuning=0.0, prediction_powered=labels_only, width_ratio=1.0)
     influences = of_labels - tuning * of_predictions
     if _count_carrying(influences, of_labels) < LEAST_EXPECTED:
         return found
-    squared = join_crossed([key.variance(influences, tuning * of_all) for key in keys])
+    moves = [_moves(key, shares, influences, tuning * of_all) for key in keys]
+    squared = join_crossed([float(moved @ moved) for moved in moves])
     error = math.sqrt(squared + interval.of_raters)
     # what the labels alone owe to the likeness of siblings and to raters, this rate owes as well
     of_labels_only = math.sqrt(within + interval.of_raters)
@@ -156,32 +155,18 @@ def estimate_failure_rate(
     return found if width_ratio > MOST_WIDTH else replace(found, status="prediction_powered", chosen=powered)
 
 
-class _Key(NamedTuple):
-    """The labelled rows and then all rows by one key of siblings."""
-
-    codes: Integers
-    left_out: Floats  # by value of the key: the share of the labels that leaves with it
-    count: int  # values with a label
-
-    @classmethod
-    def of(cls, values: Keys, shares: Floats) -> _Key:
-        codes = np.unique(values, return_inverse=True)[1].astype(np.int64)
-        left_out = sum_by_cluster(shares, codes[: len(shares)], int(codes.max()) + 1)
-        is_labelled = left_out > 0
-        left_out[~is_labelled] = 1 / is_labelled.sum()
-        return cls(codes, left_out, int(is_labelled.sum()))
-
-    def sum(self, of_labels: Floats, of_all: Floats | None = None) -> Floats:
-        everything = np.zeros(len(self.codes) - len(of_labels)) if of_all is None else of_all
-        return sum_by_cluster(np.concatenate([of_labels, everything]), self.codes, len(self.left_out))
-
-    def variance(self, of_labels: Floats, of_all: Floats) -> float:
-        moved = self.sum(of_labels, of_all) / (1 - self.left_out)
-        return (self.count - 1) / self.count * float(moved @ moved)
+def _moves(key: Keys, shares: Floats, of_labels: Floats, of_all: Floats) -> Floats:
+    """Return how far the rate moves when each value of a key leaves: the squares add up to the variance."""
+    codes = np.unique(key, return_inverse=True)[1].astype(np.int64)
+    sums = sum_by_cluster(np.concatenate([of_labels, of_all]), codes)
+    left_out = sum_by_cluster(shares, codes[: len(shares)], len(sums))
+    count = int((left_out > 0).sum())
+    moved: Floats = math.sqrt((count - 1) / count) * sums / (1 - np.where(left_out > 0, left_out, 1 / count))
+    return moved
 
 
 def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
-    """Return the lambda in [0, 1] with the least sum (y_g + lambda h_g)^2; 0 for predictions that are all equal."""
+    """Return the lambda in [0, 1] with the least sum (y_g + lambda x_g)^2; 0 for predictions that are all equal."""
     spread = float(by_prediction @ by_prediction)
     if spread <= _NEGLIGIBLE * float(by_cluster @ by_cluster):
         return 0.0
@@ -201,6 +186,6 @@ def _interval(estimate: float, quantile: float, error: float, standard_error: fl
     # a corrected estimate may leave [0, 1], where no score interval exists
     if error > 0 and 0 < estimate < 1:
         low, high = wilson_interval(estimate, estimate * (1 - estimate) / error**2, quantile)
-        return RateInterval(estimate, low, high, standard_error, "score")
+        return RateInterval(estimate, low, high, standard_error)
     low, middle, high = np.clip([estimate - quantile * error, estimate, estimate + quantile * error], 0, 1).tolist()
-    return RateInterval(middle, low, high, standard_error, "normal")
+    return RateInterval(middle, low, high, standard_error)
