@@ -22,7 +22,7 @@ Sampling. Dempster, Laird and Rubin (1977), JRSS B 39, 1-38.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -266,6 +266,25 @@ def report_rater(ratings: Floats, clusters: Integers, rater: int) -> RaterReport
         agreement_of_others=of_others,
         disagrees_with_everyone=met.high < min(of_others, everywhere),
     )
+
+
+def compare_strictness(ratings: Floats, accept_from: int | None) -> list[dict[str, Any]]:
+    """Return how many answers each rater fails, and the chance of such a gap among raters who are alike (Pearson).
+
+    Answers are dealt at random, so that shares of raters without a single common answer can be compared.
+    """
+    if accept_from is None:
+        return [{} for _ in ratings.T]
+    failed, rated = (ratings < accept_from).sum(axis=0), (~np.isnan(ratings)).sum(axis=0)
+    chance = None
+    if len(rated) > 1 and 0 < failed.sum() < rated.sum():
+        from scipy.stats import chi2_contingency
+
+        chance = float(chi2_contingency([failed, rated - failed], correction=False).pvalue)
+    return [
+        {"count_failed": int(one), "share_failed": one / every, "chance_of_gap": chance}
+        for one, every in zip(failed, rated, strict=True)
+    ]
 
 
 class DawidSkene(NamedTuple):
