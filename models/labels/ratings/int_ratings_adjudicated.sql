@@ -70,8 +70,6 @@ counted as (
         -- The most frequent point on either side; the lower one of equally frequent points.
         mode() within group (order by scale_point) filter (where is_accepting) as accepting_point,
         mode() within group (order by scale_point) filter (where not is_accepting) as rejecting_point,
-        max(guideline_version) as guideline_version,
-        max(review_round) as review_round,
         max(rated_at) as rated_at,
         -- An interaction with a targeted rating no longer belongs to the random sample.
         bool_and(sampling = 'audit') as is_audit,
@@ -107,8 +105,6 @@ final as (
         criterion,
         rule,
         label_status,
-        guideline_version,
-        review_round,
         accept_from,
         -- A point of the scale on the side of the label.
         case
