@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -13,15 +14,18 @@ from benchmarks.promises.common import (
     failure_probabilities,
     failures_of_rows,
     heavy_sizes,
+    promise_of_mean,
     promise_of_share,
     zipf_sizes,
 )
-from hcat.statistics.arrays import Floats, Integers
-from hcat.statistics.clustered import mean_interval, rate_bounds, rate_interval
+from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clustered import crossed_rate_interval, mean_interval, rate_bounds, rate_interval
 
 COVERAGE_LOW, COVERAGE_HIGH = 0.93, 0.98
 CONFIDENCE = 0.95
 RATE_PROMISE = "A 95 % interval of a failure rate covers the true rate"
+CROSSED_PROMISE = "A 95 % interval by two crossed keys, or by raters, covers the true rate"
+WIDTH_PROMISE = "It is at most 1.2 x as wide as a plain two-way jackknife"
 MEAN_PROMISE = "A 95 % interval of a mean score covers the true mean"
 
 SIZES: Final[dict[str, Callable[[np.random.Generator, int], Integers]]] = {
@@ -37,6 +41,11 @@ TURN_LIKENESS = 0.3
 TURN_RATES = (0.05, 0.3)
 #: Outages: one cluster in ten has many rows, the others have one; whole clusters fail.
 OUTAGE_ROWS, OUTAGE_RATE = (10, 20), 0.08
+#: Two crossed keys: documents, users, and the share of the variance that each has; 300 rows, 10 % and 30 % failing.
+CROSSED = ((25, 40, 0.25, 0.25), (60, 12, 0.15, 0.3))
+#: Raters and the standard deviation of their log odds; 200 rows, 20 % failing before all raters there could be.
+RATERS = ((2, 0.5), (4, 0.5), (4, 1.0), (12, 1.0))
+CROSSED_LOW, CROSSED_HIGH, MOST_WIDTH = 0.92, 0.985, 1.2
 #: Standard deviation of cluster means beside 1 within clusters, of the designs for means.
 MEAN_SPREADS = (0.3, 1.5)
 
@@ -67,7 +76,66 @@ def measure(count_runs: int, seed: int) -> list[Promise]:
         found.append(
             _of_rate(np.random.default_rng([seed, rows]), name, make_sizes, 100, OUTAGE_RATE, 0.99, count_runs)
         )
+    for design in CROSSED:
+        for rate in (0.1, 0.3):
+            random = np.random.default_rng([seed, *(round(100 * number) for number in (*design, rate))])
+            name = "{} documents x {} users, likeness {} and {}".format(*design)
+            found += _of_crossed(random, f"{name}, {rate:.0%} failing", partial(draw_crossed, design, rate), count_runs)
+    for count, spread in RATERS:
+        random = np.random.default_rng([seed, count, round(10 * spread)])
+        draw = partial(draw_rated, count, spread)
+        found += _of_crossed(random, f"{count} raters of spread {spread} in log odds", draw, count_runs, count)
     return found
+
+
+def draw_crossed(
+    design: tuple[int, int, float, float], rate: float, random: np.random.Generator
+) -> tuple[float, Flags, Integers, Integers]:
+    """Return the true rate, failures by a normal that has a part by document and one by user, and both keys."""
+    from scipy.special import ndtri
+
+    documents, users = (random.integers(0, count, 300) for count in design[:2])
+    parts = [random.normal(0, np.sqrt(part), count) for count, part in zip(design[:2], design[2:], strict=True)]
+    own = random.normal(0, np.sqrt(1 - sum(design[2:])), 300)
+    return rate, parts[0][documents] + parts[1][users] + own < ndtri(rate), documents, users
+
+
+def draw_rated(
+    count_raters: int, spread: float, random: np.random.Generator
+) -> tuple[float, Flags, Integers, Integers]:
+    """Return the mean rate of all raters there could be, failures by those who rated, rows and raters."""
+    from scipy.special import expit, logit, ndtri
+
+    every = expit(logit(0.2) + spread * ndtri((np.arange(1_000) + 0.5) / 1_000))
+    raters = random.permutation(np.arange(200) % count_raters)
+    probabilities = expit(logit(0.2) + random.normal(0, spread, count_raters))[raters]
+    return float(every.mean()), random.random(200) < probabilities, np.arange(200), raters
+
+
+def _of_crossed(
+    random: np.random.Generator,
+    design: str,
+    draw: Callable[[np.random.Generator], tuple[float, Flags, Integers, Integers]],
+    count_runs: int,
+    count_raters: int = 0,
+) -> list[Promise]:
+    covered, ratios = [], []
+    for _ in range(count_runs):
+        rate, is_failing, first, second = draw(random)
+        raters = second if count_raters else None
+        found = crossed_rate_interval(is_failing, first, first if count_raters else second, raters=raters)
+        covered.append(found.low <= rate <= found.high)
+        parts = [rate_interval(is_failing, key) for key in (first, second, first * 1_000 + second)]
+        one, other, both = (part.standard_error**2 for part in parts)
+        effective = min(part.effective_clusters for part in parts)
+        low, high = _plain_bounds(found.estimate, max(one, other, one + other - both) ** 0.5, effective, len(first))
+        ratios.append((found.high - found.low) / (high - low))
+    # two raters cannot show how unequal raters are: what raters are like elsewhere then covers more than promised
+    most = None if count_raters == 2 else CROSSED_HIGH
+    return [
+        promise_of_share(CROSSED_PROMISE, design, covered, CROSSED_LOW, most),
+        promise_of_mean(WIDTH_PROMISE, design, ratios, high=MOST_WIDTH),
+    ]
 
 
 def conversation_sizes(random: np.random.Generator, count_clusters: int) -> Integers:

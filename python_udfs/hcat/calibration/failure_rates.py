@@ -28,7 +28,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.calibration.calibrators import COUNT_FOLDS
-from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import LEAST_VALUES, crossed_keys, crossed_rate_interval, join_crossed, mean_interval
 from hcat.statistics.clusters import hash_folds, sum_by_cluster
 from hcat.statistics.intervals import t_tail
@@ -67,22 +67,35 @@ _LABEL_COLUMNS: Final = ("label", "inclusion_probability", "rater_code", "count_
 _RATER_KINDS: Final = {"person": 1, "language_model": 2}
 
 
-class Rows(NamedTuple):
-    """All interactions of one criterion, each array of shape (n_interactions,); NaN = no label, no known outcome."""
+class Interactions(NamedTuple):
+    """What fct_verdicts says of all interactions, each array of shape (n_interactions,)."""
 
-    is_read: Flags  # whether the criterion has the interaction
+    ids: pa.Array
     systems: Integers  # codes of (system, population)
     system_names: list[tuple[str, str]]
     clusters: Integers
     cluster_names: list[str]
-    second_clusters: Keys
+    second_clusters: Integers
+    second_names: list[str]
+    sampling_weights: Floats
+    is_answered: Flags
+    known: Floats  # of any criterion: an expected refusal passes
+    known_verdicts: Floats  # by a rule
+    labels: Floats  # of all criteria together
+    rater_kinds: Integers
+
+
+class Rows(NamedTuple):
+    """What one criterion says of them, each array of shape (n_interactions,); NaN = no label, no known outcome."""
+
+    of: Interactions
+    is_read: Flags  # whether the criterion has the interaction
     labels: Floats
     inclusion_probabilities: Floats
     rater_kinds: Integers  # values of _RATER_KINDS, 0 for others
     raters: Floats  # code of the first who gave the label
     counts_raters: Floats  # of the label
     known: Floats
-    sampling_weights: Floats
     scores: Floats  # shape (n_interactions, n_metrics); NaN = no score
 
 
@@ -126,10 +139,10 @@ def estimate_failure_rates(
         for cell, (dimension, segment) in enumerate(cells.names):
             members = cells.of(cell).astype(np.int64)
             members = members[found.is_read[members]]
-            for system in np.unique(found.systems[members]).tolist():
-                name, population = found.system_names[system]
+            for system in np.unique(found.of.systems[members]).tolist():
+                name, population = found.of.system_names[system]
                 key = {"criterion": criterion, "system": name, "population": population}
-                of_system = members[found.systems[members] == system]
+                of_system = members[found.of.systems[members] == system]
                 rows.append(
                     key
                     | {"dimension": dimension, "segment": segment}
@@ -139,37 +152,22 @@ def estimate_failure_rates(
     return pa.Table.from_pylist(rows, schema=FAILURE_RATE_SCHEMA)
 
 
-class _Interactions(NamedTuple):
-    """What fct_verdicts says of all interactions, each array of shape (n_interactions,)."""
-
-    ids: pa.Array
-    systems: Integers
-    system_names: list[tuple[str, str]]
-    clusters: Integers
-    cluster_names: list[str]
-    second_clusters: Keys
-    sampling_weights: Floats
-    is_answered: Flags
-    known: Floats  # of any criterion: an expected refusal passes
-    known_verdicts: Floats  # by a rule
-    labels: Floats  # of all criteria together
-    rater_kinds: Integers
-
-
-def _read_interactions(table: pa.Table) -> _Interactions:
+def _read_interactions(table: pa.Table) -> Interactions:
     table = table.combine_chunks()
     column = {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names}
     system_names = sorted(set(zip(column["system"].tolist(), column["population"].tolist(), strict=True)))
     codes = {name: code for code, name in enumerate(system_names)}
     cluster_names, clusters = np.unique(column["cluster_id"].astype(str), return_inverse=True)
+    second_names, second_clusters = np.unique(column["second_cluster_id"].astype(str), return_inverse=True)
     passes = (column["verdict"] == "acceptable").astype(np.float64)
-    return _Interactions(
+    return Interactions(
         table["interaction_id"].combine_chunks(),
         np.array([codes[pair] for pair in zip(column["system"], column["population"], strict=True)], dtype=np.int64),
         system_names,
         clusters.astype(np.int64),
         cluster_names.tolist(),
-        column["second_cluster_id"].astype(str),
+        second_clusters.astype(np.int64),
+        second_names.tolist(),
         _to_floats(table["sampling_weight"].combine_chunks()),
         column["verdict_rule"] != "no_answer",
         np.where(column["verdict_rule"] == "refused_as_expected", 1.0, np.nan),
@@ -179,7 +177,7 @@ def _read_interactions(table: pa.Table) -> _Interactions:
     )
 
 
-def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: _Interactions) -> Iterator[tuple[str, Rows]]:
+def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Rows]]:
     """Yield the rows of each criterion when its last batch has come, then those of the verdict."""
     current, everything = None, _Reader(known)
     reader = everything
@@ -194,13 +192,13 @@ def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: _Interactions) 
             everything.add(of_criterion)
     if current is not None:
         yield current, reader.finish()
-        yield VERDICT, everything.finish_verdict()
+        yield VERDICT, everything.finish(is_verdict=True)
 
 
 class _Reader:
     """Scores and labels by interaction, filled batch by batch."""
 
-    def __init__(self, known: _Interactions) -> None:
+    def __init__(self, known: Interactions) -> None:
         self.interactions = known
         count = len(known.ids)
         self.is_read = np.zeros(count, dtype=np.bool_)
@@ -222,34 +220,16 @@ class _Reader:
             column = self.scores.setdefault(metric, np.full(len(self.is_read), np.nan))
             column[places[own_rows]] = scores[own_rows]
 
-    def finish(self) -> Rows:
-        """Return what was read of a criterion; where there is no answer, none can be judged."""
-        known = self.interactions
-        return self._rows(self.is_read & known.is_answered, self.numbers["label"], self.rater_kinds, known.known)
-
-    def finish_verdict(self) -> Rows:
-        """Return what was read of all criteria."""
-        known = self.interactions
-        return self._rows(np.ones_like(self.is_read), known.labels, known.rater_kinds, known.known_verdicts)
-
-    def _rows(self, is_read: Flags, labels: Floats, rater_kinds: Integers, outcomes: Floats) -> Rows:
-        known = self.interactions
-        return Rows(
-            is_read,
-            known.systems,
-            known.system_names,
-            known.clusters,
-            known.cluster_names,
-            known.second_clusters,
-            labels,
-            np.where(np.isnan(labels), np.nan, self.numbers["inclusion_probability"]),
-            rater_kinds,
-            self.numbers["rater_code"],
-            self.numbers["count_raters"],
-            outcomes,
-            known.sampling_weights,
-            np.stack([self.scores[name] for name in sorted(self.scores)], axis=1),
-        )
+    def finish(self, is_verdict: bool = False) -> Rows:
+        """Return what was read of a criterion, or of all; where there is no answer, no criterion can be judged."""
+        known, numbers = self.interactions, self.numbers
+        judged = self.is_read & known.is_answered, numbers["label"], self.rater_kinds, known.known
+        everything = np.ones_like(self.is_read), known.labels, known.rater_kinds, known.known_verdicts
+        is_read, labels, rater_kinds, outcomes = everything if is_verdict else judged
+        probabilities = np.where(np.isnan(labels), np.nan, numbers["inclusion_probability"])
+        raters = numbers["rater_code"], numbers["count_raters"]
+        scores = np.stack([self.scores[name] for name in sorted(self.scores)], axis=1)
+        return Rows(known, is_read, labels, probabilities, rater_kinds, *raters, outcomes, scores)
 
 
 def _to_floats(column: pa.Array) -> Floats:
@@ -270,11 +250,11 @@ def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats,
         count = int((found.labels[is_labelled] == label).sum())
         if count < LEAST_TO_FIT:
             return f"{count} labelled {kind}; {LEAST_TO_FIT} are needed for predictions", nothing, ranks
-    with_labels = np.unique(found.clusters[is_labelled])
-    own_fold = np.full(len(found.cluster_names), -1)
-    names = [found.cluster_names[code] for code in with_labels]
+    with_labels = np.unique(found.of.clusters[is_labelled])
+    own_fold = np.full(len(found.of.cluster_names), -1)
+    names = [found.of.cluster_names[code] for code in with_labels]
     own_fold[with_labels] = hash_folds(names, COUNT_FOLDS, f"hcat cross-fit|{random_seed}")
-    fold_of_row = np.where(found.is_read, own_fold[found.clusters], -1)
+    fold_of_row = np.where(found.is_read, own_fold[found.of.clusters], -1)
     folds = np.unique(own_fold[with_labels])
     if len(folds) < 2:
         return f"labels of {len(names)} clusters; more are needed for predictions", nothing, ranks
@@ -283,7 +263,7 @@ def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats,
     ranks[is_new] = 0
     for fold in folds:
         others = is_labelled & (fold_of_row != fold)
-        weights = found.sampling_weights[others] / found.inclusion_probabilities[others]
+        weights = found.of.sampling_weights[others] / found.inclusion_probabilities[others]
         ridge = fit_ridge(found.scores[others], found.labels[others] == 0, weights)
         is_own = found.is_read & (fold_of_row == fold)
         predicted, ranked = np.zeros((2, len(found.labels)))
@@ -360,20 +340,20 @@ def estimate_cell(
     by_people = found.rater_kinds[labelled] == _RATER_KINDS["person"]
     rate, balance = FailureRate("insufficient", 0, 0, 0), None
     if len(others):
-        weights = found.sampling_weights[labelled] / found.inclusion_probabilities[labelled]
+        weights = found.of.sampling_weights[labelled] / found.inclusion_probabilities[labelled]
         if 1 < len(labelled) < len(others):
             weights, balance = _balance(found, others, labelled, weights, 1 - ranks)
         rate = estimate_failure_rate(
             found.labels[labelled] == 0,
             predictions[labelled],
-            found.clusters[labelled],
+            found.of.clusters[labelled],
             predictions[others],
-            found.clusters[others],
-            1 / weights,
+            found.of.clusters[others],
+            weights,
             confidence,
-            sampling_weights=found.sampling_weights[others],
-            label_second_clusters=found.second_clusters[labelled],
-            second_clusters=found.second_clusters[others],
+            sampling_weights=found.of.sampling_weights[others],
+            label_second_clusters=found.of.second_clusters[labelled],
+            second_clusters=found.of.second_clusters[others],
             label_raters=found.raters[labelled] if by_people.any() else None,
         )
     method, chosen, labels_only = str(rate.status), rate.chosen, rate.labels_only
@@ -408,14 +388,15 @@ def _balance(
     found: Rows, members: Integers, labelled: Integers, weights: Floats, scores: Floats
 ) -> tuple[Floats, str | None]:
     """Return the weights of labels, by band of scores where the rated answers differ, and what then is to be said."""
-    shares, parts = weights / weights.sum(), found.sampling_weights[members] / found.sampling_weights[members].sum()
+    shares, parts = weights / weights.sum(), found.of.sampling_weights[members]
+    parts = parts / parts.sum()
     of_labels, of_all = float(shares @ scores[labelled]), float(parts @ scores[members])
     moved = np.zeros(len(found.labels))
     moved[members] = -parts * (scores[members] - of_all)
     moved[labelled] += shares * (scores[labelled] - of_labels)
-    by_cluster = sum_by_cluster(moved[members], found.clusters[members])
+    by_cluster = sum_by_cluster(moved[members], found.of.clusters[members])
     error = math.sqrt(float(by_cluster @ by_cluster))
-    degrees = len(np.unique(found.clusters[labelled])) - 1
+    degrees = len(np.unique(found.of.clusters[labelled])) - 1
     p_value = 2 * float(t_tail(abs(of_labels - of_all) / error, degrees)) if error > _CONSTANT and degrees else 1.0
     if not p_value < _DIFFERENCE:
         return weights, None
@@ -437,36 +418,35 @@ def _limits(found: Rows, members: Integers, rated: Integers) -> str:
     """Return what the rate is one of, where raters or values of the second key are few."""
     said = ""
     if len(rated):
-        count = max(len(np.unique(found.raters[rated])), int(found.counts_raters[rated].max()))
+        count = max(len(np.unique(found.raters[rated])), int(np.nan_to_num(found.counts_raters[rated], nan=1).max()))
         said = "" if count >= LEAST_VALUES else f", in the eyes of {'this rater' if count == 1 else 'these raters'}"
-    seconds = np.unique(found.second_clusters[members])
-    name = _SECOND_KEYS.get(seconds[0].split("_")[0])
+    seconds = np.unique(found.of.second_clusters[members])
+    name = _SECOND_KEYS.get(found.of.second_names[seconds[0]].split("_")[0])
     return said if name is None or len(seconds) >= LEAST_VALUES else f"{said}, for {len(seconds)} {name}"
 
 
 def _rate_known(found: Rows, members: Integers, confidence: float) -> RateInterval:
     """Return the failure rate of answers whose outcomes are all known: as much as there are clusters is learnt."""
-    keys = found.clusters[members], found.second_clusters[members]
-    interval = crossed_rate_interval(found.known[members] == 0, *keys, found.sampling_weights[members], confidence)
-    return RateInterval(interval.estimate, interval.low, interval.high, interval.standard_error)
+    keys = found.of.clusters[members], found.of.second_clusters[members]
+    interval = crossed_rate_interval(found.known[members] == 0, *keys, found.of.sampling_weights[members], confidence)
+    return RateInterval(interval.estimate, interval.low, interval.high)
 
 
 def _join_known(found: Rows, members: Integers, theta: RateInterval | None, confidence: float) -> RateInterval | None:
     """Return the rate of all answers, those with a known outcome and the others, whose rate is theta."""
     if theta is None:
         return None
-    outcomes, weights = 1 - found.known[members], found.sampling_weights[members]
+    outcomes, weights = 1 - found.known[members], found.of.sampling_weights[members]
     open_share = float(weights[np.isnan(outcomes)].sum() / weights.sum())
     # what the shares of both kinds vary by cluster, each open answer failing as often as theta says
     expected = np.where(np.isnan(outcomes), theta.estimate, outcomes)
-    keys = found.clusters[members], found.second_clusters[members]
+    keys = found.of.clusters[members], found.of.second_clusters[members]
     of_shares = [mean_interval(expected, key, weights, confidence) for key in crossed_keys(*keys)]
     margin = math.sqrt(join_crossed([(each.high - each.estimate) ** 2 for each in of_shares]))
     estimate = min(1.0, max(0.0, of_shares[0].estimate))
     down = math.hypot(open_share * (theta.estimate - theta.low), margin)
     up = math.hypot(open_share * (theta.high - theta.estimate), margin)
-    error = math.hypot(open_share * theta.standard_error, of_shares[0].standard_error)
-    return RateInterval(estimate, max(0.0, estimate - down), min(1.0, estimate + up), error)
+    return RateInterval(estimate, max(0.0, estimate - down), min(1.0, estimate + up))
 
 
 def _explain(rate: FailureRate, reason: str | None, method: str) -> str:

@@ -66,7 +66,7 @@ class RateInterval:
     estimate: float
     low: float
     high: float
-    standard_error: float  # by the jackknife; 0 when the labels are all equal, where the interval still has a width
+    standard_error: float = math.nan  # by the jackknife; 0 when the labels are all equal, where there still is a width
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,8 @@ def estimate_failure_rate(
     label_clusters: Keys,
     predictions: Floats,
     clusters: Keys,
-    inclusion_probabilities: Floats | None = None,
+    label_weights: Floats | None = None,
     confidence: float = 0.95,
-    label_sampling_weights: Floats | None = None,
     sampling_weights: Floats | None = None,
     label_second_clusters: Keys | None = None,
     second_clusters: Keys | None = None,
@@ -110,8 +109,7 @@ def estimate_failure_rate(
     found = FailureRate("insufficient", count_labels, int(is_failure.sum()), count_clusters)
     if count_clusters < 2:
         return found
-    weights = np.ones(count_labels) if inclusion_probabilities is None else 1.0 / inclusion_probabilities
-    weights = weights if label_sampling_weights is None else weights * label_sampling_weights
+    weights = np.ones(count_labels) if label_weights is None else label_weights
     parts = np.full(len(predictions), 1.0) if sampling_weights is None else sampling_weights
     parts = parts / max(parts.sum(), _NEGLIGIBLE)
     interval = crossed_rate_interval(is_failure, label_clusters, label_seconds, weights, confidence, label_raters)

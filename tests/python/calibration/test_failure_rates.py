@@ -225,7 +225,7 @@ def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> No
             np.array([rows[place]["cluster_id"] for place in labelled]),
             predictions[own],
             np.array([rows[place]["cluster_id"] for place in own]),
-            np.array([rows[place]["inclusion_probability"] for place in labelled]),
+            1 / np.array([rows[place]["inclusion_probability"] for place in labelled]),
             label_second_clusters=np.array(labelled),
             second_clusters=np.array(own),
         )
