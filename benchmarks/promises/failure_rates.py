@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
 
 import numpy as np
 
-from benchmarks.promises.common import (
-    Promise,
-    equal_sizes,
-    failure_probabilities,
-    heavy_sizes,
-    promise_of_share,
-    zipf_sizes,
-)
-from benchmarks.promises.intervals import COVERAGE_HIGH, COVERAGE_LOW
+from benchmarks.promises.common import Promise, failure_probabilities, promise_of_share
+from benchmarks.promises.intervals import COVERAGE_HIGH, COVERAGE_LOW, SIZES
+from hcat.calibration.failure_rates import Interactions, Rows, estimate_cell, predict_failures
 from hcat.statistics.arrays import Integers
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
 PROMISE = "A 95 % interval of fct_failure_rates covers the true failure rate"
-SIZES: Final[dict[str, Callable[[np.random.Generator, int], Integers]]] = {
-    "clusters of equal size": equal_sizes,
-    "Zipf clusters": zipf_sizes,
-    "log-normal clusters": heavy_sizes,
-}
 COUNT_CLUSTERS = 300
 COUNTS_LABELLED = (12, 24, 60)
 RATES = ((0.02, 0.3), (0.1, 0.3), (0.3, 0.3), (0.3, 0.7))
@@ -41,7 +29,27 @@ def measure(count_runs: int, seed: int) -> list[Promise]:
                 random = np.random.default_rng([seed, number, count, round(100 * rate), round(10 * likeness), 1])
                 design = f"{count} labelled {sizes_name}, {rate:.0%} failing, likeness {likeness}"
                 found.append(_cover(random, make_sizes, count, rate, likeness, count_runs, design))
+    for count, rate in ((100, 0.18), (100, 0.3), (300, 0.18), (300, 0.3)):
+        random = np.random.default_rng([seed, count, round(100 * rate), 2])
+        design = f"{count} labels, ten times as many of answers that score above the median, {rate:.0%} failing"
+        covered = [_is_covered_without_low_scores(random, count, rate) for _ in range(count_runs)]
+        found.append(promise_of_share(PROMISE, design, covered, 0.92, 0.985))
     return found
+
+
+def _is_covered_without_low_scores(random: np.random.Generator, count_labels: int, rate: float) -> bool:
+    count, is_failing = 1_000, random.random(1_000) < rate
+    score = random.normal(0, 1, count) - 1.19 * is_failing  # AUROC .80
+    chances = np.where(score > np.median(score), 10.0, 1.0)
+    rows = random.choice(count, count_labels, replace=False, p=chances / chances.sum())
+    labels, nothing, zeros, ones = np.full(count, np.nan), np.full(count, np.nan), np.zeros(count, int), np.ones(count)
+    labels[rows] = ~is_failing[rows]
+    single = np.arange(count), [str(row) for row in range(count)]
+    known = Interactions(None, zeros, [("", "")], *single, *single, ones, ones > 0, nothing, nothing, labels, zeros)
+    read = Rows(known, ones > 0, labels, ones * count_labels / count, zeros, ones, ones, nothing, score[:, None])
+    reason, predictions, ranks = predict_failures(read, 1)
+    found = estimate_cell(read, np.arange(count), predictions, ranks, reason, 0.95)
+    return bool(found["failure_rate_lower"] <= rate <= found["failure_rate_upper"])
 
 
 def _cover(

@@ -99,13 +99,9 @@ united as (
         'verdict' as criterion,
         bounded.system, bounded.population, bounded.dimension, bounded.segment,
         if(bounded.count_judged > 0, 'verdicts', 'insufficient') as method,
-        'rules decide '
-        || bounded.count_known_outcomes
-        || ', raters '
-        || bounded.count_labels
-        || ' and scores the rest of '
-        || bounded.count_judged || ' verdicts; ' || (bounded.count_interactions - bounded.count_judged)
-        || ' answers are not decided' as message,
+        'rules decide ' || bounded.count_known_outcomes || ', raters ' || bounded.count_labels
+        || ' and scores the rest of ' || bounded.count_judged || ' verdicts; '
+        || (bounded.count_interactions - bounded.count_judged) || ' answers are not decided' as message,
         bounded.count_failing || ' of ' || bounded.count_judged || ' judged answers fail; of all, '
         || round(100 * bounded.failure_rate)::integer || ' % (' || round(100 * bounded.failure_rate_lower)::integer
         || ' % to ' || round(100 * bounded.failure_rate_upper)::integer || ' %)' as statement,
@@ -113,9 +109,7 @@ united as (
         bounded.count_labels_by_people, bounded.count_labels_by_language_models, bounded.count_failures,
         bounded.count_clusters, bounded.effective_n, bounded.failure_rate, bounded.failure_rate_lower,
         bounded.failure_rate_upper,
-        null as labels_only_rate,
-        null as power_tuning,
-        null as width_ratio
+        null as labels_only_rate, null as power_tuning, null as width_ratio
     from bounded
     left join estimated
         on

@@ -51,6 +51,8 @@ final as (
         labels.inclusion_probability,
         labels.is_audit,
         labels.rater_kind,
+        labels.rater_code,
+        labels.count_raters,
         labels.rated_at,
         coalesce(left(labels.rated_at::date::string, 7), 'unknown') as rated_month
     from evaluations

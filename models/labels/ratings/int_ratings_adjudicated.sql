@@ -33,7 +33,9 @@ first_passes as (
             partition by interaction_id, rater, criterion
             order by rating_pass asc, rated_at desc nulls last, guideline_version desc, record_id asc
         ) as look,
-        {{ rank_of_rater_kind('rater_kind') }} as kind_rank
+        {{ rank_of_rater_kind('rater_kind') }} as kind_rank,
+        -- statistics need to know who rated, but not the name
+        dense_rank() over (order by rater) as rater_code
     from ratings
 ),
 
@@ -61,14 +63,13 @@ counted as (
         criterion,
         accept_from,
         min(rater_kind) as rater_kind,
+        min(rater_code) as rater_code,
         count(*) as count_raters,
         avg(scale_point) as mean_scale_point,
         avg(is_accepting::integer) as share_accepting,
         -- The most frequent point on either side; the lower one of equally frequent points.
         mode() within group (order by scale_point) filter (where is_accepting) as accepting_point,
         mode() within group (order by scale_point) filter (where not is_accepting) as rejecting_point,
-        max(guideline_version) as guideline_version,
-        max(review_round) as review_round,
         max(rated_at) as rated_at,
         -- An interaction with a targeted rating no longer belongs to the random sample.
         bool_and(sampling = 'audit') as is_audit,
@@ -104,8 +105,6 @@ final as (
         criterion,
         rule,
         label_status,
-        guideline_version,
-        review_round,
         accept_from,
         -- A point of the scale on the side of the label.
         case
@@ -117,6 +116,7 @@ final as (
         end::integer as scale_point,
         is_accepted::integer as label,
         rater_kind,
+        rater_code,
         count_raters,
         mean_scale_point,
         share_accepting,

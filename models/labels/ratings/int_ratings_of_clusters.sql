@@ -8,10 +8,7 @@ with ratings as (
 ),
 
 interactions as (
-    select
-        interaction_id,
-        cluster_id
-    from {{ ref('hcat', 'int_interactions') }}
+    select interaction_id, cluster_id from {{ ref('hcat', 'int_interactions') }}
 ),
 
 passes as (

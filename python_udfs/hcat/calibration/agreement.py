@@ -22,7 +22,7 @@ Sampling. Dempster, Laird and Rubin (1977), JRSS B 39, 1-38.
 
 from __future__ import annotations
 
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -179,17 +179,8 @@ def _estimate(statistic: str, units: _Units, level: Level, chance: str, count_dr
     """Return the figure and its percentile interval (Efron 1979)."""
     count_clusters = len(units.tables)
     point = float(_measure(units.tables.sum(axis=0)[None], units.points, level, chance)[0])
-    found = Agreement(
-        statistic,
-        "estimated",
-        point,
-        "too_few_clusters",
-        None,
-        None,
-        units.count_units,
-        units.count_ratings,
-        count_clusters,
-    )
+    counts = units.count_units, units.count_ratings, count_clusters
+    found = Agreement(statistic, "estimated", point, "too_few_clusters", None, None, *counts)
     if np.isnan(point):
         return found._replace(status="no_variation", value=None, interval_status="no_estimate")
     if count_clusters < MINIMUM_CLUSTERS:
@@ -266,6 +257,24 @@ def report_rater(ratings: Floats, clusters: Integers, rater: int) -> RaterReport
         agreement_of_others=of_others,
         disagrees_with_everyone=met.high < min(of_others, everywhere),
     )
+
+
+def compare_strictness(ratings: Floats, accept_from: int | None) -> list[dict[str, Any]]:
+    """Return how many answers each rater fails, and the chance of such a gap among raters who are alike (Pearson).
+
+    Answers are dealt at random, so that shares of raters without a single common answer can be compared.
+    """
+    from scipy.stats import chi2_contingency
+
+    if accept_from is None:
+        return [{}] * ratings.shape[1]
+    failed, rated = (ratings < accept_from).sum(axis=0), (~np.isnan(ratings)).sum(axis=0)
+    differs = len(rated) > 1 and 0 < failed.sum() < rated.sum()
+    chance = float(chi2_contingency([failed, rated - failed], correction=False).pvalue) if differs else None
+    return [
+        {"count_failed": int(one), "share_failed": one / every, "chance_of_gap": chance}
+        for one, every in zip(failed, rated, strict=True)
+    ]
 
 
 class DawidSkene(NamedTuple):

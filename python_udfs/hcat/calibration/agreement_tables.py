@@ -18,6 +18,7 @@ from hcat.calibration.agreement import (
     COUNT_DRAWS,
     Agreement,
     cohen_kappa,
+    compare_strictness,
     dawid_skene,
     fleiss_kappa,
     krippendorff_alpha,
@@ -60,6 +61,9 @@ RATER_SCHEMA = pa.schema(
         ("kappa", pa.float64()),
         ("agreement_of_others", pa.float64()),
         ("disagrees_with_everyone", pa.bool_()),
+        ("count_failed", pa.int64()),
+        ("share_failed", pa.float64()),
+        ("chance_of_gap", pa.float64()),
     ]
 )
 
@@ -93,7 +97,9 @@ class _Criterion(NamedTuple):
         return {"criterion": self.name, "rater_kind": self.kind}
 
 
-def measure_raters(ratings: pa.Table, rules: pa.Table, random_seed: int, count_draws: int = COUNT_DRAWS) -> pa.Table:
+def measure_raters(
+    ratings: pa.Table, rules: pa.Table, targets: pa.Table, random_seed: int, count_draws: int = COUNT_DRAWS
+) -> pa.Table:
     """Return the agreement of raters, a report of each rater, and the labels that a model of raters decides.
 
     Parameters
@@ -102,6 +108,8 @@ def measure_raters(ratings: pa.Table, rules: pa.Table, random_seed: int, count_d
         int_ratings_of_clusters, ordered by its key.
     rules : Table
         criterion, rule.
+    targets : Table
+        criterion, accept_from: the point of the scale from which a rating accepts.
     random_seed, count_draws : int
         Bootstrap over whole clusters.
 
@@ -113,7 +121,7 @@ def measure_raters(ratings: pa.Table, rules: pa.Table, random_seed: int, count_d
     return stack_parts(
         {
             "agreement": measure_agreement(ratings, random_seed, count_draws),
-            "reports": report_raters(ratings),
+            "reports": report_raters(ratings, targets),
             "labels": adjudicate_by_model(ratings, rules),
         }
     )
@@ -152,12 +160,15 @@ def _between_raters(ratings: Floats, clusters: Integers, draws: dict[str, Any]) 
     ]
 
 
-def report_raters(ratings: pa.Table) -> pa.Table:
-    """Return one row per (criterion, rater) that compares the rater with the majority of the others of this kind."""
+def report_raters(ratings: pa.Table, targets: pa.Table) -> pa.Table:
+    """Return one row per (criterion, rater) that compares the rater with the others of this kind."""
+    accept_from = {row["criterion"]: row["accept_from"] for row in targets.to_pylist()}
     rows = [
-        criterion.head | {"rater": rater} | report_rater(criterion.first, criterion.clusters, column)._asdict()
+        criterion.head | {"rater": rater} | report_rater(criterion.first, criterion.clusters, column)._asdict() | failed
         for criterion in _read_criteria(ratings)
-        for column, rater in enumerate(criterion.raters)
+        for column, (rater, failed) in enumerate(
+            zip(criterion.raters, compare_strictness(criterion.first, accept_from.get(criterion.name)), strict=True)
+        )
     ]
     return pa.Table.from_pylist(rows, schema=RATER_SCHEMA)
 

@@ -8,6 +8,12 @@ Some outcomes are known without a label: a rule decides them. With b the weighte
 outcome and k the failure rate of the others, the rate is (1 - b) k + b theta, theta that of the answers without one.
 Its limits add, in squares, what theta does not know and how much b and k vary by cluster (Zou and Donner 2008).
 
+Rates know two keys of siblings, and people as raters (:mod:`hcat.statistics.clustered`): what raters owe to their own
+strictness is added to the variance by cluster and document. A few raters, or documents, are named in the statement.
+
+Whether an answer was rated may depend on its score, though no plan says so. Where the scores of the rated answers show
+it, the labels of each band of scores stand for all answers of the band (post-stratification, Holt and Smith 1979).
+
 In memory are the scores of all metrics that people calibrate, and four bytes per (interaction, dimension).
 """
 
@@ -23,8 +29,9 @@ import pyarrow.compute as pc
 
 from hcat.calibration.calibrators import COUNT_FOLDS
 from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.clustered import mean_interval, rate_interval
-from hcat.statistics.clusters import hash_folds
+from hcat.statistics.clustered import LEAST_VALUES, crossed_keys, crossed_rate_interval, join_crossed, mean_interval
+from hcat.statistics.clusters import hash_folds, sum_by_cluster
+from hcat.statistics.intervals import t_tail
 from hcat.statistics.memberships import find_places, read_memberships
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, estimate_failure_rate
 
@@ -40,8 +47,8 @@ FAILURE_RATE_SCHEMA: Final = pa.schema(
         *((name, pa.float64()) for name in ("labels_only_rate", "power_tuning", "width_ratio")),
     ]
 )
-#: Failures, and passes, below which no predictor is fitted: a fold then learns from twenty of each.
-LEAST_TO_FIT: Final = 25
+#: Failures, and passes, below which no predictor is fitted: a fold then learns from about four of each.
+LEAST_TO_FIT: Final = 5
 #: Penalty of the ridge in labels: that many, of each standardised score, pull its slope towards zero.
 PENALTY: Final = 1.0
 
@@ -49,25 +56,46 @@ PENALTY: Final = 1.0
 _SAME_RATE: Final = 0.005
 #: Standard deviations below it are those of a constant.
 _CONSTANT: Final = 1e-9
+#: P-value below which scores of rated answers differ from those of all, and number of bands of scores.
+_DIFFERENCE: Final = 0.01
+_COUNT_BANDS: Final = 5
+#: Words for the values of a second key, whose ids begin with them.
+_SECOND_KEYS: Final = {"document": "documents", "day": "days", "tag": "values of the tag"}
 #: All things considered: every metric predicts it.
 VERDICT: Final = "verdict"
-_LABEL_COLUMNS: Final = ("label", "inclusion_probability")
+_LABEL_COLUMNS: Final = ("label", "inclusion_probability", "rater_code", "count_raters")
 _RATER_KINDS: Final = {"person": 1, "language_model": 2}
 
 
-class Rows(NamedTuple):
-    """All interactions of one criterion, each array of shape (n_interactions,); NaN = no label, no known outcome."""
+class Interactions(NamedTuple):
+    """What fct_verdicts says of all interactions, each array of shape (n_interactions,)."""
 
-    is_read: Flags  # whether the criterion has the interaction
+    ids: pa.Array
     systems: Integers  # codes of (system, population)
     system_names: list[tuple[str, str]]
     clusters: Integers
     cluster_names: list[str]
+    second_clusters: Integers
+    second_names: list[str]
+    sampling_weights: Floats
+    is_answered: Flags
+    known: Floats  # of any criterion: an expected refusal passes
+    known_verdicts: Floats  # by a rule
+    labels: Floats  # of all criteria together
+    rater_kinds: Integers
+
+
+class Rows(NamedTuple):
+    """What one criterion says of them, each array of shape (n_interactions,); NaN = no label, no known outcome."""
+
+    of: Interactions
+    is_read: Flags  # whether the criterion has the interaction
     labels: Floats
     inclusion_probabilities: Floats
     rater_kinds: Integers  # values of _RATER_KINDS, 0 for others
+    raters: Floats  # code of the first who gave the label
+    counts_raters: Floats  # of the label
     known: Floats
-    sampling_weights: Floats
     scores: Floats  # shape (n_interactions, n_metrics); NaN = no score
 
 
@@ -84,12 +112,13 @@ def estimate_failure_rates(
     Parameters
     ----------
     interactions : Table
-        fct_verdicts, each interaction once: interaction_id, cluster_id, system, population, sampling_weight,
-        verdict, verdict_rule, decided_by, human_label (what raters say, all things considered), label_rater_kind.
+        fct_verdicts, each interaction once: interaction_id, cluster_id, second_cluster_id, system, population,
+        sampling_weight, verdict, verdict_rule, decided_by, human_label (what raters say, all things considered),
+        label_rater_kind.
     evaluations : iterable of RecordBatch
         criterion, metric_name, interaction_id, raw_score (null = the metric gave none), label (1 = raters accept,
-        null = none), inclusion_probability (of the label), rater_kind (of the label). Ordered by criterion and
-        metric_name, one row per metric and interaction. Read once.
+        null = none), inclusion_probability, rater_kind, rater_code and count_raters (of the label). Ordered by
+        criterion and metric_name, one row per metric and interaction. Read once.
     segments : iterable of RecordBatch
         interaction_id, dimension, segment, in any order; the whole of a system is `all`, `all`. Read first, and once.
     confidence : float
@@ -106,52 +135,39 @@ def estimate_failure_rates(
     cells = read_memberships(segments, known.ids)
     rows: list[dict[str, Any]] = []
     for criterion, found in _read_criteria(evaluations, known):
-        reason, predictions = predict_failures(found, random_seed)
+        reason, predictions, ranks = predict_failures(found, random_seed)
         for cell, (dimension, segment) in enumerate(cells.names):
             members = cells.of(cell).astype(np.int64)
             members = members[found.is_read[members]]
-            for system in np.unique(found.systems[members]).tolist():
-                name, population = found.system_names[system]
+            for system in np.unique(found.of.systems[members]).tolist():
+                name, population = found.of.system_names[system]
                 key = {"criterion": criterion, "system": name, "population": population}
-                of_system = members[found.systems[members] == system]
+                of_system = members[found.of.systems[members] == system]
                 rows.append(
                     key
                     | {"dimension": dimension, "segment": segment}
-                    | _estimate(found, of_system, predictions, reason, confidence)
+                    | estimate_cell(found, of_system, predictions, ranks, reason, confidence)
                 )
     rows.sort(key=lambda row: [row[name] for name in FAILURE_RATE_SCHEMA.names[:5]])
     return pa.Table.from_pylist(rows, schema=FAILURE_RATE_SCHEMA)
 
 
-class _Interactions(NamedTuple):
-    """What fct_verdicts says of all interactions, each array of shape (n_interactions,)."""
-
-    ids: pa.Array
-    systems: Integers
-    system_names: list[tuple[str, str]]
-    clusters: Integers
-    cluster_names: list[str]
-    sampling_weights: Floats
-    is_answered: Flags
-    known: Floats  # of any criterion: an expected refusal passes
-    known_verdicts: Floats  # by a rule
-    labels: Floats  # of all criteria together
-    rater_kinds: Integers
-
-
-def _read_interactions(table: pa.Table) -> _Interactions:
+def _read_interactions(table: pa.Table) -> Interactions:
     table = table.combine_chunks()
     column = {name: table[name].to_numpy(zero_copy_only=False) for name in table.column_names}
     system_names = sorted(set(zip(column["system"].tolist(), column["population"].tolist(), strict=True)))
     codes = {name: code for code, name in enumerate(system_names)}
     cluster_names, clusters = np.unique(column["cluster_id"].astype(str), return_inverse=True)
+    second_names, second_clusters = np.unique(column["second_cluster_id"].astype(str), return_inverse=True)
     passes = (column["verdict"] == "acceptable").astype(np.float64)
-    return _Interactions(
+    return Interactions(
         table["interaction_id"].combine_chunks(),
         np.array([codes[pair] for pair in zip(column["system"], column["population"], strict=True)], dtype=np.int64),
         system_names,
         clusters.astype(np.int64),
         cluster_names.tolist(),
+        second_clusters.astype(np.int64),
+        second_names.tolist(),
         _to_floats(table["sampling_weight"].combine_chunks()),
         column["verdict_rule"] != "no_answer",
         np.where(column["verdict_rule"] == "refused_as_expected", 1.0, np.nan),
@@ -161,7 +177,7 @@ def _read_interactions(table: pa.Table) -> _Interactions:
     )
 
 
-def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: _Interactions) -> Iterator[tuple[str, Rows]]:
+def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Rows]]:
     """Yield the rows of each criterion when its last batch has come, then those of the verdict."""
     current, everything = None, _Reader(known)
     reader = everything
@@ -176,13 +192,13 @@ def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: _Interactions) 
             everything.add(of_criterion)
     if current is not None:
         yield current, reader.finish()
-        yield VERDICT, everything.finish_verdict()
+        yield VERDICT, everything.finish(is_verdict=True)
 
 
 class _Reader:
     """Scores and labels by interaction, filled batch by batch."""
 
-    def __init__(self, known: _Interactions) -> None:
+    def __init__(self, known: Interactions) -> None:
         self.interactions = known
         count = len(known.ids)
         self.is_read = np.zeros(count, dtype=np.bool_)
@@ -204,31 +220,16 @@ class _Reader:
             column = self.scores.setdefault(metric, np.full(len(self.is_read), np.nan))
             column[places[own_rows]] = scores[own_rows]
 
-    def finish(self) -> Rows:
-        """Return what was read of a criterion; where there is no answer, none can be judged."""
-        known = self.interactions
-        return self._rows(self.is_read & known.is_answered, self.numbers["label"], self.rater_kinds, known.known)
-
-    def finish_verdict(self) -> Rows:
-        """Return what was read of all criteria."""
-        known = self.interactions
-        return self._rows(np.ones_like(self.is_read), known.labels, known.rater_kinds, known.known_verdicts)
-
-    def _rows(self, is_read: Flags, labels: Floats, rater_kinds: Integers, outcomes: Floats) -> Rows:
-        known = self.interactions
-        return Rows(
-            is_read,
-            known.systems,
-            known.system_names,
-            known.clusters,
-            known.cluster_names,
-            labels,
-            np.where(np.isnan(labels), np.nan, self.numbers["inclusion_probability"]),
-            rater_kinds,
-            outcomes,
-            known.sampling_weights,
-            np.stack([self.scores[name] for name in sorted(self.scores)], axis=1),
-        )
+    def finish(self, is_verdict: bool = False) -> Rows:
+        """Return what was read of a criterion, or of all; where there is no answer, no criterion can be judged."""
+        known, numbers = self.interactions, self.numbers
+        judged = self.is_read & known.is_answered, numbers["label"], self.rater_kinds, known.known
+        everything = np.ones_like(self.is_read), known.labels, known.rater_kinds, known.known_verdicts
+        is_read, labels, rater_kinds, outcomes = everything if is_verdict else judged
+        probabilities = np.where(np.isnan(labels), np.nan, numbers["inclusion_probability"])
+        raters = numbers["rater_code"], numbers["count_raters"]
+        scores = np.stack([self.scores[name] for name in sorted(self.scores)], axis=1)
+        return Rows(known, is_read, labels, probabilities, rater_kinds, *raters, outcomes, scores)
 
 
 def _to_floats(column: pa.Array) -> Floats:
@@ -236,32 +237,50 @@ def _to_floats(column: pa.Array) -> Floats:
     return values
 
 
-def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats]:
-    """Return why there is no predictor, or None, and what it says of each interaction from labels of other clusters."""
+def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats, Floats]:
+    """Return why there is no predictor, or None, what it says of each interaction, and the rank of that, 0 to 1.
+
+    Both come from labels of other clusters. Ranks are those of one fold: its mean, which knows what it left out, is
+    gone. Without a predictor they are the ranks of the metric with most scores.
+    """
     is_labelled = found.is_read & ~np.isnan(found.labels) & np.isnan(found.known)
-    nothing = np.zeros(len(found.labels))
+    nothing, ranks = np.zeros(len(found.labels)), np.zeros(len(found.labels))
+    ranks[found.is_read] = _rank(-found.scores[:, np.isnan(found.scores).sum(axis=0).argmin()][found.is_read])
     for kind, label in (("failures", 0), ("passes", 1)):
         count = int((found.labels[is_labelled] == label).sum())
         if count < LEAST_TO_FIT:
-            return f"{count} labelled {kind}; {LEAST_TO_FIT} are needed for predictions", nothing
-    with_labels = np.unique(found.clusters[is_labelled])
-    own_fold = np.full(len(found.cluster_names), -1)
-    names = [found.cluster_names[code] for code in with_labels]
+            return f"{count} labelled {kind}; {LEAST_TO_FIT} are needed for predictions", nothing, ranks
+    with_labels = np.unique(found.of.clusters[is_labelled])
+    own_fold = np.full(len(found.of.cluster_names), -1)
+    names = [found.of.cluster_names[code] for code in with_labels]
     own_fold[with_labels] = hash_folds(names, COUNT_FOLDS, f"hcat cross-fit|{random_seed}")
-    fold_of_row = np.where(found.is_read, own_fold[found.clusters], -1)
+    fold_of_row = np.where(found.is_read, own_fold[found.of.clusters], -1)
     folds = np.unique(own_fold[with_labels])
     if len(folds) < 2:
-        return f"labels of {len(names)} clusters; more are needed for predictions", nothing
+        return f"labels of {len(names)} clusters; more are needed for predictions", nothing, ranks
     is_new = found.is_read & (fold_of_row < 0)
     predictions = nothing
+    ranks[is_new] = 0
     for fold in folds:
         others = is_labelled & (fold_of_row != fold)
-        weights = found.sampling_weights[others] / found.inclusion_probabilities[others]
+        weights = found.of.sampling_weights[others] / found.inclusion_probabilities[others]
         ridge = fit_ridge(found.scores[others], found.labels[others] == 0, weights)
         is_own = found.is_read & (fold_of_row == fold)
-        predictions[is_own] = ridge.predict(found.scores[is_own])
-        predictions[is_new] += ridge.predict(found.scores[is_new]) / len(folds)
-    return None, predictions
+        predicted, ranked = np.zeros((2, len(found.labels)))
+        predicted[found.is_read] = ridge.predict(found.scores[found.is_read])
+        ranked[found.is_read] = _rank(predicted[found.is_read])
+        for found_here, combined in ((predicted, predictions), (ranked, ranks)):
+            combined[is_own] = found_here[is_own]
+            combined[is_new] += found_here[is_new] / len(folds)
+    return None, predictions, ranks
+
+
+def _rank(values: Floats) -> Floats:
+    """Return the share of values below each, ties by half, shape (n,); without a value it is in the middle."""
+    from scipy.stats import rankdata
+
+    ranks = (rankdata(np.nan_to_num(values, nan=np.inf)) - 0.5) / max(len(values), 1)
+    return np.where(np.isnan(values), 0.5, ranks)
 
 
 class Ridge(NamedTuple):
@@ -311,25 +330,31 @@ def _standardise(scores: Floats, means: Floats, deviations: Floats, shares_missi
     return np.concatenate([values, absent], axis=1)
 
 
-def _estimate(
-    found: Rows, members: Integers, predictions: Floats, reason: str | None, confidence: float
+def estimate_cell(
+    found: Rows, members: Integers, predictions: Floats, ranks: Floats, reason: str | None, confidence: float
 ) -> dict[str, Any]:
     """Return the columns of one cell but for its key."""
     is_known = ~np.isnan(found.known[members])
     others, by_rule = members[~is_known], members[is_known]
     labelled = others[~np.isnan(found.labels[others])]
-    rate = FailureRate("insufficient", 0, 0, 0)
+    by_people = found.rater_kinds[labelled] == _RATER_KINDS["person"]
+    rate, balance = FailureRate("insufficient", 0, 0, 0), None
     if len(others):
+        weights = found.of.sampling_weights[labelled] / found.inclusion_probabilities[labelled]
+        if 1 < len(labelled) < len(others):
+            weights, balance = _balance(found, others, labelled, weights, 1 - ranks)
         rate = estimate_failure_rate(
             found.labels[labelled] == 0,
             predictions[labelled],
-            found.clusters[labelled],
+            found.of.clusters[labelled],
             predictions[others],
-            found.clusters[others],
-            found.inclusion_probabilities[labelled],
+            found.of.clusters[others],
+            weights,
             confidence,
-            found.sampling_weights[labelled],
-            found.sampling_weights[others],
+            sampling_weights=found.of.sampling_weights[others],
+            label_second_clusters=found.of.second_clusters[labelled],
+            second_clusters=found.of.second_clusters[others],
+            label_raters=found.raters[labelled] if by_people.any() else None,
         )
     method, chosen, labels_only = str(rate.status), rate.chosen, rate.labels_only
     if len(by_rule) and not len(others):
@@ -339,12 +364,12 @@ def _estimate(
         labels_only = _join_known(found, members, labels_only, confidence)
     return {
         "method": method,
-        "message": _explain(rate, reason, method),
-        "statement": _state(rate, chosen, len(by_rule)),
+        "message": _explain(rate, reason, method) + ("" if balance is None else f"; {balance}"),
+        "statement": _state(rate, chosen, len(by_rule), _limits(found, members, labelled[by_people])),
         "count_interactions": len(members),
         "count_known_outcomes": len(by_rule),
         "count_labels": rate.count_labels,
-        "count_labels_by_people": int((found.rater_kinds[labelled] == _RATER_KINDS["person"]).sum()),
+        "count_labels_by_people": int(by_people.sum()),
         "count_labels_by_language_models": int((found.rater_kinds[labelled] == _RATER_KINDS["language_model"]).sum()),
         "count_failures": rate.count_failures,
         "count_clusters": rate.count_clusters,
@@ -359,28 +384,69 @@ def _estimate(
     }
 
 
+def _balance(
+    found: Rows, members: Integers, labelled: Integers, weights: Floats, scores: Floats
+) -> tuple[Floats, str | None]:
+    """Return the weights of labels, by band of scores where the rated answers differ, and what then is to be said."""
+    shares, parts = weights / weights.sum(), found.of.sampling_weights[members]
+    parts = parts / parts.sum()
+    of_labels, of_all = float(shares @ scores[labelled]), float(parts @ scores[members])
+    moved = np.zeros(len(found.labels))
+    moved[members] = -parts * (scores[members] - of_all)
+    moved[labelled] += shares * (scores[labelled] - of_labels)
+    by_cluster = sum_by_cluster(moved[members], found.of.clusters[members])
+    error = math.sqrt(float(by_cluster @ by_cluster))
+    degrees = len(np.unique(found.of.clusters[labelled])) - 1
+    p_value = 2 * float(t_tail(abs(of_labels - of_all) / error, degrees)) if error > _CONSTANT and degrees else 1.0
+    if not p_value < _DIFFERENCE:
+        return weights, None
+    edges = np.quantile(scores[members], np.arange(1, _COUNT_BANDS) / _COUNT_BANDS)
+    bands = np.searchsorted(edges, scores, side="right")
+    # a band without a label joins the next one that has some, else the last
+    with_labels = np.unique(bands[labelled])
+    bands = np.minimum(np.searchsorted(with_labels, bands), len(with_labels) - 1)
+    due, given = sum_by_cluster(parts, bands[members]), sum_by_cluster(shares, bands[labelled])
+    difference = (of_labels - of_all) / max(1 - len(labelled) / len(members), _CONSTANT)
+    chance = "p < .001" if p_value < 0.001 else f"p = {p_value:.3f}".replace("0.", ".")
+    return weights * (due / given)[bands[labelled]], (
+        f"rated answers score {abs(difference):.2f} {'higher' if difference > 0 else 'lower'} than the others "
+        f"({chance}): labels are weighted by band of scores"
+    )
+
+
+def _limits(found: Rows, members: Integers, rated: Integers) -> str:
+    """Return what the rate is one of, where raters or values of the second key are few."""
+    said = ""
+    if len(rated):
+        count = max(len(np.unique(found.raters[rated])), int(np.nan_to_num(found.counts_raters[rated], nan=1).max()))
+        said = "" if count >= LEAST_VALUES else f", in the eyes of {'this rater' if count == 1 else 'these raters'}"
+    seconds = np.unique(found.of.second_clusters[members])
+    name = _SECOND_KEYS.get(found.of.second_names[seconds[0]].split("_")[0])
+    return said if name is None or len(seconds) >= LEAST_VALUES else f"{said}, for {len(seconds)} {name}"
+
+
 def _rate_known(found: Rows, members: Integers, confidence: float) -> RateInterval:
     """Return the failure rate of answers whose outcomes are all known: as much as there are clusters is learnt."""
-    interval = rate_interval(
-        found.known[members] == 0, found.clusters[members], found.sampling_weights[members], confidence
-    )
-    return RateInterval(interval.estimate, interval.low, interval.high, interval.standard_error, "score")
+    keys = found.of.clusters[members], found.of.second_clusters[members]
+    interval = crossed_rate_interval(found.known[members] == 0, *keys, found.of.sampling_weights[members], confidence)
+    return RateInterval(interval.estimate, interval.low, interval.high)
 
 
 def _join_known(found: Rows, members: Integers, theta: RateInterval | None, confidence: float) -> RateInterval | None:
     """Return the rate of all answers, those with a known outcome and the others, whose rate is theta."""
     if theta is None:
         return None
-    outcomes, weights = 1 - found.known[members], found.sampling_weights[members]
+    outcomes, weights = 1 - found.known[members], found.of.sampling_weights[members]
     open_share = float(weights[np.isnan(outcomes)].sum() / weights.sum())
     # what the shares of both kinds vary by cluster, each open answer failing as often as theta says
     expected = np.where(np.isnan(outcomes), theta.estimate, outcomes)
-    of_shares = mean_interval(expected, found.clusters[members], weights, confidence)
-    estimate = min(1.0, max(0.0, of_shares.estimate))
-    down = math.hypot(open_share * (theta.estimate - theta.low), of_shares.estimate - of_shares.low)
-    up = math.hypot(open_share * (theta.high - theta.estimate), of_shares.high - of_shares.estimate)
-    error = math.hypot(open_share * theta.standard_error, of_shares.standard_error)
-    return RateInterval(estimate, max(0.0, estimate - down), min(1.0, estimate + up), error, theta.method)
+    keys = found.of.clusters[members], found.of.second_clusters[members]
+    of_shares = [mean_interval(expected, key, weights, confidence) for key in crossed_keys(*keys)]
+    margin = math.sqrt(join_crossed([(each.high - each.estimate) ** 2 for each in of_shares]))
+    estimate = min(1.0, max(0.0, of_shares[0].estimate))
+    down = math.hypot(open_share * (theta.estimate - theta.low), margin)
+    up = math.hypot(open_share * (theta.high - theta.estimate), margin)
+    return RateInterval(estimate, max(0.0, estimate - down), min(1.0, estimate + up))
 
 
 def _explain(rate: FailureRate, reason: str | None, method: str) -> str:
@@ -404,7 +470,7 @@ def _explain(rate: FailureRate, reason: str | None, method: str) -> str:
     return f"with predictions the interval would be {rate.width_ratio:.2f} as wide: not worth it"
 
 
-def _state(rate: FailureRate, chosen: RateInterval | None, count_known: int) -> str | None:
+def _state(rate: FailureRate, chosen: RateInterval | None, count_known: int, limits: str) -> str | None:
     """Return the rate in one line, or None without one."""
     if chosen is None:
         return None
@@ -412,10 +478,10 @@ def _state(rate: FailureRate, chosen: RateInterval | None, count_known: int) -> 
     of_all = f"{100 * chosen.estimate:.0f} % ({bounds})"
     counted = f"{rate.count_failures} of {rate.count_labels}"
     if count_known and not rate.count_labels:
-        return f"a rule decides all {count_known}: {of_all} failed"
+        return f"a rule decides all {count_known}: {of_all} failed{limits}"
     if count_known:
-        return f"{counted} labelled answers failed, a rule decides {count_known} more; of all, {of_all}"
+        return f"{counted} labelled answers failed, a rule decides {count_known} more; of all, {of_all}{limits}"
     # weights of unequal sampling, and predictions, move the rate away from the plain share
     if abs(chosen.estimate - rate.count_failures / rate.count_labels) < _SAME_RATE:
-        return f"{counted} failed, {bounds}"
-    return f"{counted} labelled answers failed; of all, {of_all}"
+        return f"{counted} failed, {bounds}{limits}"
+    return f"{counted} labelled answers failed; of all, {of_all}{limits}"

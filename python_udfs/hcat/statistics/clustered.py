@@ -25,7 +25,16 @@ freedom (Satterthwaite 1946), more where siblings add only the share phi = rho (
 rate has min(k - 1, 1 + 2 f / phi) of them, and k - 1 where f is 0. The bounds are those of Wilson (1927) on n = p (1 -
 p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis and Slud (2019) do for other variances.
 
-``python -m benchmarks.promises`` measures the coverage under uneven clusters and rare failures.
+Rows that share a document, a user or a day fail together as well, whatever their cluster. With two crossed keys A and
+B, each from :data:`LEAST_VALUES` values on, a variance is max(s_A^2, s_B^2, s_A^2 + s_B^2 - s_AB^2), AB the pairs of
+both (Cameron, Gelbach and Miller 2011), and so is 1 / n. The degrees of freedom are the smaller of the two. Of fewer
+values nothing can be said beyond them: the interval is then that of A, for these values of B.
+
+Raters are too few for that, and a rate without them is that of the ones who rated. Their variance s_R^2 - s_AR^2, on
+r - 1 degrees of freedom with r effective raters, is averaged with the variance of raters whose strictness has the
+ordinary spread of .5 in log odds, which counts as much as two more raters. It is added to the others.
+
+``python -m benchmarks.promises`` measures the coverage under uneven clusters, crossed keys and rare failures.
 """
 
 from __future__ import annotations
@@ -44,6 +53,11 @@ from hcat.statistics.intervals import t_quantile, wilson_intervals
 PRIOR_CLUSTERS: Final = 0.25
 #: Degrees of freedom beside those of the carrying clusters. Chosen among 1, 1.5, 2, 3 and 4.
 LEAST_DEGREES: Final = 1.0
+#: Values of a second key below which a rate speaks of these values alone.
+LEAST_VALUES: Final = 10
+#: Standard deviation of the log odds by which raters fail an answer, and how many raters it counts as.
+RATER_SPREAD: Final = 0.5
+PRIOR_RATERS: Final = 2.0
 #: A cluster with more than this share of the rows is said to dominate them: the others say little about it.
 DOMINANT_SHARE: Final = 0.2
 
@@ -64,6 +78,7 @@ class ClusteredInterval(NamedTuple):
     effective_clusters: float  # Kish's number, in [1, count_clusters]
     degrees: float  # of freedom of the interval, at most effective_clusters - 1
     largest_share: float  # of the weight, that the largest cluster holds, in (0, 1]
+    of_raters: float = 0.0  # variance that is due to the choice of raters, beside standard_error^2
 
 
 def rate_interval(
@@ -71,24 +86,23 @@ def rate_interval(
     clusters: npt.ArrayLike,
     weights: Floats | None = None,
     confidence: float = 0.95,
-    uncertainty: Floats | None = None,
 ) -> ClusteredInterval:
     """Return the weighted share of hits with its interval by cluster."""
-    rows = _summarise(np.asarray(is_hit, dtype=np.float64), clusters, weights, confidence, uncertainty)
+    rows = _summarise(np.asarray(is_hit, dtype=np.float64), clusters, weights, confidence)
     share, codes = rows.mean, rows.codes
     is_failing = sum_by_cluster(is_hit.astype(np.float64), codes) > 0
     is_passing = sum_by_cluster((~is_hit).astype(np.float64), codes) > 0
     carrying = min(_kish_of(rows.weight_by_cluster[is_failing]), _kish_of(rows.weight_by_cluster[is_passing]))
     # rows of equal weight that would vary as these do without clusters, and the siblings that one of them meets
     # summed exactly, so that the order of the rows moves no bit
-    observed = math.fsum((rows.uncertain_residuals**2).tolist()) / rows.weight_by_cluster.sum() ** 2
-    variation, siblings = share * (1 - share), rows.uncertain_rows / rows.uncertain_clusters
-    without_clusters = (observed + variation / rows.uncertain_rows) / 2
-    uncertain_rows = variation / without_clusters if variation > 0 else rows.uncertain_rows
+    observed = math.fsum((rows.residuals**2).tolist()) / rows.weight_by_cluster.sum() ** 2
+    variation, siblings = share * (1 - share), rows.effective_rows / rows.effective_clusters
+    without_clusters = (observed + variation / rows.effective_rows) / 2
+    equal_rows = variation / without_clusters if variation > 0 else rows.effective_rows
     carriers = np.array([carrying])
     likeness, showing = _likeness(rows, share, is_failing, is_passing)
     design_effect = design_effects(np.array([siblings]), np.array([likeness]), np.array([showing]))
-    effective = effective_rows(np.array([share]), np.array([rows.variance]), np.array([uncertain_rows]), design_effect)
+    effective = effective_rows(np.array([share]), np.array([rows.variance]), np.array([equal_rows]), design_effect)
     degrees = degrees_of_rates(np.array([rows.effective_clusters]), carriers, design_effect)
     low, high = rate_bounds(np.array([share]), effective, degrees, confidence)
     return rows.interval(float(low[0]), float(high[0]), float(effective[0]), float(degrees[0]))
@@ -102,6 +116,60 @@ def mean_interval(
     error, effective = np.array([np.sqrt(rows.variance)]), np.array([rows.effective_clusters])
     low, high = mean_bounds(np.array([rows.mean]), error, effective - 1, confidence)
     return rows.interval(float(low[0]), float(high[0]), np.nan, rows.effective_clusters - 1)
+
+
+def crossed_rate_interval(
+    is_hit: Flags,
+    clusters: npt.ArrayLike,
+    second_clusters: npt.ArrayLike,
+    weights: Floats | None = None,
+    confidence: float = 0.95,
+    raters: npt.ArrayLike | None = None,
+) -> ClusteredInterval:
+    """Return the weighted share of hits with its interval by two crossed keys, and by raters where they are several."""
+    found = [rate_interval(is_hit, key, weights, confidence) for key in crossed_keys(clusters, second_clusters)]
+    rate = found[0].estimate
+    effective_n = 1 / join_crossed([1 / each.effective_n for each in found])
+    degrees = min(each.degrees for each in found[:2])
+    of_raters = 0.0
+    if raters is not None and len(np.unique(raters)) > 1:
+        by_rater, by_pair = (rate_interval(is_hit, key, weights) for key in (raters, _pairs(clusters, raters)))
+        prior, others = (RATER_SPREAD * rate * (1 - rate)) ** 2, by_rater.effective_clusters - 1
+        excess = others * (by_rater.standard_error**2 - by_pair.standard_error**2)
+        excess += PRIOR_RATERS * prior / by_rater.effective_clusters
+        of_raters = max(0.0, excess / (PRIOR_RATERS + others))
+        degrees = min(degrees, PRIOR_RATERS + others)
+        if of_raters > 0:
+            effective_n = 1 / (1 / effective_n + of_raters / (rate * (1 - rate)))
+    low, high = rate_bounds(np.array([rate]), np.array([effective_n]), np.array([degrees]), confidence)
+    error = math.sqrt(join_crossed([each.standard_error**2 for each in found]))
+    return found[0]._replace(
+        low=float(low[0]),
+        high=float(high[0]),
+        standard_error=error,
+        effective_n=effective_n,
+        degrees=degrees,
+        of_raters=of_raters,
+    )
+
+
+def crossed_keys(clusters: npt.ArrayLike, second_clusters: npt.ArrayLike) -> list[npt.ArrayLike]:
+    """Return the first key, the second and their pairs; the first alone where the second has too few values."""
+    if len(np.unique(np.asarray(second_clusters))) < LEAST_VALUES:
+        return [clusters]
+    return [clusters, second_clusters, _pairs(clusters, second_clusters)]
+
+
+def join_crossed(variances: list[float]) -> float:
+    """Return the variance under two crossed keys from those by each of :func:`crossed_keys`."""
+    return max(*variances[:2], variances[0] + variances[1] - variances[2]) if len(variances) > 1 else variances[0]
+
+
+def _pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> Integers:
+    """Return one code for each pair of values."""
+    codes = [np.unique(np.asarray(key), return_inverse=True)[1].astype(np.int64) for key in (first, second)]
+    pairs: Integers = codes[0] * (codes[1].max() + 1) + codes[1]
+    return pairs
 
 
 def design_effects(siblings: Floats, likeness: Floats, showing: Floats) -> Floats:
@@ -150,13 +218,11 @@ class _Rows(NamedTuple):
     mean: float
     variance: float
     count_rows: int
-    uncertain_rows: float
-    uncertain_clusters: float
+    effective_rows: float
     effective_clusters: float
     codes: Integers
     weights: Floats
     residuals: Floats
-    uncertain_residuals: Floats
     weight_by_cluster: Floats
 
     @property
@@ -179,23 +245,14 @@ class _Rows(NamedTuple):
         )
 
 
-def _summarise(
-    values: Floats,
-    clusters: npt.ArrayLike,
-    weights: Floats | None,
-    confidence: float,
-    uncertainty: Floats | None = None,
-) -> _Rows:
+def _summarise(values: Floats, clusters: npt.ArrayLike, weights: Floats | None, confidence: float) -> _Rows:
     groups = np.asarray(clusters)
     weights = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
-    uncertainty = np.ones(len(values)) if uncertainty is None else np.asarray(uncertainty, dtype=np.float64)
-    if not len(values) == len(groups) == len(weights) == len(uncertainty) or not len(values):
+    if not len(values) == len(groups) == len(weights) or not len(values):
         raise ValueError(
-            "values, clusters, weights and uncertainty must have one length of at least 1, "
-            f"got {len(values)}, {len(groups)}, {len(weights)}, {len(uncertainty)}"
+            "values, clusters and weights must have one length of at least 1, "
+            f"got {len(values)}, {len(groups)}, {len(weights)}"
         )
-    if not ((uncertainty >= 0) & (uncertainty <= 1)).all() or not (uncertainty > 0).any():
-        raise ValueError("uncertainty must lie in [0, 1] and be above 0 for one row at least")
     if not (np.isfinite(weights) & (weights > 0)).all() or not np.isfinite(values).all():
         raise ValueError("values must be finite, and weights finite and above 0")
     if not 0 < confidence < 1:
@@ -206,21 +263,10 @@ def _summarise(
     # rounding must not push a mean out of the range of its values
     mean = min(float(values.max()), max(float(values.min()), float(weights @ values) / total))
     residuals = weights * (values - mean)
-    moved = ratio(sum_by_cluster(uncertainty * residuals, codes), total - by_cluster)
+    moved = ratio(sum_by_cluster(residuals, codes), total - by_cluster)
     variance = (count - 1) / count * float(moved @ moved) if count > 1 else np.nan
-    return _Rows(
-        mean,
-        variance,
-        len(values),
-        total**2 / float((uncertainty * weights) @ (uncertainty * weights)),
-        total**2 / float((sum_by_cluster(uncertainty * weights, codes) ** 2).sum()),
-        _kish_of(by_cluster),
-        codes,
-        weights,
-        residuals,
-        uncertainty * residuals,
-        by_cluster,
-    )
+    kish = total**2 / float(weights @ weights), _kish_of(by_cluster)
+    return _Rows(mean, variance, len(values), *kish, codes, weights, residuals, by_cluster)
 
 
 def _likeness(rows: _Rows, share: float, is_failing: Flags, is_passing: Flags) -> tuple[float, float]:

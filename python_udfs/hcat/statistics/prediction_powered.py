@@ -24,10 +24,13 @@ the sum of the squares, m labelled clusters. Adding the two parts before squarin
 has labelled interactions among the N. With labels that are not among the N, one row a cluster and w = 1, this is about
 the variance of PPI: lambda^2 var_N(f) / N + var_n(Y - lambda f) / n.
 
-psi_g is linear in lambda, psi_g = y_g + lambda h_g, so that lambda = - sum y_g h_g / sum h_g^2 has the smallest
-variance: the power tuning of Angelopoulos, Duchi and Zrnic 2023 (PPI++, section 6; for the mean
+psi_g is linear in lambda, psi_g / (1 - h_g) = y_g + lambda x_g, so that lambda = - sum y_g x_g / sum x_g^2 has the
+smallest variance: the power tuning of Angelopoulos, Duchi and Zrnic 2023 (PPI++, section 6; for the mean
 lambda = cov_n(Y, f) / ((1 + n / N) var(f)), to which it reduces for independent rows), by cluster, clipped to
 [0, 1].
+
+With a second key, the variance is joined from those by each key and by their pairs, as in
+:mod:`hcat.statistics.clustered`. What the choice of raters adds, no prediction takes away.
 """
 
 from __future__ import annotations
@@ -39,15 +42,14 @@ from typing import Literal
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Keys
-from hcat.statistics.clustered import rate_interval
+from hcat.statistics.clustered import crossed_keys, crossed_rate_interval, join_crossed
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.intervals import t_quantile, wilson_interval
 
 Status = Literal["prediction_powered", "labels_only", "insufficient"]
-Method = Literal["score", "normal"]
 
 #: Failures and passes (each) among the effective labels below which the labels stand alone.
-LEAST_EXPECTED = 10.0
+LEAST_EXPECTED = 5.0
 #: Width of a prediction-powered interval, over that of the labels alone, above which the labels stand alone.
 MOST_WIDTH = 0.95
 
@@ -64,8 +66,7 @@ class RateInterval:
     estimate: float
     low: float
     high: float
-    standard_error: float  # by the jackknife; 0 when the labels are all equal, where the interval still has a width
-    method: Method  # `normal`: a corrected estimate outside (0, 1), clipped
+    standard_error: float = math.nan  # by the jackknife; 0 when the labels are all equal, where there still is a width
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,51 +91,59 @@ def estimate_failure_rate(
     label_clusters: Keys,
     predictions: Floats,
     clusters: Keys,
-    inclusion_probabilities: Floats | None = None,
+    label_weights: Floats | None = None,
     confidence: float = 0.95,
-    label_sampling_weights: Floats | None = None,
     sampling_weights: Floats | None = None,
+    label_second_clusters: Keys | None = None,
+    second_clusters: Keys | None = None,
+    label_raters: Keys | None = None,
 ) -> FailureRate:
-    """Return the failure rate of what made N interactions, of which n have a label."""
-    count_labels, distinct = len(is_failure), np.unique(np.concatenate([clusters, label_clusters]))
-    codes, label_codes = (np.searchsorted(distinct, keys) for keys in (clusters, label_clusters))
-    labelled = np.bincount(label_codes, minlength=len(distinct)) > 0
-    count_clusters = int(labelled.sum())
+    """Return the failure rate of what made N interactions, of which n have a label.
+
+    Without a second key every row is its own; of raters, each label has one.
+    """
+    count_labels = len(is_failure)
+    label_seconds = np.zeros(count_labels, int) if label_second_clusters is None else label_second_clusters
+    seconds = np.zeros(len(predictions), int) if second_clusters is None else second_clusters
+    count_clusters = len(np.unique(label_clusters))
     found = FailureRate("insufficient", count_labels, int(is_failure.sum()), count_clusters)
     if count_clusters < 2:
         return found
-    weights = np.ones(count_labels) if inclusion_probabilities is None else 1.0 / inclusion_probabilities
-    weights = weights if label_sampling_weights is None else weights * label_sampling_weights
+    weights = np.ones(count_labels) if label_weights is None else label_weights
     parts = np.full(len(predictions), 1.0) if sampling_weights is None else sampling_weights
     parts = parts / max(parts.sum(), _NEGLIGIBLE)
-    interval = rate_interval(is_failure, label_codes, weights, confidence)
+    interval = crossed_rate_interval(is_failure, label_clusters, label_seconds, weights, confidence, label_raters)
     rate, shares = interval.estimate, weights / weights.sum()
-    labels_only = RateInterval(rate, interval.low, interval.high, interval.standard_error, "score")
+    labels_only = RateInterval(rate, interval.low, interval.high, interval.standard_error)
     effective_n = min(interval.effective_n, count_labels)
     found = replace(found, status="labels_only", effective_n=effective_n, labels_only=labels_only, chosen=labels_only)
+    # what the labels alone owe to the likeness of siblings, but not to raters, is independent rows as well
+    within = rate * (1 - rate) / interval.effective_n - interval.of_raters
     # clusters of equal rates leave no variance between them: a coincidence of few, and no certainty
     is_degenerate = interval.standard_error**2 <= _NEGLIGIBLE * float(shares @ shares)
-    if interval.effective_n * min(rate, 1 - rate) < LEAST_EXPECTED or is_degenerate:
+    if is_degenerate or rate * (1 - rate) * min(rate, 1 - rate) < LEAST_EXPECTED * within:
         return found
 
     mean_prediction, mean_labelled = float(parts @ predictions), float(shares @ label_predictions)
     of_labels = shares * (is_failure - rate)
     of_predictions = shares * (label_predictions - mean_labelled)
-    by_cluster = sum_by_cluster(of_labels, label_codes, len(distinct))
-    by_prediction = sum_by_cluster(parts * (predictions - mean_prediction), codes, len(distinct))
-    by_prediction -= sum_by_cluster(of_predictions, label_codes, len(distinct))
-    tuning = _tune(by_cluster, by_prediction) if interval.effective_clusters > _LEAST_TO_TUNE else 0.0
-    if tuning == 0:
+    of_all = parts * (predictions - mean_prediction)
+    # the pairs of all rows and of the labelled ones must have the same codes
+    joint = crossed_keys(np.concatenate([label_clusters, clusters]), np.concatenate([label_seconds, seconds]))
+    keys = [np.asarray(key) for key in joint[: len(crossed_keys(label_clusters, label_seconds))]]
+    by_cluster = _moves(keys[0], shares, of_labels, np.zeros(len(of_all)))
+    tuning = _tune(by_cluster, _moves(keys[0], shares, -of_predictions, of_all))
+    if tuning == 0 or interval.effective_clusters <= _LEAST_TO_TUNE:
         return replace(found, power_tuning=0.0, prediction_powered=labels_only, width_ratio=1.0)
-    if _count_carrying(of_labels - tuning * of_predictions, of_labels) < LEAST_EXPECTED:
+    influences = of_labels - tuning * of_predictions
+    if _count_carrying(influences, of_labels) < LEAST_EXPECTED:
         return found
-    left_out = sum_by_cluster(shares, label_codes, len(distinct))
-    left_out[~labelled] = 1 / count_clusters
-    moved = (by_cluster + tuning * by_prediction) / (1 - left_out)
-    error = math.sqrt((count_clusters - 1) / count_clusters * float(moved @ moved))
-    # what the labels alone owe to the likeness of siblings, this rate owes as well
-    of_labels_only = math.sqrt(rate * (1 - rate) / interval.effective_n)
-    widened = error * of_labels_only / interval.standard_error
+    moves = [_moves(key, shares, influences, tuning * of_all) for key in keys]
+    squared = join_crossed([float(moved @ moved) for moved in moves])
+    error = math.sqrt(squared + interval.of_raters)
+    # what the labels alone owe to the likeness of siblings and to raters, this rate owes as well
+    of_labels_only = math.sqrt(within + interval.of_raters)
+    widened = math.sqrt(squared * within / interval.standard_error**2 + interval.of_raters)
     degrees = np.array([interval.degrees - 1, interval.degrees])
     quantile, quantile_of_labels = t_quantile((1 + confidence) / 2, degrees).tolist()
     estimate = rate + tuning * (mean_prediction - mean_labelled)
@@ -144,8 +153,18 @@ def estimate_failure_rate(
     return found if width_ratio > MOST_WIDTH else replace(found, status="prediction_powered", chosen=powered)
 
 
+def _moves(key: Keys, shares: Floats, of_labels: Floats, of_all: Floats) -> Floats:
+    """Return how far the rate moves when each value of a key leaves: the squares add up to the variance."""
+    codes = np.unique(key, return_inverse=True)[1].astype(np.int64)
+    sums = sum_by_cluster(np.concatenate([of_labels, of_all]), codes)
+    left_out = sum_by_cluster(shares, codes[: len(shares)], len(sums))
+    count = int((left_out > 0).sum())
+    moved: Floats = math.sqrt((count - 1) / count) * sums / (1 - np.where(left_out > 0, left_out, 1 / count))
+    return moved
+
+
 def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
-    """Return the lambda in [0, 1] with the least sum (y_g + lambda h_g)^2; 0 for predictions that are all equal."""
+    """Return the lambda in [0, 1] with the least sum (y_g + lambda x_g)^2; 0 for predictions that are all equal."""
     spread = float(by_prediction @ by_prediction)
     if spread <= _NEGLIGIBLE * float(by_cluster @ by_cluster):
         return 0.0
@@ -165,6 +184,6 @@ def _interval(estimate: float, quantile: float, error: float, standard_error: fl
     # a corrected estimate may leave [0, 1], where no score interval exists
     if error > 0 and 0 < estimate < 1:
         low, high = wilson_interval(estimate, estimate * (1 - estimate) / error**2, quantile)
-        return RateInterval(estimate, low, high, standard_error, "score")
+        return RateInterval(estimate, low, high, standard_error)
     low, middle, high = np.clip([estimate - quantile * error, estimate, estimate + quantile * error], 0, 1).tolist()
-    return RateInterval(middle, low, high, standard_error, "normal")
+    return RateInterval(middle, low, high, standard_error)

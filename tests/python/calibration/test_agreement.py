@@ -2,6 +2,7 @@
 
 import krippendorff
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -12,6 +13,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_kappa_of_statsm
 
 from hcat.calibration.agreement import (
     cohen_kappa,
+    compare_strictness,
     dawid_skene,
     fleiss_kappa,
     krippendorff_alpha,
@@ -226,3 +228,14 @@ def test_dawid_skene_needs_raters_ratings_and_variation():
         assert (set(found.statuses), found.posterior, found.confusion) == ({status}, None, None)
         assert np.isnan(found.labels).all()
     assert set(dawid_skene(graded(3), maximum_iterations=2).statuses) == {"not_converged"}
+
+
+def test_raters_who_share_no_answer_are_compared_by_what_they_fail() -> None:
+    """A fails 9 of 50 and B 21 of 52: by the table of four cells, chi-squared is 6.11."""
+    ratings = np.full((102, 2), np.nan)
+    ratings[:50, 0], ratings[50:, 1] = np.arange(50) >= 9, np.arange(52) >= 21
+    found = compare_strictness(ratings, 1)
+    assert [(row["count_failed"], row["share_failed"]) for row in found] == [(9, 9 / 50), (21, 21 / 52)]
+    assert found[0]["chance_of_gap"] == found[1]["chance_of_gap"] == pytest.approx(0.0134, abs=0.0005)
+    assert compare_strictness(ratings[:50, :1], 1)[0]["chance_of_gap"] is None
+    assert compare_strictness(ratings, None) == [{}, {}]

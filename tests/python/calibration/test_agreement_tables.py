@@ -17,6 +17,7 @@ from hcat.calibration.agreement_tables import (
 )
 
 DRAWS = 50
+TARGETS = pa.table({"criterion": ["faithfulness"], "accept_from": [2]})
 
 
 def make_ratings(count: int = 30, kind: str = "person") -> pa.Table:
@@ -64,7 +65,7 @@ def test_a_rater_in_conflict_with_all_others_is_listed() -> None:
         if row["rater"] == "ben"
         for rater in ("dora", "emil", "finn")
     ]
-    reports = report_raters(pa.concat_tables([ratings, pa.Table.from_pylist(extra)]))
+    reports = report_raters(pa.concat_tables([ratings, pa.Table.from_pylist(extra)]), TARGETS)
     assert reports.schema == RATER_SCHEMA
     flagged = {row["rater"] for row in reports.to_pylist() if row["disagrees_with_everyone"]}
     assert flagged == {"cleo"}
@@ -128,4 +129,4 @@ def test_kinds_of_raters_are_compared_and_never_joined() -> None:
     (between,) = (row for row in found if row["other_rater_kind"] == "rule" and row["statistic"] == "percent_agreement")
     # the majority of the three people is ben's point: anna and cleo contradict each other
     assert (between["rater_kind"], between["value"], between["count_units"]) == ("person", 1.0, 20)
-    assert {row["rater_kind"] for row in report_raters(both).to_pylist()} == {"person", "rule"}
+    assert {row["rater_kind"] for row in report_raters(both, TARGETS).to_pylist()} == {"person", "rule"}

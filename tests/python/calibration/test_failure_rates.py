@@ -30,11 +30,14 @@ EVALUATIONS = pa.schema(
         ("label", pa.int32()),
         ("inclusion_probability", pa.float64()),
         ("rater_kind", pa.string()),
+        ("rater_code", pa.int64()),
+        ("count_raters", pa.int64()),
     ]
 )
 VERDICTS = pa.schema(
     [
         *((name, pa.string()) for name in ("interaction_id", "cluster_id", "system", "population", "verdict")),
+        ("second_cluster_id", pa.string()),
         *((name, pa.string()) for name in ("verdict_rule", "decided_by", "label_rater_kind")),
         ("sampling_weight", pa.float64()),
         ("human_label", pa.int32()),
@@ -50,7 +53,8 @@ def make_rows(count: int, share_labelled: float, seed: int, criterion: str = "fa
     rows = []
     for number in range(count):
         score = random.random()
-        is_labelled = random.random() < share_labelled
+        probability = share_labelled * (0.5 + score)
+        is_labelled = random.random() < probability
         rows.append(
             {
                 "criterion": criterion,
@@ -60,8 +64,10 @@ def make_rows(count: int, share_labelled: float, seed: int, criterion: str = "fa
                 "system": "new" if number % 3 else "old",
                 "raw_score": score,
                 "label": int(random.random() < 0.1 + 0.8 * score) if is_labelled else None,
-                "inclusion_probability": float(0.25 + score / 2) if is_labelled else None,
+                "inclusion_probability": probability if is_labelled else None,
                 "rater_kind": ("person" if number % 2 else "language_model") if is_labelled else None,
+                "rater_code": 1 if is_labelled else None,
+                "count_raters": 1 if is_labelled else None,
             }
         )
     return rows
@@ -93,6 +99,7 @@ def make_verdict(row: Row) -> Row:
     is_known = row.get("known_outcome") == 1
     return {
         **{name: row[name] for name in ("interaction_id", "cluster_id", "system")},
+        "second_cluster_id": row.get("second_cluster_id", row["interaction_id"]),
         "population": row.get("population", "test_set"),
         "verdict": "acceptable" if is_known else row.get("verdict", "undecided"),
         "verdict_rule": "refused_as_expected" if is_known else row.get("verdict_rule", "set_undecided"),
@@ -159,14 +166,16 @@ def test_rates_of_labels_by_hand() -> None:
     rows = make_rows(8, 0.0, 1)
     for number, (label, probability) in enumerate(((0, 0.5), (0, 0.5), (1, 1.0), (1, 1.0))):
         rows[2 * number] |= {"label": label, "inclusion_probability": probability, "rater_kind": "person"}
+        rows[2 * number] |= {"rater_code": number // 2, "count_raters": 1}
     for row in rows:
         row["system"] = "old"
     found = by_cell(estimate(rows))["faithfulness", "old", "all"]
     assert found["labels_only_rate"] == found["failure_rate"] == pytest.approx(2 / 3)
     assert (found["count_interactions"], found["count_labels"], found["count_labels_by_people"]) == (8, 4, 4)
     assert (found["method"], found["width_ratio"]) == ("labels_only", None)
-    assert found["message"] == "labels alone: 2 labelled failures; 25 are needed for predictions"
+    assert found["message"] == "labels alone: 2 labelled failures; 5 are needed for predictions"
     assert found["statement"].startswith("2 of 4 labelled answers failed; of all, 67 % (")
+    assert found["statement"].endswith(", in the eyes of these raters")
 
 
 def test_sampling_weights_enter_the_rate_its_error_and_the_effective_number() -> None:
@@ -216,7 +225,9 @@ def test_rates_are_those_of_the_statistics_with_cross_fitted_predictions() -> No
             np.array([rows[place]["cluster_id"] for place in labelled]),
             predictions[own],
             np.array([rows[place]["cluster_id"] for place in own]),
-            np.array([rows[place]["inclusion_probability"] for place in labelled]),
+            1 / np.array([rows[place]["inclusion_probability"] for place in labelled]),
+            label_second_clusters=np.array(labelled),
+            second_clusters=np.array(own),
         )
         row = found["faithfulness", system, segment]
         assert row["method"] == expected.status
@@ -275,10 +286,12 @@ def test_the_verdict_has_a_rate_of_its_own_in_each_population() -> None:
             row |= {"verdict": "failing", "verdict_rule": "no_answer", "decided_by": "rule"}
         else:
             row |= {"label": int(number != 2), "inclusion_probability": 1.0, "rater_kind": "person"}
+            row |= {"rater_code": 1, "count_raters": 1}
     found = {(row["population"], row["segment"]): row for row in estimate(rows, criterion="verdict")}
     assert found["production", "all"]["failure_rate"] == pytest.approx(3 / 8)
     assert found["production", "all"]["count_known_outcomes"] == 2
     assert found["production", "all"]["count_labels_by_people"] == 6
+    assert found["production", "all"]["statement"].endswith(", in the eyes of this rater")
     assert found["test_set", "all"]["failure_rate"] == 0.0
     # without an answer none can be judged by a criterion
     asked = [row for row in estimate(rows) if row["population"] == "production" and row["segment"] == "all"]
@@ -302,7 +315,7 @@ def test_every_cell_has_its_row_with_a_reason() -> None:
     ("change", "message"),
     [
         ({"raw_score": 0.5}, "the predictions add nothing to the labels"),
-        ({"label": 1}, "labels alone: 0 labelled failures; 25 are needed for predictions"),
+        ({"label": 1}, "labels alone: 0 labelled failures; 5 are needed for predictions"),
     ],
 )
 def test_without_a_clue_the_labels_stand_alone(change: Row, message: str) -> None:
@@ -312,3 +325,50 @@ def test_without_a_clue_the_labels_stand_alone(change: Row, message: str) -> Non
     row = by_cell(estimate(rows))["faithfulness", "new", "all"]
     assert (row["method"], row["message"]) == ("labels_only", message)
     assert row["failure_rate"] == row["labels_only_rate"]
+
+
+def test_what_shares_a_document_or_a_rater_says_less() -> None:
+    """Of twelve documents, or raters, half fail nearly all answers: about twelve independent facts."""
+    rows = make_rows(600, 0.4, 9)
+    for number, row in enumerate(rows):
+        row |= {"cluster_id": f"q{number}", "system": "new"}
+        if row["label"] is not None:
+            row |= {"label": int(number % 12 < 6 and number % 36 > 0), "rater_kind": "person"}
+    width: dict[str, float] = {}
+    for name, change in (
+        ("none", {}),
+        ("document", {"second_cluster_id": "document_{}"}),
+        ("rater", {"rater_code": "{}"}),
+    ):
+        changed = [
+            row | {key: value.format(number % 12) for key, value in change.items()} for number, row in enumerate(rows)
+        ]
+        for row in changed:
+            row["rater_code"] = None if row["label"] is None else int(row["rater_code"] or 0)
+        found = by_cell(estimate(changed))["faithfulness", "new", "all"]
+        width[name] = found["failure_rate_upper"] - found["failure_rate_lower"]
+    assert min(width["document"], width["rater"]) > 2.5 * width["none"]
+
+
+def test_few_documents_are_named() -> None:
+    rows = make_rows(200, 0.5, 10)
+    for number, row in enumerate(rows):
+        row["second_cluster_id"] = f"document_{number % 7}"
+    found = by_cell(estimate(rows))["faithfulness", "new", "all"]
+    assert found["statement"].endswith(", for 7 documents")
+
+
+def test_labels_that_miss_low_scores_are_weighted_by_band() -> None:
+    """Nobody rates most of the answers that score low. The labels alone would say .3 where about half fail."""
+    rows = make_rows(2000, 0.3, 11)
+    random = np.random.default_rng(11)
+    for row in rows:
+        row["inclusion_probability"] = row["label"] and None
+        is_rated = random.random() < (0.3 if row["raw_score"] > 0.5 else 0.03)
+        label = int(random.random() < 0.1 + 0.8 * row["raw_score"])
+        row |= {"label": label, "inclusion_probability": 0.2} if is_rated else {"label": None}
+        row |= {"rater_kind": "person", "rater_code": 1, "count_raters": 1} if is_rated else {"rater_kind": None}
+    found = by_cell(estimate(rows))["faithfulness", "new", "all"]
+    assert "higher than the others (p < .001): labels are weighted by band of scores" in found["message"]
+    assert found["failure_rate_lower"] < 0.5 < found["failure_rate_upper"]
+    assert abs(found["labels_only_rate"] - 0.5) < 0.12

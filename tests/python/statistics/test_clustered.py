@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
-from hcat.statistics.clustered import mean_interval, rate_interval
+from hcat.statistics.clustered import crossed_rate_interval, mean_interval, rate_interval
 from hcat.statistics.intervals import wilson_interval
 
 
@@ -60,15 +60,6 @@ def test_few_failing_clusters_do_not_show_that_siblings_differ() -> None:
     assert rate_interval(clusters < 8, clusters).high > 0.1
 
 
-def test_what_is_certain_to_be_drawn_adds_no_error() -> None:
-    is_failing, clusters = np.arange(60) % 4 == 0, np.arange(60) // 2
-    halved = rate_interval(is_failing, clusters, uncertainty=np.full(60, 0.5))
-    whole = rate_interval(is_failing, clusters)
-    assert halved.standard_error == pytest.approx(whole.standard_error / 2)
-    assert halved.high - halved.low < 0.6 * (whole.high - whole.low)
-    assert halved.effective_clusters == whole.effective_clusters
-
-
 def test_one_cluster_is_never_less_than_one_by_rounding() -> None:
     # 2.759 ** 2 / (2.759 * 2.759) is less than 1 in double precision
     found = rate_interval(np.array([True]), ["a"], np.array([2.759]))
@@ -100,10 +91,37 @@ def test_an_interval_contains_its_estimate_whatever_the_order_and_the_names(data
         ({"clusters": [1]}, "one length of at least 1"),
         ({"weights": np.array([1.0, 0.0])}, "weights finite and above 0"),
         ({"confidence": 1.0}, r"confidence must lie in \(0, 1\), got 1.0"),
-        ({"uncertainty": np.array([2.0, 1.0])}, r"uncertainty must lie in \[0, 1\]"),
-        ({"uncertainty": np.zeros(2)}, "above 0 for one row at least"),
     ],
 )
 def test_arguments_outside_their_range_are_named(changed: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         rate_interval(np.array([True, False]), **({"clusters": [1, 2]} | changed))
+
+
+def test_a_second_key_counts_its_own_siblings() -> None:
+    """Clusters are single rows, and whole documents fail: what counts are the documents."""
+    documents = np.arange(300) // 10
+    is_failing = documents % 3 == 0
+    found = crossed_rate_interval(is_failing, np.arange(300), documents)
+    expected = rate_interval(is_failing, documents)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    # a key of single rows says nothing, and neither does one of few values
+    alone = rate_interval(is_failing, documents)
+    for second in (np.arange(300), np.arange(300) % 9):
+        joined = crossed_rate_interval(is_failing, documents, second)
+        assert (joined.low, joined.high) == pytest.approx((alone.low, alone.high))
+
+
+def test_raters_of_unequal_strictness_widen_the_interval() -> None:
+    rows = np.arange(200)
+    alike, apart = rows % 5 == 0, rows % 5 < np.array([0, 1, 2, 1])[rows // 50]
+    one_rater = rate_interval(apart, rows)
+    found = crossed_rate_interval(apart, rows, rows, raters=rows // 50)
+    # by hand: shares 0, .2, .4 and .2 of four raters, of which the variance of rows is taken, and two more of .5
+    share, of_rows = 0.2, one_rater.standard_error**2
+    by_rater = 3 / 4 * 2 * (0.2 * 50 / 150) ** 2
+    expected = (3 * (by_rater - of_rows) + 2 * (0.5 * share * (1 - share)) ** 2 / 4) / 5
+    assert found.of_raters == pytest.approx(expected)
+    assert found.high - found.low > 2 * (one_rater.high - one_rater.low)
+    same = crossed_rate_interval(alike, rows, rows, raters=rows // 50)
+    assert same.high - same.low < found.high - found.low
