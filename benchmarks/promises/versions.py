@@ -40,6 +40,9 @@ RULE: Final = {
     "has_threshold": True,
     "noise": None,
     "noise_of_one": None,
+    "candidate_value": None,
+    "others_value": None,
+    "count_other_clusters": None,
 }
 SETTINGS: Final[dict[str, Any]] = {
     "confidence": 0.95,
