@@ -6,7 +6,7 @@
     {% set names = [
         'hcat_profile', 'hcat_modules', 'hcat_own_seeds', 'hcat_judge', 'hcat_test_set', 'hcat_grammar',
         'hcat_random_seed', 'hcat_timestamp_format', 'hcat_confidence', 'hcat_tool_outputs_are_evidence',
-        'hcat_missing_parents', 'hcat_minimum_segment_clusters', 'hcat_document_clusters',
+        'hcat_missing_parents', 'hcat_minimum_segment_clusters', 'hcat_second_cluster',
         'hcat_earlier_turns_are_evidence', 'hcat_tagger', 'hcat_tagger_languages', 'hcat_documents_are_public',
         'hcat_classifier_languages', 'hcat_encoder_languages', 'hcat_label_kinds', 'hcat_calibration_dimension',
         'hcat_calibration_valid_days', 'hcat_conformal_alpha', 'hcat_drift_closing_day',

@@ -39,6 +39,7 @@ final as (
         interactions.answer_run_id,
         interactions.query_id,
         interactions.cluster_id,
+        interactions.second_cluster_id,
         interactions.conversation_id,
         interactions.conversation_key,
 

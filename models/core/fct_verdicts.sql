@@ -80,7 +80,7 @@ to_read as (
 final as (
     select
         -- ids
-        interactions.interaction_id, interactions.query_id, interactions.cluster_id,
+        interactions.interaction_id, interactions.query_id, interactions.cluster_id, interactions.second_cluster_id,
 
         -- strings
         interactions.application, interactions.system, interactions.version_role, interactions.population,

@@ -30,9 +30,8 @@ final as (
     select
         candidates.{{ columns_except(['text_id', 'encoder_key', 'encoded_text', 'count_characters']) }},
         chunk_topics.topic_id,
-        -- questions about one document fail together: they are one cluster unless the setting says otherwise
-        case when '{{ var("hcat_document_clusters") }}' <> 'none' then 'document_' || chunks.document_id end
-            as source_group,
+        -- questions about one document fail together: they are one cluster
+        'document_' || chunks.document_id as source_group,
         'en' as language,
         queries_weighted.stratum_id,
         queries_weighted.weighting_status,
