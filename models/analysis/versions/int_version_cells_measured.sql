@@ -196,7 +196,7 @@ crossed as (
     group by version_pair_id, metric_name, dimension, segment, measurement
 ),
 
--- what the candidate was asked and the baseline was not
+-- what the candidate was asked in the release population and the baseline was not
 others as (
     select
         pairs.version_pair_id, evaluations.metric_name,
@@ -213,7 +213,7 @@ others as (
             pairs.version_pair_id = segments.version_pair_id
             and queries.query_key = segments.query_key
             and segments.dimension = 'all'
-    where segments.query_key is null and evaluations.is_failing_of_all is not null
+    where segments.query_key is null and evaluations.is_in_release_population
     group by pairs.version_pair_id, evaluations.metric_name
 ),
 

@@ -306,7 +306,7 @@ def _show_headline(row: Row) -> Row:
         **_show_comparison(row),
         "release": RELEASE_ANSWERS[row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
-        "easier": EASIER.format(others=format_value(row["others_value"], measurement)) if row["is_shared_easier"] else "",
+        "easier": row["is_shared_easier"] and EASIER.format(others=format_value(row["others_value"], measurement)),
         "unit": "" if measurement == "mean_score" else " percentage points",
     }
 
