@@ -12,6 +12,7 @@ clusters_seen as (
 
 clusters as (
     select cluster_id, jackknife_group from {{ ref('hcat', 'int_clusters_bucketed') }}
+    where not is_second
 ),
 
 evaluations as (

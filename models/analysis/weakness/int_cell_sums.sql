@@ -1,4 +1,4 @@
--- One row per (metric, cell, jackknife group) with a score or an outcome. Estimates and their errors are computed from
+-- One row per (metric, cell, jackknife group of clusters or of documents) with a score or an outcome. Estimates and their errors are computed from
 -- these sums. Scores are added as whole numbers, so that sums do not depend on the order of adding.
 {{ config(materialized='table') }}
 
@@ -41,7 +41,9 @@ squared as (
 
 summed as (
     select
-        squared.metric_name, cells.cell_key, cells.jackknife_group,
+        squared.metric_name, cells.cell_key,
+        coalesce(cells.jackknife_group, cells.second_group) as jackknife_group,
+        cells.jackknife_group is null as is_second,
         count(squared.whole_score) as count_scored,
         sum(squared.whole_score) as sum_scores,
         -- the total may not fit 64 bits
@@ -52,12 +54,15 @@ summed as (
         sum(squared.failing_of_all) as count_failing_of_all
     from cells
     inner join squared on cells.interaction_id = squared.interaction_id
-    group by squared.metric_name, cells.cell_key, cells.jackknife_group
+    group by grouping sets (
+        (squared.metric_name, cells.cell_key, cells.jackknife_group),
+        (squared.metric_name, cells.cell_key, cells.second_group)
+    )
 ),
 
 final as (
     select
-        summed.metric_name, summed.cell_key, summed.jackknife_group, units.scores_per_unit,
+        summed.metric_name, summed.cell_key, summed.jackknife_group, summed.is_second, units.scores_per_unit,
         summed.count_scored,
         coalesce(summed.sum_scores, 0) as sum_scores,
         coalesce(summed.sum_squared_scores, 0) as sum_squared_scores,

@@ -72,6 +72,7 @@ TESTED: Final = tuple(
 TEST_STATUSES: Final = {
     "tested": "tested",
     "too_few_clusters": "not tested: too few clusters",
+    "too_few_documents": "about fewer than ten documents: no claim beyond them",
     "no_threshold": "not tested: no threshold has been decided",
     "no_scores": "not tested: no scores",
     "constant": "not tested: all scores are equal",
@@ -104,7 +105,7 @@ CELLS: Final = """
 select
     marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
     null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
-    count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
+    count_second_clusters, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
     count_needed_to_confirm,
     value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
     minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,
@@ -114,7 +115,7 @@ where dimension <> 'all'
 union all
 select
     bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
-    second_dimension, second_segment, count_scored, count_clusters, count_documents,
+    second_dimension, second_segment, count_scored, count_clusters, count_second_clusters,
     largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
     value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
     minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,
@@ -548,7 +549,7 @@ def _list_differences(cells: Sequence[Row]) -> Block | None:
             "measurement",
             "count_scored=n",
             "count_clusters",
-            "count_documents",
+            "count_second_clusters",
             Column("Value", lambda row: format_value(row["value"], row["measurement"])),
             Column("Rest", lambda row: format_value(row["rest_value"], row["measurement"])),
             Column("Difference", show_difference),

@@ -33,7 +33,7 @@ the margin of the metric's rule.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -103,6 +103,9 @@ class Cells:
     whole_design_effect: Floats
     whole_likeness: Floats
     whole_evenness: Floats
+    #: Documents of the cell or of its rest, the fewer; effective ones where they widen the error, else NaN.
+    documents: Floats = field(default_factory=lambda: np.array(np.nan))
+    documents_effective: Floats = field(default_factory=lambda: np.array(np.nan))
 
     @property
     def clusters_effective_rest(self) -> Floats:
@@ -128,8 +131,9 @@ class Cells:
 
     @property
     def degrees_of_freedom(self) -> Floats:
-        """min(k, k_rest) - 1: the side with fewer clusters decides how well the variance is known."""
-        return np.minimum(self.clusters_effective, self.clusters_effective_rest) - 1
+        """min(k, k_rest) - 1: the side with fewer clusters, or documents, decides how well the variance is known."""
+        clusters = np.minimum(self.clusters_effective, self.clusters_effective_rest)
+        return np.fmin(clusters, self.documents_effective) - 1
 
     @property
     def value_null_error(self) -> Floats:
