@@ -69,6 +69,8 @@ TESTED: Final = tuple(
     )
 )
 
+#: Below it a weak cell says how many documents it is about.
+FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = {
     "tested": "tested",
     "too_few_clusters": "not tested: too few clusters",
@@ -243,7 +245,8 @@ select
     null::double as failed_answers_a_week,
     'waiting' as confirmation_status, 'suspected' as kind, 'open' as status,
     null::varchar as owner, null::varchar as note, null::double as new_difference,
-    null::bigint as count_new_interactions, null::varchar as retest_result,
+    null::bigint as count_new_interactions, null::varchar as confirmed_on, null::bigint as count_second_clusters,
+    null::varchar as retest_result,
     built.started_at as first_seen_at, built.started_at as last_seen_at, built.build_number as last_seen_build_number
 from ({CELLS})
 left join (select started_at, build_number from dim_runs order by build_number desc limit 1) as built on true
@@ -379,7 +382,9 @@ def _describe_confirmation(row: Row) -> str:
         return f"Not yet confirmed: {needed:,} more answers are needed." if needed else ""
     words = str(row["confirmation_status"]).replace("_", " ")
     difference = format_difference(row["new_difference"], row["measurement"])
-    return f"{words.capitalize()} on {row['count_new_interactions']:,} new answers: {difference}."
+    is_same = row["confirmed_on"] == "same_documents"
+    about = f" about the same {row['count_second_clusters']} documents" if is_same else ""
+    return f"{words.capitalize()} on {row['count_new_interactions']:,} new answers{about}: {difference}."
 
 
 def _describe_labels(row: Row) -> str:
@@ -525,7 +530,8 @@ def _draw_differences(build: Build, cells: Sequence[Row]) -> Block:
 
 def say_standing(cell: Row) -> str:
     """Return what the test says of a cell."""
-    return "weak" if cell["is_weak"] else "not shown to be weak"
+    few = f", about {count} documents" if (count := cell["count_second_clusters"]) < FEW_DOCUMENTS else ""
+    return f"weak{few}" if cell["is_weak"] else "not shown to be weak"
 
 
 def _name_cell(cell: Row) -> tuple[str, str]:

@@ -53,6 +53,8 @@ from hcat.weakness.headline import HeadlineTests
 
 SHARES: Final = ("share_failing", "share_failing_of_all")
 
+#: New interactions over those that the observed difference asks for.
+SELECTION: Final = 1.5
 #: Halvings of an interval that is searched for a root: below the last bit of a double.
 _HALVINGS = 60
 #: Newton's method doubles the digits with each step; more than enough.
@@ -313,7 +315,9 @@ def interactions_needed(
     by_margin = (power + normal_quantile(settings.confidence)) * error / excess
     by_retest = (power + normal_quantile(1 - settings.error_rate)) * error / difference
     flag[is_worse] = np.ceil(count * np.maximum(by_test, by_margin) ** 2)
-    confirm[is_worse] = np.ceil(count * by_retest**2)
+    # a cell that was picked for being large is smaller than it looks, and the retest asks for clusters
+    by_clusters = settings.minimum_clusters * count / np.fmax(cells.clusters[is_worse], 1)
+    confirm[is_worse] = np.ceil(np.maximum(SELECTION * count * by_retest**2, by_clusters))
     return flag, confirm
 
 

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clusters import jackknife_cells
-from hcat.weakness.headline import Pieces, judge_headline, step_down
+from hcat.weakness.headline import Pieces, _Layout, judge_headline, step_down
 from hcat.weakness.tables import choose_cells
 
 DRAWS = 399
@@ -67,6 +67,41 @@ def test_the_same_seed_draws_the_same_and_the_order_of_pieces_is_no_matter() -> 
     ordered = {name: column[order] for name, column in pieces._asdict().items() if len(np.shape(column) and column) > 9}
     shuffled = pieces._replace(**ordered)
     assert_allclose(judge_headline(shuffled, 0.05, DRAWS, 7).statistic, first.statistic, rtol=1e-12)
+
+
+@pytest.mark.parametrize("is_share", [True, False])
+def test_documents_that_fail_together_flag_nothing_although_each_row_is_a_cluster(is_share: bool) -> None:
+    random = np.random.default_rng(3)
+    documents = np.repeat(np.arange(48), 10)
+    alike = random.beta(0.3, 1.2, 48) if is_share else random.standard_normal(48)
+    values = np.where(random.random(480) < alike[documents], 1.0, 0.0) if is_share else alike[documents]
+    values = values + 0.0 if is_share else values + random.standard_normal(480)
+    # the eight documents that fail most are a topic
+    worst = np.argsort(-np.bincount(documents, values))[:8]
+    members = np.column_stack([np.isin(documents, worst), documents % 6 == 0])
+    pieces = make_pieces(values, np.arange(480), members, is_share)
+    blind = judge_headline(pieces, 0.05, DRAWS, 1)
+    found = judge_headline(pieces._replace(documents=documents), 0.05, DRAWS, 1)
+    assert (found.errors[0] > 1.5 * blind.errors[0], found.p_value[0] >= blind.p_value[0]) == (True, True)
+    assert blind.critical[0] > 0
+    assert found.drawn.std() < 2
+
+
+def test_both_likenesses_are_those_of_the_rows() -> None:
+    random = np.random.default_rng(5)
+    clusters, documents = np.repeat(np.arange(2000), 2), np.tile(np.repeat(np.arange(200), 2), 10)
+    effects = (
+        np.sqrt(0.2) * random.standard_normal(2000)[clusters] + np.sqrt(0.1) * random.standard_normal(200)[documents]
+    )
+    values = effects + np.sqrt(0.7) * random.standard_normal(4000)
+    members = (clusters % 3 == 0)[:, None]
+    pieces = make_pieces(values, clusters, members, is_share=False)._replace(documents=documents)
+    found = _Layout(pieces).estimate(values[None, :])
+    assert_allclose([found.alike[0], found.alike_documents[0]], [0.2, 0.1], atol=0.03)
+    drawn = np.concatenate(list(_Layout(pieces).draw(random, 4, 0.0, 0.2, 0.1)))
+    again = _Layout(pieces).estimate(drawn)
+    assert_allclose(again.alike.mean(), 0.2, atol=0.03)
+    assert_allclose(again.alike_documents.mean(), 0.1, atol=0.03)
 
 
 def test_no_failure_flags_nothing() -> None:
