@@ -1,5 +1,5 @@
--- One row per (metric, cell, jackknife group of clusters or of documents) with a score or an outcome. Estimates and their errors are computed from
--- these sums. Scores are added as whole numbers, so that sums do not depend on the order of adding.
+-- One row per (metric, cell, jackknife group of clusters or of documents) with a score or an outcome. Estimates and their
+-- errors are computed from these sums. Scores are added as whole numbers, so that sums do not depend on the order.
 {{ config(materialized='table') }}
 
 with evaluations as (
@@ -8,7 +8,11 @@ with evaluations as (
 ),
 
 cells as (
-    select * from {{ ref('hcat', 'int_interaction_cells') }}
+    select interaction_id, cell_key, jackknife_group, false as is_second
+    from {{ ref('hcat', 'int_interaction_cells') }}
+    union all
+    select interaction_id, cell_key, second_group as jackknife_group, true as is_second
+    from {{ ref('hcat', 'int_interaction_cells') }}
 ),
 
 -- squares of whole scores must fit 64 bits: the unit is a billionth for scores within 3, and ten times as large for
@@ -41,9 +45,7 @@ squared as (
 
 summed as (
     select
-        squared.metric_name, cells.cell_key,
-        coalesce(cells.jackknife_group, cells.second_group) as jackknife_group,
-        cells.jackknife_group is null as is_second,
+        squared.metric_name, cells.cell_key, cells.jackknife_group, cells.is_second,
         count(squared.whole_score) as count_scored,
         sum(squared.whole_score) as sum_scores,
         -- the total may not fit 64 bits
@@ -54,10 +56,7 @@ summed as (
         sum(squared.failing_of_all) as count_failing_of_all
     from cells
     inner join squared on cells.interaction_id = squared.interaction_id
-    group by grouping sets (
-        (squared.metric_name, cells.cell_key, cells.jackknife_group),
-        (squared.metric_name, cells.cell_key, cells.second_group)
-    )
+    group by squared.metric_name, cells.cell_key, cells.jackknife_group, cells.is_second
 ),
 
 final as (

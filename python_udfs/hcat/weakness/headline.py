@@ -9,8 +9,7 @@ its rest (higher = worse), the statistic is T = d / max(s_J, s_0). s_J is the ja
 n_g the rows of cluster g on that side, n_h those of document h. s_J is the larger of the errors that leave out clusters
 and documents. The likeness b of rows of one document is estimated over all rows by moments, from pairs of other
 clusters: the mean of ((S_h - n_h p)^2 - sum_g (S_gh - n_gh p)^2) / spread^2 / (n_h^2 - sum_g n_gh^2), S_h the sum of
-document h; a document weighs by its rows. In the same way all pairs of one cluster have the mean likeness
-a + b x the share of them that is about one document, which gives a.
+document h; a document weighs by its rows. In the same way the pairs of one cluster have the likeness a + b.
 
 What T does by chance depends on where the rows lie: on the number of clusters in the cell, on their sizes, on cells
 that overlap, and on how rare failures are. Student's distribution knows none of it. So new values are drawn for the
@@ -96,7 +95,7 @@ def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: 
     drawn = np.concatenate(
         [
             layout.estimate(sums).statistic
-            for sums in layout.draw(random, count_draws, *(float(value[0]) for value in estimates[2:]))
+            for sums in layout.draw(random, count_draws, float(estimates.rate[0]), estimates.alike[:, 0])
         ]
     )
     return step_down(estimates.statistic[0], drawn, level)._replace(errors=estimates.errors[0])
@@ -163,13 +162,12 @@ class _Cell(NamedTuple):
 
 
 class _Estimates(NamedTuple):
-    """Statistics of draws, shape (n_draws, n_cells), with rate and likenesses a and b, shape (n_draws,)."""
+    """Statistics of draws, shape (n_draws, n_cells), with rates, shape (n_draws,), and a and b, shape (2, n_draws)."""
 
     statistic: Floats
     errors: Floats
     rate: Floats
     alike: Floats
-    alike_documents: Floats
 
 
 class _Groups:
@@ -187,6 +185,10 @@ class _Groups:
             is_rest = distinct[:, partition] & ~members[:, cell]
             rest = sum_by_cluster(counts[is_rest], groups[is_rest], self.count)
             self.cells.append(_Cell(pieces, starts, own, np.add.reduceat(counts[pieces], starts), rest, partition))
+        sizes = [cell.rows_by_group for cell in self.cells]
+        # rows that have siblings in their cell, and the siblings that a row of the cell meets, itself included
+        self.alike_rows = np.array([own[own > 1].sum() for own in sizes])
+        self.siblings = np.array([own @ own / own.sum() for own in sizes])
 
     def _order(self, is_chosen: Flags) -> tuple[Integers, Integers, Integers]:
         pieces = np.flatnonzero(is_chosen)
@@ -236,19 +238,11 @@ class _Layout:
         self.clusters = self._key(pieces.clusters[order])
         self.documents = self._key(pieces.documents[order])
         # in the order of their documents
-        both = self.documents.codes * (self.clusters.codes.max() + 1) + self.clusters.codes
-        self.both = self._key(both)
+        self.both = self._key(self.documents.codes * (self.clusters.codes.max() + 1) + self.clusters.codes)
         documents = self.documents.codes[self.both.order][self.both.starts]
         self.first_of_documents = np.flatnonzero(np.diff(documents, prepend=-1))
         #: n_h^2 - sum_g n_gh^2: pairs of rows of one document and of other clusters.
         self.crossing = self.documents.sizes**2 - np.add.reduceat(self.both.sizes**2, self.first_of_documents)
-        # share of the pairs of one cluster that are about one document
-        clusters = self.clusters.codes[self.both.order][self.both.starts]
-        within = sum_by_cluster(self.both.sizes**2, clusters) - self.clusters.sizes
-        pairs = self.clusters.sizes * (self.clusters.sizes - 1)
-        of_pairs = np.where(pairs > 0, within / np.maximum(pairs, 1), 0.0)
-        has_siblings = self.clusters.sizes > 1
-        self.share_both = float(of_pairs @ self.clusters.sizes / max(self.clusters.sizes[has_siblings].sum(), 1.0))
         members, partitions = pieces.members[order], pieces.partitions[order]
         self.sides = [self._siblings(members), self._siblings(partitions & ~members)]
         groupings = [pieces.groups[order]]
@@ -263,39 +257,33 @@ class _Layout:
         starts = np.flatnonzero(np.diff(found[order], prepend=-1))
         return _Key(found, order, starts, sum_by_cluster(self.counts, found))
 
-    def _siblings(self, is_chosen: Flags) -> tuple[Floats, Floats, Floats]:
-        """Return rows, sum_g n_g^2 / n and sum_h n_h^2 / n of one side of each cell."""
+    def _siblings(self, is_chosen: Flags) -> tuple[Floats, Floats]:
+        """Return rows of one side of each cell, and sum_g n_g^2 / n and sum_h n_h^2 / n, shape (2, n_cells)."""
         rows = is_chosen * self.counts[:, None]
-        total = rows.sum(axis=0)
         squares = [(sum_by_cluster(rows, key.codes) ** 2).sum(axis=0) for key in (self.clusters, self.documents)]
-        return total, squares[0] / total, squares[1] / total
+        return rows.sum(axis=0), squares / rows.sum(axis=0)
 
     def estimate(self, sums: Floats) -> _Estimates:
         """Return T of every cell for each row of sums, shape (n_draws, n_pieces), as the pieces were given."""
         values = sums[:, self.order]
         rate = values.sum(axis=1) / self.counts.sum()
         spread = rate * (1 - rate) if self.spread is None else np.full(len(rate), self.spread**2)
-        alike, alike_documents = self._likeness(values, rate, spread)
+        alike = self._likeness(values, rate, spread)
         compared = [groups.compare(values, rate, spread) for groups in self.groupings]
-        least = np.zeros((len(rate), len(self.groupings[0].cells)))
-        for side, (total, siblings, of_documents) in enumerate(self.sides):
-            effect = 1 + alike[:, None] * (siblings - 1) + alike_documents[:, None] * (of_documents - 1)
-            if len(self.groupings) > 1 and not side:
-                cells = self.groupings[1].cells
-                rows = [cell.rows_by_group for cell in cells]
-                weights = np.array([own[own > 1].sum() for own in rows])
-                within = (compared[1][2] @ self.is_alike) / np.maximum(weights @ self.is_alike, 1)
-                met = np.array([(own @ own) / own.sum() for own in rows])
-                effect = np.fmax(effect, 1 + np.clip(within, 0, 1) * (met - 1))
-            least += spread[:, None] * effect / total
+        of_cell, of_rest = (1 + alike.T @ (siblings - 1) for _, siblings in self.sides)
+        for groups, (*_, products) in zip(self.groupings[1:], compared[1:], strict=True):
+            # documents may fail together inside the segments of a dimension, and not beyond them
+            within = products @ self.is_alike / np.maximum(groups.alike_rows @ self.is_alike, 1)
+            of_cell = np.fmax(of_cell, 1 + np.clip(within, 0, 1) * (groups.siblings - 1))
+        least = spread[:, None] * (of_cell / self.sides[0][0] + of_rest / self.sides[1][0])
         # a variance that nothing gives is NaN, and so is the largest
         errors = np.sqrt(np.maximum.reduce([least, *(variances for _, variances, _ in compared)]))
         has_error = np.isfinite(errors) & (errors > 0)
         statistic = np.divide(compared[0][0], errors, out=np.zeros_like(errors), where=has_error)
-        return _Estimates(statistic, errors, rate, alike, alike_documents)
+        return _Estimates(statistic, errors, rate, alike)
 
-    def _likeness(self, values: Floats, rate: Floats, spread: Floats) -> tuple[Floats, Floats]:
-        """Return a and b of each draw."""
+    def _likeness(self, values: Floats, rate: Floats, spread: Floats) -> Floats:
+        """Return a and b of each draw, shape (2, n_draws)."""
 
         def square(key: _Key) -> Floats:
             """Return the squared residuals of the sums of a key, in units of the spread."""
@@ -312,63 +300,47 @@ class _Layout:
         alike = average(products, sizes[is_many])
         is_crossing = self.crossing > 0
         if not is_crossing.any():
-            return alike, np.zeros(len(rate))
+            return np.stack([alike, np.zeros(len(rate))])
         squares = square(self.documents) - np.add.reduceat(square(self.both), self.first_of_documents, axis=1)
         sizes = self.documents.sizes[is_crossing]
-        alike_documents = average(squares[:, is_crossing] * sizes / self.crossing[is_crossing], sizes)
-        return np.clip(alike - self.share_both * alike_documents, 0, 1), alike_documents
+        of_documents = average(squares[:, is_crossing] * sizes / self.crossing[is_crossing], sizes)
+        # rows of one cluster are about one document, as a rule
+        return np.stack([np.maximum(alike - of_documents, 0), of_documents])
 
-    def draw(
-        self, random: np.random.Generator, count_draws: int, rate: float, alike: float, alike_documents: float
-    ) -> Iterator[Floats]:
+    def draw(self, random: np.random.Generator, count_draws: int, rate: float, alike: Floats) -> Iterator[Floats]:
         """Yield blocks of drawn sums, each of shape (n_block, n_pieces), as the pieces were given."""
         block = max(1, _BLOCK // max(len(self.counts), *(groups.count for groups in self.groupings)))
+        draw_sums = self._draw_share if self.spread is None else self._draw_scores
         for start in range(0, count_draws, block):
-            shape = (min(block, count_draws - start), len(self.counts))
-            drawn = (
-                self._draw_share(random, rate, alike, alike_documents, shape)
-                if self.spread is None
-                else self._draw_scores(random, self.spread, alike, alike_documents, shape)
-            )
-            given = np.empty(shape)
-            given[:, self.order] = drawn
+            count = min(block, count_draws - start)
+            given = np.empty((count, len(self.counts)))
+            given[:, self.order] = draw_sums(random, rate, alike, count)
             yield given
 
-    def _draw_share(
-        self, random: np.random.Generator, rate: float, alike: float, alike_documents: float, shape: tuple[int, int]
-    ) -> Floats:
-        roots = np.sqrt(alike), np.sqrt(alike_documents)
-        likeness = min(float(roots[0] + roots[1]) ** 2, 1.0)
-        own = float(roots[0] / (roots[0] + roots[1])) if likeness else 1.0
+    def _draw_share(self, random: np.random.Generator, rate: float, alike: Floats, count: int) -> Floats:
+        roots = np.sqrt(alike)
+        likeness = min(float(roots.sum()) ** 2, 1.0)
+        own = float(roots[0] / roots.sum()) if likeness else 1.0
         # the only row of a cluster fails at the common rate, whatever the likeness; that is most of a production log
         is_single = self.clusters.sizes[self.clusters.codes] == 1
-        rates = np.full(shape, own * rate)
+        rates = np.full((count, len(self.counts)), own * rate)
         codes = np.unique(self.clusters.codes[~is_single], return_inverse=True)[1]
-        rates[:, ~is_single] = own * _draw_rates(random, rate, likeness, shape[0], codes)
+        rates[:, ~is_single] = own * _draw_rates(random, rate, likeness, count, codes)
         if own < 1:
-            rates += (1 - own) * _draw_rates(random, rate, likeness, shape[0], self.documents.codes)
-        drawn = np.empty(shape)
-        drawn[:, is_single] = random.random((shape[0], int(is_single.sum()))) < rates[:, is_single]
-        counts = self.counts[~is_single].astype(np.int64)
+            rates += (1 - own) * _draw_rates(random, rate, likeness, count, self.documents.codes)
+        drawn = np.empty(rates.shape)
+        drawn[:, is_single] = random.random((count, int(is_single.sum()))) < rates[:, is_single]
         # rounding must not push a rate past 1
+        counts = self.counts[~is_single].astype(np.int64)
         drawn[:, ~is_single] = random.binomial(counts, np.minimum(rates[:, ~is_single], 1.0))
         return drawn
 
-    def _draw_scores(
-        self,
-        random: np.random.Generator,
-        spread: float,
-        alike: float,
-        alike_documents: float,
-        shape: tuple[int, int],
-    ) -> Floats:
-        effects = np.sqrt(alike) * random.standard_normal((shape[0], len(self.clusters.sizes)))[:, self.clusters.codes]
-        if alike_documents:
-            of_documents = random.standard_normal((shape[0], len(self.documents.sizes)))
-            effects += np.sqrt(alike_documents) * of_documents[:, self.documents.codes]
-        errors = random.standard_normal(shape) * np.sqrt(max(1 - alike - alike_documents, 0.0) * self.counts)
-        drawn: Floats = spread * (self.counts * effects + errors)
-        return drawn
+    def _draw_scores(self, random: np.random.Generator, _: float, alike: Floats, count: int) -> Floats:
+        effects = np.zeros((count, len(self.counts)))
+        for likeness, key in zip(alike.tolist(), (self.clusters, self.documents), strict=True):
+            effects += np.sqrt(likeness) * random.standard_normal((count, len(key.sizes)))[:, key.codes]
+        errors = random.standard_normal(effects.shape) * np.sqrt(max(1 - alike.sum(), 0.0) * self.counts)
+        return np.asarray((self.spread or 0.0) * (self.counts * effects + errors))
 
 
 def _draw_rates(random: np.random.Generator, rate: float, likeness: float, count: int, codes: Integers) -> Floats:
