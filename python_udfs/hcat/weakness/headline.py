@@ -7,9 +7,9 @@ its rest (higher = worse), the statistic is T = d / max(s_J, s_0). s_J is the ja
     s_0^2 = spread^2 (D / n + D_rest / n_rest),   D = 1 + a (sum_g n_g^2 / n - 1) + b (sum_h n_h^2 / n - 1),
 
 n_g the rows of cluster g on that side, n_h those of document h. s_J is the larger of the errors that leave out clusters
-and documents. The likeness b of rows of one document is estimated over all rows by moments, from pairs of other
-clusters: the mean of ((S_h - n_h p)^2 - sum_g (S_gh - n_gh p)^2) / spread^2 / (n_h^2 - sum_g n_gh^2), S_h the sum of
-document h; a document weighs by its rows. In the same way the pairs of one cluster have the likeness a + b.
+and documents. The likeness b of rows of one document is estimated over all rows by moments: the mean of
+((S_h - n_h p)^2 / spread^2 - n_h) / (n_h (n_h - 1)), S_h the sum of document h; a document weighs by its rows. In the
+same way rows of one cluster, which are about one document as a rule, have the likeness a + b.
 
 What T does by chance depends on where the rows lie: on the number of clusters in the cell, on their sizes, on cells
 that overlap, and on how rare failures are. Student's distribution knows none of it. So new values are drawn for the
@@ -237,16 +237,12 @@ class _Layout:
         self.counts = pieces.counts[order]
         self.clusters = self._key(pieces.clusters[order])
         self.documents = self._key(pieces.documents[order])
-        # in the order of their documents
-        self.both = self._key(self.documents.codes * (self.clusters.codes.max() + 1) + self.clusters.codes)
-        documents = self.documents.codes[self.both.order][self.both.starts]
-        self.first_of_documents = np.flatnonzero(np.diff(documents, prepend=-1))
-        #: n_h^2 - sum_g n_gh^2: pairs of rows of one document and of other clusters.
-        self.crossing = self.documents.sizes**2 - np.add.reduceat(self.both.sizes**2, self.first_of_documents)
         members, partitions = pieces.members[order], pieces.partitions[order]
         self.sides = [self._siblings(members), self._siblings(partitions & ~members)]
         groupings = [pieces.groups[order]]
-        if self.crossing.any():
+        pairs = np.unique(np.stack([self.clusters.codes, self.documents.codes]), axis=1)
+        # a document of one cluster says nothing beside it
+        if pairs.shape[1] > len(self.documents.sizes):
             groupings.append(self.documents.codes)
         self.groupings = [_Groups(groups, self.counts, members, partitions) for groups in groupings]
         self.is_alike = (pieces.dimensions[:, None] == pieces.dimensions).astype(np.float64)
@@ -268,7 +264,11 @@ class _Layout:
         values = sums[:, self.order]
         rate = values.sum(axis=1) / self.counts.sum()
         spread = rate * (1 - rate) if self.spread is None else np.full(len(rate), self.spread**2)
-        alike = self._likeness(values, rate, spread)
+        total = self._likeness(self.clusters, values, rate, spread)
+        of_documents = np.zeros(len(rate))
+        if len(self.groupings) > 1:
+            of_documents = self._likeness(self.documents, values, rate, spread)
+        alike = np.stack([np.maximum(total - of_documents, 0), of_documents])
         compared = [groups.compare(values, rate, spread) for groups in self.groupings]
         of_cell, of_rest = (1 + alike.T @ (siblings - 1) for _, siblings in self.sides)
         for groups, (*_, products) in zip(self.groupings[1:], compared[1:], strict=True):
@@ -282,30 +282,14 @@ class _Layout:
         statistic = np.divide(compared[0][0], errors, out=np.zeros_like(errors), where=has_error)
         return _Estimates(statistic, errors, rate, alike)
 
-    def _likeness(self, values: Floats, rate: Floats, spread: Floats) -> Floats:
-        """Return a and b of each draw, shape (2, n_draws)."""
-
-        def square(key: _Key) -> Floats:
-            """Return the squared residuals of the sums of a key, in units of the spread."""
-            with np.errstate(divide="ignore", invalid="ignore"):
-                squares: Floats = (key.sum(values) - rate[:, None] * key.sizes) ** 2 / spread[:, None]
-            return squares
-
-        def average(products: Floats, weights: Floats) -> Floats:
-            found = products.sum(axis=1) / max(weights.sum(), 1.0)
-            return np.where(np.isfinite(found), np.clip(found, 0, 1), 0.0)
-
-        sizes, is_many = self.clusters.sizes, self.clusters.sizes > 1
-        products = (square(self.clusters)[:, is_many] - sizes[is_many]) / (sizes[is_many] - 1)
-        alike = average(products, sizes[is_many])
-        is_crossing = self.crossing > 0
-        if not is_crossing.any():
-            return np.stack([alike, np.zeros(len(rate))])
-        squares = square(self.documents) - np.add.reduceat(square(self.both), self.first_of_documents, axis=1)
-        sizes = self.documents.sizes[is_crossing]
-        of_documents = average(squares[:, is_crossing] * sizes / self.crossing[is_crossing], sizes)
-        # rows of one cluster are about one document, as a rule
-        return np.stack([np.maximum(alike - of_documents, 0), of_documents])
+    def _likeness(self, key: _Key, values: Floats, rate: Floats, spread: Floats) -> Floats:
+        """Return the likeness of rows of one cluster or document in each draw."""
+        is_many = key.sizes > 1
+        sizes = key.sizes[is_many]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            squares = (key.sum(values)[:, is_many] - rate[:, None] * sizes) ** 2 / spread[:, None]
+            found = ((squares - sizes) / (sizes - 1)).sum(axis=1) / max(sizes.sum(), 1.0)
+        return np.where(np.isfinite(found), np.clip(found, 0, 1), 0.0)
 
     def draw(self, random: np.random.Generator, count_draws: int, rate: float, alike: Floats) -> Iterator[Floats]:
         """Yield blocks of drawn sums, each of shape (n_block, n_pieces), as the pieces were given."""

@@ -136,20 +136,17 @@ def pool_correlations(correlations: Floats, count_weeks: int, least_weeks: int) 
 
 def widen_errors(correlation: float, reference: Floats, window: Floats) -> tuple[Floats, Floats]:
     """Return the factors of the error and of its degrees of freedom when neighbouring weeks correlate."""
-    of_reference, of_window = (_inflate(correlation, weeks) for weeks in (reference, window))
+    rest = 1 - correlation
+    of_reference, of_window = (
+        (1 + correlation) / rest - 2 * correlation * (1 - correlation**weeks) / (weeks * rest**2)
+        for weeks in (reference, window)
+    )
     total = reference + window
     with np.errstate(invalid="ignore", divide="ignore"):
         wanted = (of_reference / reference + of_window / window) / (1 / reference + 1 / window)
         held = (total - of_reference - of_window) / (total - 2)
         factor = np.sqrt(wanted / held)
     return factor, np.full(len(reference), (1 - correlation**2) / (1 + correlation**2))
-
-
-def _inflate(correlation: float, weeks: Floats) -> Floats:
-    """Return f(n) of the module for each number of weeks."""
-    lags = np.arange(1, int(np.nanmax(weeks, initial=1)))
-    shares = np.maximum(1 - lags / np.maximum(weeks, 1)[:, None], 0)
-    return np.asarray(1 + 2 * shares @ correlation**lags)
 
 
 class MixShift(NamedTuple):
