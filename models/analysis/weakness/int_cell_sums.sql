@@ -1,5 +1,5 @@
--- One row per (metric, cell, jackknife group of clusters or of documents) with a score or an outcome. Estimates and their
--- errors are computed from these sums. Scores are added as whole numbers, so that sums do not depend on the order.
+-- One row per (metric, cell, jackknife group of clusters or of documents) with a score or an outcome. Estimates and
+-- their errors are computed from these sums. Scores are added as whole numbers, so that no order of adding matters.
 {{ config(materialized='table') }}
 
 with evaluations as (

@@ -530,7 +530,8 @@ def _draw_differences(build: Build, cells: Sequence[Row]) -> Block:
 
 def say_standing(cell: Row) -> str:
     """Return what the test says of a cell."""
-    few = f", about {count} documents" if (count := cell["count_second_clusters"]) < FEW_DOCUMENTS else ""
+    count = cell["count_second_clusters"]
+    few = f", about {count} documents" if count and count < FEW_DOCUMENTS else ""
     return f"weak{few}" if cell["is_weak"] else "not shown to be weak"
 
 
