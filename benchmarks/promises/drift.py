@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from benchmarks.promises.common import Promise, promise_of_share, zipf_sizes
 from hcat.monitoring.drift.alarms import decide, share_level
-from hcat.monitoring.drift.chart import Chart, compare_mixes
+from hcat.monitoring.drift.chart import Chart, compare_mixes, correlate_weeks, pool_correlations, widen_errors
 from hcat.monitoring.drift.measuring import center_means, compare_weeks
 from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import arrange_rows
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.intervals import t_tail
 
 NO_ALARM: Final = "A week in which no topic changes raises no alarm: share of weekly looks with any alarm"
 NO_MEAN_ALARM: Final = "A change of the mix alone raises no alarm of a mean: share of weekly looks with one"
@@ -33,6 +34,7 @@ TOPIC_SPREAD: Final = 0.6
 #: Weeks of a quarter, and how much of a quarter end's volume goes to one topic.
 QUARTER_WEEKS: Final = 13
 QUARTER_SHARE: Final = 0.25
+YEAR_WEEKS: Final = 52
 #: Volume of a holiday week, as a share of the usual one.
 HOLIDAY_VOLUME: Final = 0.2
 #: A run draws every interaction of half a year: so many fewer runs than in the other parts.
@@ -50,6 +52,9 @@ class Design:
     count_metrics: int = 10
     #: Standard deviation of the effect of a week, drawn for each metric and each week.
     week_spread: float = 0.0
+    #: Lag-1 correlation of these effects, and the height of a wave that takes a year.
+    week_likeness: float = 0.0
+    season: float = 0.0
     #: Zipf clusters a week, the largest with a tenth of the rows; 0 = each interaction is its own.
     count_clusters: int = 0
     #: Share of the variance that rows of a cluster have in common.
@@ -96,38 +101,21 @@ QUIET: Final = (
     Design("quarter ends with other topics, 1,000 a week", 1_000, 5, 0.05, has_quarters=True),
     Design("metrics that correlate by .8, week effects of sd .10", week_spread=0.1, correlation=0.8),
     Design("a reference of 8 weeks, week effects of sd .10", week_spread=0.1, reference=8),
+    Design("week effects of sd .10 that correlate by .5", week_spread=0.1, week_likeness=0.5),
+    Design("week effects of sd .10 that correlate by .8", week_spread=0.1, week_likeness=0.8),
+    Design("a season of .1 sd, a year of reference", week_spread=0.05, season=0.1, reference=YEAR_WEEKS),
 )
 OTHER_MIX: Final = (
     Design("a fifth of the questions moves to another topic in half a year", week_spread=0.05, slow_mix=0.2),
     Design("the first quarter end, after 8 weeks", week_spread=0.05, has_quarters=True, reference=8),
 )
+AT_ONCE: Final = Design(".3 sd at once, 200 a week, within 3 weeks", count_metrics=20, shift=0.3)
 #: Design -> least share of runs that find the shift; None = shown.
 SHIFTED: Final = (
-    (Design(".3 sd at once, 200 a week, within 3 weeks", count_metrics=20, shift=0.3), 0.95),
-    (
-        Design(
-            ".3 sd at once, 200 a week, within 3 weeks, week effects of sd .05",
-            count_metrics=20,
-            week_spread=0.05,
-            shift=0.3,
-        ),
-        0.75,
-    ),
-    (
-        Design(
-            ".3 sd at once, 200 a week, within 3 weeks, week effects of sd .10",
-            count_metrics=20,
-            week_spread=0.1,
-            shift=0.3,
-        ),
-        None,
-    ),
-    (
-        Design(
-            ".3 sd at once, 200 a week, within 3 weeks, quarter ends", count_metrics=20, shift=0.3, has_quarters=True
-        ),
-        0.95,
-    ),
+    (AT_ONCE, 0.95),
+    (replace(AT_ONCE, name=f"{AT_ONCE.name}, week effects of sd .05", week_spread=0.05), 0.85),
+    (replace(AT_ONCE, name=f"{AT_ONCE.name}, week effects of sd .10", week_spread=0.1), None),
+    (replace(AT_ONCE, name=f"{AT_ONCE.name}, quarter ends", has_quarters=True), 0.95),
     (Design("ramp to .3 sd in 8 weeks, 300 a week", 300, 20, shift=0.3, weeks_to_shift=8, weeks_to_find=8), 0.95),
 )
 
@@ -176,11 +164,21 @@ def draw_logs(random: np.random.Generator, design: Design) -> Logs:
         clusters = np.unique(weeks * design.count_clusters + of_rows, return_inverse=True)[1]
         shared = _draw_alike(random, design, int(clusters.max()) + 1)
         scores = math.sqrt(design.likeness) * shared[:, clusters] + math.sqrt(1 - design.likeness) * scores
-    scores += design.week_spread * _draw_alike(random, design, count_weeks)[:, weeks]
+    scores += _draw_weeks(random, design, count_weeks)[:, weeks]
     scores += random.normal(0, TOPIC_SPREAD, (design.count_metrics, len(TOPIC_SHARES)))[:, topics]
     grown = np.clip((weeks - design.reference + 1) / design.weeks_to_shift, 0, 1)
     scores[0] += design.shift * grown
     return Logs(scores, weeks, topics, clusters)
+
+
+def _draw_weeks(random: np.random.Generator, design: Design, count_weeks: int) -> Floats:
+    """Return the effects of weeks, shape (count_metrics, count_weeks)."""
+    effects = _draw_alike(random, design, count_weeks)
+    for week in range(1, count_weeks):
+        own = math.sqrt(1 - design.week_likeness**2) * effects[:, week]
+        effects[:, week] = design.week_likeness * effects[:, week - 1] + own
+    wave = np.sin(2 * np.pi * (np.arange(count_weeks) / YEAR_WEEKS + random.random()))
+    return design.week_spread * effects + design.season * wave
 
 
 def _draw_alike(random: np.random.Generator, design: Design, count: int) -> Floats:
@@ -226,10 +224,23 @@ def look(logs: Logs, reference: int, last: int) -> tuple[Flags, bool]:
     centred = center_means(rows, logs.weeks[of_rows], is_reference, logs.topics[of_rows], SETTINGS)
     in_windows = {length: (starts >= start) & ~is_reference for length, start in windows.items()}
     charts = [compare_weeks(centred, in_window) for in_window in in_windows.values()]
+    weekly = zip(centred.counts[:count_metrics, :reference], centred.means[:, :reference], strict=False)
+    lags = np.array([correlate_weeks(*of_metric) for of_metric in weekly])
+    correlation = pool_correlations(lags, reference, SETTINGS.minimum_weeks_correlated)
+    charts = [_widen(chart, correlation, is_in.sum()) for chart, is_in in zip(charts, in_windows.values(), strict=True)]
     is_drifting = _alarms_of_means(charts, list(windows), centred.reference.standard_deviation, count_metrics)
     by_week = np.zeros((count_topics, last + 1))
     np.add.at(by_week, (topics, weeks), 1.0)
     return is_drifting, _alarm_of_mix(by_week, is_reference, in_windows)
+
+
+def _widen(chart: Chart, correlation: float, window_weeks: int) -> Chart:
+    """Return the chart with the errors that correlated weeks have."""
+    weeks = chart.reference_weeks.astype(np.float64)
+    factor, share = widen_errors(correlation, weeks, np.full(len(weeks), float(window_weeks)))
+    error, degrees = chart.standard_error * factor, chart.degrees * share
+    p_value = 2 * t_tail(np.abs(chart.difference) / error, degrees)
+    return chart._replace(standard_error=error, degrees=degrees, p_value=p_value)
 
 
 def _alarms_of_means(charts: Sequence[Chart], windows: Sequence[int], deviation: Floats, count_metrics: int) -> Flags:

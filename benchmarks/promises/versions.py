@@ -26,6 +26,9 @@ SIZES: Final[Mapping[str, Callable[[np.random.Generator, int], Integers]]] = {
     "log-normal clusters": lambda random, count: heavy_sizes(random, count // 3),
 }
 COUNT_QUERIES = 200
+#: Documents, drawn for each query, and the standard deviation of what a release changes in one.
+COUNT_DOCUMENTS = 12
+DOCUMENT_SPREADS = (0.05, 0.1)
 #: Share of the queries whose outcome differs between the versions.
 FLIPS = (0.02, 0.1, 0.3)
 GAIN_POINTS = 0.05
@@ -38,8 +41,7 @@ RULE: Final = {
     "is_lower_by_design": False,
     "value_range": 1.0,
     "has_threshold": True,
-    "noise": None,
-    "noise_of_one": None,
+    **dict.fromkeys(("noise", "noise_of_one", "candidate_value", "others_value", "count_other_clusters")),
 }
 SETTINGS: Final[dict[str, Any]] = {
     "confidence": 0.95,
@@ -70,6 +72,12 @@ def measure(count_runs: int, seed: int) -> list[Promise]:
             better = [row["verdict"] == "better" for row in gained]
             low = 0.5 if number == 0 and flips == FLIPS[1] else None
             found.append(promise_of_share(GAIN, design, better, low))
+    for spread in DOCUMENT_SPREADS:
+        random = np.random.default_rng([seed, len(SIZES) + 1, round(100 * spread)])
+        design = f"{COUNT_QUERIES} single queries, 10% flips, {COUNT_DOCUMENTS} documents change with sd {spread:g}"
+        rows = _compare(random, SIZES["single queries"], 0.1, 0.0, count_runs, document_spread=spread)
+        verdicts = [row["verdict"] in ("better", "worse") for row in rows]
+        found.append(promise_of_share(NO_CHANGE, design, verdicts, high=0.05))
     random = np.random.default_rng([seed, len(SIZES)])
     first = _compare(random, SIZES["single queries"], 0.1, GAIN_POINTS, 1, 10_000)[0]
     planned = _compare(random, SIZES["single queries"], 0.1, GAIN_POINTS, count_runs, first["queries_needed"])
@@ -85,6 +93,7 @@ def _compare(
     gain: float,
     count_runs: int,
     count_queries: int = COUNT_QUERIES,
+    document_spread: float | None = None,
 ) -> list[dict[str, Any]]:
     cells = []
     for run in range(count_runs):
@@ -94,7 +103,19 @@ def _compare(
         of_clusters = random.choice([1.0, -1.0, 0.0], len(sizes), p=shares)
         of_queries = random.choice([1.0, -1.0, 0.0], len(clusters), p=shares)
         is_shared = random.random(len(clusters)) < TOGETHER
-        cells.append(_cell(f"{run:06}", np.where(is_shared, of_clusters[clusters], of_queries), clusters))
+        differences = np.where(is_shared, of_clusters[clusters], of_queries)
+        cell = _cell(f"{run:06}", differences, clusters)
+        if document_spread is not None:
+            documents = random.integers(0, COUNT_DOCUMENTS, len(clusters))
+            moved = random.normal(0, document_spread, COUNT_DOCUMENTS)[documents]
+            is_up = random.random(len(clusters)) < 0.5 + moved / (2 * np.maximum(flips, np.abs(moved)))
+            is_flipped = random.random(len(clusters)) < np.maximum(flips, np.abs(moved))
+            differences = np.where(is_up, 1.0, -1.0) * is_flipped
+            # what a single query and its document have in common is the query
+            cell, other = (_cell(f"{run:06}", differences, key) for key in (clusters, documents))
+            if other["standard_error"] > cell["standard_error"]:
+                cell |= {name: other[name] for name in ("standard_error", "clusters_effective")}
+        cells.append(cell)
     rows: list[dict[str, Any]] = compare_versions(pa.Table.from_pylist(cells, schema=_CELLS), **SETTINGS).to_pylist()
     return rows
 

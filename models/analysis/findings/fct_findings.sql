@@ -128,7 +128,11 @@ final as (
 
         -- strings
         case when retests.is_confirmed then 'confirmed' else 'suspected' end as kind,
-        case when retests.is_confirmed then 'new_clusters' end as confirmed_on,
+        case
+            when not retests.is_confirmed then null
+            when retests.count_new_second_clusters < {{ var('hcat_minimum_segment_clusters') }} then 'same_documents'
+            when retests.is_confirmed then 'new_clusters'
+        end as confirmed_on,
         case
             when retests.is_confirmed then 'confirmed'
             when not retests.is_confirmed then 'not_confirmed'
@@ -159,6 +163,7 @@ final as (
         case when retests.cell_id is not null or ended.reason is null then first_seen.count_needed_to_confirm end
             as count_needed_to_confirm,
         retests.count_interactions as count_new_interactions,
+        retests.count_second_clusters, retests.count_new_second_clusters,
         retests.difference as new_difference,
         described.latest_difference as retest_difference,
         described.latest_lower as retest_lower,

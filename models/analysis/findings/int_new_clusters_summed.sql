@@ -12,6 +12,7 @@ clusters_seen as (
 
 clusters as (
     select cluster_id, jackknife_group from {{ ref('hcat', 'int_clusters_bucketed') }}
+    where not is_second
 ),
 
 evaluations as (
@@ -20,7 +21,7 @@ evaluations as (
 ),
 
 interactions as (
-    select interaction_id, cluster_id from {{ ref('hcat', 'int_interaction_attributes') }}
+    select interaction_id, cluster_id, second_cluster_id from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 segments as (
@@ -50,6 +51,8 @@ findings as (
 valued as (
     select
         findings.cell_id, findings.count_needed_to_confirm, interactions.cluster_id, clusters.jackknife_group,
+        interactions.second_cluster_id,
+        findings.build_number < clusters_seen.build_number as is_new,
         case
             when findings.measurement = 'share_failing' then evaluations.is_failing::integer
             when findings.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
@@ -60,8 +63,7 @@ valued as (
     from findings
     inner join evaluations on findings.metric_name = evaluations.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
-    inner join clusters_seen
-        on interactions.cluster_id = clusters_seen.cluster_id and findings.build_number < clusters_seen.build_number
+    inner join clusters_seen on interactions.cluster_id = clusters_seen.cluster_id
     inner join clusters on interactions.cluster_id = clusters.cluster_id
     left join segments as first_segments
         on
@@ -75,10 +77,27 @@ valued as (
             and findings.second_segment = second_segments.segment
 ),
 
-final as (
+-- the documents of the new interactions of each cell, and those that no earlier one was about
+documents as (
+    select cell_id, second_cluster_id, bool_and(is_new) as is_new
+    from valued
+    where value is not null and is_in_cell
+    group by cell_id, second_cluster_id
+    having bool_or(is_new)
+),
+
+counted as (
     select
         cell_id,
-        '{{ invocation_id }}' as run_id,
+        count(*) as count_second_clusters,
+        count(case when is_new then 1 end) as count_new_second_clusters
+    from documents
+    group by cell_id
+),
+
+summed as (
+    select
+        cell_id,
         jackknife_group,
         max(count_needed_to_confirm) as count_needed_to_confirm,
         count(distinct case when is_in_cell then cluster_id end) as count_clusters_cell,
@@ -87,12 +106,22 @@ final as (
         coalesce({{ exact_sum('case when is_in_cell then value end') }}, 0) as sum_cell,
         count(*) as count_all,
         {{ exact_sum('value') }} as sum_all,
-        {{ exact_sum('value * value') }} as sum_squares_all,
+        {{ exact_sum('value * value') }} as sum_squares_all
+    from valued
+    where value is not null and is_new
+    group by cell_id, jackknife_group
+),
+
+final as (
+    select
+        summed.*,
+        '{{ invocation_id }}' as run_id,
+        coalesce(counted.count_second_clusters, 0) as count_second_clusters,
+        coalesce(counted.count_new_second_clusters, 0) as count_new_second_clusters,
         {{ build_number() }} as build_number,
         timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as built_at
-    from valued
-    where value is not null
-    group by cell_id, jackknife_group
+    from summed
+    left join counted on summed.cell_id = counted.cell_id
 )
 
 select * from final

@@ -1,26 +1,26 @@
--- One row per cluster, with the jackknife group with which it is left out. Few clusters are left out one by one; many
--- are left out in buckets, which bounds the work.
+-- One row per cluster, and per document (second cluster), with the jackknife group with which it is left out. Few are
+-- left out one by one; many are left out in buckets, which bounds the work.
 {#- up to this number each cluster leaves by itself, so that small cells keep all degrees of freedom -#}
 {%- set alone = 1000 -%}
 {#- with 128 groups a standard error varies by 6 %, and a t quantile equals that of the normal distribution -#}
 {%- set count_groups = 128 %}
 with clusters as (
-    select distinct cluster_id
-    from {{ ref('hcat', 'int_interaction_segments') }}
-    where dimension = 'all'
+    select distinct cluster_id, false as is_second from {{ ref('hcat', 'fct_interactions') }}
+    union all
+    select distinct second_cluster_id, true as is_second from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 hashed as (
     select
-        cluster_id,
+        cluster_id, is_second,
         {{ share_of_hash("'hcat half|' || cluster_id") }} as position,
-        count(*) over () as count_clusters
+        count(*) over (partition by is_second) as count_clusters
     from clusters
 ),
 
 final as (
     select
-        cluster_id,
+        cluster_id, is_second,
         case
             when count_clusters <= {{ alone }} then cluster_id
             else floor(position * {{ count_groups }})::integer::string

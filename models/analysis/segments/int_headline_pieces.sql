@@ -1,5 +1,5 @@
--- One row per piece: the rows of the headline metric of one cluster that lie in the same cells, with their number and
--- sums. A higher value is worse. `cells` lists the cells whose dimensions the headline declares, by their
+-- One row per piece: the rows of the headline metric of one cluster and document that lie in the same cells, with their
+-- number and sums. A higher value is worse. `cells` lists the cells whose dimensions the headline declares, by their
 -- keys. Cells are chosen from these pieces; no score has a say in the choice.
 {{ config(materialized='table') }}
 
@@ -71,7 +71,8 @@ placed as (
             'case when declared.metric_name is not null then cells.cell_key::string end', "','", 'cells.cell_key'
         ) }} as cells,
         min(cells.cluster_id) as cluster_id,
-        min(cells.jackknife_group) as jackknife_group
+        min(cells.jackknife_group) as jackknife_group,
+        min(cells.second_group) as second_group
     from cells
     left join declared
         on
@@ -82,7 +83,7 @@ placed as (
 
 final as (
     select
-        valued.metric_name, placed.cluster_id, placed.jackknife_group,
+        valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group,
         coalesce(placed.cells, '') as cells,
         count(*) as count_rows,
         {{ exact_sum('valued.value') }} as sum_values,
@@ -90,7 +91,7 @@ final as (
     from valued
     inner join placed on valued.interaction_id = placed.interaction_id
     where valued.value is not null
-    group by valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.cells
+    group by valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group, placed.cells
 )
 
 select * from final

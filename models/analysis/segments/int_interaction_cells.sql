@@ -6,8 +6,16 @@ with segments as (
     select * from {{ ref('hcat', 'int_cell_segments') }}
 ),
 
-clusters as (
+buckets as (
     select * from {{ ref('hcat', 'int_clusters_bucketed') }}
+),
+
+groups as (
+    select interactions.interaction_id, clusters.jackknife_group, documents.jackknife_group as second_group
+    from {{ ref('hcat', 'fct_interactions') }} as interactions
+    inner join buckets as clusters on interactions.cluster_id = clusters.cluster_id and not clusters.is_second
+    inner join buckets as documents
+        on interactions.second_cluster_id = documents.cluster_id and documents.is_second
 ),
 
 pairs as (
@@ -45,13 +53,14 @@ located as (
 
 final as (
     select
-        located.interaction_id, located.cluster_id, clusters.jackknife_group, located.first_dimension,
+        located.interaction_id, located.cluster_id, groups.jackknife_group, groups.second_group,
+        located.first_dimension,
         located.first_segment, located.second_dimension, located.second_segment,
         {{ hash_number(
             'located.first_dimension, located.first_segment, located.second_dimension, located.second_segment'
         ) }} as cell_key
     from located
-    inner join clusters on located.cluster_id = clusters.cluster_id
+    inner join groups on located.interaction_id = groups.interaction_id
 )
 
 select * from final

@@ -35,7 +35,8 @@ final as (
 
         -- numerics
         measured.count_shared_queries, measured.count_pairs, measured.count_clusters,
-        measured.clusters_effective, measured.baseline_value, measured.candidate_value, measured.difference,
+        measured.count_second_clusters, measured.clusters_effective, measured.others_value,
+        measured.baseline_value, measured.candidate_value, measured.difference,
         tested.difference_lower, tested.difference_upper, measured.margin, measured.tolerated_loss,
         measured.target_difference, tested.queries_needed, tested.replicates_needed, tested.p_value,
         tested.q_value, measured.count_regressions, measured.count_improvements,
@@ -45,6 +46,7 @@ final as (
         {%- endfor %}
 
         -- booleans
+        tested.is_shared_easier,
         pairs.is_latest
     from measured
     inner join tested on measured.version_comparison_id = tested.version_comparison_id

@@ -1,6 +1,6 @@
 -- One row per (version pair, primary metric, dimension, segment, measurement), with the values of both versions and
--- their difference over the same queries (positive = the candidate is better). The jackknife error is over whole
--- clusters.
+-- their difference over the same queries (positive = the candidate is better). The jackknife error leaves out whole
+-- clusters, and whole documents (two keys: Cameron, Gelbach and Miller 2011).
 {{ config(materialized='table') }}
 
 with queries_paired as (
@@ -11,22 +11,31 @@ segments as (
     select * from {{ ref('hcat', 'int_version_segments_shared') }}
 ),
 
-paired_clusters as (
-    select cluster_id, count(*) over () as count_paired_clusters
-    from (select distinct cluster_id from queries_paired) as asked
+-- a query leaves with its cluster, with its document, and with what has both in common
+keys as (
+    {%- for kind, key in {
+        'cluster': 'cluster_id', 'document': 'second_cluster_id', 'both': "cluster_id || '|' || second_cluster_id"
+    }.items() %}
+    select distinct cluster_id, second_cluster_id, '{{ kind }}' as kind, {{ key }} as key from queries_paired
+    {{ 'union all' if not loop.last }}
+    {%- endfor %}
 ),
 
--- the clusters of a test set are left out one by one, those of very large logs in hash buckets
-clusters as (
+counted_keys as (
+    select kind, count(distinct key) as count_keys from keys
+    group by kind
+),
+
+-- the keys of a test set are left out one by one, those of very large logs in hash buckets
+groups as (
     select
-        paired_clusters.cluster_id,
+        keys.cluster_id, keys.second_cluster_id, keys.kind,
         case
-            when paired_clusters.count_paired_clusters <= 10000
-                then paired_clusters.cluster_id
-            else buckets.jackknife_group::string
+            when counted_keys.count_keys <= 10000 then keys.key
+            else floor({{ share_of_hash("'hcat half|' || keys.key") }} * 128)::integer::string
         end as jackknife_group
-    from paired_clusters
-    inner join {{ ref('hcat', 'int_clusters_bucketed') }} as buckets on paired_clusters.cluster_id = buckets.cluster_id
+    from keys
+    inner join counted_keys on keys.kind = counted_keys.kind
 ),
 
 metrics as (
@@ -81,7 +90,7 @@ expected as (
 unpivoted as (
     {%- for name in ['mean_score', 'share_failing', 'share_failing_of_all'] %}
     select
-        version_pair_id, query_key, metric_name, cluster_id,
+        version_pair_id, query_key, metric_name, cluster_id, second_cluster_id,
         '{{ name }}' as measurement,
         baseline_{{ name }} as baseline_value,
         candidate_{{ name }} as candidate_value,
@@ -95,7 +104,7 @@ unpivoted as (
 
 differences as (
     select
-        unpivoted.*, clusters.jackknife_group,
+        unpivoted.*,
         case
             when unpivoted.measurement = 'mean_score' and metrics.direction = 'higher_is_better'
                 then unpivoted.candidate_value - unpivoted.baseline_value
@@ -103,14 +112,13 @@ differences as (
         end as difference
     from unpivoted
     inner join metrics on unpivoted.metric_name = metrics.metric_name
-    inner join clusters on unpivoted.cluster_id = clusters.cluster_id
     where unpivoted.baseline_value is not null and unpivoted.candidate_value is not null
 ),
 
 by_cluster as (
     select
         differences.version_pair_id, differences.metric_name, segments.dimension, segments.segment,
-        differences.measurement, differences.jackknife_group,
+        differences.measurement, groups.kind, groups.jackknife_group,
         count(*) as count_pairs,
         {{ exact_sum('differences.baseline_value') }} as baseline_sum,
         {{ exact_sum('differences.candidate_value') }} as candidate_sum,
@@ -125,9 +133,13 @@ by_cluster as (
         on
             differences.version_pair_id = segments.version_pair_id
             and differences.query_key = segments.query_key
+    inner join groups
+        on
+            differences.cluster_id = groups.cluster_id
+            and differences.second_cluster_id = groups.second_cluster_id
     group by
         differences.version_pair_id, differences.metric_name, segments.dimension, segments.segment,
-        differences.measurement, differences.jackknife_group
+        differences.measurement, groups.kind, groups.jackknife_group
 ),
 
 placed as (
@@ -136,7 +148,7 @@ placed as (
         sum(count_pairs) over cell as all_pairs,
         (sum({{ in_billionths('difference_sum') }}) over cell)::double / 1e9 as all_differences
     from by_cluster
-    window cell as (partition by version_pair_id, metric_name, dimension, segment, measurement)
+    window cell as (partition by version_pair_id, metric_name, dimension, segment, measurement, kind)
 ),
 
 -- without cluster s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all clusters (CR3)
@@ -151,14 +163,14 @@ moved as (
 
 totals as (
     select
-        version_pair_id, metric_name, dimension, segment, measurement,
+        version_pair_id, metric_name, dimension, segment, measurement, kind,
         sum(count_pairs) as count_pairs,
         count(*) as count_clusters,
         sum(count_pairs) * sum(count_pairs) / sum(count_pairs * count_pairs)::double as clusters_effective,
         {{ exact_sum('baseline_sum') }} / sum(count_pairs) as baseline_value,
         {{ exact_sum('candidate_sum') }} / sum(count_pairs) as candidate_value,
         {{ exact_sum('difference_sum') }} / sum(count_pairs) as difference,
-        sqrt({{ exact_sum('move * move') }} * (count(*) - 1) / count(*)) / sum(count_pairs) as standard_error,
+        {{ exact_sum('move * move') }} * (count(*) - 1) / count(*) / (sum(count_pairs) * sum(count_pairs)) as variance,
         {{ exact_sum('noise_sum') }} / nullif(sum(count_replicated), 0) as noise,
         {{ exact_sum('noise_of_one_sum') }} / nullif(sum(count_replicated), 0) as noise_of_one,
         {{ exact_sum('greatest(difference_sum, 0)') }} / sum(count_pairs) as gain,
@@ -168,7 +180,41 @@ totals as (
         sum(count_regressions) as count_regressions,
         sum(count_improvements) as count_improvements
     from moved
+    group by version_pair_id, metric_name, dimension, segment, measurement, kind
+),
+
+crossed as (
+    select
+        version_pair_id, metric_name, dimension, segment, measurement,
+        max(case when kind = 'document' then count_clusters end) as count_second_clusters,
+        greatest(
+            sum(case when kind = 'both' then 0 - variance else variance end),
+            max(case when kind <> 'both' then variance end)
+        ) as variance,
+        min(case when kind <> 'both' then clusters_effective end) as clusters_effective
+    from totals
     group by version_pair_id, metric_name, dimension, segment, measurement
+),
+
+-- what the candidate was asked in the release population and the baseline was not
+others as (
+    select
+        pairs.version_pair_id, evaluations.metric_name,
+        {{ exact_mean('evaluations.is_failing::integer') }} as share_failing,
+        {{ exact_mean('evaluations.is_failing_of_all::integer') }} as share_failing_of_all,
+        count(distinct queries.cluster_id) as count_clusters
+    from {{ ref('hcat', 'int_version_pairs_listed') }} as pairs
+    inner join {{ ref('hcat', 'int_version_queries_keyed') }} as queries
+        on pairs.application = queries.application and pairs.candidate_version = queries.version
+    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+        on queries.interaction_id = evaluations.interaction_id
+    left join segments
+        on
+            pairs.version_pair_id = segments.version_pair_id
+            and queries.query_key = segments.query_key
+            and segments.dimension = 'all'
+    where segments.query_key is null and evaluations.is_in_release_population
+    group by pairs.version_pair_id, evaluations.metric_name
 ),
 
 queries_shared as (
@@ -190,8 +236,12 @@ final as (
         coalesce(queries_shared.count_shared_queries, 0) as count_shared_queries,
         coalesce(totals.count_pairs, 0)::bigint as count_pairs,
         coalesce(totals.count_clusters, 0) as count_clusters,
-        totals.clusters_effective, totals.baseline_value, totals.candidate_value, totals.difference,
-        totals.standard_error, totals.gain, totals.loss,
+        coalesce(crossed.count_second_clusters, 0) as count_second_clusters,
+        -- documents bound what is known only where they widen the error
+        if(crossed.variance > totals.variance, crossed.clusters_effective, totals.clusters_effective)
+            as clusters_effective,
+        totals.baseline_value, totals.candidate_value, totals.difference,
+        sqrt(crossed.variance) as standard_error, totals.gain, totals.loss,
         coalesce(totals.count_clusters_better, 0)::bigint as count_clusters_better,
         coalesce(totals.count_clusters_worse, 0)::bigint as count_clusters_worse,
         case when expected.has_threshold then coalesce(totals.count_regressions, 0) end::bigint as count_regressions,
@@ -204,6 +254,11 @@ final as (
         expected.target_difference::double as target_difference,
         coalesce(expected.is_lower_by_design, false) as is_lower_by_design,
         totals.noise, totals.noise_of_one,
+        case expected.measurement
+            when 'share_failing' then others.share_failing
+            when 'share_failing_of_all' then others.share_failing_of_all
+        end as others_value,
+        others.count_clusters as count_other_clusters,
         expected.measurement = 'mean_score' or expected.has_threshold as has_threshold
     from expected
     left join totals
@@ -213,6 +268,19 @@ final as (
             and expected.dimension = totals.dimension
             and expected.segment = totals.segment
             and expected.measurement = totals.measurement
+            and totals.kind = 'cluster'
+    left join crossed
+        on
+            totals.version_pair_id = crossed.version_pair_id
+            and totals.metric_name = crossed.metric_name
+            and totals.dimension = crossed.dimension
+            and totals.segment = crossed.segment
+            and totals.measurement = crossed.measurement
+    left join others
+        on
+            expected.version_pair_id = others.version_pair_id
+            and expected.metric_name = others.metric_name
+            and expected.dimension = 'all'
     left join queries_shared
         on
             expected.version_pair_id = queries_shared.version_pair_id

@@ -14,7 +14,7 @@ final as (
             when turn_index > 1 then 'turn_' || turn_index || '_' || conversation_id
             else {{ query_key() }}
         end as query_key,
-        cluster_id, query_text
+        cluster_id, second_cluster_id, query_text
     from interactions
     where
         application_version is not null

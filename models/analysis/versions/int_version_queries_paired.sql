@@ -41,6 +41,7 @@ described as (
     select
         application, version, query_key,
         min(cluster_id) as cluster_id,
+        min(second_cluster_id) as second_cluster_id,
         min(query_text) as query_text
     from queries
     group by application, version, query_key
@@ -58,7 +59,8 @@ with_noise as (
 final as (
     select
         pairs.version_pair_id, pairs.application, pairs.baseline_version, pairs.candidate_version,
-        baselines.query_key, baselines.metric_name, described.cluster_id, described.query_text,
+        baselines.query_key, baselines.metric_name, described.cluster_id, described.second_cluster_id,
+        described.query_text,
         baselines.mean_score as baseline_mean_score,
         candidates.mean_score as candidate_mean_score,
         baselines.share_failing as baseline_share_failing,

@@ -1,5 +1,5 @@
--- One row per (metric, cell, jackknife group) with a score or an outcome. Estimates and their errors are computed from
--- these sums. Scores are added as whole numbers, so that sums do not depend on the order of adding.
+-- One row per (metric, cell, jackknife group of clusters or of documents) with a score or an outcome. Estimates and
+-- their errors are computed from these sums. Scores are added as whole numbers, so that no order of adding matters.
 {{ config(materialized='table') }}
 
 with evaluations as (
@@ -8,7 +8,11 @@ with evaluations as (
 ),
 
 cells as (
-    select * from {{ ref('hcat', 'int_interaction_cells') }}
+    select interaction_id, cell_key, jackknife_group, false as is_second
+    from {{ ref('hcat', 'int_interaction_cells') }}
+    union all
+    select interaction_id, cell_key, second_group as jackknife_group, true as is_second
+    from {{ ref('hcat', 'int_interaction_cells') }}
 ),
 
 -- squares of whole scores must fit 64 bits: the unit is a billionth for scores within 3, and ten times as large for
@@ -41,7 +45,7 @@ squared as (
 
 summed as (
     select
-        squared.metric_name, cells.cell_key, cells.jackknife_group,
+        squared.metric_name, cells.cell_key, cells.jackknife_group, cells.is_second,
         count(squared.whole_score) as count_scored,
         sum(squared.whole_score) as sum_scores,
         -- the total may not fit 64 bits
@@ -52,12 +56,12 @@ summed as (
         sum(squared.failing_of_all) as count_failing_of_all
     from cells
     inner join squared on cells.interaction_id = squared.interaction_id
-    group by squared.metric_name, cells.cell_key, cells.jackknife_group
+    group by squared.metric_name, cells.cell_key, cells.jackknife_group, cells.is_second
 ),
 
 final as (
     select
-        summed.metric_name, summed.cell_key, summed.jackknife_group, units.scores_per_unit,
+        summed.metric_name, summed.cell_key, summed.jackknife_group, summed.is_second, units.scores_per_unit,
         summed.count_scored,
         coalesce(summed.sum_scores, 0) as sum_scores,
         coalesce(summed.sum_squared_scores, 0) as sum_squared_scores,

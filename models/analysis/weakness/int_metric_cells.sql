@@ -23,37 +23,7 @@ cells as (
 ),
 
 interactions as (
-    select interaction_id, query_id from {{ ref('hcat', 'fct_interactions') }}
-    where is_in_release_population
-),
-
-chunks as (
-    select chunk_id, document_id from {{ ref('hcat', 'stg_chunks') }}
-),
-
-chunks_of_queries as (
-    select query_id, {{ explode('source_chunk_ids') }} as chunk_id
-    from {{ ref('hcat', 'dim_queries') }}
-),
-
-documents_of_queries as (
-    select distinct chunks_of_queries.query_id, chunks.document_id
-    from chunks_of_queries
-    inner join chunks on chunks_of_queries.chunk_id = chunks.chunk_id
-),
-
--- few distinct pairs before the many interactions
-cells_of_queries as (
-    select distinct cells.cell_key, interactions.query_id
-    from cells
-    inner join interactions on cells.interaction_id = interactions.interaction_id
-),
-
-documents as (
-    select cells_of_queries.cell_key, count(distinct documents_of_queries.document_id) as count_documents
-    from cells_of_queries
-    inner join documents_of_queries on cells_of_queries.query_id = documents_of_queries.query_id
-    group by cells_of_queries.cell_key
+    select interaction_id, second_cluster_id from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 named as (
@@ -66,6 +36,7 @@ summarised as (
         evaluations.metric_name, cells.cell_key,
         count(*) as count_interactions,
         count(distinct cells.cluster_id) as count_clusters,
+        count(distinct interactions.second_cluster_id) as count_second_clusters,
         {%- if is_on('distributions') %}
         -- one list: separate quantiles would hold the scores as many times
         {{ quantiles_of('evaluations.raw_score', quantiles) }} as scores,
@@ -73,6 +44,7 @@ summarised as (
         max(evaluations.threshold) as threshold
     from cells
     inner join evaluations on cells.interaction_id = evaluations.interaction_id
+    inner join interactions on cells.interaction_id = interactions.interaction_id
     group by evaluations.metric_name, cells.cell_key
 ),
 
@@ -81,7 +53,7 @@ final as (
         {{ cell_id('summarised.metric_name', 'named') }} as cell_id,
         summarised.metric_name, named.first_dimension, named.first_segment, named.second_dimension,
         named.second_segment, summarised.cell_key, summarised.count_interactions, summarised.count_clusters,
-        documents.count_documents,
+        summarised.count_second_clusters,
         {%- if is_on('distributions') %}
         case when summarised.scores is not null then {{ array_of(doubles(quantiles)) }} end as quantiles,
         summarised.scores,
@@ -93,7 +65,6 @@ final as (
         summarised.threshold
     from summarised
     inner join named on summarised.cell_key = named.cell_key
-    left join documents on summarised.cell_key = documents.cell_key
 )
 
 select * from final

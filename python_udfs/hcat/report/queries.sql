@@ -13,7 +13,7 @@ where segments.dimension <> 'all' and segments.count_interactions = whole.count_
 select
     marginal_weakness_id as weakness_id, metric_name, dimension as first_dimension, segment as first_segment,
     null::varchar as second_dimension, null::varchar as second_segment, count_scored, count_clusters,
-    count_documents, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
+    count_second_clusters, largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag,
     count_needed_to_confirm,
     value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
     minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,
@@ -23,7 +23,7 @@ where dimension <> 'all'
 union all
 select
     bivariate_weakness_id as weakness_id, metric_name, first_dimension, first_segment,
-    second_dimension, second_segment, count_scored, count_clusters, count_documents,
+    second_dimension, second_segment, count_scored, count_clusters, count_second_clusters,
     largest_cluster_share, is_dominated, family, measurement, count_needed_to_flag, count_needed_to_confirm,
     value, rest_value, difference, difference_lower, difference_upper, q_value, margin,
     minimum_detectable_difference, test_status, is_weak, count_failing, count_clusters_effective,

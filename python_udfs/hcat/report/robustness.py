@@ -98,6 +98,13 @@ def _list_variation(build: Build, rows: Sequence[Row]) -> Block | None:
     )
 
 
+#: Follows the answers of the headline.
+EASIER: Final = (
+    "The shared queries are easier than those that only the newer version was asked, of which {others} fail: nothing is"
+    " known about these."
+)
+
+
 def _show_root(variance: float | None) -> str:
     return format_number(None if variance is None else math.sqrt(variance))
 
@@ -173,7 +180,7 @@ def _tell_headline(row: Row) -> Any:
         *(row[each] for each in ("metric_name", "measurement", "baseline", "candidate", "difference", "interval")),
         row["count_pairs"],
         row["count_clusters"],
-        " ".join(part for part in (row["release"], row["needed"], row["reason"]) if part),
+        " ".join(part for part in (row["release"], row["needed"], row["easier"], row["reason"]) if part),
     )
 
 
@@ -211,7 +218,8 @@ def _draw_pair(build: Build, rows: Sequence[Row], baseline: str, candidate: str)
     caption = (
         f"Gain of {candidate} over {baseline} on the queries that both were asked, with {build.level} intervals over"
         " whole clusters. To the right of the line, the newer version is better. Diamonds: the test shows a difference"
-        " beyond the margin. Circles: no significant difference, which does not prove equality."
+        " beyond the margin. Circles: no significant difference, which does not prove equality. One release in ten that"
+        " changes nothing has a verdict somewhere by chance."
     )
     return [blocks.picture(svg, caption)]
 
@@ -232,6 +240,7 @@ def _show_headline(row: Row) -> Row:
         **_show_comparison(row),
         "release": RELEASE_ANSWERS[row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
+        "easier": row["is_shared_easier"] and EASIER.format(others=format_value(row["others_value"], measurement)),
         "unit": "" if measurement == "mean_score" else " percentage points",
     }
 

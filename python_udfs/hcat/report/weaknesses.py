@@ -59,6 +59,8 @@ TESTED: Final = tuple(
     )
 )
 
+#: Below it a weak cell says how many documents it is about.
+FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
 MEASUREMENTS: Final = WORDS["weaknesses"]["measurements"]
 RETESTS: Final = WORDS["weaknesses"]["retests"]
@@ -125,7 +127,8 @@ select
     null::double as failed_answers_a_week,
     'waiting' as confirmation_status, 'suspected' as kind, 'open' as status,
     null::varchar as owner, null::varchar as note, null::double as new_difference,
-    null::bigint as count_new_interactions, null::varchar as retest_result,
+    null::bigint as count_new_interactions, null::varchar as confirmed_on, null::bigint as count_second_clusters,
+    null::varchar as retest_result,
     built.started_at as first_seen_at, built.started_at as last_seen_at, built.build_number as last_seen_build_number
 from ({CELLS})
 left join (select started_at, build_number from dim_runs order by build_number desc limit 1) as built on true
@@ -261,7 +264,9 @@ def _describe_confirmation(row: Row) -> str:
         return f"Not yet confirmed: {needed:,} more answers are needed." if needed else ""
     words = str(row["confirmation_status"]).replace("_", " ")
     difference = format_difference(row["new_difference"], row["measurement"])
-    return f"{words.capitalize()} on {row['count_new_interactions']:,} new answers: {difference}."
+    is_same = row["confirmed_on"] == "same_documents"
+    about = f" about the same {row['count_second_clusters']} documents" if is_same else ""
+    return f"{words.capitalize()} on {row['count_new_interactions']:,} new answers{about}: {difference}."
 
 
 def _describe_labels(row: Row) -> str:
@@ -407,7 +412,9 @@ def _draw_differences(build: Build, cells: Sequence[Row]) -> Block:
 
 def say_standing(cell: Row) -> str:
     """Return what the test says of a cell."""
-    return "weak" if cell["is_weak"] else "not shown to be weak"
+    count = cell["count_second_clusters"]
+    few = f", about {count} documents" if count and count < FEW_DOCUMENTS else ""
+    return f"weak{few}" if cell["is_weak"] else "not shown to be weak"
 
 
 def _name_cell(cell: Row) -> tuple[str, str]:
@@ -431,7 +438,7 @@ def _list_differences(cells: Sequence[Row]) -> Block | None:
             "measurement",
             "count_scored=n",
             "count_clusters",
-            "count_documents",
+            "count_second_clusters",
             Column("Value", lambda row: format_value(row["value"], row["measurement"])),
             Column("Rest", lambda row: format_value(row["rest_value"], row["measurement"])),
             Column("Difference", show_difference),

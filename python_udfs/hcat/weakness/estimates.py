@@ -29,8 +29,31 @@ _COUNTS: Final = ("count_scored", "jackknife_groups", "count_scored_rest", "jack
 
 
 def estimate_cells(cells: pa.Table, sums: pa.Table) -> dict[str, dict[str, Floats]]:
-    """Return the figures of every cell by measurement, in the order of the cells."""
-    located = _locate(cells, sums)
+    """Return the figures of every cell by measurement, in the order of the cells.
+
+    Sums are by group of clusters and, where `is_second`, of documents. The larger error of the difference counts.
+    """
+    by_cluster, by_document = (
+        _locate(cells, sums.filter(pc.field("is_second") == is_second)) for is_second in (False, True)
+    )
+    estimates, of_documents = (_jackknife(cells, located) for located in (by_cluster, by_document))
+    for figures, others in zip(estimates.values(), of_documents.values(), strict=True):
+        error = figures["difference_standard_error"]
+        is_wider = others["difference_standard_error"] > error
+        sides = np.fmin(others["clusters_effective"], others["jackknife_groups_rest"])
+        figures["documents"] = np.fmin(others["jackknife_groups"], others["jackknife_groups_rest"])
+        figures["documents_effective"] = np.where(is_wider, sides, np.nan)
+        figures["difference_standard_error"] = np.where(is_wider, others["difference_standard_error"], error)
+    unit_of = dict(zip(sums["metric_name"].to_pylist(), sums["scores_per_unit"].to_pylist(), strict=True))
+    units = np.asarray([unit_of.get(metric, 1.0) for metric in cells["metric_name"].to_pylist()], dtype=np.float64)
+    means = estimates["mean_score"]
+    means["standard_deviation"] = _deviations(by_cluster, cells.num_rows) / units
+    means |= {name: means[name] / units for name in _IN_UNITS}
+    return estimates
+
+
+def _jackknife(cells: pa.Table, located: pa.Table) -> dict[str, dict[str, Floats]]:
+    """Return the figures of every cell by measurement, from sums by group, in the unit of the sums."""
     positions, groups = located["position"].to_numpy(), encode(located, "jackknife_group")
     columns = {name: pc.cast(located[name], pa.float64()).to_numpy() for names in SUMS.values() for name in names}
     names_of_figures = (*JackknifeEstimates._fields, "standard_deviation")
@@ -49,11 +72,6 @@ def estimate_cells(cells: pa.Table, sums: pa.Table) -> dict[str, dict[str, Float
                 estimates[measurement][name][members] = column
     for figures in estimates.values():
         figures |= {name: np.nan_to_num(figures[name]) for name in _COUNTS}
-    unit_of = dict(zip(sums["metric_name"].to_pylist(), sums["scores_per_unit"].to_pylist(), strict=True))
-    units = np.asarray([unit_of.get(metric, 1.0) for metric in cells["metric_name"].to_pylist()], dtype=np.float64)
-    means = estimates["mean_score"]
-    means["standard_deviation"] = _deviations(located, cells.num_rows) / units
-    means |= {name: means[name] / units for name in _IN_UNITS}
     return estimates
 
 

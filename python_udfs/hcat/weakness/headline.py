@@ -4,16 +4,20 @@ A piece is the set of rows of one cluster that lie in the same cells. With d = v
 its rest (higher = worse), the statistic is T = d / max(s_J, s_0). s_J is the jackknife error of
 :mod:`hcat.weakness.statistics`, and s_0 the error that d has when the cell is like all others,
 
-    s_0^2 = spread^2 (D / n + D_rest / n_rest),   D = 1 + rho (sum_g n_g^2 / n - 1),
+    s_0^2 = spread^2 (D / n + D_rest / n_rest),   D = 1 + a (sum_g n_g^2 / n - 1) + b (sum_h n_h^2 / n - 1),
 
-n_g the rows of cluster g on that side. The likeness of siblings rho is estimated over all rows by moments: the mean of
-((S_g - n_g p)^2 / spread^2 - n_g) / (n_g (n_g - 1)), S_g the sum of cluster g; a cluster weighs by its rows.
+n_g the rows of cluster g on that side, n_h those of document h. s_J is the larger of the errors that leave out clusters
+and documents. The likeness b of rows of one document is estimated over all rows by moments: the mean of
+((S_h - n_h p)^2 / spread^2 - n_h) / (n_h (n_h - 1)), S_h the sum of document h; a document weighs by its rows. In the
+same way rows of one cluster, which are about one document as a rule, have the likeness a + b.
 
 What T does by chance depends on where the rows lie: on the number of clusters in the cell, on their sizes, on cells
 that overlap, and on how rare failures are. Student's distribution knows none of it. So new values are drawn for the
-rows where they lie, with no cell worse than another. Each cluster gets a rate of its own from the beta distribution
-with the observed rate p and likeness rho, and each piece a binomial number of failures at that rate. (Scores: a normal
-effect of the cluster, and normal errors.) Every draw estimates p, rho, s_J and s_0 anew.
+rows where they lie, with no cell worse than another. Clusters and documents get rates of their own from the
+beta distribution with the observed rate p and the likeness (sqrt(a) + sqrt(b))^2. A piece has the rate of its cluster
+with the weight sqrt(a) / (sqrt(a) + sqrt(b)) and that of its document with the rest, so that rows of one cluster have
+the likeness a, those of one document b. Its failures are binomial at that rate. (Scores: normal effects and errors.)
+Every draw estimates p, a, b, s_J and s_0 anew.
 
 P is the share of draws in which T of that cell is at least as large. The adjusted P is that of Westfall and Young
 (1993), stepping down from the smallest P: the share of draws in which the smallest P of this cell, and of all cells
@@ -45,12 +49,16 @@ class Pieces(NamedTuple):
     #: Codes from 0 of the cluster, and of the jackknife group with which it leaves; shape (n_pieces,).
     clusters: Integers
     groups: Integers
+    #: Code of the document, or of the group of documents, with which it leaves too.
+    documents: Integers
     #: Rows with a value, at least 1, and the sum of their values; higher = worse.
     counts: Floats
     sums: Floats
     #: Does the piece lie in the cell? In the cell or its rest? Shape (n_pieces, n_cells).
     members: Flags
     partitions: Flags
+    #: Code of the dimensions of each cell, whose segments do not overlap; shape (n_cells,).
+    dimensions: Integers
     #: Standard deviation of the values of all rows; None for a share, whose values are 0 and 1.
     spread: float | None
 
@@ -68,6 +76,8 @@ class HeadlineTests(NamedTuple):
     cut_off: float
     #: T of each draw, ascending in each cell; shape (n_draws, n_cells).
     drawn: Floats
+    #: max(s_J, s_0).
+    errors: Floats
 
     def bound(self, differences: Floats, errors: Floats, confidence: float) -> Floats:
         """Return one-sided lower bounds of the differences: d - q s, q the quantile of T among the draws, at least
@@ -85,10 +95,10 @@ def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: 
     drawn = np.concatenate(
         [
             layout.estimate(sums).statistic
-            for sums in layout.draw(random, float(estimates.rate[0]), float(estimates.likeness[0]), count_draws)
+            for sums in layout.draw(random, count_draws, float(estimates.rate[0]), estimates.alike[:, 0])
         ]
     )
-    return step_down(estimates.statistic[0], drawn, level)
+    return step_down(estimates.statistic[0], drawn, level)._replace(errors=estimates.errors[0])
 
 
 def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
@@ -117,7 +127,24 @@ def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
     allowed = int(level * (count + 1)) - 1
     rank = round(float(candidates[allowed]) * count) if 0 <= allowed < count else 0
     critical = ordered[count - rank] if rank else np.full(count_cells, np.inf)
-    return HeadlineTests(statistic, p_value, adjusted, critical, rank / (count + 1), ordered)
+    errors = np.full(count_cells, np.nan)
+    return HeadlineTests(statistic, p_value, adjusted, critical, rank / (count + 1), ordered, errors)
+
+
+class _Key(NamedTuple):
+    """Pieces by cluster or document."""
+
+    #: Code of each piece, pieces in the order of their codes, and the first position of each code there.
+    codes: Integers
+    order: Integers
+    starts: Integers
+    #: Rows by code.
+    sizes: Floats
+
+    def sum(self, values: Floats) -> Floats:
+        """Return sums by code, shape (n_draws, n_codes)."""
+        sums: Floats = np.add.reduceat(values[:, self.order], self.starts, axis=1)
+        return sums
 
 
 class _Cell(NamedTuple):
@@ -131,20 +158,72 @@ class _Cell(NamedTuple):
     #: Rows of the cell by own group, and of the rest by every group.
     rows_by_group: Floats
     rest_by_group: Floats
-    rows: float
-    rest: float
-    #: sum_g n_g^2 / n of both sides: rows of its own cluster that a row meets there, itself included.
-    siblings: float
-    rest_siblings: float
     partition: int
 
 
 class _Estimates(NamedTuple):
-    """Statistics of draws, shape (n_draws, n_cells), with rate and likeness of each draw, shape (n_draws,)."""
+    """Statistics of draws, shape (n_draws, n_cells), with rates, shape (n_draws,), and a and b, shape (2, n_draws)."""
 
     statistic: Floats
+    errors: Floats
     rate: Floats
-    likeness: Floats
+    alike: Floats
+
+
+class _Groups:
+    """Groups that leave one after the other, with their rows in every cell and its rest."""
+
+    def __init__(self, groups: Integers, counts: Floats, members: Flags, partitions: Flags) -> None:
+        self.groups = groups
+        self.count = int(groups.max()) + 1
+        distinct, codes = np.unique(partitions, axis=1, return_inverse=True)
+        # pieces of each partition in the order of their groups, and the first piece of each group
+        self.partitions = [self._order(column) for column in distinct.T]
+        self.cells = []
+        for cell, partition in enumerate(codes.ravel().tolist()):
+            pieces, starts, own = self._order(members[:, cell])
+            is_rest = distinct[:, partition] & ~members[:, cell]
+            rest = sum_by_cluster(counts[is_rest], groups[is_rest], self.count)
+            self.cells.append(_Cell(pieces, starts, own, np.add.reduceat(counts[pieces], starts), rest, partition))
+        sizes = [cell.rows_by_group for cell in self.cells]
+        # rows that have siblings in their cell, and the siblings that a row of the cell meets, itself included
+        self.alike_rows = np.array([own[own > 1].sum() for own in sizes])
+        self.siblings = np.array([own @ own / own.sum() for own in sizes])
+
+    def _order(self, is_chosen: Flags) -> tuple[Integers, Integers, Integers]:
+        pieces = np.flatnonzero(is_chosen)
+        pieces = pieces[np.argsort(self.groups[pieces], kind="stable")]
+        starts = np.flatnonzero(np.diff(self.groups[pieces], prepend=-1))
+        return pieces, starts, self.groups[pieces][starts]
+
+    def compare(self, values: Floats, rate: Floats, spread: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the differences of cells and rests, their jackknife variances, and the summed likeness of the groups
+        inside the cell, shape (n_draws, n_cells)."""
+        of_partitions = []
+        for pieces, starts, groups in self.partitions:
+            by_group = np.zeros((len(values), self.count))
+            by_group[:, groups] = np.add.reduceat(values[:, pieces], starts, axis=1)
+            of_partitions.append(by_group)
+        differences, variances, alike = np.zeros((3, len(values), len(self.cells)))
+        for position, cell in enumerate(self.cells):
+            own = np.add.reduceat(values[:, cell.pieces], cell.starts, axis=1)
+            rest = of_partitions[cell.partition].copy()
+            rest[:, cell.groups] -= own
+            rows, rest_rows = cell.rows_by_group.sum(), cell.rest_by_group.sum()
+            mean, rest_mean = own.sum(axis=1) / rows, rest.sum(axis=1) / rest_rows
+            differences[:, position] = mean - rest_mean
+            sizes, is_many = cell.rows_by_group, cell.rows_by_group > 1
+            with np.errstate(divide="ignore", invalid="ignore"):
+                squares = (own[:, is_many] - rate[:, None] * sizes[is_many]) ** 2 / spread[:, None]
+                alike[:, position] = ((squares - sizes[is_many]) / (sizes[is_many] - 1)).sum(axis=1)
+                # what each group moves when it leaves: the rest first, in place
+                rest -= rest_mean[:, None] * cell.rest_by_group
+                rest /= rest_rows - cell.rest_by_group
+                own -= mean[:, None] * cell.rows_by_group
+                own /= rows - cell.rows_by_group
+                rest[:, cell.groups] -= own
+                variances[:, position] = (self.count - 1) / self.count * np.einsum("dg,dg->d", rest, rest)
+        return differences, variances, alike
 
 
 class _Layout:
@@ -152,129 +231,110 @@ class _Layout:
 
     def __init__(self, pieces: Pieces) -> None:
         self.spread = pieces.spread
-        # by cluster, so that the pieces of one stand together
-        order = np.argsort(pieces.clusters, kind="stable")
+        # by cluster and document, so that draws do not depend on the order of the pieces
+        order = np.lexsort((pieces.documents, pieces.clusters))
         self.order = order
         self.counts = pieces.counts[order]
-        self.codes: Integers = np.unique(pieces.clusters[order], return_inverse=True)[1].astype(np.int64)
-        self.starts = np.flatnonzero(np.diff(self.codes, prepend=-1))
-        self.sizes = sum_by_cluster(self.counts, self.codes)
-        self.groups = pieces.groups[order]
-        self.count_groups = int(self.groups.max()) + 1
-        members = pieces.members[order]
-        distinct, codes = np.unique(pieces.partitions[order], axis=1, return_inverse=True)
-        # pieces of each partition in the order of their groups, and the first piece of each group
-        self.partitions = [self._by_group(column) for column in distinct.T]
-        self.cells = [
-            self._locate(members[:, cell], distinct[:, code], code) for cell, code in enumerate(codes.ravel().tolist())
-        ]
+        self.clusters = self._key(pieces.clusters[order])
+        self.documents = self._key(pieces.documents[order])
+        members, partitions = pieces.members[order], pieces.partitions[order]
+        self.sides = [self._siblings(members), self._siblings(partitions & ~members)]
+        groupings = [pieces.groups[order]]
+        pairs = np.unique(np.stack([self.clusters.codes, self.documents.codes]), axis=1)
+        # a document of one cluster says nothing beside it
+        if pairs.shape[1] > len(self.documents.sizes):
+            groupings.append(self.documents.codes)
+        self.groupings = [_Groups(groups, self.counts, members, partitions) for groups in groupings]
+        self.is_alike = (pieces.dimensions[:, None] == pieces.dimensions).astype(np.float64)
 
-    def _by_group(self, is_chosen: Flags) -> tuple[Integers, Integers, Integers]:
-        pieces = np.flatnonzero(is_chosen)
-        pieces = pieces[np.argsort(self.groups[pieces], kind="stable")]
-        starts = np.flatnonzero(np.diff(self.groups[pieces], prepend=-1))
-        return pieces, starts, self.groups[pieces][starts]
+    def _key(self, codes: Integers) -> _Key:
+        found = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+        order = np.argsort(found, kind="stable")
+        starts = np.flatnonzero(np.diff(found[order], prepend=-1))
+        return _Key(found, order, starts, sum_by_cluster(self.counts, found))
 
-    def _locate(self, is_member: Flags, in_partition: Flags, partition: int) -> _Cell:
-        pieces, starts, groups = self._by_group(is_member)
-        is_rest = in_partition & ~is_member
-        rest_by_group = sum_by_cluster(self.counts[is_rest], self.groups[is_rest], self.count_groups)
-        return _Cell(
-            pieces,
-            starts,
-            groups,
-            np.add.reduceat(self.counts[pieces], starts),
-            rest_by_group,
-            float(self.counts[pieces].sum()),
-            float(rest_by_group.sum()),
-            self._siblings(is_member),
-            self._siblings(is_rest),
-            partition,
-        )
-
-    def _siblings(self, is_chosen: Flags) -> float:
-        by_cluster = sum_by_cluster(self.counts[is_chosen], self.codes[is_chosen])
-        return float(by_cluster @ by_cluster / by_cluster.sum())
+    def _siblings(self, is_chosen: Flags) -> tuple[Floats, Floats]:
+        """Return rows of one side of each cell, and sum_g n_g^2 / n and sum_h n_h^2 / n, shape (2, n_cells)."""
+        rows = is_chosen * self.counts[:, None]
+        squares = [(sum_by_cluster(rows, key.codes) ** 2).sum(axis=0) for key in (self.clusters, self.documents)]
+        return rows.sum(axis=0), squares / rows.sum(axis=0)
 
     def estimate(self, sums: Floats) -> _Estimates:
         """Return T of every cell for each row of sums, shape (n_draws, n_pieces), as the pieces were given."""
         values = sums[:, self.order]
         rate = values.sum(axis=1) / self.counts.sum()
-        variance = rate * (1 - rate) if self.spread is None else np.full(len(rate), self.spread**2)
-        likeness = self._likeness(values, rate, variance)
-        of_partitions = []
-        for pieces, starts, groups in self.partitions:
-            by_group = np.zeros((len(values), self.count_groups))
-            by_group[:, groups] = np.add.reduceat(values[:, pieces], starts, axis=1)
-            of_partitions.append(by_group)
-        statistic = np.zeros((len(values), len(self.cells)))
-        for position, cell in enumerate(self.cells):
-            own = np.add.reduceat(values[:, cell.pieces], cell.starts, axis=1)
-            rest = of_partitions[cell.partition].copy()
-            rest[:, cell.groups] -= own
-            mean, rest_mean = own.sum(axis=1) / cell.rows, rest.sum(axis=1) / cell.rest
-            with np.errstate(divide="ignore", invalid="ignore"):
-                # what each group moves when it leaves: the rest first, in place
-                rest -= rest_mean[:, None] * cell.rest_by_group
-                rest /= cell.rest - cell.rest_by_group
-                own -= mean[:, None] * cell.rows_by_group
-                own /= cell.rows - cell.rows_by_group
-                rest[:, cell.groups] -= own
-                jackknife = (self.count_groups - 1) / self.count_groups * np.einsum("dg,dg->d", rest, rest)
-            by_rows = (1 + likeness * (cell.siblings - 1)) / cell.rows
-            by_rest = (1 + likeness * (cell.rest_siblings - 1)) / cell.rest
-            error = np.sqrt(np.maximum(jackknife, variance * (by_rows + by_rest)))
-            has_error = np.isfinite(error) & (error > 0)
-            np.divide(mean - rest_mean, error, out=statistic[:, position], where=has_error)
-        return _Estimates(statistic, rate, likeness)
+        spread = rate * (1 - rate) if self.spread is None else np.full(len(rate), self.spread**2)
+        total = self._likeness(self.clusters, values, rate, spread)
+        of_documents = np.zeros(len(rate))
+        if len(self.groupings) > 1:
+            of_documents = self._likeness(self.documents, values, rate, spread)
+        alike = np.stack([np.maximum(total - of_documents, 0), of_documents])
+        compared = [groups.compare(values, rate, spread) for groups in self.groupings]
+        of_cell, of_rest = (1 + alike.T @ (siblings - 1) for _, siblings in self.sides)
+        for groups, (*_, products) in zip(self.groupings[1:], compared[1:], strict=True):
+            # documents may fail together inside the segments of a dimension, and not beyond them
+            within = products @ self.is_alike / np.maximum(groups.alike_rows @ self.is_alike, 1)
+            of_cell = np.fmax(of_cell, 1 + np.clip(within, 0, 1) * (groups.siblings - 1))
+        least = spread[:, None] * (of_cell / self.sides[0][0] + of_rest / self.sides[1][0])
+        # a variance that nothing gives is NaN, and so is the largest
+        errors = np.sqrt(np.maximum.reduce([least, *(variances for _, variances, _ in compared)]))
+        has_error = np.isfinite(errors) & (errors > 0)
+        statistic = np.divide(compared[0][0], errors, out=np.zeros_like(errors), where=has_error)
+        return _Estimates(statistic, errors, rate, alike)
 
-    def _likeness(self, values: Floats, rate: Floats, variance: Floats) -> Floats:
-        by_cluster = np.add.reduceat(values, self.starts, axis=1)
-        has_siblings = self.sizes > 1
-        sizes = self.sizes[has_siblings]
-        if not len(sizes):
-            return np.zeros(len(values))
-        squares = (by_cluster[:, has_siblings] - rate[:, None] * sizes) ** 2
+    def _likeness(self, key: _Key, values: Floats, rate: Floats, spread: Floats) -> Floats:
+        """Return the likeness of rows of one cluster or document in each draw."""
+        is_many = key.sizes > 1
+        sizes = key.sizes[is_many]
         with np.errstate(divide="ignore", invalid="ignore"):
-            products = (squares / variance[:, None] - sizes) / (sizes - 1)
-        found = products.sum(axis=1) / sizes.sum()
+            squares = (key.sum(values)[:, is_many] - rate[:, None] * sizes) ** 2 / spread[:, None]
+            found = ((squares - sizes) / (sizes - 1)).sum(axis=1) / max(sizes.sum(), 1.0)
         return np.where(np.isfinite(found), np.clip(found, 0, 1), 0.0)
 
-    def draw(self, random: np.random.Generator, rate: float, likeness: float, count_draws: int) -> Iterator[Floats]:
+    def draw(self, random: np.random.Generator, count_draws: int, rate: float, alike: Floats) -> Iterator[Floats]:
         """Yield blocks of drawn sums, each of shape (n_block, n_pieces), as the pieces were given."""
-        block = max(1, _BLOCK // max(len(self.counts), self.count_groups))
+        block = max(1, _BLOCK // max(len(self.counts), *(groups.count for groups in self.groupings)))
+        draw_sums = self._draw_share if self.spread is None else self._draw_scores
         for start in range(0, count_draws, block):
-            shape = (min(block, count_draws - start), len(self.counts))
-            drawn = (
-                self._draw_share(random, rate, likeness, shape)
-                if self.spread is None
-                else self._draw_scores(random, self.spread, likeness, shape)
-            )
-            given = np.empty(shape)
-            given[:, self.order] = drawn
+            count = min(block, count_draws - start)
+            given = np.empty((count, len(self.counts)))
+            given[:, self.order] = draw_sums(random, rate, alike, count)
             yield given
 
-    def _draw_share(self, random: np.random.Generator, rate: float, likeness: float, shape: tuple[int, int]) -> Floats:
+    def _draw_share(self, random: np.random.Generator, rate: float, alike: Floats, count: int) -> Floats:
+        roots = np.sqrt(alike)
+        likeness = min(float(roots.sum()) ** 2, 1.0)
+        own = float(roots[0] / roots.sum()) if likeness else 1.0
         # the only row of a cluster fails at the common rate, whatever the likeness; that is most of a production log
-        is_single = self.sizes[self.codes] == 1
-        drawn = np.empty(shape)
-        drawn[:, is_single] = random.random((shape[0], int(is_single.sum()))) < rate
-        codes = np.unique(self.codes[~is_single], return_inverse=True)[1]
-        count = int(codes.max()) + 1 if len(codes) else 0
-        if likeness < _NO_LIKENESS or not 0 < rate < 1:
-            rates = np.full((shape[0], count), rate)
-        elif likeness > 1 - _NO_LIKENESS:
-            rates = (random.random((shape[0], count)) < rate).astype(np.float64)
-        else:
-            precision = 1 / likeness - 1
-            rates = random.beta(rate * precision, (1 - rate) * precision, (shape[0], count))
-        drawn[:, ~is_single] = random.binomial(self.counts[~is_single].astype(np.int64), rates[:, codes])
+        is_single = self.clusters.sizes[self.clusters.codes] == 1
+        rates = np.full((count, len(self.counts)), own * rate)
+        codes = np.unique(self.clusters.codes[~is_single], return_inverse=True)[1]
+        rates[:, ~is_single] = own * _draw_rates(random, rate, likeness, count, codes)
+        if own < 1:
+            rates += (1 - own) * _draw_rates(random, rate, likeness, count, self.documents.codes)
+        drawn = np.empty(rates.shape)
+        drawn[:, is_single] = random.random((count, int(is_single.sum()))) < rates[:, is_single]
+        # rounding must not push a rate past 1
+        counts = self.counts[~is_single].astype(np.int64)
+        drawn[:, ~is_single] = random.binomial(counts, np.minimum(rates[:, ~is_single], 1.0))
         return drawn
 
-    def _draw_scores(
-        self, random: np.random.Generator, spread: float, likeness: float, shape: tuple[int, int]
-    ) -> Floats:
-        effects = random.standard_normal((shape[0], len(self.sizes))) * np.sqrt(likeness)
-        errors = random.standard_normal(shape) * np.sqrt((1 - likeness) * self.counts)
-        drawn: Floats = spread * (self.counts * effects[:, self.codes] + errors)
-        return drawn
+    def _draw_scores(self, random: np.random.Generator, _: float, alike: Floats, count: int) -> Floats:
+        effects = np.zeros((count, len(self.counts)))
+        for likeness, key in zip(alike.tolist(), (self.clusters, self.documents), strict=True):
+            effects += np.sqrt(likeness) * random.standard_normal((count, len(key.sizes)))[:, key.codes]
+        errors = random.standard_normal(effects.shape) * np.sqrt(max(1 - alike.sum(), 0.0) * self.counts)
+        return np.asarray((self.spread or 0.0) * (self.counts * effects + errors))
+
+
+def _draw_rates(random: np.random.Generator, rate: float, likeness: float, count: int, codes: Integers) -> Floats:
+    """Return drawn rates of the clusters or documents of some pieces, shape (count, n_pieces)."""
+    count_codes = int(codes.max()) + 1 if len(codes) else 0
+    if likeness < _NO_LIKENESS or not 0 < rate < 1:
+        rates = np.full((count, count_codes), rate)
+    elif likeness > 1 - _NO_LIKENESS:
+        rates = (random.random((count, count_codes)) < rate).astype(np.float64)
+    else:
+        precision = 1 / likeness - 1
+        rates = random.beta(rate * precision, (1 - rate) * precision, (count, count_codes))
+    return np.asarray(rates[:, codes])

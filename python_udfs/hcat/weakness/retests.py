@@ -26,6 +26,8 @@ RETEST_SCHEMA: Final = pa.schema(
         ("build_number", pa.int64()),
         ("count_interactions", pa.int64()),
         ("count_clusters", pa.int64()),
+        ("count_second_clusters", pa.int64()),
+        ("count_new_second_clusters", pa.int64()),
         ("difference", pa.float64()),
         ("p_value", pa.float64()),
         ("is_confirmed", pa.bool_()),
@@ -55,6 +57,7 @@ def retest_findings(sums: pa.Table, minimum_clusters: int) -> pa.Table:
     Twenty groups of two rows, of which the cell holds one; it fails in all but the first, and the rest in none.
 
     >>> row = dict(cell_id="c", run_id="r", build_number=2, built_at=None, count_needed_to_confirm=20)
+    >>> row |= dict(count_second_clusters=6, count_new_second_clusters=0)
     >>> row |= dict(count_clusters_cell=1, count_clusters_all=2, count_cell=1, count_all=2)
     >>> failing = [float(group > 0) for group in range(20)]
     >>> sums = [row | dict(sum_cell=value, sum_all=value, sum_squares_all=value) for value in failing]
@@ -72,7 +75,8 @@ def retest_findings(sums: pa.Table, minimum_clusters: int) -> pa.Table:
         tested = _test(of_cell, minimum_clusters)
         if tested is not None:
             difference, p_value = tested
-            key = {name: first[name] for name in ("cell_id", "run_id", "build_number", "built_at")}
+            names = ("cell_id", "run_id", "build_number", "built_at")
+            key = {name: first[name] for name in (*names, "count_second_clusters", "count_new_second_clusters")}
             found = {"count_interactions": count, "count_clusters": clusters, "difference": difference}
             rows.append(key | found | {"p_value": p_value, "is_confirmed": p_value <= ERROR_RATE})
     return pa.Table.from_pylist(rows, schema=RETEST_SCHEMA)

@@ -33,7 +33,7 @@ the margin of the metric's rule.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -53,6 +53,8 @@ from hcat.weakness.headline import HeadlineTests
 
 SHARES: Final = ("share_failing", "share_failing_of_all")
 
+#: New interactions over those that the observed difference asks for.
+SELECTION: Final = 1.5
 #: Halvings of an interval that is searched for a root: below the last bit of a double.
 _HALVINGS = 60
 #: Newton's method doubles the digits with each step; more than enough.
@@ -103,6 +105,9 @@ class Cells:
     whole_design_effect: Floats
     whole_likeness: Floats
     whole_evenness: Floats
+    #: Documents of the cell or of its rest, the fewer; effective ones where they widen the error, else NaN.
+    documents: Floats = field(default_factory=lambda: np.array(np.nan))
+    documents_effective: Floats = field(default_factory=lambda: np.array(np.nan))
 
     @property
     def clusters_effective_rest(self) -> Floats:
@@ -128,8 +133,9 @@ class Cells:
 
     @property
     def degrees_of_freedom(self) -> Floats:
-        """min(k, k_rest) - 1: the side with fewer clusters decides how well the variance is known."""
-        return np.minimum(self.clusters_effective, self.clusters_effective_rest) - 1
+        """min(k, k_rest) - 1: the side with fewer clusters, or documents, decides how well the variance is known."""
+        clusters = np.minimum(self.clusters_effective, self.clusters_effective_rest)
+        return np.fmin(clusters, self.documents_effective) - 1
 
     @property
     def value_null_error(self) -> Floats:
@@ -309,7 +315,9 @@ def interactions_needed(
     by_margin = (power + normal_quantile(settings.confidence)) * error / excess
     by_retest = (power + normal_quantile(1 - settings.error_rate)) * error / difference
     flag[is_worse] = np.ceil(count * np.maximum(by_test, by_margin) ** 2)
-    confirm[is_worse] = np.ceil(count * by_retest**2)
+    # a cell that was picked for being large is smaller than it looks, and the retest asks for clusters
+    by_clusters = settings.minimum_clusters * count / np.fmax(cells.clusters[is_worse], 1)
+    confirm[is_worse] = np.ceil(np.maximum(SELECTION * count * by_retest**2, by_clusters))
     return flag, confirm
 
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from hcat.statistics.clustered import mean_bounds
-from hcat.statistics.intervals import t_quantile, t_tail
+from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg
 
 VERSION_DIFFERENCE_SCHEMA: Final = pa.schema(
@@ -36,6 +36,7 @@ VERSION_DIFFERENCE_SCHEMA: Final = pa.schema(
         ("release_answer", pa.string()),
         ("queries_needed", pa.int64()),
         ("replicates_needed", pa.int64()),
+        ("is_shared_easier", pa.bool_()),
     ]
 )
 
@@ -57,7 +58,8 @@ def compare_versions(cells: pa.Table, *, confidence: float, minimum_clusters: in
     cells : Table
         version_comparison_id, version_pair_id, family (`headline`, `metrics` or `segments`; null = none),
         count_shared_queries, count_pairs, count_clusters, clusters_effective (Kish), difference, standard_error
-        (jackknife over clusters),
+        (jackknife over clusters and documents), candidate_value, others_value and count_other_clusters (share failing
+        of the queries that only the candidate was asked, and their clusters; null = none),
         gain and loss (>= 0; what the better and the worse clusters contribute: difference = gain - loss),
         count_clusters_better, count_clusters_worse, value_range (how far two values can lie apart), margin (null = not
         in a family), tolerated_loss, target_difference, is_lower_by_design, noise and noise_of_one (variance of a
@@ -94,7 +96,7 @@ def compare_versions(cells: pa.Table, *, confidence: float, minimum_clusters: in
     >>> cell |= dict(count_pairs=12, count_clusters=12, clusters_effective=5.0, difference=0.2, standard_error=0.05)
     >>> cell |= dict(gain=0.3, loss=0.1, count_clusters_better=9, count_clusters_worse=3, value_range=1.0, margin=0.02)
     >>> cell |= dict(tolerated_loss=0.05, target_difference=0.1, is_lower_by_design=False, has_threshold=True)
-    >>> cell |= dict(noise=None, noise_of_one=None)
+    >>> cell |= dict(noise=None, noise_of_one=None, candidate_value=0.1, others_value=0.8, count_other_clusters=9)
     >>> row = compare_versions(pa.Table.from_pylist([cell]), confidence=0.95, minimum_clusters=2).to_pylist()[0]
     >>> row["status"], round(row["p_value"], 4), row["verdict"], row["release_answer"], row["queries_needed"]
     ('tested', 0.0161, 'better', 'loss_excluded', 42)
@@ -106,6 +108,7 @@ def compare_versions(cells: pa.Table, *, confidence: float, minimum_clusters: in
     for cell, row in zip(read, rows, strict=True):
         row["verdict"] = _judge(cell, row)
         row["release_answer"] = _answer_release(cell, row)
+        row["is_shared_easier"] = _is_easier(cell, confidence)
         row |= _plan(cell, row, confidence)
     return pa.Table.from_pylist(rows, schema=VERSION_DIFFERENCE_SCHEMA)
 
@@ -206,6 +209,16 @@ def _answer_release(cell: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     if row["difference_lower"] > -cell["tolerated_loss"]:
         return "loss_excluded"
     return "loss_shown" if row["difference_upper"] < -cell["tolerated_loss"] else "loss_not_excluded"
+
+
+def _is_easier(cell: Mapping[str, Any], confidence: float) -> bool | None:
+    """Return whether the shared queries fail less than the candidate's others, beyond chance; null without others."""
+    if cell["others_value"] is None or not cell["clusters_effective"]:
+        return None
+    shared, others = cell["clusters_effective"], cell["count_other_clusters"]
+    rate = (shared * cell["candidate_value"] + others * cell["others_value"]) / (shared + others)
+    error = math.sqrt(rate * (1 - rate) * (1 / shared + 1 / others))
+    return bool(cell["others_value"] - cell["candidate_value"] > normal_quantile(confidence) * error)
 
 
 def _plan(cell: Mapping[str, Any], row: Mapping[str, Any], confidence: float) -> dict[str, int | None]:

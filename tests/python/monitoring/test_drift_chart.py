@@ -7,7 +7,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from hcat.monitoring.drift.chart import average_weeks, center_on_strata, chart_weeks, compare_mixes
+from hcat.monitoring.drift.chart import (
+    average_weeks,
+    center_on_strata,
+    chart_weeks,
+    compare_mixes,
+    correlate_weeks,
+    pool_correlations,
+    widen_errors,
+)
 from hcat.monitoring.drift.statistics import arrange_rows
 from hcat.statistics.arrays import Flags, Floats
 
@@ -51,6 +59,26 @@ def test_weeks_that_agree_by_chance_have_the_least_error() -> None:
     assert_allclose(found.degrees, 4.0)
     nothing = chart_weeks(np.full((1, 6), 9.0), means, *flags(5, 1), np.ones(1), np.array([np.nan]))
     assert np.isnan(nothing.p_value[0])
+
+
+def test_weeks_that_correlate_widen_the_error_as_their_matrix_says() -> None:
+    correlation, sizes = 0.6, (26, 3)
+    matrices = [correlation ** np.abs(np.subtract.outer(np.arange(size), np.arange(size))) for size in sizes]
+    wanted = sum(matrix.mean() for matrix in matrices) / sum(1 / size for size in sizes)
+    held = sum(np.trace(matrix) - size * matrix.mean() for matrix, size in zip(matrices, sizes, strict=True)) / 27
+    factor, share = widen_errors(correlation, np.array([26.0, 26.0]), np.array([3.0, 1.0]))
+    assert_allclose(factor[0], np.sqrt(wanted / held))
+    assert_allclose(share, (1 - 0.36) / (1 + 0.36))
+    assert_allclose(widen_errors(0.0, np.array([26.0]), np.array([3.0])), 1.0)
+
+
+def test_correlation_is_pooled_freed_of_its_bias_and_asks_for_twenty_weeks() -> None:
+    series = np.tile([1.0, 1.0, -1.0, -1.0], 6)
+    found = correlate_weeks(np.full(24, 9.0), series)
+    assert_allclose(found, 1 / 24)
+    assert_allclose(pool_correlations(np.array([0.3, np.nan, 0.5]), 25, 20), 0.4 + 2.2 / 25)
+    assert pool_correlations(np.array([0.4]), 19, 20) == pool_correlations(np.array([-0.4]), 25, 20) == 0
+    assert pool_correlations(np.array([np.nan]), 25, 20) == 0
 
 
 def test_a_week_without_rows_is_no_week() -> None:

@@ -251,6 +251,19 @@ def test_a_quarter_end_moves_the_mix_and_not_the_mean() -> None:
     assert one(found, dimension="all", test="mean_shift", window_weeks=3)["is_drifting"]
 
 
+def test_weeks_that_correlate_say_so_and_short_references_cannot() -> None:
+    logs = Logs()
+    for week in range(30):
+        for number in range(40):
+            logs.add(week, {"m": 0.1 * (number % 5) + 0.4 * (week // 6 % 2)})
+    rows = rows_of(logs.measure(), test="mean_shift", window_weeks=3, status="tested")
+    assert {row["detail"] for row in rows} == {"Neighbouring weeks correlate by 0.78: the limits are wider"}
+    assert rows[0]["degrees_of_freedom"] < 28
+    assert rows[0]["difference_lower"] < 0 < rows[0]["difference_upper"]
+    short = rows_of(normal_logs().measure(), dimension="all", test="mean_shift", window_weeks=3)[0]
+    assert short["detail"].startswith("Weeks count as independent: 6 weeks of reference cannot show")
+
+
 def test_a_new_mix_of_topics_alarms_and_names_the_topic() -> None:
     logs = Logs()
     for week in range(9):

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clusters import jackknife_cells
-from hcat.weakness.headline import Pieces, judge_headline, step_down
+from hcat.weakness.headline import Pieces, _Layout, judge_headline, step_down
 from hcat.weakness.tables import choose_cells
 
 DRAWS = 399
@@ -18,7 +18,10 @@ DRAWS = 399
 def make_pieces(values: Floats, clusters: Integers, members: Flags, is_share: bool = True) -> Pieces:
     """Return one piece per row: pieces need not be as large as possible."""
     spread = None if is_share else float(values.std())
-    return Pieces(clusters, clusters, np.ones(len(values)), values, members, np.ones_like(members), spread)
+    dimensions = np.arange(members.shape[1])
+    return Pieces(
+        clusters, clusters, clusters, np.ones(len(values)), values, members, np.ones_like(members), dimensions, spread
+    )
 
 
 def clustered(seed: int, count_clusters: int = 60, size: int = 4) -> tuple[Floats, Integers, Flags]:
@@ -61,8 +64,42 @@ def test_the_same_seed_draws_the_same_and_the_order_of_pieces_is_no_matter() -> 
     assert_allclose(first.adjusted_p_value, again.adjusted_p_value, rtol=0)
     assert (first.drawn != judge_headline(pieces, 0.05, DRAWS, 8).drawn).any()
     order = np.random.default_rng(0).permutation(len(values))
-    shuffled = Pieces(*(column[order] if isinstance(column, np.ndarray) else column for column in pieces))
+    ordered = {name: column[order] for name, column in pieces._asdict().items() if len(np.shape(column) and column) > 9}
+    shuffled = pieces._replace(**ordered)
     assert_allclose(judge_headline(shuffled, 0.05, DRAWS, 7).statistic, first.statistic, rtol=1e-12)
+
+
+@pytest.mark.parametrize("is_share", [True, False])
+def test_documents_that_fail_together_flag_nothing_although_each_row_is_a_cluster(is_share: bool) -> None:
+    random = np.random.default_rng(3)
+    documents = np.repeat(np.arange(48), 10)
+    alike = random.beta(0.3, 1.2, 48) if is_share else random.standard_normal(48)
+    values = np.where(random.random(480) < alike[documents], 1.0, 0.0) if is_share else alike[documents]
+    values = values + 0.0 if is_share else values + random.standard_normal(480)
+    # the eight documents that fail most are a topic
+    worst = np.argsort(-np.bincount(documents, values))[:8]
+    members = np.column_stack([np.isin(documents, worst), documents % 6 == 0])
+    pieces = make_pieces(values, np.arange(480), members, is_share)
+    blind = judge_headline(pieces, 0.05, DRAWS, 1)
+    found = judge_headline(pieces._replace(documents=documents), 0.05, DRAWS, 1)
+    assert (found.errors[0] > 1.5 * blind.errors[0], found.p_value[0] >= blind.p_value[0]) == (True, True)
+    assert blind.critical[0] > 0
+    assert found.drawn.std() < 2
+
+
+def test_both_likenesses_are_those_of_the_rows() -> None:
+    random = np.random.default_rng(5)
+    clusters, documents = np.repeat(np.arange(2000), 2), np.tile(np.repeat(np.arange(200), 2), 10)
+    effects = (
+        np.sqrt(0.2) * random.standard_normal(2000)[clusters] + np.sqrt(0.1) * random.standard_normal(200)[documents]
+    )
+    values = effects + np.sqrt(0.7) * random.standard_normal(4000)
+    members = (clusters % 3 == 0)[:, None]
+    pieces = make_pieces(values, clusters, members, is_share=False)._replace(documents=documents)
+    found = _Layout(pieces).estimate(values[None, :])
+    assert_allclose(found.alike[:, 0], [0.19, 0.11], atol=0.03)
+    drawn = np.concatenate(list(_Layout(pieces).draw(random, 4, 0.0, np.array([0.2, 0.1]))))
+    assert_allclose(_Layout(pieces).estimate(drawn).alike.mean(axis=1), [0.19, 0.11], atol=0.03)
 
 
 def test_no_failure_flags_nothing() -> None:
@@ -102,7 +139,12 @@ def test_cells_with_groups_enough_are_chosen_and_those_with_most_clusters_come_f
     cells |= {"first_dimension": ["topic"] * 4, "second_dimension": pa.nulls(4, pa.string())}
     rows = [("s1", "1"), ("s1", "2"), ("s2", "1"), ("s2", "2"), ("s3", "2"), ("s3", "3"), ("s3", "3"), ("s4", "")]
     pieces = {"metric_name": ["m"] * 8, "cluster_id": [cluster for cluster, _ in rows]}
-    pieces |= {"jackknife_group": pieces["cluster_id"], "cells": [key for _, key in rows], "count_rows": [1] * 8}
+    pieces |= {
+        "jackknife_group": pieces["cluster_id"],
+        "second_group": pieces["cluster_id"],
+        "cells": [key for _, key in rows],
+        "count_rows": [1] * 8,
+    }
     pieces |= {"sum_values": [2.0] + [0.0] * 7, "sum_squares": [4.0] + [0.0] * 7}
     family = choose_cells(pa.table(pieces), pa.table(cells), 2, 2)
     assert (family.metrics, family.cell_ids) == (["m"], ["l", "c"])

@@ -17,6 +17,7 @@ SUMS = pa.schema(
         *((name, pa.int64()) for name in ("jackknife_group", "count_needed_to_confirm", "build_number")),
         *((name, pa.int64()) for name in ("count_clusters_cell", "count_clusters_all", "count_cell", "count_all")),
         *((name, pa.float64()) for name in ("sum_cell", "sum_all", "sum_squares_all")),
+        *((name, pa.int64()) for name in ("count_second_clusters", "count_new_second_clusters")),
         ("built_at", pa.timestamp("us")),
     ]
 )
@@ -43,6 +44,8 @@ def sum_rows(
                 "count_all": len(own),
                 "sum_all": float(own.sum()),
                 "sum_squares_all": float((own**2).sum()),
+                "count_second_clusters": 6,
+                "count_new_second_clusters": 1,
                 "built_at": datetime(2026, 6, 1),
             }
         )

@@ -25,6 +25,7 @@ CELLS = pa.schema(
         *((name, pa.float64()) for name in ("clusters_effective", "difference", "standard_error", "gain", "loss")),
         *((name, pa.int64()) for name in ("count_clusters_better", "count_clusters_worse")),
         ("value_range", pa.float64()),
+        *((name, pa.float64()) for name in ("candidate_value", "others_value", "count_other_clusters")),
         *((name, pa.float64()) for name in ("margin", "tolerated_loss", "target_difference", "noise", "noise_of_one")),
         ("is_lower_by_design", pa.bool_()),
         ("has_threshold", pa.bool_()),
@@ -67,6 +68,9 @@ def make_cell(
         "target_difference": None if margin is None else 0.05,
         "noise": None,
         "noise_of_one": None,
+        "candidate_value": None,
+        "others_value": None,
+        "count_other_clusters": None,
         "is_lower_by_design": False,
         "has_threshold": True,
     }
@@ -205,6 +209,12 @@ def test_the_release_question_has_three_answers() -> None:
         "loss_shown",
         "not_evaluated",
     ]
+
+
+def test_shared_queries_that_are_easier_than_the_others_are_said() -> None:
+    cell = make_cell([0.0] * 100) | {"candidate_value": 0.1, "count_other_clusters": 50.0}
+    found = compare(cell, cell | {"others_value": 0.3}, cell | {"others_value": 0.15}, cell | {"others_value": 0.02})
+    assert [row["is_shared_easier"] for row in found] == [None, True, False, False]
 
 
 def test_as_many_queries_as_planned_show_the_target_with_the_declared_power() -> None:

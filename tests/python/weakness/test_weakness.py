@@ -241,14 +241,20 @@ def test_no_difference_is_detectable_where_nearly_everything_fails() -> None:
 
 
 def test_interactions_needed_reach_test_margin_and_retest() -> None:
-    # d = .3 at s = .08 and n = 40; the margin asks for less than the test, and a difference within it needs none
-    cells = make_cells(3, difference=[0.3, 0.3, 0.02])
-    flag, confirm = interactions_needed(cells, np.array([0.03, 0.25, 0.03]), np.full(3, 0.001), SETTINGS)
+    # d = .3 at s = .08 and n = 40; the margin asks for less than the test, and a difference within it needs none. The
+    # last d would be confirmed by fewer than ten clusters
+    cells = make_cells(4, difference=[0.3, 0.3, 0.02, 0.9])
+    flag, confirm = interactions_needed(cells, np.array([0.03, 0.25, 0.03, 0.03]), np.full(4, 0.001), SETTINGS)
     power, level, test = stats.norm.ppf([0.8, 0.95, 0.999])
     by_test = 40 * ((power + test) * 0.08 / 0.3) ** 2
     by_margin = 40 * ((power + level) * 0.08 / 0.05) ** 2
-    assert_allclose(flag, np.ceil([by_test, by_margin, np.nan]))
-    assert_allclose(confirm, np.ceil([40 * ((power + level) * 0.08 / 0.3) ** 2] * 2 + [np.nan]))
+    assert_allclose(flag[:3], np.ceil([by_test, by_margin, np.nan]))
+    assert_allclose(confirm, np.ceil([1.5 * 40 * ((power + level) * 0.08 / 0.3) ** 2] * 2 + [np.nan, 10]))
+
+
+def test_documents_that_widen_the_error_decide_the_degrees_of_freedom() -> None:
+    cells = make_cells(2, documents_effective=[11.5, np.nan])
+    assert_allclose(cells.degrees_of_freedom, [10.5, make_cells().degrees_of_freedom[0]])
 
 
 def test_a_cluster_with_more_than_a_fifth_of_the_rows_dominates() -> None:

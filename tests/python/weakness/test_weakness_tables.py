@@ -82,7 +82,9 @@ def made(metrics: tuple[str, ...] = tuple(CATALOG["metric_name"].to_pylist())) -
                 values = scores[metric][clusters == cluster]
                 if not np.isnan(values).any():
                     at = {"metric_name": metric, "cell_key": key, "jackknife_group": f"{cluster:03}"}
-                    sums.append(at | sums_of(values, is_decided=metric in ("grounded", "silent")))
+                    own_sums = at | sums_of(values, is_decided=metric in ("grounded", "silent"))
+                    # each cluster is about a document of its own
+                    sums += [own_sums | {"is_second": is_second} for is_second in (False, True)]
     return pa.Table.from_pylist(cells), pa.Table.from_pylist(sums)
 
 

@@ -20,10 +20,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from hcat.monitoring.drift.chart import pool_correlations, widen_errors
 from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import NEGLIGIBLE, TESTS
 from hcat.statistics.arrays import Floats
-from hcat.statistics.intervals import t_quantile
+from hcat.statistics.intervals import t_quantile, t_tail
 from hcat.statistics.multiple_tests import adjust_p_values
 
 #: Series of the verdict, all things considered.
@@ -38,6 +39,7 @@ def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings, deciding: C
     }
     for row in rows:
         row |= {"alarm_level": levels[row["test"]], "is_drifting": False}
+    _test_means([row for row in rows if row["status"] == "tested" and row["test"] == "mean_shift"], rows, settings)
     for test, may_alarm in itertools.product(TESTS, (True, False)):
         family = [
             row
@@ -50,6 +52,33 @@ def mark_alarms(rows: list[dict[str, Any]], settings: DriftSettings, deciding: C
         for name, values in decide(test, columns, shares, levels[test], settings).items():
             for row, value in zip(family, values.tolist(), strict=True):
                 row[name] = value and may_alarm if name == "is_drifting" else value
+
+
+def _test_means(tested: list[dict[str, Any]], rows: Sequence[Mapping[str, Any]], settings: DriftSettings) -> None:
+    """Add tests and intervals of means, wider where weeks correlate, and a detail that says so, in place."""
+    count_weeks = max((row["reference_weeks"] for row in rows if "lag_correlation" in row), default=0)
+    correlations = np.array([row["lag_correlation"] for row in rows if "lag_correlation" in row])
+    correlation = pool_correlations(correlations, count_weeks, settings.minimum_weeks_correlated)
+    detail = None
+    if correlation:
+        detail = f"Neighbouring weeks correlate by {correlation:.2f}: the limits are wider"
+    elif count_weeks < settings.minimum_weeks_correlated:
+        detail = f"Weeks count as independent: {count_weeks} weeks of reference cannot show whether they correlate"
+    columns = {name: _column(tested, name) for name in ("reference_weeks", "window_weeks", *_READ)}
+    factor, share = widen_errors(correlation, columns["reference_weeks"], columns["window_weeks"])
+    error, degrees = columns["standard_error"] * factor, columns["degrees_of_freedom"] * share
+    difference = columns["difference"]
+    margin = t_quantile((1 + settings.confidence) / 2, degrees) * error
+    found = {
+        "standard_error": error,
+        "degrees_of_freedom": degrees,
+        "statistic": difference / error,
+        "p_value": 2 * t_tail(np.abs(difference) / error, degrees),
+        "difference_lower": difference - margin,
+        "difference_upper": difference + margin,
+    }
+    for number, row in enumerate(tested):
+        row |= {"detail": detail} | {name: float(column[number]) for name, column in found.items()}
 
 
 def _may_alarm(row: Mapping[str, Any], deciding: Collection[str] | None) -> bool:

@@ -18,6 +18,12 @@ Student's. With weeks of one size it is the t-test of weekly means.
 A few weeks may agree by chance, above all where failures are rare. So s is at least the error that clusters alone would
 give (``least_error``).
 
+Weeks may resemble their neighbours. Student's error then is too small: it takes weeks for independent. With the lag-1
+correlation r of the weeks of the reference, all metrics together, weeks are taken for an AR(1) series. The mean of n of
+them has the variance f(n) / n, f(n) = 1 + 2 sum_j (1 - j / n) r^j, and their squares about it n - f(n) degrees of
+freedom instead of n - 1. :func:`widen_errors` puts both right. Correlations of few weeks are too small, by about
+(1 + 3 r) / n (Kendall 1954).
+
 A mean moves also when the mix of topics does. :func:`center_on_strata` compares like with like: it takes the mean of
 each topic in the reference off its scores, so that what remains is the change within topics. The change of the mix has
 a chart of its own, in which the share of a segment takes the place of the mean.
@@ -26,13 +32,16 @@ a chart of its own, in which the share of a segment takes the place of the mean.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from hcat.monitoring.drift.statistics import Rows
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.intervals import t_tail
+
+#: Beyond it the factor has no bound.
+MOST_CORRELATED: Final = 0.95
 
 
 class Chart(NamedTuple):
@@ -106,6 +115,38 @@ def center_on_strata(
     of_rest = np.where(rest < minimum_rows, mean, of_rest)
     centers = np.where(is_small, of_rest[:, None], ratio(sums, counts))
     return np.asarray(rows.scores - (centers - mean[:, None]).ravel()[key])
+
+
+def correlate_weeks(counts: Floats, means: Floats) -> float:
+    """Return the lag-1 correlation of the weekly means of one series, NaN if nothing varies; a mean weighs by the root
+    of its rows."""
+    with np.errstate(invalid="ignore"):
+        center = np.nansum(counts * means) / counts.sum()
+        residuals = np.sqrt(counts) * np.nan_to_num(means - center)
+        return float(np.float64(residuals[1:] @ residuals[:-1]) / (residuals @ residuals))
+
+
+def pool_correlations(correlations: Floats, count_weeks: int, least_weeks: int) -> float:
+    """Return the correlation of neighbouring weeks, from those of all metrics; 0 where weeks are too few to show it."""
+    if count_weeks < least_weeks or not np.isfinite(correlations).any():
+        return 0.0
+    pooled = float(np.nanmean(correlations))
+    return min(max(pooled + (1 + 3 * pooled) / count_weeks, 0.0), MOST_CORRELATED)
+
+
+def widen_errors(correlation: float, reference: Floats, window: Floats) -> tuple[Floats, Floats]:
+    """Return the factors of the error and of its degrees of freedom when neighbouring weeks correlate."""
+    rest = 1 - correlation
+    of_reference, of_window = (
+        (1 + correlation) / rest - 2 * correlation * (1 - correlation**weeks) / (weeks * rest**2)
+        for weeks in (reference, window)
+    )
+    total = reference + window
+    with np.errstate(invalid="ignore", divide="ignore"):
+        wanted = (of_reference / reference + of_window / window) / (1 / reference + 1 / window)
+        held = (total - of_reference - of_window) / (total - 2)
+        factor = np.sqrt(wanted / held)
+    return factor, np.full(len(reference), (1 - correlation**2) / (1 + correlation**2))
 
 
 class MixShift(NamedTuple):

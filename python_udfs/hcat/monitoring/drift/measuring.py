@@ -16,6 +16,7 @@ from hcat.monitoring.drift.chart import (
     center_on_strata,
     chart_weeks,
     compare_mixes,
+    correlate_weeks,
 )
 from hcat.monitoring.drift.periods import Plan, name_dates
 from hcat.monitoring.drift.reading import Interactions
@@ -28,7 +29,6 @@ from hcat.monitoring.drift.statistics import (
     error_by_cluster,
 )
 from hcat.statistics.arrays import Flags, Floats, Integers
-from hcat.statistics.intervals import t_quantile
 from hcat.statistics.memberships import Memberships
 
 #: Memberships whose series are measured at once: the working copies of one take about 200 bytes.
@@ -138,7 +138,7 @@ def _measure_windows(
     plan: Plan | None,
     settings: DriftSettings,
 ) -> list[dict[str, Any]]:
-    """Return the rows of the means, one per series and window."""
+    """Return the rows of the means, one per series and window, without what :func:`mark_alarms` adds."""
     if plan is None:
         return [
             row | _nothing("mean_shift", weeks, "no_scores" if not row["count_scored"] else _without_plan(row))
@@ -159,21 +159,20 @@ def _measure_windows(
     centred = center_means(rows, weeks, mondays < plan.reference_end, own_strata, settings)
     reference = describe_period(rows, is_reference)
     found: list[dict[str, Any]] = []
+    for number, row in enumerate(shared):
+        if row["dimension"] == "all":
+            weekly = (part[number, centred.is_reference] for part in (centred.counts, centred.means))
+            row["lag_correlation"] = correlate_weeks(*weekly)
     for window in plan.windows:
         is_window = (days >= window.start) & (days < window.end) & ~is_reference
         period = describe_period(rows, is_window)
         chart = compare_weeks(centred, (mondays >= window.start) & ~centred.is_reference)
-        margin = t_quantile((1 + settings.confidence) / 2, chart.degrees) * chart.standard_error
         tested = {
-            "statistic": chart.statistic,
             "degrees_of_freedom": chart.degrees,
             "standard_error": chart.standard_error,
             "value_reference": chart.reference,
             "value_window": chart.window,
             "difference": chart.difference,
-            "difference_lower": chart.difference - margin,
-            "difference_upper": chart.difference + margin,
-            "p_value": chart.p_value,
         }
         known_of_any = {
             "value_reference": reference.mean,
@@ -196,6 +195,7 @@ def _measure_windows(
                 | name_dates(plan.first, plan.reference_end, window.start, window.end)
                 | _sizes(reference, period, number)
                 | {name: float(column[number]) for name, column in columns.items()}
+                | {"reference_weeks": int(chart.reference_weeks[number])}
             )
     return found
 

@@ -12,8 +12,8 @@ class DriftSettings(NamedTuple):
     reference_start: str = ""
     #: Two-sided, of the intervals of differences, each on its own.
     confidence: float = 0.95
-    #: Longest reference. Half a year covers the seasons of a business and remains the approved period.
-    reference_weeks: int = 26
+    #: Longest reference. A year holds every season once, and remains the approved period.
+    reference_weeks: int = 52
     #: One week detects sudden changes, three weeks detect smaller ones.
     window_weeks: tuple[int, ...] = (1, 3)
     #: Their shares of the level. The longer window gets most of it, for small changes; a sudden large change also
@@ -22,6 +22,8 @@ class DriftSettings(NamedTuple):
     #: Least weeks of the reference with a score. The error of an alarm is the spread of the weeks, and few weeks hardly
     #: show it: with 4 weeks and a window of 3, Student's t has 5 degrees of freedom.
     minimum_weeks: int = 4
+    #: Least weeks of the reference that can show whether weeks correlate.
+    minimum_weeks_correlated: int = 20
     #: Dimension by which means compare like with like: each of its segments is compared with its own mean of the
     #: reference, so that a quarter end with other topics moves mix_shift and no mean. Empty = means move with the mix.
     mix_dimension: str = "topic"
