@@ -260,6 +260,19 @@ def add_retrieval(connection: Any, text: str = "") -> None:
 
 def add_evidence(connection: Any, text: str = "") -> None:
     sentence = {
+        "sentence_id": "s1",
+        "interaction_id": "i00000",
+        "evidence_chunk_id": f"chunk{text}",
+        "sentence_text": f"The fee is 55 euro.{text}",
+        "evidence_text": f"The fee is 50 euro.{text}",
+        "unsupported": f"55{text}",
+        "sentence_index": 0,
+        "evidence_rank": 2,
+        "similarity": 0.987654,
+        "count_words": 2,
+        "count_words_supported": 2,
+        "count_numbers": 1,
+        "count_numbers_supported": 0,
         "is_least_grounded": True,
     }
     insert(connection, "fct_sentence_evidence", [sentence])
