@@ -163,6 +163,8 @@ def add_metrics(connection: Any, is_provisional: bool = True) -> None:
                 "threshold": threshold,
                 "is_primary": is_primary,
                 "is_provisional": is_provisional if threshold is not None else None,
+                "is_decision_expired": False,
+                "is_deciding": name == "groundedness_similarity__mean",
                 "admission": "admitted" if name == "groundedness_similarity__mean" else "not_admitted",
                 "admission_reason": "12 failed labels; 29 are needed",
             }
@@ -249,9 +251,15 @@ def add_marts(connection: Any) -> None:
 def add_retrieval(connection: Any, text: str = "") -> None:
     rows = [
         {
+            "retrieval_quality_id": f"r{number}",
             "interaction_id": f"i{number:05d}",
+            "cluster_id": f"source {number}",
             "system": f"system 0{text}",
+            "topic": "topic",
+            "metric_name": "recall",
             "failure_cause": "generation" if number == 0 else "no_failure",
+            "k": 5,
+            "score": score,
         }
         for number, score in enumerate([0.0, 0.5, 1.0, 0.5])
     ]
@@ -283,8 +291,11 @@ def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("pas
         "run_id": "run_1",
         "measurement": "share_passing",
         "metric_name": "support_words",
+        "dimension": "topic",
+        "segment": f"cards{text}",
         "severity": "warn",
         "burden": "prove_safe",
+        "comparison": "at_least",
         "reason": f"because{text}",
         "rationale": f"rationale{text}",
         "threshold": 0.8,
@@ -293,6 +304,7 @@ def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("pas
         "upper_bound": 0.9104,
         "n": 415,
         "minimum_n": 100,
+        "evaluated_at": "2026-06-01 12:00:00",
         "build_number": 2,
     }
     insert(
@@ -301,6 +313,7 @@ def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("pas
         [
             {
                 **gate,
+                "gate_result_id": f"g{number}",
                 "gate_name": f"gate {number}{text}",
                 "verdict": verdict,
                 "is_passing": verdict == "passed",
@@ -321,21 +334,26 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
         "stg_rejected_records",
         [
             {
+                "record_id": "x",
                 "entity": "interactions",
                 "source_file": f"interactions{text}.jsonl",
                 "kind": "record",
                 "reject_reason": f"interaction_id is empty{text}",
                 "record_excerpt": f"null | answer{text}",
                 "source_row": 7,
+                "landing_number": 1,
             }
         ],
     )
     rating = {
+        "rating_id": "one",
         "interaction_id": "i00000",
         "rater": f"r{text}",
         "rater_kind": "person",
         "label_rater_kind": "person",
         "criterion": f"faithfulness{text}",
+        "scale_point": 2,
+        "rating_pass": 1,
         "human_label": 1,
         "count_raters": 1,
         "mean_scale_point": 2.0,
