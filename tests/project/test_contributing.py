@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md are followed in a copy of the tree: each names all files that its thing needs.
+"""Two recipes of CONTRIBUTING.md are followed in a copy of the tree: each names all files that its thing needs.
 
 Each recipe edits exactly the files that its list names. One build of the copy shows that the things are there, and the
 tests that the recipes name find nothing missing.
@@ -11,7 +11,6 @@ import io
 import json
 import os
 import re
-import runpy
 import shutil
 import subprocess
 import sys
@@ -24,18 +23,9 @@ from builds import DBT, EVERYTHING, REPOSITORY, dbt_arguments, dbt_environment, 
 
 Edit = Callable[[str], str]
 
-#: Checks that make builds of their own. What they look at is asked of the build of the copy below.
-WITH_OWN_BUILDS = {
-    "tests/project/test_unit_tests.py::test_unit_tests_of_the_models_pass",
-    "tests/pipeline/test_spans.py::test_a_trace_of_every_dialect_is_an_interaction",
-    "tests/pipeline/test_spans.py::test_documents_keep_their_order_ids_texts_and_scores",
-}
-#: Checks of other kinds of metrics and seeds than those that are made here.
+#: Checks of other kinds of metrics than the one that is made here.
 ABOUT_OTHERS = {
     "tests/project/test_conventions.py::test_metrics_that_ask_a_language_model_are_known_by_their_name",
-    "tests/project/test_semantic_models.py::test_every_column_of_the_published_copy_is_described",
-    "tests/project/test_conventions.py::test_variables_have_defaults_and_are_used",
-    "tests/project/test_conventions.py::test_the_ledger_keeps_each_setting_that_can_change_a_number",
 }
 
 
@@ -98,15 +88,6 @@ def with_row(**values: str) -> Edit:
         columns = before.splitlines()[0].split(",")
         csv.DictWriter(written, columns, restval="", lineterminator="\n").writerow(values)
         return before + written.getvalue()
-
-    return edit
-
-
-def in_turn(*edits: Edit) -> Edit:
-    def edit(before: str) -> str:
-        for each in edits:
-            before = each(before)
-        return before
 
     return edit
 
@@ -183,102 +164,6 @@ brevity:
 """
         ),
         "docs/metrics.md": added("\n## Brevity\n\n`answer_words` is the number of words of the answer.\n"),
-    },
-)
-
-_GATE = {
-    "gate_name": "interactions_present",
-    "measurement": "count_interactions",
-    "comparison": "at_least",
-    "threshold": "1",
-    "minimum_n": "1",
-    "severity": "warn",
-    "burden": "prove_safe",
-    "rationale": "An empty build shows nothing",
-}
-GATE = Recipe(
-    ("On a new measurement", "On a known measurement"),
-    {},
-    {
-        "models/gates/int_gate_measurements.sql": in_turn(
-            behind(
-                "-- counts and shares of this build's own rows are exact\n",
-                "interactions_counted as (\n"
-                "    select gates.gate_name, count(*) as value, count(*) as n\n"
-                "    from gates\n"
-                "    cross join {{ ref('hcat', 'fct_interactions') }} as interactions\n"
-                "    where gates.measurement = 'count_interactions'\n"
-                "    group by gates.gate_name\n"
-                "),\n\n",
-            ),
-            behind("exact as (\n", "    select * from interactions_counted\n    union all\n"),
-        ),
-        "models/gates/_gates_unit_tests.yml": in_turn(
-            behind(
-                "select 'quiet', 'count_drifting_series', 'other', null, null, 0.0, null, null, null, null, null, null",
-                " union all\n          select 'present', 'count_interactions', null, null, null, 1.0,"
-                " null, null, null, null, null, null",
-            ),
-            behind(
-                "expect:\n      rows:\n",
-                "        - {gate_name: present, threshold: 1.0, measured_value: 4.0, lower_bound: 4.0,"
-                " upper_bound: 4.0, n: 4}\n",
-            ),
-        ),
-        "python_udfs/hcat/monitoring/words.py": behind(
-            "MEASURED: Final[Mapping[str, _Said]] = {\n",
-            '    "count_interactions": _Said("the build holds {value} interactions"),\n',
-        ),
-        "docs/operations.md": behind(
-            "| measurement | what it measures |\n|---|---|\n", "| `count_interactions` | interactions of the build |\n"
-        ),
-        "seeds/threshold_gates.csv": with_row(**_GATE),
-        "demo/seeds/threshold_gates.csv": with_row(**_GATE),
-    },
-)
-
-DIALECT = Recipe(
-    ("Add a log dialect",),
-    {},
-    {
-        "python_udfs/hcat/landing/span_dialects.yml": added(
-            """
-  # An example.
-  harbour:
-    recognised_by: harbour.kind
-    kind: harbour.kind
-    roles: {chain: call, retriever: search}
-    query: harbour.asked
-    answer: harbour.said
-    application: harbour.name
-    version: harbour.version
-    document_text: harbour.pages.*.text
-    document_id: harbour.pages.*.id
-    document_score: harbour.pages.*.score
-"""
-        ),
-        "tests/pipeline/span_exports.py": added(
-            '''
-
-def harbour() -> list[dict[str, Any]]:
-    """Return spans of an example."""
-    pages = [{"id": name, "text": text, "score": score} for name, text, score in DOCUMENTS]
-    found = {"kind": "search", "pages": pages}
-    root = {"kind": "call", "asked": QUERY, "said": ANSWER, "name": "assistant", "version": "2.3"}
-    shared = {"trace_id": "harbour-1", "started_at": ISO, "ended_at": "2026-03-02T10:00:01Z"}
-    return [
-        {**shared, "span_id": "1", "name": "ask", "attributes": {"harbour": root}},
-        {**shared, "span_id": "2", "parent_span_id": "1", "attributes": {"harbour": found}},
-    ]
-'''
-        ),
-        "tests/pipeline/test_spans.py": in_turn(
-            behind("EXPORTED = {\n", '    "harbour": ("harbour-1", None, None, None, "assistant", "2.3"),\n'),
-            behind('CSV."""\n', '    write_lines(folder / "spans_harbour.jsonl", exports.harbour())\n'),
-        ),
-        "docs/logs.md": behind(
-            "| you use | export with | point hcat at |\n|---|---|---|\n", "| Harbour | its export | `spans.jsonl` |\n"
-        ),
     },
 )
 
@@ -373,38 +258,9 @@ inner join (select count(*) as count_all from {{ ref('hcat', 'fct_interactions')
     },
 )
 
-SEED = Recipe(
-    ("Add a seed",),
-    {"name": "review_days", "subject": "days", "room": "gates", "model": "int_gates_in_force", "page": "human-review"},
-    {
-        "seeds/review_days.csv": added("weekday,rationale\n1,Raters meet on Monday\n"),
-        "seeds/properties/_days.yml": added(
-            """seeds:
-  - name: review_days
-    description: One row per weekday on which raters meet.
-    config:
-      enabled: "{{ 'review_days' not in var('hcat_own_seeds') }}"
-      column_types: {weekday: integer, rationale: varchar}
-    columns:
-      - name: weekday
-        description: Day of the week; 1 is Monday.
-        data_tests: [unique, not_null]
-      - name: rationale
-        description: Reason for the row.
-        data_tests: [not_null]
-"""
-        ),
-        "models/gates/int_gates_in_force.sql": added(
-            "    and exists (select days.weekday from {{ seed('review_days') }} as days)\n"
-        ),
-        "docs/human-review.md": added("\nThe seed `review_days` says on which weekdays raters meet.\n"),
-    },
-)
-
-RECIPES = {"metric family": METRIC, "gate": GATE, "log dialect": DIALECT, "mart": MART, "seed": SEED}
+RECIPES = {"metric family": METRIC, "mart": MART}
 UNIT_TESTS = [
     "int_metrics__brevity_counts_words",
-    "int_gate_measurements_applies_the_decision",
     "fct_systems_counted_counts_interactions",
 ]
 
@@ -477,13 +333,10 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
             for number in range(6)
         ],
     )
-    exports = runpy.run_path(str(folder / "tests" / "pipeline" / "span_exports.py"))
-    write_lines(logs / "spans_harbour.jsonl", exports["harbour"]())
     environment = dbt_environment(logs, project / "warehouse")
     environment |= {"DBT_PROFILES_DIR": str(folder), "PYTHONPATH": str(folder / "python_udfs")}
     made = Copy(folder, project, environment)
-    things = ["+gate_verdicts", "+fct_systems_counted", "gated_metrics_have_weakness_rules"]
-    things += ["keys_of_core_are_unique", "promises_of_core_hold"]
+    things = ["+gate_verdicts", "+fct_systems_counted", "keys_of_core_are_unique", "promises_of_core_hold"]
     built = made.dbt("build", "--indirect-selection", "buildable", "--select", *things)
     failed = {name: status for name, status in made.statuses().items() if status in ("error", "skipped")}
     assert failed == {}, built.stdout[-5000:] + built.stderr[-2000:]
@@ -492,28 +345,14 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Copy:
 
 def test_the_things_are_there(copy: Copy) -> None:
     statuses = copy.statuses()
-    tests = (
-        "gates_all_evaluated_",
-        "gated_metrics_have_weakness_rules",
-        "keys_of_core_are_unique",
-        "promises_of_core_hold",
-        "unique_review",
-    )
-    for test in tests:
+    for test in ("keys_of_core_are_unique", "promises_of_core_hold"):
         assert {status for name, status in statuses.items() if name.startswith(test)} == {"pass"}, test
     warehouse = copy.project / "warehouse" / "hcat.duckdb"
-    assert query(warehouse, "select sum(count_interactions), count(*) from fct_systems_counted") == [(7, 2)]
+    assert query(warehouse, "select sum(count_interactions), count(*) from fct_systems_counted") == [(6, 1)]
     scored = (
         "select count(*), min(raw_score), min(score_status) from fct_evaluations where metric_name = 'answer_words'"
     )
-    assert query(warehouse, scored) == [(7, 3.0, "scored")]
-    gates = "select verdict, measured_value from fct_threshold_gates where gate_name = 'interactions_present'"
-    assert query(warehouse, gates) == [("passed", 7.0)]
-    folded = (
-        "select interactions.application, count(*) from base_interactions as interactions"
-        " inner join base_retrievals using (interaction_id) where interaction_id = 'harbour-1' group by all"
-    )
-    assert query(warehouse, folded) == [("assistant", 2)]
+    assert query(warehouse, scored) == [(6, 3.0, "scored")]
 
 
 def test_unit_tests_of_the_new_models_pass(copy: Copy) -> None:
@@ -523,7 +362,7 @@ def test_unit_tests_of_the_new_models_pass(copy: Copy) -> None:
 
 
 def test_the_checks_that_the_recipes_name_find_nothing_missing(copy: Copy) -> None:
-    checks = set().union(*(recipe.checks for recipe in RECIPES.values())) - WITH_OWN_BUILDS - ABOUT_OTHERS
+    checks = set().union(*(recipe.checks for recipe in RECIPES.values())) - ABOUT_OTHERS
     # the tests of the copy take this build for their own, as workers beside each other do
     (copy.project.parent / "project.finished").touch()
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *sorted(checks)]

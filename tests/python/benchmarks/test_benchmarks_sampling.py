@@ -149,13 +149,6 @@ def test_scores_of_the_last_run_are_traced_to_their_strata(models: dict[str, str
     assert found[1][2] is None
 
 
-def test_same_seed_draws_the_same(sampler: Sampler) -> None:
-    first, again, other = sampler.draw(1), sampler.draw(1), sampler.draw(2)
-    np.testing.assert_array_equal(first[0], again[0])
-    np.testing.assert_array_equal(first[1], again[1])
-    assert set(first[0]) != set(other[0])
-
-
 def test_rejected_queries_are_made_up_for(sampler: Sampler, population: Population) -> None:
     rows, _ = sampler.draw(5)
     kept, weights = sampler.reject(5)

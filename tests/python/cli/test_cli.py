@@ -8,20 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from alert_materials import run
 from desks import make_desk_warehouse
 from test_report import HOSTILE, make_warehouse
 from test_sheets import fill
 from test_sheets import make_warehouse as make_review_warehouse
-
-from hcat import cli
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
-    """Run the program and return its exit code."""
-    monkeypatch.setattr(sys, "argv", ["hcat", *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    return int(stopped.value.code or 0)
 
 
 def test_report_is_written_beside_the_warehouse(

@@ -81,9 +81,7 @@ def test_the_copies_say_what_tables_and_columns_mean(session, tmp_path):
 
 
 def test_drift_is_published_whatever_the_gates_say(session, tmp_path):
-    publish_passing(
-        publish_candidate(session, marts_to_publish(session, "first", 1, "false"), str(tmp_path)), str(tmp_path)
-    )
+    build_passing(session, "first", 1, tmp_path, "false")
     publish_candidate(session, marts_to_publish(session, "second", 2, "true"), str(tmp_path))
     published = tmp_path / "published" / "hcat.duckdb"
     assert read(published, "select is_drifting, raw_score from fct_metric_drift, fct_evaluations") == [(True, 1)]
@@ -97,9 +95,7 @@ def test_a_first_build_that_fails_publishes_no_scores(session, tmp_path):
 
 
 def test_a_table_whose_module_is_switched_off_leaves_the_copies(session, tmp_path):
-    publish_passing(
-        publish_candidate(session, marts_to_publish(session, "first", 1, "true"), str(tmp_path)), str(tmp_path)
-    )
+    build_passing(session, "first", 1, tmp_path, "true")
     build_passing(session, "second", 2, tmp_path)
     for folder in (tmp_path / "published", tmp_path / "published" / "candidate"):
         assert not (folder / "fct_metric_drift.parquet").exists()
@@ -107,8 +103,9 @@ def test_a_table_whose_module_is_switched_off_leaves_the_copies(session, tmp_pat
         assert names == [("dim_runs",), ("fct_evaluations",), ("fct_threshold_gates",)]
 
 
-def build_passing(session, run, value, folder):
-    return publish_passing(publish_candidate(session, marts_to_publish(session, run, value), str(folder)), str(folder))
+def build_passing(session, run, value, folder, is_drifting=None):
+    marts = marts_to_publish(session, run, value, is_drifting)
+    return publish_passing(publish_candidate(session, marts, str(folder)), str(folder))
 
 
 def test_a_reader_of_the_old_copy_is_not_disturbed(session, tmp_path):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from alert_materials import run as run_program
 
-from hcat import cli
 from hcat.engine.staging import ProjectError
 from hcat.landing.check import check_logs
 from hcat.landing.importing import import_into
@@ -31,10 +30,7 @@ def write(path: Path, *records: dict[str, Any]) -> Path:
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
     monkeypatch.chdir(REPOSITORY)
-    monkeypatch.setattr(sys, "argv", ["hcat", *arguments])
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    return int(stopped.value.code or 0)
+    return run_program(monkeypatch, *arguments)
 
 
 def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Path) -> None:

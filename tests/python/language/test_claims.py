@@ -18,7 +18,7 @@ from hcat.language.claims import claims_nothing
         "Would you like me to block the card?",
         "---",
         "",
-        # not seen when the rules were made
+        # of forty more, the rules were right on 19 at first sight; then they were fitted to those that they missed
         "Just drop me a line if something is still open.",
         "Glad I was able to be of service.",
         "Good luck with everything.",

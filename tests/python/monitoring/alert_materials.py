@@ -196,9 +196,9 @@ def lines_of(warehouse: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (warehouse / "alerts.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
     """Run the program and return its exit code."""
-    monkeypatch.setattr(sys, "argv", ["hcat", *arguments])
+    monkeypatch.setattr(sys, "argv", ["hcat", *map(str, arguments)])
     with pytest.raises(SystemExit) as stopped:
         cli.main()
     return int(stopped.value.code or 0)

@@ -540,22 +540,6 @@ def test_warehouse_without_interactions(tmp_path: Path) -> None:
     )
 
 
-def test_ledger_without_any_build(tmp_path: Path) -> None:
-    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_tables(connection)
-        for (table,) in connection.execute(
-            "select table_name from duckdb_tables() where table_name <> 'dim_runs'"
-        ).fetchall():
-            connection.execute(f"drop table {table}")
-    assert_says_what_is_missing(
-        report.render_report(tmp_path),
-        "No release was decided: no application has a candidate.",
-        "The warehouse holds no ledger row",
-        "This warehouse holds no interactions",
-        "this copy of the warehouse lacks int_records_counted.",
-    )
-
-
 def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         create_tables(connection)

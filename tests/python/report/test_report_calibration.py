@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 from test_report import HOSTILE, add_metrics, add_run, create_tables, insert, make_warehouse, parse
-from test_report_evidence import read_section
+from test_report_evidence import read_section, read_text
 
 from hcat import report
 from hcat.report import charts
@@ -76,15 +76,7 @@ def add_calibrators(connection: Any, text: str) -> None:
         connection,
         "fct_calibration_quality",
         [
-            {
-                **QUALITY,
-                "metric_name": METRIC,
-                "calibrator": "logistic",
-                "is_chosen": True,
-            },
-            {
-                "metric_name": UNCALIBRATED_METRIC,
-            },
+            {**QUALITY, "metric_name": METRIC, "calibrator": "logistic", "is_chosen": True},
         ],
     )
 
@@ -153,7 +145,6 @@ def add_thresholds(connection: Any, text: str) -> None:
             "tolerated_share": 0.1,
         }.items()
     }
-    none = {}
     rows: list[dict[str, Any]] = [
         {"method": "roc_cost", "kind": "acceptance", "status": "ok", "threshold": 0.6, "verdict": "within", **errors},
         {
@@ -162,7 +153,6 @@ def add_thresholds(connection: Any, text: str) -> None:
             "status": "no_threshold",
             "accepts": "none",
             "verdict": "no_threshold",
-            **none,
         },
         {
             "method": "pass_quantile",
@@ -210,18 +200,6 @@ def add_thresholds(connection: Any, text: str) -> None:
 
 
 def add_rates_and_labels(connection: Any, text: str) -> None:
-    powered = {}
-    insert(
-        connection,
-        "fct_failure_rates",
-        [
-            {
-                "is_small": number == 1,
-                **(powered if number == 0 else {"method": "insufficient"}),
-            }
-            for number in range(2)
-        ],
-    )
     insert(
         connection,
         "fct_labels_needed",
@@ -313,17 +291,8 @@ def make_calibrated(folder: Path, text: str = "", **sizes: int) -> Path:
     return folder
 
 
-def cut_section(page: str) -> str:
-    start = page.index('<section id="calibration">')
-    return page[start : page.index("</section>", start)]
-
-
-def read_text(html: str) -> str:
-    return " ".join(" ".join(parse(html).text).split())
-
-
 def render(folder: Path) -> str:
-    return cut_section(report.render_report(folder))
+    return read_section(report.render_report(folder), "calibration")
 
 
 @pytest.fixture(scope="module")

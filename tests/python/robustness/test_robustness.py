@@ -267,14 +267,3 @@ def test_the_authors_log_has_the_published_groups() -> None:
     for (system, style), expected in EXPECTED.items():
         types = [row["group_type"] for row in grouped if (row["system_id"], row["side"]) == (system, style)]
         assert tuple(types.count(each) for each in ("gap", "robust", "non_robust")) == expected
-
-
-def test_planted_faults_are_named() -> None:
-    from benchmarks.robustness_groups import NAMED_LIMIT, PLANS, name_groups, simulate
-
-    answers, planted = simulate(PLANS[0], 12, np.random.default_rng(1))
-    groups, right, wrong, named = name_groups(attribute_errors(answers), planted)
-    assert groups >= 20
-    assert right >= NAMED_LIMIT * groups
-    assert named >= NAMED_LIMIT * wrong
-    assert set(planted.values()) == {"retrieval", "language_model"}

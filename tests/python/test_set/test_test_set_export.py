@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
+from alert_materials import run
 
-from hcat import cli
 from hcat.collection.queries import read_queries
 from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import read_entity
@@ -232,23 +232,16 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
         read_test_set(warehouse)
 
 
-def run_command(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
-    """Run the command line and return its exit code."""
-    monkeypatch.setattr("sys.argv", ["hcat", "test-set", *map(str, arguments)])
-    with pytest.raises(SystemExit) as stopped:
-        cli.main()
-    return int(stopped.value.code or 0)
-
-
 def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     warehouse = make_warehouse(tmp_path / "warehouse")
     path = tmp_path / "answers" / "queries.jsonl"
-    assert run_command(monkeypatch, "--warehouse", warehouse, "--output", path) == 0
+    command = ("test-set", "--warehouse", warehouse, "--output", path)
+    assert run(monkeypatch, *command) == 0
     printed = capsys.readouterr().out
     assert "2: 1 keyboard, 1 omission" in printed
     assert f"hcat collect <endpoint.yml> --queries {path} --output {path.parent}" in printed
-    assert run_command(monkeypatch, "--warehouse", warehouse, "--output", path) == 0
-    assert run_command(monkeypatch, "--warehouse", warehouse, "--output", path, "--only", "queries") == 2
+    assert run(monkeypatch, *command) == 0
+    assert run(monkeypatch, *command, "--only", "queries") == 2
     assert "--replace" in capsys.readouterr().err
-    assert run_command(monkeypatch, "--warehouse", warehouse, "--output", path, "--only", "queries", "--replace") == 0
+    assert run(monkeypatch, *command, "--only", "queries", "--replace") == 0
     assert len(read_jsonl(path)) == 3

@@ -8,12 +8,6 @@ from hcat.encoders.classifier_heads import logistic
 from training.head_fit import balance, fit_head, swap_directions
 
 
-def test_the_intercept_alone_is_the_log_odds_of_the_weighted_share():
-    coefficients, intercept = fit_head(np.zeros((4, 2)), np.array([1, 0, 0, 0.0]), np.ones(4), np.eye(2))
-    assert_allclose(coefficients, 0, atol=1e-12)
-    assert_allclose(intercept, np.log(1 / 3), rtol=1e-9)
-
-
 def test_the_fit_is_where_the_gradient_vanishes():
     random = np.random.default_rng(1)
     vectors, labels = random.normal(size=(60, 5)), (random.random(60) > 0.4).astype(float)

@@ -151,13 +151,6 @@ def test_a_left_out_family_is_scored_by_the_others():
     assert np.isnan(ranking.of_records.value)
 
 
-def test_the_cut_off_weighs_families_alike():
-    signals = make_signals()
-    scores = np.where(signals.is_bad, -1.0, 1.0)
-    cut_off = prior.choose_cut_off(signals, scores, np.ones(40, dtype=bool))
-    assert -1.0 <= cut_off <= 1.0
-
-
 def test_stored_signals_hold_no_text_and_come_back(tmp_path):
     signals = make_signals()
     accurate = signals.features[:, :2] + 1.0

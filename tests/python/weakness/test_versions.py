@@ -126,13 +126,6 @@ def test_clusters_that_all_lose_alike_are_worse_although_nothing_varies() -> Non
     np.testing.assert_allclose(row["difference_upper"], -(0.0125 ** (1 / 30)) + 1 - 0.0125 ** (1 / 30), rtol=1e-9)
 
 
-def test_a_difference_within_the_margin_is_none_however_sure() -> None:
-    values = [0.01, 0.011] * 500
-    sure, beyond = compare(make_cell(values, name="a"), make_cell(values, margin=0.005, name="b"))
-    assert sure["q_value"] < 1e-6
-    assert (sure["verdict"], beyond["verdict"]) == ("no_difference_shown", "better")
-
-
 def test_each_reason_for_no_verdict_has_a_status() -> None:
     known = make_cell([0.5, -0.25] * 10)
     rows = compare(
