@@ -191,10 +191,5 @@ def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome:
     return Outcome("bias", "Bias: gaps found and claimed", [table], notes, is_quick, is_within)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("bias", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("bias", __doc__, run))

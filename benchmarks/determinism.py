@@ -129,10 +129,5 @@ def _write_lines(path: Path, lines: list[str]) -> None:
     path.write_text("".join(lines), encoding="utf-8")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("determinism", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("determinism", __doc__, run))

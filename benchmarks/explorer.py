@@ -577,10 +577,5 @@ def to_outcome(measured: Sequence[Measured], bundle: tuple[float, float], is_qui
     )
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("explorer", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("explorer", __doc__, run))

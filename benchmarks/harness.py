@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import importlib.util
 import json
 import os
 import platform
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -197,11 +195,6 @@ def working_folder(given: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def has_spark() -> bool:
-    """Tell whether Apache Spark can run here: PySpark is installed and Java on the path."""
-    return importlib.util.find_spec("pyspark") is not None and shutil.which("java") is not None
-
-
 def data_folder(name: str) -> Path | None:
     """Return ``$HCAT_BENCHMARK_DATA/<name>`` when the variable is set and the folder exists, else None."""
     root = os.environ.get("HCAT_BENCHMARK_DATA")
@@ -359,10 +352,9 @@ def run_alone(
     name: str,
     description: str | None,
     run: Callable[[bool, Path | None], Outcome | None],
-    arguments: Sequence[str] | None,
 ) -> int:
     """Run one benchmark from the command line; exit code 1 when a limit is missed, 2 without what it needs."""
-    options = argument_parser(name, (description or "").splitlines()[0]).parse_args(arguments)
+    options = argument_parser(name, (description or "").splitlines()[0]).parse_args()
     outcome = run(options.quick, options.folder)
     if outcome is None:
         print(f"{name}: {MISSING}", file=sys.stderr)

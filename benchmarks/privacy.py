@@ -433,10 +433,5 @@ def _share(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.3f}".removeprefix("0") if value < 1 else f"{value:.2f}"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("privacy", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("privacy", __doc__, run))

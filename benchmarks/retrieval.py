@@ -372,10 +372,5 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     return Outcome("retrieval", "Retrieval metrics", tables, notes, is_quick, is_quick or is_equal)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("retrieval", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("retrieval", __doc__, run))

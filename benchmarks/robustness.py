@@ -68,15 +68,13 @@ def load_application() -> ModuleType:
     return module
 
 
-def make_logs(folder: Path, count_groups: int | None, texts_per_style: int) -> Path:
+def make_logs(folder: Path, count_groups: int | None) -> Path:
     """Return a folder of raw logs with ``planted_faults.jsonl``, made from the tables of the relational demo."""
-    variables = {"hcat_grammar": True}
     arguments = ["--select", "+tag:grammar", "--indirect-selection", "cautious", "--exclude-resource-type", "unit_test"]
     raw = folder / "empty"
     raw.mkdir()
-    made = build(
-        raw, folder / "grammar", arguments=[*arguments, "--vars", json.dumps(variables)], environment=_ENVIRONMENT
-    )
+    arguments += ["--vars", "{hcat_grammar: true}"]
+    made = build(raw, folder / "grammar", arguments=arguments, environment=_ENVIRONMENT)
     if made.failed_tests:
         raise BenchmarkError(f"the queries' own tests must pass, got {', '.join(made.failed_tests)}")
     queries = write_queries(folder / "grammar", folder / "queries.jsonl").path
@@ -109,7 +107,7 @@ def name_groups(
     return counts, sum(count for (truth, named), count in counts.items() if truth == named)
 
 
-def _measure(logs: Path, warehouse: Path, title: str) -> tuple[list[Table], list[str], bool, int]:
+def _measure(logs: Path, warehouse: Path) -> tuple[list[Table], list[str], bool, int]:
     arguments = ["--select", "+path:models/analysis/robustness", "--exclude-resource-type", "unit_test"]
     built = build(logs, warehouse, arguments=arguments, environment=_ENVIRONMENT)
     broken = [name for name in built.failed_tests if name.startswith("robustness_")]
@@ -143,7 +141,7 @@ def _measure(logs: Path, warehouse: Path, title: str) -> tuple[list[Table], list
     agreement = agreeing / decided if decided else 0.0
     tables = [
         Table(
-            f"{title}: what is named",
+            "What is named",
             ("measure", "n", "value", "limit"),
             [
                 (
@@ -161,12 +159,12 @@ def _measure(logs: Path, warehouse: Path, title: str) -> tuple[list[Table], list
             ],
         ),
         Table(
-            f"{title}: planted and named module of the non-robust groups",
+            "Planted and named module of the non-robust groups",
             ("planted", "named", "groups"),
             [(truth, named, f"{count:,}") for (truth, named), count in sorted(counts.items())],
         ),
         Table(
-            f"{title}: robustness",
+            "Robustness",
             ("answers", "robust / not / gap", "m", "lambda", "R", "chance R", "accuracy"),
             [
                 (
@@ -182,7 +180,7 @@ def _measure(logs: Path, warehouse: Path, title: str) -> tuple[list[Table], list
             ],
         ),
         Table(
-            f"{title}: difference of robustness between sides",
+            "Difference of robustness between sides",
             (
                 "hypothesis",
                 "sides",
@@ -211,9 +209,7 @@ def _measure(logs: Path, warehouse: Path, title: str) -> tuple[list[Table], list
     is_found = all(
         (row[11] < LEVEL) == (HIT_CLUSTERS.get(row[0]) is not None) for row in differences if row[3] == "all"
     )
-    notes = [
-        f"{title}: {len(faults):,} queries; planted sides of a hypothesis are told apart at p < {LEVEL}: {is_found}."
-    ]
+    notes = [f"{len(faults):,} queries; planted sides of a hypothesis are told apart at p < {LEVEL}: {is_found}."]
     return tables, notes, share >= NAMED_LIMIT and agreement >= JUDGED_LIMIT, len(faults)
 
 
@@ -309,26 +305,17 @@ def _measure_clusters(folder: Path, is_quick: bool) -> Table:
 def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome:
     """Return the outcome."""
     data = data_folder("financebench")
-    tables: list[Table] = []
     notes = [
         "A retrieval fault returns the second page of the search; a fault of the model gives another sentence, "
         "another value or a refusal. Faults are planted only where the answer was right. No document is on both "
         "pages, so that the comparison of contexts meets its premise; `robustness_groups` shows what happens "
         "otherwise.",
-        "With one text per style a side has one answer of every group: its robustness counts gaps over both "
-        "sides, and no context can be compared inside of it. Two texts per style let errors of the model be left "
-        "out.",
     ]
-    is_within = True
     with working_folder(None) as work:
-        for texts_per_style in (1,) if is_quick else (1, 2):
-            place = work / f"texts_{texts_per_style}"
-            place.mkdir()
-            logs = make_logs(place, QUICK_GROUPS if is_quick else None, texts_per_style)
-            title = f"{texts_per_style} text{'s' if texts_per_style > 1 else ''} per style"
-            found, told, is_met, count_queries = _measure(logs, place / "warehouse", title)
-            tables, notes = [*tables, *found], [*notes, *told]
-            is_within &= is_met and (is_quick or count_queries >= QUERIES_LIMIT)
+        logs = make_logs(work, QUICK_GROUPS if is_quick else None)
+        tables, told, is_within, count_queries = _measure(logs, work / "warehouse")
+    notes += told
+    is_within &= is_quick or count_queries >= QUERIES_LIMIT
     if data is None:
         notes.append("FinanceBench was not there: HCAT_BENCHMARK_DATA must name a folder that holds financebench.")
     else:
@@ -344,10 +331,5 @@ def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome:
     return Outcome("robustness", title, tables, notes, is_quick, is_within)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("robustness", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("robustness", __doc__, run))

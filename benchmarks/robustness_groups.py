@@ -409,10 +409,5 @@ def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome:
     return Outcome("robustness_groups", title, tables, notes, is_quick, is_within)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("robustness_groups", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("robustness_groups", __doc__, run))

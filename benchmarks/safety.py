@@ -570,10 +570,5 @@ def _interval(low: float, high: float) -> str:
     return f"[{_share(low)}, {_share(high)}]"
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("safety", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("safety", __doc__, run))

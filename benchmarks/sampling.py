@@ -374,10 +374,5 @@ def tabulate(found: Sequence[Simulated]) -> Table:
     return Table("Shares of 77 intents", columns, lines)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("sampling", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("sampling", __doc__, run))

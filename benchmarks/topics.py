@@ -268,10 +268,5 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     return Outcome("topics", title, tables, notes, is_quick, is_within)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run from the command line."""
-    return run_alone("topics", __doc__, run, arguments)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_alone("topics", __doc__, run))

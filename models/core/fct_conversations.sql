@@ -19,19 +19,11 @@ sentence_evidence as (
     select * from {{ ref('hcat', 'fct_sentence_evidence') }}
 ),
 
-failures as (
-    select
-        interaction_id,
-        {{ joined_text('metric_name', "', '", 'metric_name') }} as failing_metrics
-    from evaluations
-    where is_failing
-    group by interaction_id
-),
-
 verdicts as (
     select
         interaction_id,
         bool_or(is_failing) as is_failing,
+        {{ joined_text('case when is_failing then metric_name end', "', '", 'metric_name') }} as failing_metrics,
         max(case when metric_name = 'groundedness' then raw_score end) as groundedness
     from evaluations
     group by interaction_id
@@ -49,7 +41,7 @@ turns as (
         interactions.count_turns,
         interactions.asked_at,
         verdicts.is_failing,
-        failures.failing_metrics,
+        verdicts.failing_metrics,
         verdicts.groundedness,
         row_number() over (
             partition by interactions.conversation_key
@@ -65,7 +57,6 @@ turns as (
         ) as weakness_place
     from interactions
     left join verdicts on interactions.interaction_id = verdicts.interaction_id
-    left join failures on interactions.interaction_id = failures.interaction_id
 ),
 
 sentences as (

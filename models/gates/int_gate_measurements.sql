@@ -10,19 +10,20 @@ decisions as (
     select * from {{ ref('hcat', 'int_threshold_decisions') }}
 ),
 
-weaknesses as (
+scores_of_cells as (
     select
-        gates.gate_name, gates.measurement, cells.count_scored, cells.mean_score, cells.mean_score_lower,
-        cells.mean_score_upper,
-        1 - cells.share_failing as share_passing,
-        1 - cells.share_failing_upper as share_passing_lower,
-        1 - cells.share_failing_lower as share_passing_upper
+        gates.gate_name,
+        if(gates.measurement = 'mean_score', cells.mean_score, 1 - cells.share_failing) as value,
+        if(gates.measurement = 'mean_score', cells.mean_score_lower, 1 - cells.share_failing_upper) as value_lower,
+        if(gates.measurement = 'mean_score', cells.mean_score_upper, 1 - cells.share_failing_lower) as value_upper,
+        cells.count_scored as n
     from gates
     inner join {{ ref('hcat', 'fct_marginal_weaknesses') }} as cells
         on
             gates.metric_name = cells.metric_name
             and gates.dimension = cells.dimension
             and gates.segment = cells.segment
+    where gates.measurement in ('mean_score', 'share_passing')
 ),
 
 candidates as (
@@ -110,28 +111,6 @@ answer_counts as (
         ) as count_read
     from {{ ref('hcat', 'fct_interactions') }}
     where is_answered and version_role = 'candidate'
-),
-
-shares_passing as (
-    select
-        gate_name,
-        share_passing as value,
-        share_passing_lower as value_lower,
-        share_passing_upper as value_upper,
-        count_scored as n
-    from weaknesses
-    where measurement = 'share_passing'
-),
-
-mean_scores as (
-    select
-        gate_name,
-        mean_score as value,
-        mean_score_lower as value_lower,
-        mean_score_upper as value_upper,
-        count_scored as n
-    from weaknesses
-    where measurement = 'mean_score'
 ),
 
 overconfidence as (
@@ -290,9 +269,7 @@ exact as (
 ),
 
 of_the_build as (
-    select * from shares_passing
-    union all
-    select * from mean_scores
+    select * from scores_of_cells
     union all
     select * from overconfidence
     union all

@@ -1,17 +1,6 @@
 -- One row per gap to be measured: (system, demographic dimension, metric), and (system, customer group, metric).
-with interactions as (
-    select * from {{ ref('hcat', 'int_interaction_attributes') }}
-),
-
-masked as (
-    select interaction_id, customer_group from {{ ref('hcat', 'fct_interactions') }}
-),
-
-systems as (
-    select
-        interactions.system, masked.customer_group
-    from interactions
-    inner join masked on interactions.interaction_id = masked.interaction_id
+with systems as (
+    select system, customer_group from {{ ref('hcat', 'fct_interactions') }}
 ),
 
 asked as (

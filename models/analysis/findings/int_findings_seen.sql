@@ -39,15 +39,11 @@ known as (
     {% endif %}
 ),
 
-weak_now as (
-    select * from weaknesses
-    where is_found
-),
-
 listed as (
     select
         cell_id, metric_name, first_dimension, first_segment, second_dimension, second_segment
-    from weak_now
+    from weaknesses
+    where is_found
     union
     select
         cell_id, metric_name, first_dimension, first_segment, second_dimension, second_segment

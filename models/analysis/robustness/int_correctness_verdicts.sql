@@ -89,18 +89,14 @@ compared as (
 directions as (
     select
         pairs.interaction_id,
-        min(case when pairs_entailed.margin > 0 then 1 else 0 end) = 1 as is_entailed,
-        max(
-            case
-                when
-                    pairs_entailed.probability_contradiction > pairs_entailed.probability_entailment
-                    and pairs_entailed.probability_contradiction
-                    > 1 - pairs_entailed.probability_entailment - pairs_entailed.probability_contradiction
-                    then 1
-                else 0
-            end
-        )
-        = 1 as is_contradicted
+        bool_and(coalesce(pairs_entailed.margin > 0, false)) as is_entailed,
+        coalesce(
+            bool_or(
+                pairs_entailed.probability_contradiction > pairs_entailed.probability_entailment
+                and pairs_entailed.probability_contradiction
+                > 1 - pairs_entailed.probability_entailment - pairs_entailed.probability_contradiction
+            ), false
+        ) as is_contradicted
     from pairs
     inner join pairs_entailed on pairs.pair_id = pairs_entailed.pair_id
     group by pairs.interaction_id

@@ -83,9 +83,11 @@ separated as (
     select
         *,
         -- noise can make the estimate negative: then nothing is shown to lie between queries
-        greatest((mean_square_between - variance_within) / typical_replicates, 0) as variance_between
+        case
+            when mean_square_between is not null and variance_within is not null
+                then greatest((mean_square_between - variance_within) / typical_replicates, 0)
+        end as variance_between
     from estimated
-    where mean_square_between is not null and variance_within is not null
 ),
 
 cells as (
@@ -120,8 +122,8 @@ final as (
         coalesce(estimated.count_scored, 0)::bigint as count_scored,
         coalesce(estimated.count_replicated_queries, 0)::bigint as count_replicated_queries,
         coalesce(estimated.count_replicated_clusters, 0) as count_replicated_clusters,
-        estimated.mean_score, separated.variance_between, estimated.variance_within,
-        separated.variance_within / nullif(separated.variance_within + separated.variance_between, 0)
+        estimated.mean_score, estimated.variance_between, estimated.variance_within,
+        estimated.variance_within / nullif(estimated.variance_within + estimated.variance_between, 0)
             as share_of_variance_within,
         estimated.flip_rate, estimated.share_queries_flipping,
         {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_clusters', 'lower') }}
@@ -129,18 +131,12 @@ final as (
         {{ wilson_bound('estimated.share_queries_flipping', 'estimated.count_outcome_clusters', 'upper') }}
             as share_queries_flipping_upper
     from cells
-    left join estimated
+    left join separated as estimated
         on
             cells.system = estimated.system
             and cells.metric_name = estimated.metric_name
             and cells.dimension = estimated.dimension
             and cells.segment = estimated.segment
-    left join separated
-        on
-            cells.system = separated.system
-            and cells.metric_name = separated.metric_name
-            and cells.dimension = separated.dimension
-            and cells.segment = separated.segment
 )
 
 select * from final

@@ -59,16 +59,22 @@ measurements as (
     select {{ explode(array_of(["'mean_score'", "'share_failing'", "'share_failing_of_all'"])) }} as measurement
 ),
 
+-- two versions without a common query are a row as well
+listed as (
+    select version_pair_id, dimension, segment, query_key from segments
+    union all
+    select version_pair_id, 'all' as dimension, 'all' as segment, null as query_key
+    from {{ ref('hcat', 'int_version_pairs_listed') }}
+),
+
 cells as (
-    select distinct version_pair_id, dimension, segment from segments
-    union
-    -- two versions without a common query are a row as well
-    select version_pair_id, 'all' as dimension, 'all' as segment from {{ ref('hcat', 'int_version_pairs_listed') }}
+    select version_pair_id, dimension, segment, count(query_key) as count_shared_queries from listed
+    group by version_pair_id, dimension, segment
 ),
 
 expected as (
     select
-        cells.*, metrics.metric_name, metrics.direction, measurements.measurement,
+        cells.*, metrics.metric_name, measurements.measurement,
         coalesce(thresholds.has_threshold, false) as has_threshold,
         case when measurements.measurement = 'mean_score' then metrics.score_range else 1 end as value_range,
         rules.margin, rules.tolerated_loss, rules.target_difference, rules.is_lower_by_design,
@@ -185,15 +191,17 @@ totals as (
 
 crossed as (
     select
-        version_pair_id, metric_name, dimension, segment, measurement,
-        max(case when kind = 'document' then count_clusters end) as count_second_clusters,
+        *,
+        max(case when kind = 'document' then count_clusters end) over cell as count_second_clusters,
         greatest(
-            sum(case when kind = 'both' then 0 - variance else variance end),
-            max(case when kind <> 'both' then variance end)
-        ) as variance,
-        min(case when kind <> 'both' then clusters_effective end) as clusters_effective
+            max(case when kind = 'cluster' then variance end) over cell
+            + max(case when kind = 'document' then variance end) over cell
+            - max(case when kind = 'both' then variance end) over cell,
+            max(case when kind <> 'both' then variance end) over cell
+        ) as crossed_variance,
+        min(case when kind <> 'both' then clusters_effective end) over cell as least_effective
     from totals
-    group by version_pair_id, metric_name, dimension, segment, measurement
+    window cell as (partition by version_pair_id, metric_name, dimension, segment, measurement)
 ),
 
 -- what the candidate was asked in the release population and the baseline was not
@@ -217,12 +225,6 @@ others as (
     group by pairs.version_pair_id, evaluations.metric_name
 ),
 
-queries_shared as (
-    select version_pair_id, dimension, segment, count(*) as count_shared_queries
-    from segments
-    group by version_pair_id, dimension, segment
-),
-
 final as (
     select
         md5(
@@ -233,15 +235,15 @@ final as (
         ) as version_comparison_id,
         expected.version_pair_id, expected.metric_name, expected.dimension, expected.segment,
         expected.measurement,
-        coalesce(queries_shared.count_shared_queries, 0) as count_shared_queries,
+        expected.count_shared_queries,
         coalesce(totals.count_pairs, 0)::bigint as count_pairs,
         coalesce(totals.count_clusters, 0) as count_clusters,
-        coalesce(crossed.count_second_clusters, 0) as count_second_clusters,
+        coalesce(totals.count_second_clusters, 0) as count_second_clusters,
         -- documents bound what is known only where they widen the error
-        if(crossed.variance > totals.variance, crossed.clusters_effective, totals.clusters_effective)
+        if(totals.crossed_variance > totals.variance, totals.least_effective, totals.clusters_effective)
             as clusters_effective,
         totals.baseline_value, totals.candidate_value, totals.difference,
-        sqrt(crossed.variance) as standard_error, totals.gain, totals.loss,
+        sqrt(totals.crossed_variance) as standard_error, totals.gain, totals.loss,
         coalesce(totals.count_clusters_better, 0)::bigint as count_clusters_better,
         coalesce(totals.count_clusters_worse, 0)::bigint as count_clusters_worse,
         case when expected.has_threshold then coalesce(totals.count_regressions, 0) end::bigint as count_regressions,
@@ -261,7 +263,7 @@ final as (
         others.count_clusters as count_other_clusters,
         expected.measurement = 'mean_score' or expected.has_threshold as has_threshold
     from expected
-    left join totals
+    left join crossed as totals
         on
             expected.version_pair_id = totals.version_pair_id
             and expected.metric_name = totals.metric_name
@@ -269,23 +271,11 @@ final as (
             and expected.segment = totals.segment
             and expected.measurement = totals.measurement
             and totals.kind = 'cluster'
-    left join crossed
-        on
-            totals.version_pair_id = crossed.version_pair_id
-            and totals.metric_name = crossed.metric_name
-            and totals.dimension = crossed.dimension
-            and totals.segment = crossed.segment
-            and totals.measurement = crossed.measurement
     left join others
         on
             expected.version_pair_id = others.version_pair_id
             and expected.metric_name = others.metric_name
             and expected.dimension = 'all'
-    left join queries_shared
-        on
-            expected.version_pair_id = queries_shared.version_pair_id
-            and expected.dimension = queries_shared.dimension
-            and expected.segment = queries_shared.segment
 )
 
 select * from final

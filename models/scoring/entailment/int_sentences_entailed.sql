@@ -46,7 +46,7 @@ entailed as (
         on pairs_entailed.classifier_key = classifier.classifier_key
 ),
 
-joined as (
+final as (
     select
         *,
         count(*) over (partition by interaction_id, sentence_index) as count_windows,
@@ -58,11 +58,6 @@ joined as (
             order by {{ without_noise('probability_contradiction') }} desc nulls last, window_index
         ) as contradicting_premise
     from entailed
-),
-
-final as (
-    select *
-    from joined
     qualify
         -- Batching changes the last bits of a score. Rounding keeps it from changing the deciding window.
         row_number() over (

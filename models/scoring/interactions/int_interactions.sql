@@ -46,9 +46,8 @@ documents_retrieved as (
     select
         retrievals.interaction_id,
         min_by(chunks.document_id, {{ record({'rank': 'retrievals.rank', 'id': 'chunks.document_id'}) }}) as document_id
-    from {{ ref('hcat', 'base_retrievals') }} as retrievals
+    from {{ ref('hcat', 'stg_retrievals') }} as retrievals
     inner join chunks on retrievals.chunk_id = chunks.chunk_id
-    where retrievals.record_status = 'staged'
     group by retrievals.interaction_id
 ),
 

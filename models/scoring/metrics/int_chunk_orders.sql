@@ -4,7 +4,11 @@
 {%- set metrics = {
     'context_relevancy__mean': 'context_relevancy', 'context_precision_similarity__mean': 'context_precision'
 } %}
-{%- set baselines = {'rank': 'retrieval_rank', 'words': 'word_overlap'} %}
+{%- set scorers = dict(metrics, retrieval_rank='retrieval_rank', word_overlap='word_overlap') %}
+{#- where two scorers disagree, one of them is right -#}
+{%- set measures = {
+    'pairs_ordered': none, 'pairs_against_rank': 'retrieval_rank', 'pairs_against_words': 'word_overlap'
+} %}
 
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions') }}
@@ -80,7 +84,7 @@ chunks_scored as (
 pairs as (
     select
         relevant.interaction_id,
-        {%- for column in (metrics.values() | list) + (baselines.values() | list) %}
+        {%- for column in scorers.values() %}
         sign(relevant.{{ column }} - other.{{ column }})::integer as {{ column }}_order,
         {%- endfor %}
         other.grade is null and other.has_rejected_chunks as is_undecided,
@@ -92,40 +96,24 @@ pairs as (
 
 -- An order is 1 where the relevant chunk is first, 0 for a tie, and -1 where the other chunk is first.
 orders as (
-    {%- for metric_name, column in metrics.items() %}
+    {%- for metric_name, column in scorers.items() %}
+    {%- set is_last = loop.last %}
+    {%- for measure, baseline in measures.items() if not baseline or metric_name in metrics %}
     select
         interaction_id,
         '{{ metric_name }}' as metric_name,
-        'pairs_ordered' as measure,
+        '{{ measure }}' as measure,
         {{ column }}_order as pair_order,
         is_undecided,
         is_assumed
     from pairs
-    union all
-    {%- for word, baseline in baselines.items() %}
-    -- where the two disagree, one of them is right
-    select
-        interaction_id,
-        '{{ metric_name }}' as metric_name,
-        'pairs_against_{{ word }}' as measure,
-        {{ column }}_order as pair_order,
-        is_undecided,
-        is_assumed
-    from pairs
+    {%- if baseline %}
     where {{ column }}_order * {{ baseline }}_order = -1
+    {%- endif %}
+    {%- if not (is_last and loop.last) %}
     union all
+    {%- endif %}
     {%- endfor %}
-    {%- endfor %}
-    {%- for baseline in baselines.values() %}
-    select
-        interaction_id,
-        '{{ baseline }}' as metric_name,
-        'pairs_ordered' as measure,
-        {{ baseline }}_order as pair_order,
-        is_undecided,
-        is_assumed
-    from pairs
-    {% if not loop.last %}union all{% endif %}
     {%- endfor %}
 ),
 

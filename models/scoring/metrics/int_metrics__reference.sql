@@ -62,32 +62,22 @@ joined as (
 ),
 
 unpivoted as (
-    select
-        interaction_id,
-        'semantic_similarity' as metric_name,
-        reference_similarity as raw_score,
-        count_windows as scored_count,
-        count_truncated_windows as count_truncated
-    from joined
-    {%- for metric_name in ['bleu_2', 'rouge_l', 'exact_match'] %}
-    union all
-    select
-        interaction_id,
-        '{{ metric_name }}' as metric_name,
-        {{ metric_name }} as raw_score,
-        1 as scored_count,
-        0 as count_truncated
-    from joined
-    {%- endfor %}
-    {%- for metric_name, items in [('reference_recall', 'reference'), ('reference_precision', 'answer')] %}
-    union all
+    {%- for metric_name, raw_score, scored_count in [
+        ('semantic_similarity', 'reference_similarity', 'count_windows'),
+        ('bleu_2', 'bleu_2', 1),
+        ('rouge_l', 'rouge_l', 1),
+        ('exact_match', 'exact_match', 1),
+        ('reference_recall', 'reference_recall', 'count_reference_items'),
+        ('reference_precision', 'reference_precision', 'count_answer_items')
+    ] %}
     select
         interaction_id,
         '{{ metric_name }}' as metric_name,
-        {{ metric_name }} as raw_score,
-        count_{{ items }}_items as scored_count,
-        0 as count_truncated
+        {{ raw_score }} as raw_score,
+        {{ scored_count }} as scored_count,
+        {{ 'count_truncated_windows' if loop.first else 0 }} as count_truncated
     from joined
+    {{ 'union all' if not loop.last }}
     {%- endfor %}
 ),
 
