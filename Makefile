@@ -57,7 +57,7 @@ PRIVATE := umask 077;
 build: .venv/installed
 	@$(PRIVATE) mkdir -p "$$HCAT_WAREHOUSE"
 	@$(PRIVATE) if test "$$HCAT_DEMO$$HCAT_RAW_LOGS" = 1 -a ! -e "$$HCAT_WAREHOUSE/hcat.duckdb"; then \
-	echo "hcat: builds the findings of the demo as its logs stood on 28 June 2026"; \
+	echo "hcat: builds the findings of the demo as its logs stood on 5 July 2026"; \
 	$(BIN)/python demo/first_build.py "$$HCAT_WAREHOUSE"; fi
 	@$(PRIVATE) status=0; $(BIN)/hcat build --progress || status=$$?; test $$status -lt 2 || exit $$status; \
 	echo "hcat: writes the explorer"; \

@@ -18,8 +18,8 @@ import tempfile
 from pathlib import Path
 
 LOGS_FOLDER = Path(__file__).resolve().parent / "logs"
-#: Day after which nothing is in the logs: version 1.1 had been tested for a week.
-LAST_DAY = "2026-06-28"
+#: Day after which nothing is in the logs: version 1.1 had been tested for two weeks.
+LAST_DAY = "2026-07-05"
 #: Findings, and the clusters on which they rest, with all that they read.
 MODELS = ("+int_findings_seen", "+int_clusters_seen")
 

@@ -110,7 +110,10 @@ def check(
 
     Exit code 0: a build would find interactions. Exit code 1: none of them can be used.
     """
+    from functools import partial
+
     from hcat.landing.check import check_logs
+    from hcat.privacy.masking import mask_text
 
     named: dict[str, str] = {}
     for option in tables or []:
@@ -118,7 +121,8 @@ def check(
         if not is_pair:
             raise ValueError(f"--table must be ENTITY=TABLE, got {option}")
         named[entity] = table
-    checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse)
+    mask = partial(mask_text, is_tagged=False)
+    checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse, mask=mask)
     say_in_columns(list(checked.lines))
     if not checked.count_interactions:
         raise typer.Exit(1)

@@ -2,7 +2,7 @@
 -- normalised text. A later turn is asked within its conversation, and pairs with the same turn of that one alone.
 
 with interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
+    select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
 final as (

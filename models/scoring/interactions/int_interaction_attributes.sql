@@ -3,6 +3,13 @@
 {%- set probability = 0.8 %}
 {%- set letters = 20 %}
 {{ config(materialized='table') }}
+{#- a tag may name a person -#}
+{%- set name = var('hcat_second_cluster') %}
+{%- set second_keys = {
+    'document': "'document_' || coalesce(interactions.source_document_id, documents_retrieved.document_id)",
+    'day': "'day_' || date_trunc('day', interactions.asked_at)::date::string"
+} %}
+{%- set second_key = second_keys.get(name, "'tag_' || md5(" ~ json_field('interactions.tags', "'" ~ name ~ "'") ~ ")") %}
 
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions') }}
@@ -43,6 +50,16 @@ context_counts as (
     from passages
     where role = 'context'
     group by interaction_id
+),
+
+-- the document of the best passage whose document is known
+documents_retrieved as (
+    select
+        retrievals.interaction_id,
+        min_by(chunks.document_id, {{ record({'rank': 'retrievals.rank', 'id': 'chunks.document_id'}) }}) as document_id
+    from {{ ref('hcat', 'stg_retrievals') }} as retrievals
+    inner join {{ ref('hcat', 'stg_chunks') }} as chunks on retrievals.chunk_id = chunks.chunk_id
+    group by retrievals.interaction_id
 ),
 
 passages_unread as (
@@ -114,6 +131,8 @@ roles as (
 final as (
     select
         interactions.*,
+        -- Questions about one document fail together as well. A key of single rows changes no interval.
+        coalesce(nullif({{ second_key }}, interactions.cluster_id), interactions.interaction_id) as second_cluster_id,
         roles.version_role,
         roles.version_role = 'candidate'
         and interactions.population = case when roles.has_test_set then 'test_set' else 'production' end
@@ -146,6 +165,7 @@ final as (
     left join answers_described on answer_passages.passage_id = answers_described.passage_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
+    left join documents_retrieved on interactions.interaction_id = documents_retrieved.interaction_id
     left join passages_unread on interactions.interaction_id = passages_unread.interaction_id
 )
 

@@ -1,12 +1,6 @@
 -- One row per staged interaction with the facts of its query. All metrics start from these texts.
 -- This is a table, because a build reads it some fifty times, and because DuckDB then knows how many rows it has.
 {{ config(materialized='table') }}
-{#- a tag may name a person -#}
-{%- set name = var('hcat_second_cluster') %}
-{%- set second_keys = {
-    'document': "'document_' || document_id", 'day': "'day_' || date_trunc('day', asked_at)::date::string"
-} %}
-{%- set second_key = second_keys.get(name, "'tag_' || md5(" ~ json_field('tags', "'" ~ name ~ "'") ~ ")") %}
 
 with interactions as (
     select * from {{ ref('hcat', 'stg_interactions') }}
@@ -39,16 +33,6 @@ documents_of_queries as (
     from chunks_of_queries
     inner join chunks on chunks_of_queries.chunk_id = chunks.chunk_id
     group by chunks_of_queries.query_id
-),
-
--- the document of the best passage whose document is known
-documents_retrieved as (
-    select
-        retrievals.interaction_id,
-        min_by(chunks.document_id, {{ record({'rank': 'retrievals.rank', 'id': 'chunks.document_id'}) }}) as document_id
-    from {{ ref('hcat', 'stg_retrievals') }} as retrievals
-    inner join chunks on retrievals.chunk_id = chunks.chunk_id
-    group by retrievals.interaction_id
 ),
 
 joined as (
@@ -91,7 +75,7 @@ joined as (
         case when families.is_in_family then roots.query_group else queries.query_group end
             as declared_query_group,
         case when families.is_in_family then families.root_query_id end as family_query_id,
-        coalesce(documents.document_id, documents_retrieved.document_id) as document_id,
+        documents.document_id as source_document_id,
         coalesce(queries.sampling_weight, 1) as sampling_weight
     from interactions
     left join turns on interactions.interaction_id = turns.interaction_id
@@ -100,7 +84,6 @@ joined as (
     left join queries as roots on families.root_query_id = roots.query_id
     left join documents_of_queries as documents
         on coalesce(families.root_query_id, interactions.query_id) = documents.query_id
-    left join documents_retrieved on interactions.interaction_id = documents_retrieved.interaction_id
 ),
 
 described as (
@@ -114,7 +97,13 @@ described as (
         or declared_cluster_id is not null
         or family_query_id is not null
         or expected_behaviour <> 'answer'
-        or coalesce(variant_type, 'original') <> 'original' as is_prepared,
+        or coalesce(variant_type, 'original') <> 'original' as is_prepared
+    from joined
+),
+
+final as (
+    select
+        *,
         -- Interactions of one cluster are siblings. Statistics count clusters, not rows. Queries of a test set declare
         -- the document of their source as their cluster. Otherwise the turns of a conversation are siblings, and then
         -- the queries of a family. A session of one turn is no conversation.
@@ -126,15 +115,7 @@ described as (
             'query_' || {{ hash_of_query('query_text') }},
             query_id,
             interaction_id
-        ) as cluster_id
-    from joined
-),
-
-final as (
-    select
-        *,
-        -- Questions about one document fail together as well. A key of single rows changes no interval.
-        coalesce(nullif({{ second_key }}, cluster_id), interaction_id) as second_cluster_id,
+        ) as cluster_id,
         case
             when declared_population is not null then declared_population
             when is_variant then 'variant'

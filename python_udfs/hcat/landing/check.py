@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -25,7 +25,6 @@ from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import RECORDS, read_folder, read_table
 from hcat.landing.shapes import find_files, find_unread_files, stem_of
 from hcat.language.display import clean_label
-from hcat.privacy.masking import mask_text
 
 #: Rejected records that are shown for each reason of an entity.
 SHOWN_RECORDS = 3
@@ -72,8 +71,12 @@ def check_logs(
     project: Path | None = None,
     tables: Mapping[str, str] | None = None,
     warehouse: Path | None = None,
+    mask: Callable[[str], str] = str,
 ) -> Check:
-    """Return what a build would make of raw logs: of a folder, of tables of a warehouse, or of both."""
+    """Return what a build would make of raw logs: of a folder, of tables of a warehouse, or of both.
+
+    `mask` takes personal data out of the first record, which is shown.
+    """
     tables = tables or {}
     project = project or find_project(start)
     variables = read_variables(project, start)
@@ -104,7 +107,7 @@ def check_logs(
         ("read", ", ".join(sorted({name for names in sources.values() for name in names}))),
         *(_describe_unread(folder, staging) if folder else ()),
         *_describe_entities(staging, sources, dropped),
-        *_describe_first(staging, inputs),
+        *_describe_first(staging, inputs, mask),
         *_describe_traces(staging),
         *_describe_metrics(catalogue, scored, inputs),
         *_describe_missing(catalogue, inputs, sources),
@@ -195,10 +198,12 @@ def _describe_entities(
             yield "  rejected", f"for {len(reasons) - _SHOWN_REASONS} more reasons"
 
 
-def _describe_first(staging: Staging, inputs: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+def _describe_first(
+    staging: Staging, inputs: Mapping[str, int], mask: Callable[[str], str]
+) -> Iterator[tuple[str, str]]:
     """Show the first interaction as it will land: a wrong key is seen in one record and in no count."""
     for first in staging.rows(_QUERIES["read_first"]):
-        masked = ((name, mask_text(str(value), is_tagged=False)) for name, value in first.items() if value is not None)
+        masked = ((name, mask(str(value))) for name, value in first.items() if value is not None)
         shown = ((name, clean_label(text, _SHOWN_CHARACTERS)) for name, text in masked)
         for place, (name, text) in enumerate(shown):
             yield "" if place else "first record", f"{name}: {text}"
