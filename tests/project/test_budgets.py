@@ -16,11 +16,11 @@ BUDGETS = {
     "models of a night": (150, 150),
     "nodes of a night": (216, 220),
     "models from a record to a gate": (28, 28),
-    "lines of models": (15_500, 14_500),
+    "lines of models": (15_490, 14_500),
     "lines of YAML of models": (11_020, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
-    "lines of the package": (50_900, 45_000),
+    "lines of the package": (50_400, 45_000),
     "lines of tests": (43_100, 28_000),
     "lines of benchmarks": (8_900, 9_000),
 }
