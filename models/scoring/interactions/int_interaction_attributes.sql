@@ -9,7 +9,8 @@
     'document': "'document_' || coalesce(interactions.source_document_id, documents_retrieved.document_id)",
     'day': "'day_' || date_trunc('day', interactions.asked_at)::date::string"
 } %}
-{%- set second_key = second_keys.get(name, "'tag_' || md5(" ~ json_field('interactions.tags', "'" ~ name ~ "'") ~ ")") %}
+{%- set tag = json_field('interactions.tags', "'" ~ name ~ "'") %}
+{%- set second_key = second_keys.get(name, "'tag_' || md5(" ~ tag ~ ")") %}
 
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions') }}
