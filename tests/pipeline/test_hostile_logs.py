@@ -326,7 +326,7 @@ def test_nested_calls_give_interactions_retrievals_and_queries(built: Build) -> 
     )
     assert wrong == [
         *[(4, "text and chunk_id are missing or blank")] * 3,
-        (5, "contexts must be a list, got text"),
+        (5, "contexts must be a list, got number"),
         (6, "a context must be a text or an object, got number"),
     ]
 

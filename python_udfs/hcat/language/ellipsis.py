@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from hcat.language.claims import claims_nothing
+
 _LABEL = re.compile(
     r"\W*(?i:(?:the )?(?:right |correct |final |best |true )?(?:answer|option|choice)(?: is)?\b:?\s*)?"
     r"(?:\(?(?P<letter>[A-Ha-h])(?:[):]|\.?\Z)\s*(?=\S|\Z))?"
@@ -75,8 +77,15 @@ def read_claim(sentence: str, question: str) -> Claim:
     if not said:
         return Claim(sentence)
     asked = _CHOICE.sub("", question)
-    is_fragment = len(_WORD.findall(said)) <= _WORDS_OF_A_FRAGMENT and not (_VERB.search(said) or _PRONOUN.match(said))
+    is_short = len(_WORD.findall(said)) <= _WORDS_OF_A_FRAGMENT
+    # a greeting answers no question
+    is_fragment = is_short and not (_VERB.search(said) or _PRONOUN.match(said) or _is_talk(said))
     return Claim(f"{asked} {said}", False, True) if asked and is_fragment else Claim(said)
+
+
+def _is_talk(said: str) -> bool:
+    """Return whether a text claims nothing and gives no number: "12." answers a question, "Hello!" does not."""
+    return claims_nothing(said) and not any(character.isdigit() for character in said)
 
 
 def _find_option(letter: str, question: str) -> str:
