@@ -160,4 +160,4 @@ def test_the_first_build_of_the_demo_sees_no_later_day(tmp_path: Path, monkeypat
     # the next build lands only what is new: each record is, to the byte, one of the logs
     assert set(first.splitlines()) < set(logged.splitlines())
     assert 0 < count == len(first.splitlines())
-    assert max(json.loads(line)["asked_at"] for line in first.splitlines()) < "2026-06-29"
+    assert max(json.loads(line)["asked_at"] for line in first.splitlines()) < "2026-07-06"

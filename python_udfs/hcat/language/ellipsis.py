@@ -42,7 +42,13 @@ _PRONOUN = re.compile(r"(?:it|they|he|she|you|we|i|this|that|there|one|these|tho
 _DUMMY = frozenset({"do", "does", "did"})
 _VERB = re.compile(rf"\b(?:{_FINITE}|cannot|it's|there's)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
+_WORDS_OF_AN_ANSWER = 2
 _WORDS_OF_A_FRAGMENT = 5
+_OPENS_A_FRAGMENT = re.compile(
+    r"\W*(?:\d|(?:a|an|the|about|after|around|at|before|between|by|during|every|for|from|in|less|more|nearly|no|on|only|"
+    r"over|under|until|up|with|within|without|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)",
+    re.IGNORECASE,
+)
 
 
 class Claim(NamedTuple):
@@ -77,7 +83,9 @@ def read_claim(sentence: str, question: str) -> Claim:
     if not said:
         return Claim(sentence)
     asked = _CHOICE.sub("", question)
-    is_short = len(_WORD.findall(said)) <= _WORDS_OF_A_FRAGMENT
+    count = len(_WORD.findall(said))
+    # "Students pay nothing." has a verb of its own: three words are a fragment only where they begin like one
+    is_short = count <= _WORDS_OF_AN_ANSWER or (count <= _WORDS_OF_A_FRAGMENT and _OPENS_A_FRAGMENT.match(said))
     # a greeting answers no question
     is_fragment = is_short and not (_VERB.search(said) or _PRONOUN.match(said) or _is_talk(said))
     return Claim(f"{asked} {said}", False, True) if asked and is_fragment else Claim(said)

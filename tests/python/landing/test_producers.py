@@ -171,7 +171,7 @@ def test_a_filled_prompt_gives_way_to_what_the_retriever_was_asked(tmp_path: Pat
     assert (interaction["query_text"], interaction["answer"]) == (QUERY, ANSWER)
 
 
-EXPORTS = yaml.safe_load((RECORDED / "exports.yml").read_text(encoding="utf-8"))
+EXPORTS = yaml.safe_load((RECORDED / "exports.txt").read_text(encoding="utf-8"))
 
 
 def land(folder: Path, export: Any) -> dict[str, list[dict[str, Any]]]:
