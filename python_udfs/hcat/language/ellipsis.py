@@ -1,8 +1,8 @@
 """Read a short answer together with its question: what "No.", "True." or "B) 12 euros." claims.
 
 A "yes" claims the statement that the question asks about, and a "no" denies it. A classifier reads the statement, and
-for a "no" entailment and contradiction change places. That form ranked best of eight on yes/no questions of public sets
-that no model was trained on (docs/model-card.md). Words alone are read behind their question.
+for a "no" entailment and contradiction change places. Of some fifteen readings of the same 419 public questions, that
+form ranked best (docs/model-card.md); no set was left out. Words alone are read behind their question.
 """
 
 from __future__ import annotations

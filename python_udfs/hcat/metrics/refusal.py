@@ -1,7 +1,6 @@
 """Find refusals: answers that decline, or say that the information is not available.
 
-A closed list of patterns knows three kinds of sentence. Most say how such a sentence is made: who cannot tell, what is
-silent, or what is not told. The answer *declines* ("I cannot ..."), it calls the
+A closed list of patterns knows three kinds of sentence. The answer *declines* ("I cannot ..."), it calls the
 information *unavailable* ("the context does not contain ..."), or it *deflects* ("please consult an adviser", "you
 would need the figures"). The rules consider where such sentences stand and how much the answer says besides. A caveat
 in a long answer is no refusal, and neither is a short answer that claims something beside: a partial refusal.
@@ -12,9 +11,8 @@ import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
-import yaml
-
 from hcat.language.claims import claims_nothing
+from hcat.language.expressions import read_expressions
 from hcat.language.text import count_content_words, split_sentences
 
 MAXIMUM_ANSWER_SHARE: Final = {"declines": 0.7, "unavailable": 0.5}
@@ -45,18 +43,12 @@ class RefusalPattern(NamedTuple):
     expression: re.Pattern[str]
 
 
-_TABLE = yaml.safe_load(Path(__file__).with_name("refusal_patterns.yml").read_text(encoding="utf-8"))
-
-
-def _compile(name: str, kind: str, any_of: list[str | list[str]]) -> RefusalPattern:
-    # a long text is a list of its parts
-    expression = "|".join(map("".join, any_of))
-    for piece, words in _TABLE["pieces"].items():
-        expression = expression.replace(f"<{piece}>", "".join(words))
-    return RefusalPattern(name, kind, re.compile(expression, re.IGNORECASE))
-
-
-REFUSAL_PATTERNS: Final = tuple([_compile(**row) for row in _TABLE["patterns"]])
+REFUSAL_PATTERNS: Final = tuple(
+    [
+        RefusalPattern(row["name"], row["kind"], re.compile(row["expression"], re.IGNORECASE))
+        for row in read_expressions(Path(__file__).with_name("refusal_patterns.yml"))["patterns"]
+    ]
+)
 """The closed list of patterns, in the order in which a sentence is compared with them."""
 
 
