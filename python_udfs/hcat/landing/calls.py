@@ -16,8 +16,17 @@ from typing import Any
 from hcat.engine.keys import hash_text
 from hcat.landing.aliases import KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
 from hcat.landing.containers import find_messages, is_scalar, nest, open_containers
-from hcat.landing.contexts import find_contexts, find_passages, is_passage, levels_of, plain_record, read_context
-from hcat.landing.messages import ASSISTANT, OTHER, USER, last_text, messages_of, role_of, structured, text_of
+from hcat.landing.contexts import (
+    find_contexts,
+    find_documents,
+    find_named_passages,
+    find_passages,
+    is_passage,
+    levels_of,
+    plain_record,
+    read_context,
+)
+from hcat.landing.messages import ASSISTANT, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 
 #: Stem of the files that hold calls.
@@ -29,14 +38,27 @@ ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgeme
 _SPAN_NAME_LIST = """
 span_id context_span_id parent_span_id parent_observation_id parent_run_id span_kind resource_spans scope_spans spans
 """
-_SPAN_NAMES = frozenset(_SPAN_NAME_LIST.split())
+#: Names that only spans have.
+SPAN_NAMES = frozenset(_SPAN_NAME_LIST.split())
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
 # keys that are not read are named to this depth
 _DEEPEST = 20
-# what the user said, the reply and its contexts
-_Turn = tuple[str, str | None, list[Any] | None]
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What the user said since the last reply and when, the reply, and its contexts."""
+
+    said: list[str]
+    asked_at: Any = None
+    answer: str | None = None
+    contexts: list[Any] | None = None
+
+    @property
+    def query_text(self) -> str:
+        return "\n".join(self.said)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +75,7 @@ class _Exchange:
     turn_index: int | None = None
     # None = the turn says nothing of a retrieval
     contexts: list[Any] | None = None
+    asked_at: Any = None
     is_last_turn: bool = True
 
 
@@ -93,8 +116,8 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
         # what stands beside the question of an example is what should be answered
         plain = {"reference_outputs" if name == "outputs" else name: value for name, value in plain.items()}
     record = open_containers(plain)
-    if not _SPAN_NAMES.isdisjoint(record):
-        mark = min(_SPAN_NAMES & record.keys())
+    if not SPAN_NAMES.isdisjoint(record):
+        mark = min(SPAN_NAMES & record.keys())
         raise RecordError(f"a span of a trace and not a call (it has {mark}): name the file spans.jsonl")
     call_id = _given_id(record)
     if call_id is None:
@@ -121,6 +144,28 @@ def records_of(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         if any(all(brings(inner)) for inner in found):
             return [{**own, **inner} for inner in found]
     return [record]
+
+
+def conversation_of(record: Mapping[str, Any] | None) -> str | None:
+    """Return the conversation of a record that is one message of it; None for any other record."""
+    plain = nest(record or {})
+    key = to_text(pick(plain, "conversation_id"))
+    if key is None or role_of(record) is None or text_of(record) is None or find_messages(plain) is not None:
+        return None
+    return key if pick(plain, "query_text") is None and pick(plain, "answer") is None else None
+
+
+def join_conversation(key: str, said: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the messages of a conversation as one call: in the order of their times, with what all of them share."""
+    times = [pick(nest(message), "asked_at") for message in said]
+    if all(isinstance(time, str) for time in times) or all(isinstance(time, int | float) for time in times):
+        said = [said[place] for place in sorted(range(len(said)), key=lambda place: times[place])]
+    shared = {
+        name: value
+        for name, value in said[0].items()
+        if is_scalar(value) and all(message.get(name) == value for message in said)
+    }
+    return {**shared, "id": key, "conversation_id": key, "messages": list(said)}
 
 
 def _is_example(record: Mapping[str, Any]) -> bool:
@@ -168,7 +213,7 @@ def brings(call: Mapping[str, Any], readable: bool = False) -> tuple[bool, bool]
     """Return whether a call brings a query, and whether it brings an answer, readable or not."""
     plain = nest(call)
     record = open_containers(plain)
-    is_whole = find_messages(record) is not None or bool(_SPAN_NAMES & record.keys())
+    is_whole = find_messages(record) is not None or bool(SPAN_NAMES & record.keys())
 
     def has(*meanings: str) -> bool:
         found = (pick(record, meaning) for meaning in meanings)
@@ -201,16 +246,26 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
     # a call with query and answer of its own is one exchange: its messages are what the model was sent
     if turns is not None and len(turns) > 1 and not (has_query and (samples or is_scalar(single))):
         return _read_conversation(turns, record, call_id)
-    said, reply, contexts = turns[-1] if turns else (pick(record, "query_text"), None, None)
-    query_text = _scalar(pick(record, "query_text") if has_query else said, "query")
+    last = turns[-1] if turns else _Turn([])
+    query_text = _scalar(last.query_text if turns and not has_query else pick(record, "query_text"), "query")
     query_id = pick(record, "query_id")
     if query_id is None and query_text is not None and query_text.strip():
         query_id = make_query_id(query_text)
     if samples is not None and not isinstance(samples, list):
         raise RecordError(f"multi_responses must be a list, got {json_kind(samples)}")
     if not samples:
-        answer = _read_answer(single, reply)
-        return [_Exchange(call_id, query_id, query_text, answer, record.get("sample_index"), contexts=contexts)]
+        return [
+            _Exchange(
+                call_id,
+                query_id,
+                query_text,
+                _read_answer(single, last.answer),
+                record.get("sample_index"),
+                contexts=last.contexts,
+                asked_at=last.asked_at,
+            )
+        ]
+    samples = [pick(plain_record(each), "answer") if isinstance(each, Mapping) else each for each in samples]
     answers = samples if single is None or single in samples else [single, *samples]
     return [
         _Exchange(f"{call_id}_sample_{index}", query_id, query_text, _scalar(answer, "answer"), index, index > 0)
@@ -239,32 +294,32 @@ def _read_answer(own: Any, reply: str | None) -> str | None:
 
 def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn]:
     """Return the turns of a conversation: what the user said since the last reply, the reply, and its contexts."""
-    turns: list[tuple[list[str], str | None, list[Any] | None]] = []
+    turns: list[_Turn] = []
     for message in messages:
         role, text = role_of(message), text_of(message) or ""
         if role == USER and text.strip():
-            if not turns or turns[-1][1] is not None:
-                turns.append(([], None, None))
-            turns[-1][0].append(text)
-        elif role in (USER, OTHER, None) and turns:
-            # what a tool returned for the reply that follows
-            if found := find_passages(message):
-                said, answer, contexts = turns.pop()
-                turns.append((said, answer, [*(contexts or []), *found]))
-        elif role == ASSISTANT and (turns or query is not None):
-            said, answer, contexts = turns.pop() if turns else ([], None, None)
+            if not turns or turns[-1].answer is not None:
+                turns.append(_Turn([], pick(plain_record(message), "asked_at")))
+            turns[-1].said.append(text)
+        if role == ASSISTANT and (turns or query is not None):
+            turns = turns or [_Turn([])]
             named = find_contexts(plain_record(message))
-            contexts = [*(contexts or []), *named] if isinstance(named, list) else contexts
+            named = named if isinstance(named, list) else find_named_passages(message) or None
             # a message that only calls a tool says nothing
-            turns.append((said, text if text.strip() else answer, contexts))
+            turns[-1].answer = text if text.strip() else turns[-1].answer
+        else:
+            # what a tool returned for the reply that follows, and documents that the user hands over
+            named = find_documents(message) or (None if text.strip() and role == USER else find_passages(message))
+        if turns and named is not None and (named or role == ASSISTANT):
+            turns[-1].contexts = [*(turns[-1].contexts or []), *named]
     if not turns and query is None:
         raise RecordError(f"a conversation of {len(messages)} messages of which the user said none")
-    read = [("\n".join(said), answer, contexts) for said, answer, contexts in turns or [([], None, None)]]
+    turns = turns or [_Turn([])]
     if query is not None:
         text = to_text(query) or ""
-        place = max((place for place, (said, _, _) in enumerate(read) if text in said), default=len(read) - 1)
-        read[place] = (text, *read[place][1:])
-    return read
+        place = max((place for place, turn in enumerate(turns) if text in turn.query_text), default=len(turns) - 1)
+        turns[place].said = [text]
+    return turns
 
 
 def _read_conversation(turns: Sequence[_Turn], record: dict[str, Any], call_id: Any) -> list[_Exchange]:
@@ -272,17 +327,18 @@ def _read_conversation(turns: Sequence[_Turn], record: dict[str, Any], call_id: 
     logged = pick(record, "conversation_id")
     conversation_id = str(call_id if logged is None else to_text(logged))
     exchanges = []
-    for number, (said, reply, contexts) in enumerate(turns, start=1):
+    for number, turn in enumerate(turns, start=1):
         is_last = number == len(turns)
         exchanges.append(
             _Exchange(
                 f"{call_id}_turn_{number}",
                 "query_" + hash_text(conversation_id, str(number))[:16],
-                said,
-                _read_answer(pick(record, "answer"), reply) if is_last else reply,
+                turn.query_text,
+                _read_answer(pick(record, "answer"), turn.answer) if is_last else turn.answer,
                 conversation_id=conversation_id,
                 turn_index=number,
-                contexts=contexts,
+                contexts=turn.contexts,
+                asked_at=turn.asked_at,
                 is_last_turn=is_last,
             )
         )
@@ -317,6 +373,9 @@ def _expand_interaction(record: Mapping[str, Any], exchange: _Exchange) -> Itera
     for name in ("conversation_id", "turn_index"):
         found = pick(record, name)
         held[name] = pick(held, name) if found is None else found
+    # a turn has its own time, and a conversation the time of its first turn
+    if exchange.asked_at is not None and (exchange.conversation_id is not None or held["asked_at"] is None):
+        held["asked_at"] = exchange.asked_at
     if exchange.conversation_id is not None:
         held |= {"conversation_id": exchange.conversation_id, "turn_index": exchange.turn_index}
     held |= {

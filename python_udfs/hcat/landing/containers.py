@@ -6,6 +6,7 @@ What the call itself says goes first, under whatever name. A text of a container
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from hcat.landing.aliases import (
@@ -73,7 +74,8 @@ def open_containers(record: dict[str, Any]) -> dict[str, Any]:
     if queries:
         opened["query_text"] = next((query for query in queries if (to_text(query) or "").strip()), queries[0])
     if not any(_MEANING_OF.get(name) in _RETRIEVED and value is not None for name, value in opened.items()):
-        found = (find_named_passages(opened[name]) for name in _BESIDE if name in opened)
+        beside = chain((opened[name] for name in _BESIDE if name in opened), containers.values())
+        found = map(find_named_passages, beside)
         opened["contexts"] = next(filter(None, found), None)
     for name, meaning in _CONTAINERS.items():
         held = containers.get(name, opened.pop(name, None) if name in ("inputs", "outputs", "vars") else None)
@@ -114,7 +116,7 @@ def is_scalar(value: Any) -> bool:
 def _find_containers(record: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in _CONTAINERS:
         value = record.get(name)
-        held = structured(value) if name.endswith("s") else value
+        held = structured(value) if name.endswith(("s", "_body")) else value
         if isinstance(held, Mapping):
             yield name, plain_record(held)
 
@@ -142,7 +144,7 @@ def _add_what_is_missing(opened: dict[str, Any], inner: Mapping[str, Any], meani
 
 def _choice(reply: Mapping[str, Any]) -> Any:
     """Return the text of a chat completion or of another list of messages; None where there is none."""
-    choices = reply.get("choices")
+    choices = reply.get("choices", reply.get("candidates"))
     if isinstance(choices, list) and choices and isinstance(choices[0], Mapping):
         return text_of(choices[0])
     replies = messages_of(reply.get("output"))

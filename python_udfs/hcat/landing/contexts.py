@@ -75,6 +75,19 @@ def find_passages(value: Any, takes_texts: bool = False) -> list[Any]:
     return []
 
 
+def find_documents(message: Mapping[str, Any]) -> list[Any]:
+    """Return the documents and search results that are parts of a message, as passages."""
+    parts = structured(message.get("content"))
+    found = []
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, Mapping) and part.get("type") in ("document", "search_result"):
+            source = part.get("source")
+            held = source if isinstance(source, Mapping) else part
+            text = held.get("data") if held.get("type") == "text" else text_of(held.get("content"))
+            found += [{"text": text, "source": part.get("title") or part.get("source")}] if text else []
+    return found
+
+
 def find_named_passages(value: Any) -> list[Any]:
     """Return the least deep list of passages that stands under a name of contexts, or an empty one."""
     for each in (each for level in levels_of(value) for each in level if isinstance(each, Mapping)):
@@ -164,7 +177,7 @@ def open_passage(context: Mapping[str, Any]) -> tuple[tuple[Mapping[str, Any], .
     """Return the places in which an object may name what it is, the nearest first, and its text."""
     record = plain_record(context)
     # a LangChain document inside its serialised class, a LlamaIndex node inside its score
-    for name in ("kwargs", "node", "document"):
+    for name in ("kwargs", "node", "document", "retrieved_context"):
         inner = record.get(name)
         if isinstance(inner, Mapping):
             record = plain_record(inner) | {

@@ -13,7 +13,7 @@ from hcat.engine.keys import hash_file
 from hcat.engine.saying import say
 from hcat.landing.calls import CALLS, brings, records_of
 from hcat.landing.files import FORMATS, find_fault, note_on, read_json, read_records
-from hcat.landing.shapes import SHAPES, find_missing_content, head_of, list_names, suggest
+from hcat.landing.shapes import SHAPES, find_missing_content, head_of, join_messages, list_names, suggest
 
 #: Tools whose files hold calls.
 TOOLS = (
@@ -65,7 +65,8 @@ def import_into(shape: str, file: Path, folder: Path) -> Imported:
 def _check(stem: str, file: Path, copy: Path) -> int:
     """Return the number of records; an error names the file that the user gave."""
     fault = find_fault(copy)
-    head, is_whole, records = head_of(read_records(copy))
+    records = read_records(copy)
+    head, is_whole, records = head_of(join_messages(records) if stem == CALLS else records)
     if fault is None and stem == CALLS:
         fault = find_missing_content(head, is_whole)
     count = sum(1 for _ in records)

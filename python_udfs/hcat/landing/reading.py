@@ -54,6 +54,7 @@ from hcat.landing.shapes import (
     find_missing_content,
     find_unread_files,
     head_of,
+    join_messages,
     list_names,
     names_of,
     read_partition,
@@ -150,7 +151,8 @@ def _open_file(entity: Entity, path: Path, place: Path, dropped: Counter[tuple[s
 def _read_records(path: Path, place: Path) -> Iterator[RawRecord]:
     """Yield the records of a file, with the fields that their folders state where they have none of their own."""
     partition = read_partition(place)
-    for number, record, error, unread in read_records(path):
+    records = read_records(path)
+    for number, record, error, unread in join_messages(records) if stem_of(place) == CALLS else records:
         if record is not None and partition:
             record = {**record, **{name: value for name, value in partition.items() if record.get(name) is None}}
         yield number, record, error, unread

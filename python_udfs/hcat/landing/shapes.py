@@ -9,9 +9,11 @@ from __future__ import annotations
 import difflib
 import os
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -19,7 +21,7 @@ from urllib.parse import unquote
 from hcat.landing import calls, datasets
 from hcat.landing.aliases import plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_call
-from hcat.landing.files import FORMATS, RawRecord
+from hcat.landing.files import FILE_ERRORS, FORMATS, RawRecord, read_records
 from hcat.landing.raw_contract import ENTITIES, SPANS, RecordError, show_record
 from hcat.landing.spans import expand_spans
 
@@ -49,7 +51,7 @@ class Shape:
 
 SHAPES: Mapping[str, Shape] = {
     **{name: Shape((name,)) for name in ENTITIES},
-    CALLS: Shape(ENTITIES_OF_CALLS, expand_call),
+    CALLS: Shape(ENTITIES_OF_CALLS, expand_call, (*FORMATS, ".json")),
     datasets.CORPUS: Shape(("documents", "chunks"), datasets.expand_corpus),
     datasets.QUESTIONS: Shape(("queries", "relevance_judgements"), datasets.expand_question),
     datasets.JUDGEMENTS: Shape(("relevance_judgements",)),
@@ -178,6 +180,25 @@ def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> I
                     yield entity_name, (number, item, error if entity_name == first and not place else None, None)
 
 
+def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
+    """Yield the messages of a file that has one a record as one record a conversation; other files as they are."""
+    rows = iter(records)
+    first = next(rows, None)
+    if first is None or calls.conversation_of(first[1]) is None:
+        yield from () if first is None else chain([first], rows)
+        return
+    conversations: dict[str, list[RawRecord]] = {}
+    for row in chain([first], rows):
+        key = calls.conversation_of(row[1])
+        if key is None:
+            yield row
+        else:
+            conversations.setdefault(key, []).append(row)
+    for key, said in conversations.items():
+        note = next((note for _, _, note, _ in said if note), None)
+        yield said[0][0], calls.join_conversation(key, [record for _, record, _, _ in said if record]), note, None
+
+
 def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | None:
     """Return what no call of a file brings, worded to follow the name of the file; None when nothing is missing."""
     read = [record for _, record, _, _ in head if record is not None]
@@ -245,7 +266,7 @@ def explain_no_files(folder: str | Path) -> str:
     if not root.exists():
         return f"{name} does not exist"
     if not root.is_dir():
-        return f"'{folder}' (HCAT_RAW_LOGS) is a file: name the folder that holds it"
+        return f"'{folder}' (HCAT_RAW_LOGS) is a file: name the folder that holds it, or {_say_import(root)}"
     unread = find_unread_files(root)
     meant = [f"{found}; did you mean {name}?" for found, name in unread.items() if name]
     if meant:
@@ -254,7 +275,20 @@ def explain_no_files(folder: str | Path) -> str:
         found = list_names(unread)
     else:
         found = "nothing that could be read"
-    return f"{name} has no file interactions.*, calls.* or spans.* ({', '.join(FORMATS)}; found: {found})"
+    file = next((root / found for found in unread if Path(found).suffix in SHAPES[CALLS].formats), None)
+    advice = "" if file is None or meant else f"; {_say_import(file)}"
+    return f"{name} has no file interactions.*, calls.* or spans.* ({', '.join(FORMATS)}; found: {found}){advice}"
+
+
+def _say_import(file: Path) -> str:
+    """Return the command that gives a file a name by which it is read."""
+    try:
+        names = names_of(islice(read_records(file), _HEAD))
+    except FILE_ERRORS:
+        names = []
+    shape = CALLS if calls.SPAN_NAMES.isdisjoint(map(plain_name, names)) else SPANS
+    shown = shlex.quote(str(file)) if _NAME.fullmatch(file.name) else "FILE"
+    return f"run `hcat import {shape} {shown} --output my_logs`"
 
 
 def names_of(records: Iterable[RawRecord]) -> list[str]:

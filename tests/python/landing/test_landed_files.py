@@ -103,7 +103,7 @@ def test_folders_that_name_nothing_are_said_and_not_read(tmp_path: Path, capsys:
     write_lines(tmp_path / "interactions.jsonl", ANSWERED)
     for name in (
         "old/interactions.jsonl",
-        "calls/part-0.json",
+        "calls/part-0.ndjson",
         "calls/notes.md",
         "exports/costs.csv.gz",
         "old/README.md",
@@ -114,7 +114,7 @@ def test_folders_that_name_nothing_are_said_and_not_read(tmp_path: Path, capsys:
     assert [row["source_file"] for row in land_all(tmp_path)] == ["interactions.jsonl"]
     assert find_unread_files(tmp_path) == {
         "calls/notes.md": None,
-        "calls/part-0.json": "calls/part-0.jsonl",
+        "calls/part-0.ndjson": "calls/part-0.jsonl",
         "exports/costs.csv.gz": None,
         "old/interactions.jsonl": "interactions.jsonl",
         "ratings.xlsx": "ratings.jsonl",
@@ -123,7 +123,7 @@ def test_folders_that_name_nothing_are_said_and_not_read(tmp_path: Path, capsys:
     connection.execute("create table hcat_deletions (id_kind varchar, hashed_id varchar)")
     assert land(connection, str(tmp_path), inputs({}), "main", None).read_all().num_rows == 1
     said = capsys.readouterr().err
-    assert said.startswith("hcat: not read: calls/notes.md, calls/part-0.json (did you mean calls/part-0.jsonl?), ")
+    assert said.startswith("hcat: not read: calls/notes.md, calls/part-0.ndjson (did you mean calls/part-0.jsonl?), ")
     assert said.count("\n") == 1
 
 
@@ -287,13 +287,14 @@ def test_a_folder_without_interactions_is_a_problem_that_names_what_is_there(
         folder.mkdir()
         for name in names:
             (folder / name).write_text("x")
-    assert only_problem(land_all(folder)) == f"folder '{folder}' (HCAT_RAW_LOGS) {problem}"
+    assert only_problem(land_all(folder)).partition("; run ")[0] == f"folder '{folder}' (HCAT_RAW_LOGS) {problem}"
 
 
 def test_a_file_in_place_of_the_folder_is_a_problem(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     path.write_text("{}")
-    assert only_problem(land_all(path)) == f"'{path}' (HCAT_RAW_LOGS) is a file: name the folder that holds it"
+    problem = f"'{path}' (HCAT_RAW_LOGS) is a file: name the folder that holds it, or run `hcat import calls "
+    assert only_problem(land_all(path)).startswith(problem)
 
 
 # a JSONL file without rows has no columns to miss

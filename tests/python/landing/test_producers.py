@@ -195,6 +195,29 @@ def test_every_text_of_an_export_arrives(tool: str, tmp_path: Path) -> None:
     assert [row["reference_answer"] for row in landed["queries"]] == references
 
 
+def test_messages_one_a_row_become_turns_with_times_of_their_own(tmp_path: Path) -> None:
+    said = [("user", "And for children?", "02"), ("bot", ANSWER, "01"), ("user", QUERY, "01"), ("bot", "Half.", "02")]
+    rows = [f"s,{role},{text},2026-08-{day} 10:00:0{role == 'bot':d},web" for role, text, day in said]
+    (tmp_path / "calls.csv").write_text("\n".join(["session_id,sender,text,created_at,channel", *rows]))
+    batches = [batch for batch in read_entity("interactions", tmp_path) for batch in batch.to_pylist()]
+    found = [(row["turn_index"], row["query_text"], row["answer"], row["asked_at"]) for row in batches]
+    first, second = "2026-08-01 10:00:00", "2026-08-02 10:00:00"
+    assert found == [("1", QUERY, ANSWER, first), ("2", "And for children?", "Half.", second)]
+    assert {row["conversation_id"] for row in batches} == {"s"}
+
+
+@pytest.mark.parametrize(("record", "shape"), [({"q": 1}, "calls"), ({"spanId": "s", "traceId": "t"}, "spans")])
+def test_a_file_without_a_known_name_is_said_with_the_command_that_adds_it(
+    record: dict[str, Any], shape: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "my export.json"
+    file.write_text(json.dumps([record]))
+    command = f"run `hcat import {shape} '{file}' --output my_logs`"
+    for place in (file, tmp_path):
+        (row,) = [row for batch in read_entity("interactions", place) for row in batch.to_pylist()]
+        assert row["read_error"].endswith(command)
+
+
 def test_the_outputs_of_an_example_are_a_reference_and_no_answer(tmp_path: Path) -> None:
     example = {"id": "e", "dataset_id": "d", "inputs": {"question": QUERY}, "outputs": {"answer": ANSWER}}
     landed = land(tmp_path, [example])
