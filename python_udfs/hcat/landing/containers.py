@@ -5,7 +5,9 @@ What the call itself says goes first, under whatever name. A text of a container
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -40,13 +42,14 @@ _MEANINGS = (
 )
 _RETRIEVED = ("contexts", "context_ids", "context")
 # objects that hold neither query nor answer and may hold passages
-_BESIDE = ("metadata", "trace", "extra", "reference", "output")
+_BESIDE = ("metadata", "trace", "extra", "reference", "output", "answers")
 # name -> meaning; the text of a container is whatever the container holds
 _MEANING_OF = {name: meaning for meaning in _MEANINGS if meaning != "text" for name in known_names([meaning])} | {
     **dict.fromkeys(KEY_ALIASES, "interaction_id"),
     **dict.fromkeys(LOOKS, "context"),
 }
 _QUESTION_MARKS = ("?", "\N{FULLWIDTH QUESTION MARK}", "\N{ARABIC QUESTION MARK}")
+_NUMBERED = re.compile(r"(?:retrieved_)?(?:context|passage|chunk|document|doc|source)_?(\d{1,3})")
 #: A shorter passage may stand in a question by chance.
 PASSAGE_CHARACTERS = 20
 
@@ -94,6 +97,7 @@ def find_messages(record: Mapping[str, Any]) -> list[Mapping[str, Any]] | None:
 
 def nest(call: Mapping[str, Any]) -> dict[str, Any]:
     """Return a call under plain names, with `inputs.query` and the like inside of their container."""
+    call = _join_numbered(call)
     if not any("." in name for name in call):
         return plain_record(call)
     found: dict[str, Any] = {}
@@ -108,6 +112,22 @@ def nest(call: Mapping[str, Any]) -> dict[str, Any]:
     return plain_record(found)
 
 
+def _join_numbered(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a call whose numbered columns of contexts (``Context 1``, ``context_2``) are one list."""
+    names = _find_numbered(tuple(call))
+    passages = [call[name] for name in names if call[name] is not None]
+    if not all(isinstance(passage, str) for passage in passages) or not names or call.get("contexts") is not None:
+        return call
+    return {name: value for name, value in call.items() if name not in names} | {"contexts": passages or None}
+
+
+@lru_cache(maxsize=1024)
+def _find_numbered(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of numbered contexts, in the order of their numbers."""
+    numbered = {name: int(found[1]) for name in names if (found := _NUMBERED.fullmatch(plain_name(name)))}
+    return tuple(sorted(numbered, key=lambda name: numbered[name]))
+
+
 def is_scalar(value: Any) -> bool:
     """Return whether a value is a text, or what reads as one."""
     return value is not None and not isinstance(value, Mapping | list | tuple)
@@ -116,9 +136,12 @@ def is_scalar(value: Any) -> bool:
 def _find_containers(record: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     for name in _CONTAINERS:
         value = record.get(name)
-        held = structured(value) if name.endswith(("s", "_body")) else value
+        held = structured(value)
         if isinstance(held, Mapping):
-            yield name, plain_record(held)
+            inner = plain_record(held)
+            # a singular may be a text in JSON that the user saw, unless it holds what models are sent and reply
+            if held is value or name.endswith(("s", "_body")) or find_messages(inner) or _choice(inner) is not None:
+                yield name, inner
 
 
 def _find_texts(record: Mapping[str, Any], meaning: str) -> Iterator[Any]:
