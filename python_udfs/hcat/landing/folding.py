@@ -184,21 +184,32 @@ def fold_trace(trace_id: str | None, rows: Iterable[Mapping[str, Any]], folding:
             spans.append(_read_span(record, row["attributes"] or "", attributes or {}, folding))
     if not spans:
         return
+    interaction, used, source = _read_trace(spans, folding)
     keys = (key for span in spans for key in (str(span.row["name"]), *span.texts))
-    if not any(span.role == "chain" or _may_answer(span) for span in spans) and any(map(_OF_AN_ASSISTANT.search, keys)):
-        for span in spans:
-            _guess(span, folding.dialects.general)
-    for span in spans:
-        span.documents = list(_list_documents(span))
-    root = min(spans, key=_order_of_root)
-    used, source = _choose_documents(spans, root, folding.takes_tools)
-    interaction = _fold_interaction(root, spans, used, folding.parents_may_be_remote)
+    if interaction["is_unread"] and any(map(_OF_AN_ASSISTANT.search, keys)):
+        # what its dialect cannot read is read by the names of its keys, and said to be
+        guessed = [_guess(span, folding.dialects.general) for span in spans]
+        again = _read_trace(guessed, folding)
+        if not again[0]["is_unread"]:
+            spans, (interaction, used, source) = guessed, again
+    del interaction["is_unread"]
     yield interaction
     yield from _fold_retrievers(spans, interaction)
     if interaction["read_error"] is None:
         yield from _fold_documents(used, source, interaction)
         yield from _fold_queries(spans, interaction)
         yield from _fold_ratings(spans, interaction, folding.dialects.annotations)
+
+
+def _read_trace(
+    spans: Sequence[Span], folding: Folding
+) -> tuple[dict[str, Any], list[Mapping[str, str | None]], str | None]:
+    """Return the interaction of a trace, the documents that it used, and where they come from."""
+    for span in spans:
+        span.documents = list(_list_documents(span))
+    root = min(spans, key=_order_of_root)
+    used, source = _choose_documents(spans, root, folding.takes_tools)
+    return _fold_interaction(root, spans, used, folding.parents_may_be_remote), used, source
 
 
 def _judge(
@@ -253,19 +264,21 @@ def _recognise(span: Span, dialects: Sequence[Dialect]) -> None:
     )
 
 
-def _guess(span: Span, general: Dialect) -> None:
-    """Give a span that no dialect can use a role and the keys of its texts, by the words that it is named with."""
+def _guess(read: Span, general: Dialect) -> Span:
+    """Return a span that no dialect can use with a role and the keys of its texts, by the words it is named with."""
+    span = replace(read, values=[value for value in read.values if value.field not in ("query", "answer")])
     texts = {key: text for key, text in span.texts.items() if key.split(".")[0] not in general.people}
     kinds = [texts[key] for key in keys_ending(texts, general.kinds) if key in texts]
     named = re.findall("[a-z]+", " ".join([str(span.row["name"]), *kinds]).lower())
     dialect = replace(general, inputs=keys_ending(texts, general.inputs), outputs=keys_ending(texts, general.outputs))
     span.dialect = dialect
-    span.role = next(
-        (role for start, role in general.roles.items() if any(word.startswith(start) for word in named)), "other"
-    )
+    # a tool that retrieves is a retriever, and one that generates is a tool
+    roles = sorted(general.roles.items(), key=lambda item: (item[1] == "model", item[1] == "tool"))
+    span.role = next((role for start, role in roles if any(word.startswith(start) for word in named)), "other")
     has_both = _said(span, "query") is not None and _said(span, "answer") is not None
     if span.row["parent_span_id"] is None or span.role == "other":
         span.role = "chain" if has_both else "other"
+    return span
 
 
 def _find_values(span: Span, takes_tools: bool) -> Iterator[Value]:
@@ -378,6 +391,8 @@ def _fold_interaction(
         # what was guessed is said
         "kind": root.dialect.name if root.dialect is not None else None,
         "read_error": reason,
+        # a trace that was cut off, or whose root failed, has its reason
+        "is_unread": reason is not None and not root.has_failed and not reason.startswith("cut off"),
     }
 
 

@@ -11,7 +11,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,7 +23,7 @@ _PLACES = {name: (column, place) for column, names in _NAMES.items() for place, 
 #: Kinds of OpenInference. Phoenix exports them in a column, where others export the kind of OpenTelemetry.
 _OPENINFERENCE_KINDS = ("CHAIN", "AGENT", "LLM", "RETRIEVER", "RERANKER", "TOOL", "EMBEDDING", "GUARDRAIL", "EVALUATOR")
 #: Objects of an export whose fields are fields of the span.
-_WRAPPERS = ("context", "trace", "record")
+_WRAPPERS = ("context", "trace", "record", "span_attributes")
 #: Lists that hold the spans of a trace or page, each with the rest of the record as the trace's own attributes.
 _LISTS = ("spans", "observations", "runs")
 #: A list of more numbers is a vector: its elements get no keys of their own.
@@ -36,6 +36,11 @@ _EPOCH_START = datetime(1970, 1, 1, tzinfo=UTC)
 _BASE64_IDS = {24: 16, 12: 8}
 #: Bits of the flags of an OTLP span: whether its parent is remote is known, and is true.
 _REMOTE_PARENT = 0x300
+
+#: Events in which a span says what was said, where the text stands in them, and words that are no role.
+_EVENT_OF_A_MESSAGE = re.compile(r"gen_ai[.](?:content[.])?(?P<word>\w+)(?:[.]message)?", re.ASCII)
+_EVENT_BODIES = ("gen_ai.event.content", "content", "message", "gen_ai.prompt", "gen_ai.completion")
+_EVENT_ROLES = {"choice": "assistant", "completion": "assistant", "prompt": "user"}
 
 # the spellings of the macro utc_timestamp
 _TIME = re.compile(
@@ -127,7 +132,10 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
             inner = inner.get("attributes", inner) if isinstance(inner, Mapping) else inner
             _flatten("resource", _plain_attributes(inner), attributes)
         elif short in ("events", "links"):
-            _flatten(short, [_plain_event(each) for each in _read_list(value)], attributes)
+            events = [_plain_event(each) for each in _read_list(value)]
+            _flatten(short, events, attributes)
+            if messages := list(_find_messages(events)):
+                attributes["gen_ai.event.messages"] = json.dumps(messages, ensure_ascii=False)
         elif short == "flags" and isinstance(value, int):
             attributes["span.parent_is_remote"] = to_text(value & _REMOTE_PARENT == _REMOTE_PARENT) or ""
         elif name.startswith("attributes."):
@@ -136,7 +144,9 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
             _flatten(name, value, attributes)
     for column in ("trace_id", "span_id", "parent_span_id"):
         if column in span:
-            span[column] = _read_id(span[column])
+            # several parents of a span: the first one counts
+            value = span[column][0] if isinstance(span[column], list) and span[column] else span[column]
+            span[column] = _read_id(value)
     for column in ("started_at", "ended_at"):
         if column in span:
             span[column] = _read_time(span[column])
@@ -199,6 +209,22 @@ def _plain_value(value: Any) -> Any:
 def _plain_event(event: Any) -> Any:
     """Return an event or link with plain attributes."""
     return {**event, "attributes": _plain_attributes(event.get("attributes"))} if isinstance(event, Mapping) else event
+
+
+def _find_messages(events: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """Yield what the events of a span say, as messages: the name of an event tells whose they are."""
+    for event in events:
+        named = _EVENT_OF_A_MESSAGE.fullmatch(str(event.get("name"))) if isinstance(event, Mapping) else None
+        held = _as_mapping(event.get("attributes")) if named else {}
+        body = next((_read_json(held[name]) for name in _EVENT_BODIES if held.get(name) is not None), None)
+        if named and body is not None:
+            said = _as_mapping(body).get("message", body)
+            content = _as_mapping(said).get("content", said)
+            yield {"role": _EVENT_ROLES.get(named["word"], named["word"]), "content": content}
+
+
+def _as_mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _read_json(value: Any) -> Any:

@@ -80,6 +80,7 @@ def test_every_text_of_a_producer_arrives(
 
 QUERY, ANSWER = "What does a monthly pass cost?", "A monthly pass costs 54 euros."
 P1, P2 = SHELF["k1"], SHELF["k2"]
+TRACES = yaml.safe_load((RECORDED / "traces.txt").read_text(encoding="utf-8"))
 PASSAGES = [{"id": key, "text": text} for key, text in SHELF.items()]
 MESSAGES = json.dumps([{"role": "user", "content": QUERY}])
 FILLED = f"Context: {SHELF['k1']}\nQuestion: {QUERY}"
@@ -133,6 +134,15 @@ def test_a_trace_of_another_program_is_not_guessed_at(
     found = fold(tmp_path)
     assert found["interactions"][0]["read_error"].startswith(f"no root ({seen}): ")
     assert not found["retrievals"]
+
+
+@pytest.mark.parametrize("tool", TRACES)
+def test_every_text_of_a_trace_by_a_published_schema_arrives(tool: str, tmp_path: Path) -> None:
+    (tmp_path / "spans.jsonl").write_text("\n".join(map(json.dumps, TRACES[tool]["spans"])))
+    found = fold(tmp_path)
+    (interaction,) = found["interactions"]
+    assert (interaction["query_text"], interaction["answer"], interaction["read_error"]) == (QUERY, ANSWER, None)
+    assert [P2 in row["text"] for row in found["retrievals"]] == [True] * TRACES[tool]["passages"]
 
 
 def test_the_ai_sdk_of_vercel_names_its_operations(tmp_path: Path) -> None:
