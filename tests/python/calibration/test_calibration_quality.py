@@ -73,15 +73,6 @@ def test_debiased_error_by_hand():
     assert_allclose(quality.calibration_error["calibration_error_debiased"], math.sqrt(0.09 - 0.09 / 399))
 
 
-def test_tied_scores_are_never_split():
-    # 30 of 40 rows share one score: deciles would part them
-    probabilities = np.concatenate([np.linspace(0.1, 0.3, 5), np.full(30, 0.5), np.linspace(0.7, 0.9, 5)])
-    labels = np.tile([0, 1], 20)
-    quality = measure_quality(probabilities, labels, np.arange(40), base_rate=0.5, count_draws=20)
-    assert [one["count_labels"] for one in quality.bins] == [4, 31, 1, 4]
-    assert sum(one["lowest"] <= 0.5 <= one["highest"] for one in quality.bins) == 1
-
-
 def test_system_by_hand():
     # 20 clusters of one row: 12 accepted against .5: + .1; residuals .5 and -.5, variance 20 / 19 x .24 / 20
     labels = np.repeat([1, 0], [12, 8])

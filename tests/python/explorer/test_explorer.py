@@ -151,11 +151,6 @@ def test_raters_are_numbers(build: Path, text: str) -> None:
     assert [detail for detail in details if '"rater_kind":"person","rater":1' in detail]
 
 
-def test_the_same_build_gives_the_same_bytes(build: Path, text: str) -> None:
-    with open_warehouse(build) as source:
-        assert render_explorer(source) == text
-
-
 def test_hostile_texts_end_no_element_and_hold_no_control_character(hostile_explorer: Path) -> None:
     page = hostile_explorer.read_text("utf-8")
     # the blocks, the interface, and nothing of the logs
@@ -267,19 +262,6 @@ OPTIONAL = (
     "application", "application_version", "language", "customer_group", "query_type", "difficulty", "answer_type",
     "variant_type", "conversation_key", "turn_index", "query_text", "reference_answer", "tags", "asked_at",
 )  # fmt: skip
-
-
-@pytest.mark.parametrize("missing", [("application",), ("query_text",), OPTIONAL], ids=["application", "query", "all"])
-def test_the_page_is_written_where_interactions_lack_what_is_optional(
-    hostile_build: Path, tmp_path: Path, missing: tuple[str, ...]
-) -> None:
-    shutil.copy(hostile_build / "hcat.duckdb", tmp_path)
-    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        changes = ", ".join(f"{name} = null" for name in missing)
-        connection.execute(f"update fct_interactions set {changes} where interaction_id < 'call_000030'")
-    with open_warehouse(tmp_path) as source:
-        page = render_explorer(source)
-    assert len(read_block(page, "rows")) == len(read_block(page, "texts")) == 60
 
 
 def test_interactions_without_a_time_belong_to_no_week(build: Path, text: str, tmp_path: Path) -> None:

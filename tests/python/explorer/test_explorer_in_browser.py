@@ -345,20 +345,6 @@ def test_an_interaction_shows_what_the_build_knows_of_it(
     assert page.locator(".pair mark.only").count() > 0
 
 
-def test_an_interaction_is_copied_as_json(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
-    visitor = visit(explorer, permissions=["clipboard-read", "clipboard-write"])
-    page = visitor.open("#/interaction/call_000011")
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }")
-    page.get_by_role("button", name="Copy as JSON").click()
-    page.wait_for_function("() => window.copied")
-    copied = json.loads(page.evaluate("window.copied"))
-    known = query(build, "select query_text, answer from fct_interactions where interaction_id = 'call_000011'")[0]
-    assert (copied["query"], copied["answer"]) == known
-    assert [context["rank"] for context in copied["contexts"] if context["rank"] is not None] == [1, 2, 3, 4]
-    assert copied["sentences"][0]["text"] == known[1].partition(".")[0] + "."
-    assert copied["metrics"][MAIN_METRIC]["status"] == "scored"
-
-
 def test_versions_pair_queries_and_put_those_that_now_fail_first(visit: Callable[..., Visitor], explorer: Path) -> None:
     page = visit(explorer).open(f"#/versions?metric={MAIN_METRIC}")
     text = page.locator("main").inner_text()
@@ -453,13 +439,6 @@ def test_rows_are_exported_and_no_cell_is_a_formula(
     numbers = {MAIN_METRIC, "weight"}
     cells = [value for row in rows for name, value in row.items() if name not in numbers]
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "@", "\t")]
-
-
-def test_an_interaction_is_printed_on_one_page(visit: Callable[..., Visitor], explorer: Path) -> None:
-    page = visit(explorer).open("#/interaction/call_000011")
-    page.wait_for_selector(".pair")
-    printed = page.pdf(format="A4")
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
 
 
 # Hostile texts, masks, what was left out

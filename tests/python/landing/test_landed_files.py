@@ -23,8 +23,6 @@ from hcat.landing.reading import RECORDS, land, read_entity, read_folder
 from hcat.landing.shapes import find_files, find_unread_files
 
 any_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-# what a log can hold in a field: everything that UTF-8 can
-field_texts = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
 def land_all(folder: Path, entity: str = "interactions") -> list[dict[str, Any]]:
@@ -41,16 +39,6 @@ def only_problem(rows: list[dict[str, Any]]) -> str:
     assert row["is_file_problem"]
     assert "\n" not in row["read_error"]
     return str(row["read_error"])
-
-
-@pytest.mark.parametrize("entity", ENTITIES)
-def test_rows_have_the_landed_schema(tmp_path: Path, entity: str) -> None:
-    write_lines(tmp_path / f"{entity}.jsonl", dict.fromkeys(ENTITIES[entity].columns, "1"))
-    (batch,) = read_entity(entity, tmp_path)
-    assert batch.schema == RECORDS
-    (row,) = batch.to_pylist()
-    assert [row[name] for name in ENTITIES[entity].columns] == ["1"] * len(ENTITIES[entity].columns)
-    assert (row["source_file"], row["source_row"], row["read_error"]) == (f"{entity}.jsonl", 1, None)
 
 
 def test_files_are_found_by_name_part_and_folder(tmp_path: Path) -> None:
@@ -290,29 +278,6 @@ def test_a_folder_without_interactions_is_a_problem_that_names_what_is_there(
     assert only_problem(land_all(folder)) == f"folder '{folder}' (HCAT_RAW_LOGS) {problem}"
 
 
-def test_a_file_in_place_of_the_folder_is_a_problem(tmp_path: Path) -> None:
-    path = tmp_path / "calls.jsonl"
-    path.write_text("{}")
-    assert only_problem(land_all(path)) == f"'{path}' (HCAT_RAW_LOGS) is a file: name the folder that holds it"
-
-
-# a JSONL file without rows has no columns to miss
-@pytest.mark.parametrize(
-    ("suffix", "count_rows"), [("jsonl", 1), ("csv", 0), ("csv", 1), ("parquet", 0), ("parquet", 1)]
-)
-def test_a_missing_column_is_a_problem_that_names_both(tmp_path: Path, suffix: str, count_rows: int) -> None:
-    path = tmp_path / f"interactions.{suffix}"
-    if suffix == "jsonl":
-        write_lines(path, {"query_text": "What?"})
-    elif suffix == "csv":
-        path.write_text("query_text\n" + "What?\n" * count_rows)
-    else:
-        parquet.write_table(pa.table({"query_text": pa.array(["What?"] * count_rows, pa.string())}), path)
-    assert only_problem(land_all(tmp_path)) == (
-        f"interactions.{suffix} has no column 'interaction_id', 'answer' (found: query_text)"
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -388,13 +353,6 @@ def test_a_set_of_autorag_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_the_name_of_the_folder_itself_means_nothing(tmp_path: Path) -> None:
-    folder = tmp_path / "calls"
-    folder.mkdir()
-    write_lines(folder / "interactions.jsonl", {"interaction_id": "i1", "answer": "5"})
-    assert [row["interaction_id"] for row in land_all(folder)] == ["i1"]
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -411,21 +369,9 @@ def test_zero_rows_are_no_problem(tmp_path: Path, name: str, content: bytes) -> 
     assert land_all(tmp_path) == []
 
 
-def test_a_parquet_file_with_zero_rows_is_no_problem(tmp_path: Path) -> None:
-    nothing = pa.array([], pa.string())
-    parquet.write_table(pa.table({"interaction_id": nothing, "answer": nothing}), tmp_path / "interactions.parquet")
-    assert land_all(tmp_path) == []
-
-
 def test_a_column_that_is_there_twice_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "interactions.csv").write_text("interaction_id,answer,answer\ni1,a,b\n")
     assert only_problem(land_all(tmp_path)) == "interactions.csv has the column 'answer' twice"
-
-
-@pytest.mark.parametrize("content", [b"PAR1 no parquet", b"", b"PAR1" + b"\x00" * 20 + b"PAR1"])
-def test_a_broken_parquet_file_is_a_problem(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "interactions.parquet").write_bytes(content)
-    assert only_problem(land_all(tmp_path)).startswith("interactions.parquet cannot be read: ")
 
 
 def test_a_file_that_is_landed_is_not_read_again(tmp_path: Path) -> None:
@@ -477,28 +423,6 @@ def test_records_of_the_same_content_share_their_hash_across_files_and_formats(t
     rows = land_all(tmp_path)
     assert len({row["record_hash"] for row in rows}) == 1
     assert len({row["record_id"] for row in rows}) == 3
-
-
-@any_folder
-@given(rows=st.lists(st.tuples(field_texts, field_texts, field_texts), max_size=8))
-def test_csv_and_jsonl_land_the_same(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
-    names = ["interaction_id", "query_text", "answer"]
-    with (tmp_path / "interactions.csv").open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.writer(handle, quoting=csv.QUOTE_ALL)
-        writer.writerows([names, *rows])
-    (tmp_path / "interactions.jsonl").write_text(
-        "".join(
-            json.dumps({name: value or None for name, value in zip(names, row, strict=True)}) + "\n" for row in rows
-        )
-    )
-    landed = land_all(tmp_path)
-    contents = {
-        suffix: [[row[name] for name in names] for row in landed if row["source_file"].endswith(suffix)]
-        for suffix in ("csv", "jsonl")
-    }
-    assert len(contents["csv"]) == len(rows)
-    assert contents["csv"] == contents["jsonl"]
-    assert all(row["read_error"] is None for row in landed)
 
 
 @any_folder
@@ -642,44 +566,6 @@ def test_wrong_warehouse_tables_are_problems_in_one_line(raw_relations: dict[str
     connection = duckdb.connect()
     connection.execute("create view half as select 'i1' as interaction_id")
     assert only_problem(land_tables(connection, raw_relations)).startswith(message)
-
-
-def test_no_folder_is_no_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # the folder in which dbt runs is not the folder of logs that nobody named
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "interactions.jsonl").write_text('{"id": "i1", "answer": "Two weeks."}\n')
-    assert find_files("", "interactions") == []
-    (problem,) = [row for batch in read_entity("interactions", "") for row in batch.to_pylist()]
-    assert problem["read_error"].startswith("no logs are named: set HCAT_RAW_LOGS to a folder or hcat_raw_relations")
-
-
-def test_a_folder_read_at_once_lands_the_same_rows(tmp_path: Path) -> None:
-    call = {"question": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}
-    records = [
-        call,
-        call,
-        call | {"contexts": "none"},
-        call | {"answer": {"size": "an object"}},
-        call | {"reference_context_ids": ["c1", "c2"], "ground_truth": "14 days"},
-        {"span_id": "s1", "name": "retrieve"},
-    ]
-    lines = [json.dumps(record) for record in records]
-    (tmp_path / "calls.jsonl").write_text("\n".join([*lines, '{"question":']) + "\n")
-    (tmp_path / "interactions.jsonl").write_text('{"id": "i1", "answer": "Two\\u0000weeks."}\n')
-    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "Fees", "text": "The fee is 5."}\n')
-    at_once: dict[str, list[dict[str, Any]]] = {entity: [] for entity in ENTITIES}
-    for entity, batch in read_folder(tmp_path):
-        at_once[entity] += batch.to_pylist()
-    for entity, rows in at_once.items():
-        assert sorted(rows, key=str) == sorted(land_all(tmp_path, entity), key=str), entity
-    assert {entity: len(rows) for entity, rows in at_once.items() if rows} == {
-        "interactions": 8,
-        "retrievals": 4,
-        "queries": 1,
-        "documents": 1,
-        "chunks": 1,
-        "relevance_judgements": 2,
-    }
 
 
 def test_a_deleted_record_lands_without_its_text() -> None:

@@ -110,18 +110,3 @@ def test_a_second_key_counts_its_own_siblings() -> None:
     for second in (np.arange(300), np.arange(300) % 9):
         joined = crossed_rate_interval(is_failing, documents, second)
         assert (joined.low, joined.high) == pytest.approx((alone.low, alone.high))
-
-
-def test_raters_of_unequal_strictness_widen_the_interval() -> None:
-    rows = np.arange(200)
-    alike, apart = rows % 5 == 0, rows % 5 < np.array([0, 1, 2, 1])[rows // 50]
-    one_rater = rate_interval(apart, rows)
-    found = crossed_rate_interval(apart, rows, rows, raters=rows // 50)
-    # by hand: shares 0, .2, .4 and .2 of four raters, of which the variance of rows is taken, and two more of .5
-    share, of_rows = 0.2, one_rater.standard_error**2
-    by_rater = 3 / 4 * 2 * (0.2 * 50 / 150) ** 2
-    expected = (3 * (by_rater - of_rows) + 2 * (0.5 * share * (1 - share)) ** 2 / 4) / 5
-    assert found.of_raters == pytest.approx(expected)
-    assert found.high - found.low > 2 * (one_rater.high - one_rater.low)
-    same = crossed_rate_interval(alike, rows, rows, raters=rows // 50)
-    assert same.high - same.low < found.high - found.low

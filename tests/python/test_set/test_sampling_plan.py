@@ -10,10 +10,8 @@ import pytest
 from hcat.test_set.sampling import (
     EXPECTED_SHARE,
     HALF_WIDTHS,
-    SAMPLE_PLAN_SCHEMA,
     expected_half_width,
     plan_sample_sizes,
-    weighting_design_effect,
 )
 
 STRATA = pa.table(
@@ -24,12 +22,6 @@ STRATA = pa.table(
         "count_planned": [100, 100],
     }
 )
-
-
-def test_weights_of_strata_raise_the_variance() -> None:
-    # weights 3 and 9, 100 each: 200 x (900 + 8100) / 1200^2 = 1.25
-    assert weighting_design_effect([300, 900], [100, 100]) == pytest.approx(1.25)
-    assert weighting_design_effect([300, 900], [50, 150]) == pytest.approx(1)
 
 
 def test_half_width_agrees_with_statsmodels() -> None:
@@ -73,10 +65,3 @@ def test_what_is_taken_whole_states_no_half_width() -> None:
     assert found["stratum", "b"]["plan_status"] == "all_chunks_taken"
     assert found["every_stratum", None]["plan_status"] == "not_reached"
     assert found["overall", None]["half_width_planned"] > 0
-
-
-def test_order_of_strata_does_not_matter_and_none_give_none() -> None:
-    turned = plan_sample_sizes(STRATA.take([1, 0]), 0.9)
-    assert turned.equals(plan_sample_sizes(STRATA, 0.9))
-    assert turned.schema == SAMPLE_PLAN_SCHEMA
-    assert plan_sample_sizes(STRATA.slice(0, 0), 0.9).num_rows == 0

@@ -263,16 +263,6 @@ def test_estimates_equal_leaving_out_one_bucket_at_a_time(groups: int) -> None:
     assert expect_estimates(connection) > 0
 
 
-def test_neither_order_nor_threads_change_a_bit() -> None:
-    evaluations, segments = draw(5, 400, 80)
-    order = np.random.default_rng(1).permutation(len(evaluations))
-    first = run_models(evaluations, segments, groups=32)
-    other = run_models([evaluations[place] for place in order], segments[::-1], groups=32, threads=4)
-    for table in ("int_cell_estimates", "int_metric_cells", "fct_score_distributions"):
-        statement = f"select * from {table} order by all"
-        assert rows_of(first, statement) == rows_of(other, statement), table
-
-
 @pytest.mark.parametrize("unit", [1e-6, 1e4, 1e12])
 def test_any_unit_of_a_score_fits(unit: float) -> None:
     one, other = run_models(*draw(7)), run_models(*draw(7, unit=unit))
@@ -311,12 +301,6 @@ def test_a_constant_score_has_no_spread_and_no_error() -> None:
     assert {row["standard_deviation"] for row in rows} <= {None, 0.0}
     assert {row["standard_error"] for row in rows} <= {None, 0.0}
     assert {row["difference_standard_error"] for row in rows} <= {None, 0.0}
-
-
-def test_no_evaluations_no_cells() -> None:
-    connection = run_models([], [])
-    for table in {*MODELS, *MODELS_OF_TESTED, "int_weaknesses_tested"}:
-        assert connection.execute(f"select count(*) from {table}").fetchall() == [(0,)], table
 
 
 def test_descriptions_are_those_of_the_scores() -> None:

@@ -17,7 +17,6 @@ from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.statistics import (
     Cells,
     WeaknessSettings,
-    can_be_tested,
     cell_mean_bounds,
     cell_share_bounds,
     count_siblings,
@@ -26,7 +25,6 @@ from hcat.weakness.statistics import (
     interactions_needed,
     judge_cells,
     shrink,
-    turn,
     with_whole,
 )
 
@@ -126,12 +124,6 @@ def test_a_large_sample_does_not_make_a_trifle_weak() -> None:
     assert judged.is_weak.tolist() == [False, True]
 
 
-def test_better_is_never_weak() -> None:
-    judged = judge_cells(turn(make_cells(), np.array([-1.0])), np.array([True]), np.zeros(1), SETTINGS)
-    assert judged.p_value[0] > 0.99
-    assert not judged.is_weak[0]
-
-
 def test_untested_cells_have_no_part_in_the_family() -> None:
     cells = make_cells(3)
     alone = judge_cells(cells, np.array([True, False, False]), np.zeros(3), SETTINGS)
@@ -145,18 +137,6 @@ def test_the_cut_off_is_where_one_more_cell_would_be_flagged() -> None:
     cells = make_cells(10, difference=[0.5] * 4 + [0.0] * 6)
     judged = judge_cells(cells, np.ones(10, dtype=bool), np.zeros(10), SETTINGS)
     assert_allclose(judged.cut_off, [0.02] * 4 + [0.025] * 6)
-
-
-def test_what_can_be_tested() -> None:
-    cells = make_cells(
-        5,
-        jackknife_groups=[10.0, 9.0, 10.0, 10.0, 10.0],
-        jackknife_groups_rest=[10.0, 10.0, 9.0, 10.0, 10.0],
-        whole_spread=[0.4, 0.4, 0.4, 0.0, 0.4],
-        difference_standard_error=[0.1, 0.1, 0.1, 0.0, 0.1],
-        difference=[0.1, 0.1, 0.1, 0.0, np.nan],
-    )
-    assert can_be_tested(cells, 10).tolist() == [True, False, False, False, False]
 
 
 def permutation_p_value(
@@ -275,31 +255,6 @@ def test_share_bounds_are_those_of_the_shared_interval() -> None:
     assert_allclose(np.ravel(cell_share_bounds(cells, 0.95)), (expected.low, expected.high), rtol=1e-9)
 
 
-@given(
-    # a share is a count over rows: never as small as the least double
-    st.floats(0, 1).map(lambda value: round(value, 6)),
-    st.integers(1, 50),
-    st.integers(1, 5),
-    st.floats(0, 0.5),
-    st.floats(0, 1),
-)
-def test_share_bounds_hold_the_share(value: float, count: int, siblings: int, error: float, likeness: float) -> None:
-    groups = float(count)
-    cells = make_cells(
-        value=value,
-        count_scored=groups * siblings,
-        jackknife_groups=groups,
-        clusters_effective=groups,
-        clusters=groups,
-        standard_error=error,
-        whole_likeness=likeness,
-    )
-    low, high = cell_share_bounds(cells, 0.95)
-    assert 0 <= low[0] <= value <= high[0] <= 1
-    if count == 1:
-        assert (low[0], high[0]) == (0.0, 1.0)
-
-
 def test_mean_bounds() -> None:
     cells = make_cells(4, standard_error=[0.08, 0.0, np.nan, 0.08], clusters_effective=[40.0, 40.0, 1.0, 2.0])
     low, high = cell_mean_bounds(cells, 0.95)
@@ -341,9 +296,3 @@ def test_pairs_are_drawn_to_the_sum_of_their_dimensions() -> None:
     noisy = additive + np.where(np.arange(12) == 5, 0.5, 0.0)
     errors = np.where(np.arange(12) == 5, 1.0, 0.001)
     assert_allclose(shrink(noisy, errors, design)[0][5], additive[5], atol=0.01)
-
-
-def test_a_single_cell_stays_where_it_is() -> None:
-    shrunken, tau_squared = shrink(np.array([0.7]), np.array([0.1]), np.ones((1, 1)))
-    assert_allclose(shrunken, [0.7])
-    assert tau_squared == 0
