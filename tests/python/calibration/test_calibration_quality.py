@@ -169,16 +169,6 @@ def test_intervals_hold_the_truth_although_siblings_correlate():
     assert all(np.mean(held) >= 0.88 for held in is_held.values()), {n: np.mean(h) for n, h in is_held.items()}
 
 
-def test_chance_limits_hold_their_level_although_siblings_share_errors():
-    above = {0.0: [], 0.6: []}
-    for correlation, found in above.items():
-        for seed in range(120):
-            sample = draw(100, 4, 2000 + seed, correlation=correlation, are_scores_shared=True)
-            error = measure_quality(*sample, 0.5, count_draws=100).calibration_error
-            found.append(error["calibration_error"] > error["calibration_error_limit"])
-    assert max(np.mean(found) for found in above.values()) <= 0.12  # 5 % nominal, 120 samples
-
-
 def test_system_intervals_hold_and_pooling_hides_what_they_show():
     is_held = []
     for seed in range(150):

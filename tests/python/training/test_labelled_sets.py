@@ -6,14 +6,11 @@ import csv
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as parquet
 import pytest
 
-from benchmarks.generalisation import rank
 from hcat.metrics.fusion import FEATURES
-from training import prior, ragtruth
-from training.labelled_sets import LabelledAnswer, read_set
+from training import prior
+from training.labelled_sets import LabelledAnswer
 from training.release import PRIOR
 from training.signals import CLASSIFIERS, NAMES, Signals, read_stored, write_stored
 
@@ -51,40 +48,6 @@ def make_signals(count: int = 40) -> Signals:
     return Signals(answers, kinds, np.arange(count), features, np.zeros(count, dtype=bool))
 
 
-def test_a_file_of_labels_becomes_answers(tmp_path):
-    rows = [
-        {"source_group": "g", "query": None, "contexts": ["A."], "answer": "B.", "bad": True, "conflict": None},
-        {"source_group": "g", "query": "Q?", "contexts": ["A."], "answer": "A.", "bad": False, "conflict": False},
-        {"source_group": "h", "query": "Q?", "contexts": ["A."], "answer": "Not A.", "bad": True, "conflict": True},
-    ]
-    path = tmp_path / "tabfact.parquet"
-    parquet.write_table(pa.Table.from_pylist(rows), path)
-    first, second, third = read_set(path)
-    assert (first.family, first.query, first.is_bad, first.is_contradicted) == ("tables", "", True, None)
-    assert (second.is_contradicted, third.is_contradicted) == (False, True)
-    assert first.cluster == second.cluster != third.cluster
-
-
-def test_families_and_kinds_weigh_the_same():
-    signals = make_signals()
-    weights = prior.balance(signals, np.ones(40, dtype=bool))
-    sums = {family: weights[signals.families == family].sum() for family in ("wice", "shroom")}
-    assert sums["wice"] == pytest.approx(sums["shroom"])
-    assert weights.mean() == pytest.approx(1.0)
-    assert prior.balance(signals, signals.families == "wice")[signals.families == "shroom"].sum() == 0
-
-
-def test_a_left_out_family_is_scored_by_the_others():
-    signals = make_signals()
-    log_odds = prior.fit_left_out(signals)
-    fusion = prior.fit(signals, signals.families == "shroom")
-    own = signals.families == "wice"
-    assert np.array_equal(log_odds[own], fusion.sentence_log_odds(signals.features[own]))
-    ranking = rank(signals, signals.join(log_odds))
-    assert ranking.by_family.value > 0.9
-    assert np.isnan(ranking.of_records.value)
-
-
 def test_stored_signals_hold_no_text_and_come_back(tmp_path):
     signals = make_signals()
     accurate = signals.features[:, :2] + 1.0
@@ -109,17 +72,3 @@ def test_the_shipped_prior_is_what_the_stored_signals_give(setting):
     assert float(rows["intercept"]["coefficient"]) == pytest.approx(fusion.intercept, abs=2e-3)
     for name, coefficient in zip(FEATURES, fusion.coefficients, strict=True):
         assert float(rows[name]["coefficient"]) == pytest.approx(coefficient, abs=2e-3)
-
-
-def test_labels_stay_out_of_the_raw_logs(tmp_path):
-    row = {"query": "What?", "contexts": ["A context."], "answer": "An answer.", "hallucinated": True, "task": "QA"}
-    table = pa.Table.from_pylist([row | {"model": "one", "source_id": "s1"}, row | {"model": "two", "source_id": "s2"}])
-    parquet.write_table(table, tmp_path / "part.parquet")
-    rows = ragtruth.read_rows(tmp_path)
-    ragtruth.write_raw_logs(rows, tmp_path / "raw")
-    written = "".join(path.read_text() for path in sorted((tmp_path / "raw").iterdir()))
-    assert "hallucinated" not in written
-    assert len({row["interaction_id"] for row in rows}) == 2
-    parquet.write_table(table.drop_columns(["task"]), tmp_path / "part.parquet")
-    with pytest.raises(ValueError, match="has no column task"):
-        ragtruth.read_rows(tmp_path)

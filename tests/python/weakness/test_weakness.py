@@ -117,13 +117,6 @@ def test_a_cell_in_which_everything_fails(rate: float, is_weak: bool) -> None:
     assert judged.is_weak.tolist() == [is_weak] + [False] * 49
 
 
-def test_a_large_sample_does_not_make_a_trifle_weak() -> None:
-    cells = make_cells(2, difference=[0.02, 0.05], difference_standard_error=0.001, whole_spread=0.001)
-    judged = judge_cells(cells, np.array([True, True]), np.full(2, 0.03), SETTINGS)
-    assert (judged.q_value < 1e-6).all()
-    assert judged.is_weak.tolist() == [False, True]
-
-
 def test_untested_cells_have_no_part_in_the_family() -> None:
     cells = make_cells(3)
     alone = judge_cells(cells, np.array([True, False, False]), np.zeros(3), SETTINGS)
@@ -261,11 +254,6 @@ def test_mean_bounds() -> None:
     margins = [stats.t.ppf(0.975, 39) * 0.08, stats.t.ppf(0.975, 39) * 0.4 / math.sqrt(40), np.nan]
     assert_allclose((high - low)[:3] / 2, margins)
     assert_allclose(high[3] - 0.5, stats.t.ppf(0.975, 1) * 0.08)
-
-
-def test_no_scores_no_interval() -> None:
-    cells = make_cells(value=np.nan, count_scored=0.0, clusters_effective=np.nan, standard_error=np.nan)
-    assert np.isnan([*cell_share_bounds(cells, 0.95), *cell_mean_bounds(cells, 0.95)]).all()
 
 
 # --- shrinkage --------------------------------------------------------------------------------------------------------
