@@ -1,13 +1,16 @@
 """Encoders: batches, slices, and the packaged model against sentence-transformers' own encode."""
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from sentence_transformers import SentenceTransformer
 
-from hcat.encoders.embedding import HashingEncoder, encode_texts, load_encoder
+from hcat.encoders import embedding
+from hcat.encoders.embedding import EMBEDDED_SCHEMA, HashingEncoder, embed_pending, encode_texts, load_encoder
 from hcat.encoders.identities import resolve_encoder
 from hcat.engine import devices
 from hcat.engine.batching import plan_batches
@@ -48,6 +51,39 @@ def test_the_packaged_encoder_equals_sentence_transformers():
     assert counts[1] > counts[0] > counts[2]
     assert counts[5] > encoder.maximum_tokens
     assert load_encoder(identity) is encoder
+
+
+def test_killed_build_keeps_its_slices(tmp_path, monkeypatch):
+    identity = resolve_encoder("hashing:8", "cpu")
+    table = pa.table(
+        {
+            "text_id": [f"text_{number:04d}" for number in range(25)],
+            "encoder_key": [identity.key] * 25,
+            "encoded_text": [f"sentence number {number} " * (1 + number % 5) for number in range(25)],
+        }
+    )
+
+    def embed(pending: pa.Table, folder: str) -> pa.RecordBatchReader:
+        return embed_pending(duckdb.from_arrow(pending), identity, str(tmp_path / folder), 10)
+
+    reference = embed(table, "other").read_all()
+    first = embed(table, "killed").read_next_batch()
+    # the process dies here: one slice is on disk, nothing is in the warehouse
+    assert first.num_rows == 10
+    encoded: list[int] = []
+    original = embedding._embed_slice
+    monkeypatch.setattr(
+        embedding,
+        "_embed_slice",
+        lambda batch, identity: (encoded.append(batch.num_rows), original(batch, identity))[1],
+    )
+    again = embed(table, "killed").read_all()
+    assert sum(encoded) == 15
+    assert again.schema == EMBEDDED_SCHEMA
+    assert again.sort_by("text_id").equals(reference.sort_by("text_id"))
+    # a build with nothing to do removes what is no longer needed
+    embed(table.slice(0, 0), "killed").read_all()
+    assert not list((tmp_path / "killed" / "slices").rglob("*.parquet"))
 
 
 def test_out_of_memory_halves_the_batch():

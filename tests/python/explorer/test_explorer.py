@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import re
-import shutil
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build
-from test_report import insert
 
 from benchmarks.explorer import COUNT_CHUNKS, MAIN_METRIC
 from hcat.engine.warehouse import WarehouseError, open_warehouse
@@ -262,13 +260,3 @@ OPTIONAL = (
     "application", "application_version", "language", "customer_group", "query_type", "difficulty", "answer_type",
     "variant_type", "conversation_key", "turn_index", "query_text", "reference_answer", "tags", "asked_at",
 )  # fmt: skip
-
-
-def test_interactions_without_a_time_belong_to_no_week(build: Path, text: str, tmp_path: Path) -> None:
-    shutil.copy(build / "hcat.duckdb", tmp_path)
-    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        undated = {"metric_name": MAIN_METRIC, "dimension": "all", "segment": "all", "week_status": "no_timestamp"}
-        insert(connection, "fct_metric_weeks", [{**undated, "count_scored": 3}])
-    with open_warehouse(tmp_path) as source:
-        weeks = read_block(render_explorer(source), "weeks")
-    assert weeks["week"] == read_block(text, "weeks")["week"]

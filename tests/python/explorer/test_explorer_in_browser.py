@@ -111,24 +111,6 @@ def test_every_screen_is_drawn_without_a_complaint_and_without_a_request(
         assert page.locator(f"nav a[aria-current=page][href='#/{screen}']").count() == 1
 
 
-def test_the_overview_says_what_the_report_says(visit: Callable[..., Visitor], explorer: Path) -> None:
-    page = visit(explorer).open("#/overview")
-    assert page.locator("h1").inner_text() == "Published"
-    text = page.locator("main").inner_text()
-    assert "1 of 2 gates does not pass: 1 fails. They are of severity warn, so the build ends without an error." in text
-    assert "No release was decided" in text
-
-
-def test_an_unknown_screen_and_an_unknown_interaction_are_said(visit: Callable[..., Visitor], explorer: Path) -> None:
-    visitor = visit(explorer)
-    # names that every object has are as unknown as others
-    for screen in ("nowhere", "__proto__", "constructor", "toString"):
-        page = visitor.open(f"#/{screen}", "h1")
-        assert page.locator("h1").inner_text() == f"There is no screen {screen}."
-        assert page.title() == "hcat explorer"
-    assert "does not hold" in visitor.open("#/interaction/call_none", "h1").locator("h1").inner_text()
-
-
 # Filters
 
 
@@ -262,18 +244,6 @@ def test_a_click_changes_the_link_and_the_link_shows_the_same(visit: Callable[..
     assert other.count() == count
     assert other.page.locator("#search").input_value() == "costs"
     assert other.page.locator("input[data-facet='d.topic'][data-value='fees']").is_checked()
-
-
-def test_a_cell_of_the_map_leads_to_its_interactions(
-    visit: Callable[..., Visitor], build: Path, explorer: Path
-) -> None:
-    visitor = visit(explorer)
-    page = visitor.open("#/map?pair=topic~system")
-    page.get_by_role("button", name="").filter(has_text="%").first.click()
-    page.wait_for_selector(".item")
-    topic, system = sorted(query(build, "select distinct topic, system from fct_interactions"))[0]
-    # those that fail, and no others
-    assert visitor.count() == count_in_sql(build, [("d.topic", topic), ("d.system", system), ("verdict", "failing")])
 
 
 def test_the_list_and_an_interaction_are_read_with_keys_alone(visit: Callable[..., Visitor], explorer: Path) -> None:

@@ -278,6 +278,12 @@ def test_a_folder_without_interactions_is_a_problem_that_names_what_is_there(
     assert only_problem(land_all(folder)) == f"folder '{folder}' (HCAT_RAW_LOGS) {problem}"
 
 
+def test_a_file_in_place_of_the_folder_is_a_problem(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text("{}")
+    assert only_problem(land_all(path)) == f"'{path}' (HCAT_RAW_LOGS) is a file: name the folder that holds it"
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -292,12 +298,6 @@ def test_headers_in_other_letters_and_separators_are_read(tmp_path: Path, name: 
     (tmp_path / name).write_text(content)
     (row,) = land_all(tmp_path)
     assert (row["interaction_id"], row["query_text"], row["answer"]) == ("i1", "What?", "5")
-
-
-def test_an_alias_of_calls_serves_interactions_too(tmp_path: Path) -> None:
-    (tmp_path / "interactions.csv").write_text("id,input,output,created_at\ni1,What?,5,2026-05-01\n")
-    (row,) = land_all(tmp_path)
-    assert (row["query_text"], row["answer"], row["asked_at"]) == ("What?", "5", "2026-05-01")
 
 
 def test_a_line_that_is_too_long_costs_only_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,22 +351,6 @@ def test_a_set_of_autorag_is_read(tmp_path: Path) -> None:
         ("q1", "p1", "1"),
         ("q1", "p2", "1"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("interactions.jsonl", b""),
-        ("interactions.jsonl", b"\n \n"),
-        ("interactions.csv", b""),
-        ("interactions.csv", b"interaction_id,answer\n"),
-        ("interactions.csv", b"interaction_id,answer\n\n\n"),
-        ("calls.jsonl", b""),
-    ],
-)
-def test_zero_rows_are_no_problem(tmp_path: Path, name: str, content: bytes) -> None:
-    (tmp_path / name).write_bytes(content)
-    assert land_all(tmp_path) == []
 
 
 def test_a_column_that_is_there_twice_is_a_problem(tmp_path: Path) -> None:
@@ -446,16 +430,6 @@ def test_any_bytes_behind_a_csv_header_lose_no_text(tmp_path: Path, content: byt
     for letter in b"abcdefghijklmnopqrstuvwxyz0123456789":
         assert landed.count(chr(letter)) == content.count(letter), chr(letter)
     assert not any(row["is_file_problem"] for row in rows)
-
-
-@pytest.mark.parametrize("broken", ['i2,"never closed', 'i2,"a"b', 'i2,"two\nlines"x', "i2,a,b", "i2"])
-def test_a_broken_csv_row_costs_no_other_row(tmp_path: Path, broken: str) -> None:
-    (tmp_path / "interactions.csv").write_text(f'interaction_id,answer\ni1,"a, ""b"""\n{broken}\ni3,"c\nd"\ni4,e\n')
-    rows = land_all(tmp_path)
-    readable = [(row["interaction_id"], row["answer"]) for row in rows if row["read_error"] is None]
-    assert readable == [("i1", 'a, "b"'), ("i3", "c\nd"), ("i4", "e")]
-    unread = "\n".join(row["unread_record"] for row in rows if row["read_error"])
-    assert unread == broken
 
 
 def test_a_megabyte_field_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
@@ -566,6 +540,35 @@ def test_wrong_warehouse_tables_are_problems_in_one_line(raw_relations: dict[str
     connection = duckdb.connect()
     connection.execute("create view half as select 'i1' as interaction_id")
     assert only_problem(land_tables(connection, raw_relations)).startswith(message)
+
+
+def test_a_folder_read_at_once_lands_the_same_rows(tmp_path: Path) -> None:
+    call = {"question": "How long?", "answer": "Two weeks.", "contexts": ["It takes two weeks."]}
+    records = [
+        call,
+        call,
+        call | {"contexts": "none"},
+        call | {"answer": {"size": "an object"}},
+        call | {"reference_context_ids": ["c1", "c2"], "ground_truth": "14 days"},
+        {"span_id": "s1", "name": "retrieve"},
+    ]
+    lines = [json.dumps(record) for record in records]
+    (tmp_path / "calls.jsonl").write_text("\n".join([*lines, '{"question":']) + "\n")
+    (tmp_path / "interactions.jsonl").write_text('{"id": "i1", "answer": "Two\\u0000weeks."}\n')
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "title": "Fees", "text": "The fee is 5."}\n')
+    at_once: dict[str, list[dict[str, Any]]] = {entity: [] for entity in ENTITIES}
+    for entity, batch in read_folder(tmp_path):
+        at_once[entity] += batch.to_pylist()
+    for entity, rows in at_once.items():
+        assert sorted(rows, key=str) == sorted(land_all(tmp_path, entity), key=str), entity
+    assert {entity: len(rows) for entity, rows in at_once.items() if rows} == {
+        "interactions": 8,
+        "retrievals": 4,
+        "queries": 1,
+        "documents": 1,
+        "chunks": 1,
+        "relevance_judgements": 2,
+    }
 
 
 def test_a_deleted_record_lands_without_its_text() -> None:

@@ -117,6 +117,12 @@ def check_units(text: str, units: list[Unit]) -> None:
 # --- properties
 
 
+@settings(max_examples=400, deadline=None)
+@given(HOSTILE_TEXTS)
+def test_units_are_ordered_inside_the_text_and_never_blank(text):
+    check_units(text, verbalise_sentences(text))
+
+
 @settings(max_examples=200, deadline=None)
 @given(PROSE_TEXTS)
 def test_prose_is_unchanged(text):
