@@ -138,20 +138,6 @@ def test_bins_hold_every_row_once(seed, count_levels, per_cluster):
         assert figure.value is None or figure.low <= figure.high
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10_000))
-def test_weights_count_as_repeats(seed):
-    probabilities, labels, clusters = draw(40, 3, seed)
-    repeats = np.random.default_rng(seed).integers(1, 4, len(labels))
-    rows = np.repeat(np.arange(len(labels)), repeats)
-    weighted = measure_quality(probabilities, labels, clusters, 0.5, repeats, count_draws=50)
-    repeated = measure_quality(probabilities[rows], labels[rows], clusters[rows], 0.5, count_draws=50)
-    for first, second in zip(weighted.figures, repeated.figures, strict=True):
-        if first.value is not None and second.value is not None and first.method == second.method:
-            found = [first.value, first.low, first.high]
-            assert_allclose(found, [second.value, second.low, second.high], rtol=1e-6, atol=1e-9)
-
-
 # --- promised properties by simulation --------------------------------------------------------------------------------
 
 

@@ -135,16 +135,6 @@ def _both(table: pa.Table, values: Any) -> pa.Table:
     return _replace(_replace(table, "label", values), "scale_point", values)
 
 
-def test_a_graded_scale_has_graded_families() -> None:
-    labels = make_labels(900)
-    random = np.random.default_rng(5)
-    points = labels["label"].to_numpy() + (random.uniform(size=labels.num_rows) < labels["raw_score"].to_numpy())
-    graded = _replace(_replace(labels, "scale_point", points), "label", (points >= 2).astype(np.int64))
-    found = fit(graded, accept_from=2, count_scale_points=3)
-    assert found["family"].to_pylist() == ["logistic", "ordinal", "multinomial", "isotonic", "boosted"]
-    assert found["status"].to_pylist()[1:3] == ["fitted", "fitted"]
-
-
 def test_no_label_contributes_to_its_own_probability() -> None:
     labels = make_labels(600)
     found = fit(labels)

@@ -158,6 +158,33 @@ def test_unknown_command_has_exit_code_2(monkeypatch: pytest.MonkeyPatch) -> Non
     assert run(monkeypatch, "beautify") == 2
 
 
+def test_labels_go_out_and_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_review_warehouse(tmp_path)
+    monkeypatch.setenv("HCAT_WAREHOUSE", str(tmp_path))
+    sheet = tmp_path / "sheet.csv"
+    assert run(monkeypatch, "labels", "export", "--output", str(sheet), "--separator", ";") == 0
+    assert "rows    8, one per interaction and criterion; 2 cells cut" in capsys.readouterr().out
+    fill(tmp_path, sheet, lambda number, row: row.update(scale_point="2" if number < 5 else ""))
+    assert run(monkeypatch, "labels", "import", str(sheet)) == 2
+    assert "no folder of raw logs: set --raw-logs, HCAT_RAW_LOGS or the var hcat_raw_logs" in capsys.readouterr().err
+    (tmp_path / "raw").mkdir()
+    command = ("labels", "import", str(sheet), "--raw-logs", str(tmp_path / "raw"))
+    assert run(monkeypatch, *command) == 2
+    assert "sheet.csv: nothing says who rated (anna): add --rater-kind person, or" in capsys.readouterr().err
+    assert run(monkeypatch, *command, "--rater-kind", "person") == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
+    assert lines[1:] == [
+        "known 0 ratings were imported before",
+        "not rated 5 rows without a scale point",
+        "round round_1, faithfulness: people rated 2 of 4 interactions",
+        "round round_1, relevance: people rated 1 of 4 interactions",
+        "labels groundedness, half width 0.05: 81 of 381, 300 missing (as of the last build)",
+        "next run `dbt build`",
+    ]
+
+
 def test_a_desk_is_written_and_a_round_has_a_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

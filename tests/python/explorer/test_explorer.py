@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
 import json
 import re
@@ -175,16 +174,6 @@ def test_evidence_is_found_whatever_blanks_stand_between_words() -> None:
         "places": [[1, 0, 4], [2, 6, 10]]
     }
     assert tables.find_evidence("", 1, {1: "text"}) is None
-
-
-def test_a_sample_weighs_what_it_stands_for() -> None:
-    lots = [hashlib.md5(str(number).encode()).hexdigest() for number in range(1000)]
-    positions, drawn = tables.choose_rows(lots, 100, 80)
-    assert positions[:80].tolist() == list(range(80))
-    assert drawn.sum() == 20
-    assert sorted(positions.tolist()) == positions.tolist()
-    # the draw is by lot: the smallest hashes among those that are not the worst
-    assert {lots[position] for position in positions[80:]} == set(sorted(lots[80:])[:20])
 
 
 def test_a_build_without_scores_is_said(build: Path, tmp_path: Path) -> None:

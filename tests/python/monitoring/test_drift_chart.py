@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
@@ -33,10 +32,6 @@ def draw_weeks(spread: float, volumes: Floats, count: int, seed: int) -> tuple[F
     means = spread * random.standard_normal((count, len(volumes)))
     means += random.standard_normal((count, len(volumes))) / np.sqrt(volumes)
     return np.broadcast_to(volumes, means.shape), means
-
-
-def least_errors(volumes: Floats, count: int, reference: int = REFERENCE) -> Floats:
-    return np.full(count, np.sqrt(1 / volumes[:reference].sum() + 1 / volumes[reference:].sum()))
 
 
 # --- weeks ------------------------------------------------------------------------------------------------------------
@@ -70,16 +65,6 @@ def test_correlation_is_pooled_freed_of_its_bias_and_asks_for_twenty_weeks() -> 
     assert_allclose(pool_correlations(np.array([0.3, np.nan, 0.5]), 25, 20), 0.4 + 2.2 / 25)
     assert pool_correlations(np.array([0.4]), 19, 20) == pool_correlations(np.array([-0.4]), 25, 20) == 0
     assert pool_correlations(np.array([np.nan]), 25, 20) == 0
-
-
-@pytest.mark.parametrize("spread", [0.0, 0.05, 0.15])
-def test_quiet_weeks_of_unequal_volume_keep_the_level(spread: float) -> None:
-    volumes = np.full(29, 200.0)
-    volumes[[3, 17, 27]] = 20.0
-    counts, means = draw_weeks(spread, volumes, 20_000, 2)
-    found = chart_weeks(counts, means, *flags(), np.ones(20_000), least_errors(volumes, 20_000))
-    for level in (0.05, 0.001):
-        assert (found.p_value <= level).mean() <= level + 4 * np.sqrt(level / 20_000)
 
 
 def test_a_holiday_weighs_less_only_where_interactions_limit_the_precision() -> None:

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
@@ -65,24 +63,6 @@ def test_one_cluster_is_never_less_than_one_by_rounding() -> None:
     found = rate_interval(np.array([True]), ["a"], np.array([2.759]))
     assert (found.effective_clusters, found.degrees) == (1.0, 0.0)
     assert (found.low, found.high) == (0.0, 1.0)
-
-
-@given(st.data())
-@settings(max_examples=200, deadline=None)
-def test_an_interval_contains_its_estimate_whatever_the_order_and_the_names(data: st.DataObject) -> None:
-    count = data.draw(st.integers(1, 60))
-    random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    is_hit = random.random(count) < data.draw(st.sampled_from([0.0, 0.02, 0.3, 1.0]))
-    clusters = random.integers(0, data.draw(st.integers(1, 30)), count)
-    weights = random.uniform(data.draw(st.sampled_from([0.01, 0.5, 1.0])), 1.0, count)
-    found = rate_interval(is_hit, clusters, weights)
-    assert 0 <= found.low <= found.estimate <= found.high <= 1
-    assert 1 <= found.effective_clusters <= found.count_clusters + 1e-9
-    order = random.permutation(count)
-    again = rate_interval(is_hit[order], [f"cluster {code}" for code in clusters[order]], weights[order])
-    assert tuple(found) == pytest.approx(tuple(again), nan_ok=True)
-    turned = rate_interval(~is_hit, clusters, weights)
-    assert (turned.low, turned.high) == pytest.approx((1 - found.high, 1 - found.low))
 
 
 @pytest.mark.parametrize(

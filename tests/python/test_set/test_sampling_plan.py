@@ -10,6 +10,7 @@ import pytest
 from hcat.test_set.sampling import (
     EXPECTED_SHARE,
     HALF_WIDTHS,
+    SAMPLE_PLAN_SCHEMA,
     expected_half_width,
     plan_sample_sizes,
 )
@@ -65,3 +66,10 @@ def test_what_is_taken_whole_states_no_half_width() -> None:
     assert found["stratum", "b"]["plan_status"] == "all_chunks_taken"
     assert found["every_stratum", None]["plan_status"] == "not_reached"
     assert found["overall", None]["half_width_planned"] > 0
+
+
+def test_order_of_strata_does_not_matter_and_none_give_none() -> None:
+    turned = plan_sample_sizes(STRATA.take([1, 0]), 0.9)
+    assert turned.equals(plan_sample_sizes(STRATA, 0.9))
+    assert turned.schema == SAMPLE_PLAN_SCHEMA
+    assert plan_sample_sizes(STRATA.slice(0, 0), 0.9).num_rows == 0

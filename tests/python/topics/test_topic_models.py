@@ -52,33 +52,11 @@ def make_vectors(sizes: tuple[int, ...] = (30, 20, 10), spread: float = 0.1, dim
     return unit_rows(vectors).astype(np.float32), groups
 
 
-@pytest.mark.parametrize("reduction", ["pca", "none"])
-@pytest.mark.parametrize("method", ["k_means", "dbscan", "hdbscan"])
-def test_groups_are_found_and_numbered_by_size(method: str, reduction: str) -> None:
-    vectors, groups = make_vectors(spread=0.05)
-    labels = cluster_vectors(vectors, make_settings(method=method, reduction=reduction)).labels
-    clustered = labels != NOISE
-    assert clustered.mean() > 0.8
-    # group 0 is the largest and group 2 the smallest, so that labels are groups
-    assert np.array_equal(labels[clustered], groups[clustered])
-
-
 def test_the_number_of_topics_follows_the_silhouette() -> None:
     vectors, _ = make_vectors((20, 20, 20, 20, 20))
     clustering = cluster_vectors(vectors, make_settings())
     assert clustering.count_topics == 5
     assert measure_silhouette(clustering, 1) > 0.5
-
-
-def test_strays_are_noise_with_density_and_not_with_k_means() -> None:
-    vectors, _ = make_vectors((30, 30), spread=0.03)
-    stray = np.zeros((1, 12), dtype=np.float32)
-    stray[0, 9] = 1
-    everything = np.concatenate([vectors, stray])
-    for method in ("dbscan", "hdbscan"):
-        plain = make_settings(method=method, count_neighbours=0)
-        assert cluster_vectors(everything, plain).labels[-1] == NOISE
-    assert cluster_vectors(everything, make_settings()).labels.min() == 0
 
 
 @pytest.mark.parametrize("method", ["k_means", "dbscan", "hdbscan"])
