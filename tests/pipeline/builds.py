@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import functools
 import hashlib
+import importlib.util
 import json
 import os
 import re
@@ -375,3 +376,17 @@ def checksum_tables(database: Path) -> dict[str, tuple[int, int]]:
 def differing_tables(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[str]:
     """Return the tables that differ between two results of :func:`checksum_tables`."""
     return {table for table in {*one, *other} if one.get(table) != other.get(table)}
+
+
+def load_service() -> Any:
+    """Return the example of a service as a module."""
+    specification = importlib.util.spec_from_file_location(
+        "rag_service_of_the_pipeline", REPOSITORY / "examples" / "rag_service" / "service.py"
+    )
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    # dataclasses look their module up
+    sys.modules[specification.name] = module
+    specification.loader.exec_module(module)
+    return module

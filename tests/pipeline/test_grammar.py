@@ -178,27 +178,6 @@ def test_people_win(build: Build) -> None:
     assert by_people == [("used", 2)]
 
 
-def test_another_build_writes_the_same_bytes(
-    dbt: Dbt, build: Build, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
-) -> None:
-    # a fresh warehouse and another process, whose hashes of texts begin elsewhere
-    with serve(Chat()) as url:
-        again = dbt(
-            "build --select +tag:grammar --exclude-resource-type test",
-            DEMO,
-            tmp_path_factory.mktemp("grammar_again"),
-            variables=settings(url),
-        )
-    assert again.exit_code == 0, again.output
-    written = [
-        write_queries(each.warehouse, tmp_path / f"{number}.jsonl") for number, each in enumerate((build, again))
-    ]
-    assert written[0].sha256 == written[1].sha256
-    assert (tmp_path / "0.jsonl").read_bytes() == (tmp_path / "1.jsonl").read_bytes()
-    listed = "select * from fct_rejected_grammar_queries order by query_group"
-    assert build.query(listed) == again.query(listed)
-
-
 def test_an_application_with_planted_faults(build: Build, tmp_path: Path) -> None:
     path = tmp_path / "queries.jsonl"
     assert write_queries(build.warehouse, path).is_new

@@ -210,14 +210,6 @@ def test_a_contradicted_field_is_named_and_costs_most(built):
     assert "count_fields_contradicted -" in detail
 
 
-def test_a_rerun_entails_nothing_again(built, dbt: Dbt):
-    build, _ = built
-    count = build.query("select count(*) from int_pairs_entailed")
-    again = dbt(SCORES, build.raw, build.warehouse, encoder="packaged")
-    assert again.exit_code == 0, again.output
-    assert again.query("select count(*) from int_pairs_entailed") == count
-
-
 def test_without_classifier_the_status_says_so(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):
     build, _ = built
     plain = dbt(SCORES, build.raw, tmp_path_factory.mktemp("plain"), classifier="none")
@@ -228,10 +220,3 @@ def test_without_classifier_the_status_says_so(dbt: Dbt, built, tmp_path_factory
     )
     assert found == [("missing_input", "missing: entailment classifier", None)]
     assert plain.query("select count(*), count(support_probability) from fct_sentence_evidence")[0] == (12, 0)
-
-
-def test_an_unknown_classifier_is_one_line(dbt: Dbt, built, tmp_path_factory: pytest.TempPathFactory):
-    build, _ = built
-    broken = dbt(SCORES, build.raw, tmp_path_factory.mktemp("broken"), classifier="someone/model")
-    assert broken.exit_code != 0
-    assert "hcat classifier: classifier 'someone/model' is no folder" in broken.output

@@ -122,18 +122,3 @@ def test_report_and_summary_run_in_the_own_project(project):
     assert (project / "warehouse" / "report.html").stat().st_size > 10_000
     summary = run([HCAT, "summary"], project)
     assert "assistant, candidate 2.3" in summary
-
-
-def test_an_interaction_is_forgotten_and_stays_forgotten(project):
-    ids = project / "ids.txt"
-    ids.write_text("call-2\n")
-    said = run([HCAT, "forget", "--ids", str(ids), "--reason", "ticket 7"], project)
-    assert "interactions 1, evaluations " in said
-    with connect(project) as warehouse:
-        gone = warehouse.sql("select count(*) from fct_evaluations where interaction_id = 'call-2'").fetchall()
-        assert gone == [(0,)]
-        assert warehouse.sql("select command, reason from hcat_deletion_log").fetchall() == [("forget", "ticket 7")]
-    run([HCAT, "build", "--quiet"], project, expected=1)
-    with connect(project) as warehouse:
-        left = warehouse.sql("select interaction_id from fct_interactions order by 1").fetchall()
-    assert left == [("call-1",), ("call-3",), ("call-4",)]

@@ -160,11 +160,23 @@ def test_a_build_that_is_killed_twice_loses_nothing_and_repeats_no_finished_slic
     assert checksums.keys() == demo_checksums.keys()
 
 
+#: Interactions, evaluations and metrics of the copy that BI reads.
+COUNTED = """
+    select
+        (select count(*) from fct_interactions),
+        (select count(*) from fct_evaluations),
+        (select count(*) from dim_metrics where family <> 'verdict')
+"""
+
+
 @pytest.fixture(scope="module")
-def in_two_parts(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) -> Build:
+def night(
+    dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Build, list[tuple[Any, ...]], tuple[Any, ...]]:
     """Half of the interactions first, with retrievals of all; then a night brings the rest under the same file names.
 
     The night also brings every ninth chunk, judgement and passage, so that some interactions that are there change.
+    Return its build, what a reader of the copy saw meanwhile, and what stood there before.
     """
     parts, warehouse = tmp_path_factory.mktemp("parts"), tmp_path_factory.mktemp("parts_warehouse")
     shutil.copytree(raw, parts, dirs_exist_ok=True)
@@ -177,8 +189,33 @@ def in_two_parts(dbt: Dbt, raw: Path, tmp_path_factory: pytest.TempPathFactory) 
     assert first.exit_code == 0, first.output
     orphans = "from stg_rejected_records where entity = 'retrievals' and reject_reason like 'orphan%'"
     assert first.query(f"select count(*) > 0 {orphans}") == [(True,)]
+    copy = warehouse / "published" / "candidate" / "hcat.duckdb"
+    (before,) = query(copy, COUNTED)
     shutil.copytree(raw, parts, dirs_exist_ok=True)
-    return dbt(UNTESTED, parts, warehouse, encoder=ENCODER)
+    output, seen = tmp_path_factory.mktemp("night") / "output.txt", []
+    process = dbt.start(UNTESTED, parts, warehouse, output, encoder=ENCODER)
+    while process.poll() is None:
+        # the warehouse is closed meanwhile; any error of this reader fails the test
+        seen += query(copy, COUNTED)
+        time.sleep(0.25)
+    return Build(process.returncode, output.read_text(encoding="utf-8"), parts, warehouse), seen, before
+
+
+@pytest.fixture(scope="module")
+def in_two_parts(night: tuple[Build, object, object]) -> Build:
+    """The build of the night."""
+    return night[0]
+
+
+def test_readers_see_the_old_build_or_the_new_one_and_never_go_back(
+    night: tuple[Build, list[tuple[Any, ...]], tuple[Any, ...]],
+) -> None:
+    build, seen, before = night
+    (after,) = build.query(COUNTED)
+    assert before[0] < after[0]
+    assert set(seen) == {before, after}
+    assert seen == sorted(seen)
+    assert all(evaluations == interactions * metrics for interactions, evaluations, metrics in seen)
 
 
 def test_the_copies_of_a_night_hold_the_marts(in_two_parts: Build) -> None:

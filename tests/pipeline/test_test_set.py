@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builds import DEMO, REPOSITORY, Dbt, read_lines
-from test_collection import load_service
+from builds import DEMO, REPOSITORY, Dbt, load_service, read_lines
 
 #: A small plan: few chunks, every kind of variant.
 VARIABLES = {

@@ -63,14 +63,6 @@ BREAKS: Mapping[str, Break] = {
     ),
     "fused_prior_is_complete": Break("groundedness_prior", "classifier_name", AGAIN),
     # labels
-    "a_lower_appetite_never_raises_false_accepts": Break(
-        "fct_metric_thresholds",
-        "'broken method lax'",
-        "insert into broken"
-        " (metric_name, method, is_shown, risk_appetite, confidence, kind, threshold, false_accept_rate)"
-        " values ('broken', 'method', true, 'lax', 0.5, 'acceptance', 0.5, 0.1),"
-        " ('broken', 'method', true, 'strict', 0.9, 'acceptance', 0.5, 0.2)",
-    ),
     "calibration_is_complete": Break(
         "fct_evaluations",
         "concat_ws(' ', metric_name, interaction_id)",
@@ -145,25 +137,8 @@ BREAKS: Mapping[str, Break] = {
     "chunk_orders_are_complete": insert(
         "fct_metric_reliability", "broken", system="'broken'", measure="'pairs_ordered'"
     ),
-    "mended_pairs_are_not_broken": insert(
-        "fct_robustness_variants",
-        "broken",
-        robustness_variant_id="'broken'",
-        count_decided_pairs="1",
-        count_broken="0",
-        count_mended="2",
-    ),
     "reliability_has_both_measures": insert(
         "fct_metric_reliability", "broken metric", system="'broken'", metric_name="'metric'", measure="'recall'"
-    ),
-    "robustness_equations_hold": insert(
-        "fct_robustness_rates",
-        "broken",
-        robustness_rate_id="'broken'",
-        robustness="1",
-        count_answers="2",
-        count_gap_answers="0",
-        count_correct="1",
     ),
     "robustness_groups_are_complete": insert(
         "fct_robustness_groups",
@@ -175,15 +150,6 @@ BREAKS: Mapping[str, Break] = {
     ),
     "robustness_pairs_are_complete": insert(
         "fct_robustness_pairs", "broken", robustness_pair_id="'broken'", score_change="1"
-    ),
-    "robustness_rates_add_up": insert(
-        "fct_robustness_rates",
-        "broken",
-        robustness_rate_id="'broken'",
-        count_groups="2",
-        count_gap_groups="0",
-        count_robust_groups="0",
-        count_non_robust_groups="1",
     ),
     # weakness
     "segments_add_up_to_the_whole": Break("fct_marginal_weaknesses", "concat_ws(' ', metric_name, dimension)", AGAIN),

@@ -1,9 +1,8 @@
-"""The semantic model: valid for MetricFlow, documented, and its metrics mean what the marts say. Recipes run."""
+"""The semantic model: valid for MetricFlow and documented. Recipes of analysis run, and pages say what commands do."""
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import shutil
@@ -16,116 +15,12 @@ import duckdb
 import pytest
 from builds import DEMO, REPOSITORY, dbt_environment, link_folders, run_dbt
 
-#: SQL of the aggregations of MetricFlow.
-AGGREGATIONS = {
-    "count": "count({})",
-    "count_distinct": "count(distinct {})",
-    "sum": "sum({})",
-    "sum_boolean": "sum(case when {} then 1 else 0 end)",
-    "average": "avg({})",
-}
-
-#: A dimension in a filter of the manifest.
-FILTER = re.compile(r"\{\{ (?:Time)?Dimension\('(?P<entity>\w+)__(?P<dimension>\w+)'\) \}\}")
-
 
 @pytest.fixture(scope="module")
 def semantic(manifest: dict[str, Any], target: Path) -> dict[str, Any]:
     """Return the semantic manifest that dbt writes for semantic layers."""
     assert manifest["semantic_models"]
     return json.loads((target / "semantic_manifest.json").read_text(encoding="utf-8"))
-
-
-#: What the marts of weaknesses read.
-RELEASED = ("interactions.is_in_release_population",)
-
-
-class Reader:
-    """A semantic layer of forty lines: it turns a metric of the manifest into SQL over the relations of its models."""
-
-    def __init__(self, semantic: dict[str, Any]) -> None:
-        self.metrics = {metric["name"]: metric for metric in semantic["metrics"]}
-        self.models = {model["name"]: model for model in semantic["semantic_models"]}
-        self.owners = {
-            measure["name"]: (model, measure) for model in self.models.values() for measure in model["measures"]
-        }
-
-    def relation(self, model: dict[str, Any]) -> str:
-        """Return the relation of a semantic model with its foreign entities joined."""
-        sql = f"{model['node_relation']['relation_name']} as {model['name']}"
-        for entity in model["entities"]:
-            for other in self.models.values():
-                keys = [
-                    one["expr"]
-                    for one in other["entities"]
-                    if (one["name"], one["type"]) == (entity["name"], "primary")
-                ]
-                if keys and other is not model:
-                    relation = other["node_relation"]["relation_name"]
-                    sql += (
-                        f" left join {relation} as {other['name']}"
-                        f" on {model['name']}.{entity['expr']} = {other['name']}.{keys[0]}"
-                    )
-        return sql
-
-    def column(self, entity: str, dimension: str) -> str:
-        """Return the column of a dimension, qualified by the model whose primary entity it belongs to."""
-        for model in self.models.values():
-            if any((one["name"], one["type"]) == (entity, "primary") for one in model["entities"]):
-                (found,) = [one for one in model["dimensions"] if one["name"] == dimension]
-                return f"{model['name']}.{found['expr'] or dimension}"
-        raise AssertionError(f"no semantic model has the primary entity {entity}")
-
-    def where(self, metric: dict[str, Any]) -> list[str]:
-        filters = (metric["filter"] or {}).get("where_filters", [])
-        return [
-            FILTER.sub(lambda found: self.column(found["entity"], found["dimension"]), one["where_sql_template"])
-            for one in filters
-        ]
-
-    def query(
-        self, connection: duckdb.DuckDBPyConnection, name: str, by: str | None = None, filters: tuple[str, ...] = ()
-    ) -> dict[Any, Any]:
-        """Return the value of a metric by the values of one dimension, named ``entity__dimension``."""
-        metric = self.metrics[name]
-        parameters = metric["type_params"]
-        own = (*filters, *self.where(metric))
-        if metric["type"] == "ratio":
-            top = self.query(connection, parameters["numerator"]["name"], by, own)
-            bottom = self.query(connection, parameters["denominator"]["name"], by, own)
-            return {key: (top.get(key) or 0) / below if below else None for key, below in bottom.items()}
-        if metric["type"] == "derived":
-            (inner,) = parameters["metrics"]
-            values = self.query(connection, inner["name"], by, own)
-            formula = parameters["expr"].replace(inner["name"], "?")
-            return {
-                key: connection.execute(f"select {formula}", [value]).fetchone()[0] for key, value in values.items()
-            }
-        assert metric["type"] == "simple"
-        model, measure = self.owners[parameters["measure"]["name"]]
-        value = AGGREGATIONS[measure["agg"]].format(f"({model['name']}.{measure['expr']})")
-        key = self.column(*by.split("__")) if by else "'all'"
-        where = f" where {' and '.join(own)}" if own else ""
-        return dict(
-            connection.execute(f"select {key}, {value} from {self.relation(model)}{where} group by 1").fetchall()
-        )
-
-
-@pytest.fixture(scope="module")
-def reader(semantic: dict[str, Any]) -> Reader:
-    """Return the reader of the semantic manifest."""
-    return Reader(semantic)
-
-
-def agree(one: dict[Any, Any], other: dict[Any, Any]) -> None:
-    """Assert that two metrics have the same keys and, to rounding, the same values."""
-    assert one.keys() == other.keys()
-    assert other
-    for key, value in other.items():
-        if value is None:
-            assert one[key] is None, key
-        else:
-            assert math.isclose(one[key], value, rel_tol=1e-9, abs_tol=1e-9), f"{key}: {one[key]} against {value}"
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -219,100 +114,6 @@ def test_every_mart_has_a_reader_and_the_report_names_all_that_it_reads(manifest
     of_jobs = {"test_set", "grammar_queries", "judges"}
     named = set().union(*(readers[name] for name in {"validation_report", *of_jobs}))
     assert sorted(read - named) == []
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Meaning
-
-
-def marginal(connection: duckdb.DuckDBPyConnection, column: str, dimension: str, **equal: str) -> dict[Any, Any]:
-    conditions = "".join(f" and {name} = '{value}'" for name, value in equal.items())
-    key = "metric_name" if dimension == "all" else "segment"
-    return dict(
-        connection.execute(
-            f"select {key}, {column} from fct_marginal_weaknesses where dimension = '{dimension}'{conditions}"
-        ).fetchall()
-    )
-
-
-def test_metrics_by_name_are_those_of_the_weakness_mart(reader: Reader, warehouse: Path) -> None:
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        primary = {
-            name
-            for (name,) in connection.execute(
-                "select metric_name from dim_metrics where is_primary and family <> 'verdict'"
-            ).fetchall()
-        }
-        for metric, column in (
-            ("share_failing", "share_failing"),
-            ("mean_score", "mean_score"),
-            ("count_scored", "count_scored"),
-        ):
-            values = reader.query(connection, metric, by="evaluation__metric_name", filters=RELEASED)
-            expected = marginal(connection, column, "all")
-            # the verdict is no row of evaluations
-            expected.pop("verdict")
-            # a metric that applies to no interaction has no cell
-            agree({name: value for name, value in values.items() if name in expected}, expected)
-            assert primary <= values.keys()
-        decided = marginal(connection, "share_failing", "all")
-        assert sum(value is not None for value in decided.values()) > 3
-        failing = reader.query(connection, "share_failing", by="evaluation__metric_name")
-        passing = reader.query(connection, "share_passing", by="evaluation__metric_name")
-        agree(passing, {name: None if value is None else 1 - value for name, value in failing.items()})
-
-
-def test_a_metric_by_a_dimension_of_another_model_is_the_cell_of_the_mart(reader: Reader, warehouse: Path) -> None:
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        for dimension in ("topic", "difficulty", "query_type"):
-            # words are decided whatever the encoder; a metric with its name in the manifest is filtered by the manifest
-            only_words = ("evaluations.metric_name = 'support_words'", *RELEASED)
-            words = reader.query(connection, "share_failing", by=f"interaction__{dimension}", filters=only_words)
-            grounded = reader.query(
-                connection, "share_failing_groundedness", by=f"interaction__{dimension}", filters=RELEASED
-            )
-            for values, metric in ((words, "support_words"), (grounded, "groundedness")):
-                expected = marginal(connection, "share_failing", dimension, metric_name=metric)
-                agree({key: value for key, value in values.items() if key in expected}, expected)
-                assert len(expected) > 1
-            assert any(value for value in words.values())
-
-
-def test_shares_of_interactions_are_the_means_of_their_indicators(reader: Reader, warehouse: Path) -> None:
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        means = marginal(connection, "mean_score", "all")
-        assert math.isclose(
-            reader.query(connection, "share_answered", filters=RELEASED)["all"], means["answered"], abs_tol=1e-9
-        )
-        # the metric `refusal` is missing_input where there is no answer
-        refused, answered = (
-            reader.query(connection, name, filters=RELEASED)["all"] for name in ("share_refused", "share_answered")
-        )
-        assert math.isclose(refused / answered, means["refusal"], abs_tol=1e-9)
-        counts = connection.execute("select count(*), count(distinct cluster_id) from fct_interactions").fetchone()
-        assert reader.query(connection, "count_interactions")["all"] == counts[0]
-        assert reader.query(connection, "count_clusters")["all"] == counts[1]
-        unduly = connection.execute(
-            "select avg(is_refusal::integer) from fct_interactions where expected_behaviour = 'answer'"
-        ).fetchone()
-        assert unduly[0] > 0
-        assert math.isclose(reader.query(connection, "share_refused_unduly")["all"], unduly[0])
-
-
-def test_gates_are_those_of_the_ledger(reader: Reader, warehouse: Path) -> None:
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        ((gates, failing),) = connection.execute("select count_gates, count_gates_not_passing from dim_runs").fetchall()
-        assert reader.query(connection, "count_gate_results")["all"] == gates > 0
-        assert math.isclose(reader.query(connection, "share_gates_passing")["all"], 1 - failing / gates)
-
-
-def test_labels_of_people_are_counted_once(reader: Reader, warehouse: Path) -> None:
-    with duckdb.connect(str(warehouse), read_only=True) as connection:
-        expected = connection.execute(
-            "select metric_name, avg(human_label) from fct_evaluations group by metric_name order by metric_name"
-        ).fetchall()
-        assert any(value is not None for _, value in expected)
-        agree(reader.query(connection, "share_accepted", by="evaluation__metric_name"), dict(expected))
 
 
 def test_the_time_spine_has_every_day_once(warehouse: Path) -> None:

@@ -80,14 +80,6 @@ def test_missing_scores_are_neutral() -> None:
     assert_allclose(average_precision(np.full(4, np.nan), positives, sources, count_draws=10).value, 0.5)
 
 
-def test_no_pair_is_no_figure() -> None:
-    estimate = auroc(np.array([0.1, 0.2]), np.array([True, True]), np.arange(2), count_draws=10)
-    assert np.isnan(estimate.value)
-    assert np.isnan(estimate.low)
-    with pytest.raises(ValueError, match="one length, got 2, 1, 2"):
-        auroc(np.array([0.1, 0.2]), np.array([True]), np.arange(2))
-
-
 def test_baselines_by_hand() -> None:
     rows = [
         _row("The rate is four", ["The rate is 4"], True, "a"),
@@ -102,17 +94,6 @@ def test_baselines_by_hand() -> None:
     assert_allclose(found["task x generator"], [1, 0.5, 0.5])
     # too few sources for folds
     assert_allclose(found["lexical LR"], 0.5)
-
-
-def test_headline_leaves_selected_rows_out() -> None:
-    rows = [_row("x", [], False, "a", split="train"), _row("y", [], True, "b", split="test")]
-    labelled = accuracy.Labelled(rows, {"support_words": np.array([0.0, 1.0])}, {}, "none")
-    parts = accuracy.split_rows(labelled)
-    assert list(parts) == ["test rows", "all rows"]
-    assert [row["source_id"] for row in parts["test rows"].rows] == ["b"]
-    assert_allclose(parts["test rows"].scores["support_words"], [1.0])
-    without = [{key: value for key, value in row.items() if key != "split"} for row in rows]
-    assert list(accuracy.split_rows(accuracy.Labelled(without, {}, {}, "none"))) == ["all rows"]
 
 
 def test_json_holds_the_agreed_keys() -> None:

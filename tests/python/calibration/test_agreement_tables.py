@@ -71,12 +71,6 @@ def test_a_rater_in_conflict_with_all_others_is_listed() -> None:
     assert flagged == {"cleo"}
 
 
-def test_rows_do_not_depend_on_their_order() -> None:
-    ratings = make_ratings()
-    shuffled = ratings.take(np.random.default_rng(2).permutation(ratings.num_rows))
-    assert measure_agreement(shuffled, 1, DRAWS).equals(measure_agreement(ratings, 1, DRAWS))
-
-
 def test_a_model_labels_only_the_criteria_that_ask_for_it() -> None:
     # three raters of which one is always wrong: the model sides with the two others
     rows = []

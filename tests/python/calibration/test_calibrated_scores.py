@@ -191,10 +191,6 @@ def test_sets_hold_what_cannot_be_ruled_out(batch_rows: int) -> None:
     }
 
 
-def test_a_batch_without_rows_gives_none() -> None:
-    assert calibrate([score("i1", "other", 0.5)], [calibrator("m", "logistic", parameters(LOGISTIC))]) == {}
-
-
 def test_targets_are_those_of_the_catalogue_with_their_scale() -> None:
     targets = [{"metric_name": name, "criterion": "faithfulness", "accept_from": 2} for name in ("m", "switched_off")]
     scales = [{"criterion": name, "scale_point": point} for name in ("faithfulness", "fluency") for point in range(3)]

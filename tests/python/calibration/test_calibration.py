@@ -150,24 +150,6 @@ def test_probability_never_falls_with_a_better_score(family, sign):
     assert ((probabilities >= 0) & (probabilities <= 1)).all()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_a_mirrored_metric_gets_the_mirrored_calibrator(family):
-    grid = np.random.default_rng(2).standard_normal(500)  # off the borders of steps and bins
-    difference = np.abs(fitted(family).apply(grid) - fitted(family, sign=-1).apply(-grid))
-    # scikit-learn's histogram bins are not mirrored exactly
-    assert difference.mean() < 0.02 if family == "boosted" else difference.max() < 1e-7
-
-
-@pytest.mark.parametrize("family", ["ordinal", "multinomial"])
-def test_scale_points_add_up(family):
-    scores = np.linspace(-40, 40, 301)
-    shares = fitted(family).scale_point_probabilities(scores)
-    assert shares.shape == (301, 3)
-    assert (shares >= 0).all()
-    assert_allclose(shares.sum(axis=1), 1.0, atol=1e-12)
-    assert_allclose(shares[:, 2], fitted(family).apply(scores), atol=1e-12)
-
-
 @pytest.mark.parametrize("family", ["ordinal", "multinomial"])
 def test_weights_count_as_repeats(family):
     scores, labels, clusters = draw_graded(1100, 11)
@@ -234,18 +216,6 @@ def test_choice_lists_every_family_and_follows_its_rule():
         assert_allclose(row.excess_log_loss, row.log_loss - best.log_loss, atol=1e-12)
     allowed = [row.family for row in choice if row.excess_log_loss <= row.excess_log_loss_standard_error]
     assert [row.family for row in choice if row.is_chosen] == allowed[:1]
-
-
-def test_a_label_has_no_part_in_its_own_prediction():
-    scores, labels, clusters = draw_binary(300, 22)
-    changed = labels.copy()
-    changed[clusters == 7] = 1 - changed[clusters == 7]
-    first = cross_validated_losses(label_scores(scores, labels, clusters), "logistic")
-    second = cross_validated_losses(label_scores(scores, changed, clusters), "logistic")
-    of_cluster = clusters == 7
-    # the same prediction p: the two losses are -ln p and -ln (1 - p)
-    assert_allclose(np.exp(-first[of_cluster]) + np.exp(-second[of_cluster]), 1.0, atol=1e-12)
-    assert np.abs(first[~of_cluster] - second[~of_cluster]).max() > 0
 
 
 # --- bad input --------------------------------------------------------------------------------------------------------

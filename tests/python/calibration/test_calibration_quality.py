@@ -73,15 +73,6 @@ def test_debiased_error_by_hand():
     assert_allclose(quality.calibration_error["calibration_error_debiased"], math.sqrt(0.09 - 0.09 / 399))
 
 
-def test_tied_scores_are_never_split():
-    # 30 of 40 rows share one score: deciles would part them
-    probabilities = np.concatenate([np.linspace(0.1, 0.3, 5), np.full(30, 0.5), np.linspace(0.7, 0.9, 5)])
-    labels = np.tile([0, 1], 20)
-    quality = measure_quality(probabilities, labels, np.arange(40), base_rate=0.5, count_draws=20)
-    assert [one["count_labels"] for one in quality.bins] == [4, 31, 1, 4]
-    assert sum(one["lowest"] <= 0.5 <= one["highest"] for one in quality.bins) == 1
-
-
 def test_system_by_hand():
     # 20 clusters of one row: 12 accepted against .5: + .1; residuals .5 and -.5, variance 20 / 19 x .24 / 20
     labels = np.repeat([1, 0], [12, 8])
@@ -147,20 +138,6 @@ def test_bins_hold_every_row_once(seed, count_levels, per_cluster):
         assert figure.value is None or figure.low <= figure.high
 
 
-@settings(max_examples=15, deadline=None)
-@given(st.integers(0, 10_000))
-def test_weights_count_as_repeats(seed):
-    probabilities, labels, clusters = draw(40, 3, seed)
-    repeats = np.random.default_rng(seed).integers(1, 4, len(labels))
-    rows = np.repeat(np.arange(len(labels)), repeats)
-    weighted = measure_quality(probabilities, labels, clusters, 0.5, repeats, count_draws=50)
-    repeated = measure_quality(probabilities[rows], labels[rows], clusters[rows], 0.5, count_draws=50)
-    for first, second in zip(weighted.figures, repeated.figures, strict=True):
-        if first.value is not None and second.value is not None and first.method == second.method:
-            found = [first.value, first.low, first.high]
-            assert_allclose(found, [second.value, second.low, second.high], rtol=1e-6, atol=1e-9)
-
-
 # --- promised properties by simulation --------------------------------------------------------------------------------
 
 
@@ -176,16 +153,6 @@ def test_intervals_hold_the_truth_although_siblings_correlate():
             figure = quality.figure(name)
             is_held[name].append(figure.low <= truth[name] <= figure.high)
     assert all(np.mean(held) >= 0.88 for held in is_held.values()), {n: np.mean(h) for n, h in is_held.items()}
-
-
-def test_chance_limits_hold_their_level_although_siblings_share_errors():
-    above = {0.0: [], 0.6: []}
-    for correlation, found in above.items():
-        for seed in range(120):
-            sample = draw(100, 4, 2000 + seed, correlation=correlation, are_scores_shared=True)
-            error = measure_quality(*sample, 0.5, count_draws=100).calibration_error
-            found.append(error["calibration_error"] > error["calibration_error_limit"])
-    assert max(np.mean(found) for found in above.values()) <= 0.12  # 5 % nominal, 120 samples
 
 
 def test_system_intervals_hold_and_pooling_hides_what_they_show():

@@ -95,12 +95,6 @@ def test_the_table_holds_what_the_choice_says() -> None:
         assert_allclose(known.by_family[fitted.family].apply(data.scores), fitted.calibrator.apply(data.scores), rtol=0)
 
 
-def test_rows_may_come_in_any_order() -> None:
-    labels = make_labels()
-    shuffled = labels.take(np.random.default_rng(3).permutation(labels.num_rows))
-    assert fit(labels).equals(fit(shuffled))
-
-
 @pytest.mark.parametrize(
     ("change", "status"),
     [
@@ -139,16 +133,6 @@ def _replace(table: pa.Table, name: str, values: Any) -> pa.Table:
 
 def _both(table: pa.Table, values: Any) -> pa.Table:
     return _replace(_replace(table, "label", values), "scale_point", values)
-
-
-def test_a_graded_scale_has_graded_families() -> None:
-    labels = make_labels(900)
-    random = np.random.default_rng(5)
-    points = labels["label"].to_numpy() + (random.uniform(size=labels.num_rows) < labels["raw_score"].to_numpy())
-    graded = _replace(_replace(labels, "scale_point", points), "label", (points >= 2).astype(np.int64))
-    found = fit(graded, accept_from=2, count_scale_points=3)
-    assert found["family"].to_pylist() == ["logistic", "ordinal", "multinomial", "isotonic", "boosted"]
-    assert found["status"].to_pylist()[1:3] == ["fitted", "fitted"]
 
 
 def test_no_label_contributes_to_its_own_probability() -> None:
@@ -249,25 +233,6 @@ def test_limits_are_those_of_ranks_and_quantiles_of_the_calibrator() -> None:
         assert cell["count_labels"] == rows.sum()
 
 
-def test_a_labelled_cluster_has_the_limits_of_the_others() -> None:
-    labels = make_labels(400)
-    rows = fit_sets(labels, 0.1, conformal.leave_out_limits)
-    own = labels.to_pandas()
-    cells = {cell["stratum"] for cell in fit_sets(labels, 0.1) if cell["score_limit"] is not None}
-    assert cells <= {"a", "b", "other"}
-    by_key = {(row["stratum"], row["label"], row["cluster_id"]): row["score_limit"] for row in rows}
-    assert len(by_key) == len(rows)
-    for cluster in own.cluster_id.unique()[:20]:
-        for stratum in cells:
-            others = own[(own.cluster_id != cluster) & (own.stratum == stratum)]
-            for label, sign in ((0, 1), (1, -1)):
-                if (stratum, label, cluster) not in by_key:
-                    continue
-                part = others[others.label == label]
-                limit = sign * conformal_quantile(sign * part.raw_score.to_numpy(), 0.1, part.cluster_id.to_numpy())
-                assert_allclose(by_key[stratum, label, cluster], limit)
-
-
 @pytest.mark.parametrize("direction", ["higher_is_better", "lower_is_better"])
 def test_where_no_label_fits_limits_meet_as_the_sets_do(direction: str) -> None:
     labels = make_labels(600)
@@ -292,17 +257,6 @@ def test_where_no_label_fits_limits_meet_as_the_sets_do(direction: str) -> None:
     fitted = fit_conformal(ranks, own.label.to_numpy(), 0.6, groups=groups, clusters=clusters)
     sets = fitted.predict(ranks, groups, clusters)
     assert_array_equal(sets.includes, np.column_stack([is_failed, is_accepted]))
-
-
-def test_lower_scores_may_be_better() -> None:
-    labels = make_labels(900)
-    mirrored = _replace(labels, "raw_score", 1 - labels["raw_score"].to_numpy())
-    limits = [cell["score_limit"] for cell in fit_sets(labels, 0.1)]
-    turned = [cell["score_limit"] for cell in fit_sets(mirrored, 0.1, direction="lower_is_better")]
-    assert [limit is None for limit in limits] == [limit is None for limit in turned]
-    assert_allclose(
-        [limit for limit in limits if limit is not None], [1 - limit for limit in turned if limit is not None]
-    )
 
 
 def test_small_strata_share_a_cell_and_too_few_clusters_hold_every_label() -> None:

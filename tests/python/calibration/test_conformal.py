@@ -20,7 +20,6 @@ from hcat.calibration.conformal import (
     leave_out_quantiles,
     measure_coverage,
 )
-from hcat.calibration.decidable import standings
 
 # P(accepted) ~ Beta(8, 2): one answer in five is bad. Given y = 1 it is Beta(9, 2), given y = 0 Beta(8, 3), so that
 # coverage and risks of a threshold are known without drawing test rows.
@@ -69,36 +68,6 @@ def test_left_out_quantiles_are_those_of_the_other_clusters(rows, hundredths, is
         kept = clusters != cluster
         part = None if weights is None else weights[kept]
         assert quantile == conformal_quantile(scores[kept], hundredths / 100, clusters[kept], part)
-
-
-def test_a_set_has_used_no_label_of_its_cluster():
-    random = np.random.default_rng(8)
-    values, clusters = random.random(80), np.arange(80) // 2
-    labels = (random.random(80) < values).astype(int)
-    for cluster in range(0, 40, 7):
-        own = clusters == cluster
-        turned = np.where(own, 1 - labels, labels)
-        sets = [
-            fit_conformal(values, given_labels, 0.2, clusters=clusters).predict(values, None, clusters).includes[own]
-            for given_labels in (labels, turned)
-        ]
-        assert_array_equal(*sets)
-
-
-@pytest.mark.parametrize("direction", ["higher_is_better", "lower_is_better"])
-def test_ranks_give_the_sets_of_every_rising_calibrator(direction):
-    random = np.random.default_rng(9)
-    scores = random.normal(size=120)
-    sign = 1 if direction == "higher_is_better" else -1
-    labels = (random.random(120) < 1 / (1 + np.exp(-sign * scores))).astype(int)
-    clusters = np.arange(120) // 3
-    by_rank = standings(scores, direction)
-    by_calibrator = 1 / (1 + np.exp(-(3 * sign * scores - 1)))
-    sets = [
-        fit_conformal(values, labels, 0.1, clusters=clusters).predict(values, None, clusters).includes
-        for values in (by_rank, by_calibrator)
-    ]
-    assert_array_equal(*sets)
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 20)), min_size=1, max_size=40), st.integers(1, 99))
@@ -243,19 +212,3 @@ def test_check_of_siblings_by_hand():
     new = np.array([0.9, 0.9, 0.0, 0.0])
     check = check_sets(fitted, 0.2, new, np.ones(4, dtype=int), np.zeros(4), np.array(["a", "b", "b", "b"]))[0]
     assert (check.count_covered, check.count_test) == (2, 2)
-
-
-def test_check_finds_a_shift_and_passes_without_one():
-    random = np.random.default_rng(8)
-    probabilities, labels = draw(600, random)
-    groups = np.array(["a", "b"])[np.arange(600) % 2]
-    fitted = fit_conformal(probabilities, labels, 0.1, groups=groups)
-    new, new_labels = draw(600, random)
-    calm = check_sets(fitted, 0.1, new, new_labels, groups, 1000 + np.arange(600))
-    assert all(check.p_value > 0.001 for check in calm[:4])
-    assert [check.p_value for check in calm[4:]] == [None, None]
-    # in group b people now refuse what the model is sure of
-    shifted = np.where((groups == "b") & (new > 0.85), 0, new_labels)
-    shaken = check_sets(fitted, 0.1, new, shifted, groups, 1000 + np.arange(600))
-    failed = [cell[:2] for cell, check in zip(fitted.cells[:4], shaken[:4], strict=True) if check.p_value < 0.001]
-    assert failed == [(0, "b")]

@@ -350,14 +350,6 @@ def test_what_shares_a_document_or_a_rater_says_less() -> None:
     assert min(width["document"], width["rater"]) > 2.5 * width["none"]
 
 
-def test_few_documents_are_named() -> None:
-    rows = make_rows(200, 0.5, 10)
-    for number, row in enumerate(rows):
-        row["second_cluster_id"] = f"document_{number % 7}"
-    found = by_cell(estimate(rows))["faithfulness", "new", "all"]
-    assert found["statement"].endswith(", for 7 documents")
-
-
 def test_labels_that_miss_low_scores_are_weighted_by_band() -> None:
     """Nobody rates most of the answers that score low. The labels alone would say .3 where about half fail."""
     rows = make_rows(2000, 0.3, 11)

@@ -21,19 +21,18 @@ import duckdb
 import pytest
 import yaml
 from alert_materials import run
-from test_collection import load_service
+from builds import load_service
 
 from hcat.collection.endpoint import Endpoint, EndpointError, read_endpoint
-from hcat.collection.journal import FAILURES, INTERACTIONS, JOURNAL, RETRIEVALS, open_journal, read_journal
+from hcat.collection.journal import FAILURES, INTERACTIONS, JOURNAL, open_journal, read_journal
 from hcat.collection.paths import PathError, parse_path
 from hcat.collection.queries import Query, read_queries
 from hcat.collection.replies import ReplyError, read_reply
 from hcat.collection.run import collect, describe_first_request, identify
 from hcat.collection.sending import Sender
-from hcat.engine.http import Limits, is_plain_on_this_machine, keeps_secrets, read_retry_after
+from hcat.engine.http import is_plain_on_this_machine, keeps_secrets, read_retry_after
 from hcat.engine.redaction import REDACTED
 from hcat.landing.reading import read_entity
-from hcat.metrics.refusal import is_refusal
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 EXAMPLE = REPOSITORY / "examples" / "rag_service"
@@ -174,15 +173,6 @@ class Waits:
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The description
-
-
-def test_the_example_is_read(tmp_path: Path) -> None:
-    endpoint = read_endpoint(EXAMPLE / "endpoint.yml", {"RAG_SERVICE_TOKEN": SECRET})
-    assert (endpoint.application, endpoint.application_version) == ("harbourlight-example", "1.0")
-    assert endpoint.headers == {"Authorization": f"Bearer {SECRET}"}
-    assert endpoint.request.headers == {"Authorization": "Bearer ${RAG_SERVICE_TOKEN}"}
-    assert endpoint.limits == Limits(concurrency=8, timeout_seconds=10, attempts=6, backoff_seconds=0.5)
-    assert SECRET not in repr(endpoint)
 
 
 @pytest.mark.parametrize(
@@ -711,34 +701,6 @@ def test_secrets_are_in_no_file_log_or_message(
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Files
-
-
-def test_collected_files_land_without_a_complaint(tmp_path: Path, serve: Serve) -> None:
-    service = serve()
-    queries = [
-        Query("open", "What does the Skiff Debit Card cost?", {"language": "en", "customer_group": "retail"}),
-        Query("off", "Who won the football world championship in 1974?", {}),
-    ]
-    out = tmp_path / "out"
-    collected = collect(make_endpoint(tmp_path, url_of(service)), queries, out, samples=2)
-    assert collected.rows == {INTERACTIONS: 4, RETRIEVALS: 16, FAILURES: 0}
-    landed = {
-        entity: [row for batch in read_entity(entity, out) for row in batch.to_pylist()]
-        for entity in ("interactions", "retrievals", "queries", "chunks", "ratings")
-    }
-    assert [len(rows) for rows in landed.values()] == [4, 16, 0, 0, 0]
-    assert all(row["read_error"] is None and not row["is_file_problem"] for rows in landed.values() for row in rows)
-    first = landed["interactions"][2]
-    assert (first["query_id"], first["sample_index"], first["language"]) == ("open", "0", "en")
-    assert (first["application"], first["application_version"]) == ("harbourlight-example", "1.0")
-    assert first["run_id"] == "harbourlight-example_1.0"
-    assert first["interaction_id"] == identify("open", "harbourlight-example", "1.0", 0)
-    assert first["tags"] is None
-    refused = landed["interactions"][0]
-    assert json.loads(refused["tags"]) == {"refused_by_service": "true"}
-    assert is_refusal(refused["answer"])
-    ranks = [row["rank"] for row in landed["retrievals"] if row["interaction_id"] == first["interaction_id"]]
-    assert ranks == ["1", "2", "3", "4"]
 
 
 def test_a_second_run_sends_nothing_and_writes_the_same_bytes(tmp_path: Path, serve: Serve) -> None:

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 import pytest
 
-from hcat.engine import processes, relations
+from hcat.engine import relations
 from hcat.engine.processes import PROCESSES_VARIABLE, ProcessError, count_processes, map_in_processes
-from hcat.engine.relations import Lookup, map_batches, map_batches_with_lookup
-from hcat.metrics.batches import SPLIT_SCHEMA, SUPPORT_LISTS, SUPPORT_SCHEMA, SupportMeasure, split_passages
-from hcat.metrics.copying import COPIED_LISTS, COPIED_SCHEMA, measure_copies
+from hcat.engine.relations import map_batches
+from hcat.metrics.batches import SPLIT_SCHEMA, split_passages
 
 COUNT_ROWS = 60
 BATCH_ROWS = 7
@@ -70,21 +68,6 @@ def test_batches_give_the_same_rows_in_the_same_order(session: duckdb.DuckDBPyCo
     alone = map_batches(passages, split_passages, SPLIT_SCHEMA, BATCH_ROWS).read_all()
     shared = map_batches(passages, split_passages, SPLIT_SCHEMA, BATCH_ROWS, in_processes=True).read_all()
     assert alone.num_rows == 2 * COUNT_ROWS
-    assert shared.equals(alone)
-
-
-@pytest.mark.parametrize(
-    ("function", "lists", "schema", "budget_mebibytes"),
-    [(SupportMeasure(), SUPPORT_LISTS, SUPPORT_SCHEMA, 64), (measure_copies, COPIED_LISTS, COPIED_SCHEMA, 0)],
-)
-def test_a_lookup_gives_the_same_rows_in_the_same_order(
-    session: duckdb.DuckDBPyConnection, function: Any, lists: tuple[str, ...], schema: pa.Schema, budget_mebibytes: int
-) -> None:
-    texts = Lookup(session.table("texts"), "text_id", lists, budget_mebibytes)
-    work = session.sql("select * from work order by interaction_id")
-    alone = map_batches_with_lookup(session, work, texts, function, schema, BATCH_ROWS).read_all()
-    shared = map_batches_with_lookup(session, work, texts, function, schema, BATCH_ROWS, in_processes=True).read_all()
-    assert alone.num_rows >= COUNT_ROWS
     assert shared.equals(alone)
 
 
@@ -162,11 +145,6 @@ def call(function: Callable[[int], Any], numbers: Iterator[int], count: int = 2)
     return list(map_in_processes(function, ((number,) for number in numbers), count))
 
 
-def test_results_come_in_the_order_of_the_calls() -> None:
-    assert call(negate, iter(range(12))) == [-number for number in range(12)]
-    assert call(negate, iter(())) == []
-
-
 def test_a_process_keeps_its_function_and_the_caller_its_own() -> None:
     counter = Counter()
     assert call(counter, iter(range(5)), count=1) == [1, 2, 3, 4, 5]
@@ -233,10 +211,3 @@ def is_alive(number: int) -> bool:
         return Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
         return False
-
-
-def test_the_default_is_stated_where_machines_are_set() -> None:
-    operations = (Path(__file__).parents[3] / "docs" / "operations.md").read_text(encoding="utf-8")
-    row = next(line for line in operations.splitlines() if line.startswith(f"| {PROCESSES_VARIABLE} |"))
-    assert f"at most {processes.DEFAULT_MAXIMUM}" in row
-    assert f"{processes.ROWS_WORTH_PROCESSES:,}" in row

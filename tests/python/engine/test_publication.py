@@ -47,17 +47,6 @@ def read(path, query):
         return connection.sql(query).fetchall()
 
 
-def test_failed_build_renews_gates_and_keeps_the_scores(session, tmp_path):
-    build_passing(session, "first", 1, tmp_path)
-    # the second build fails its gates: dbt never reaches publish_passing
-    publish_candidate(session, marts_to_publish(session, "second", 2), str(tmp_path))
-    published = tmp_path / "published" / "hcat.duckdb"
-    candidate = tmp_path / "published" / "candidate" / "hcat.duckdb"
-    assert read(published, "select raw_score from fct_evaluations") == [(1,)]
-    assert read(published, "select run_id from dim_runs order by build_number") == [("before",), ("second",)]
-    assert read(candidate, "select raw_score from fct_evaluations") == [(2,)]
-
-
 def test_the_copies_say_what_tables_and_columns_mean(session, tmp_path):
     marts = marts_to_publish(session, "first", 1)
     session.execute("comment on table fct_evaluations is 'One row per interaction''s metric.'")
@@ -80,20 +69,6 @@ def test_the_copies_say_what_tables_and_columns_mean(session, tmp_path):
     assert read(tmp_path / "published" / "hcat.duckdb", said) == [("dim_runs", "run_id", "Invocation id.")]
 
 
-def test_drift_is_published_whatever_the_gates_say(session, tmp_path):
-    build_passing(session, "first", 1, tmp_path, "false")
-    publish_candidate(session, marts_to_publish(session, "second", 2, "true"), str(tmp_path))
-    published = tmp_path / "published" / "hcat.duckdb"
-    assert read(published, "select is_drifting, raw_score from fct_metric_drift, fct_evaluations") == [(True, 1)]
-    assert duckdb.read_parquet(str(tmp_path / "published" / "fct_metric_drift.parquet")).fetchall() == [(True,)]
-
-
-def test_a_first_build_that_fails_publishes_no_scores(session, tmp_path):
-    publish_candidate(session, marts_to_publish(session, "first", 1), str(tmp_path))
-    tables = read(tmp_path / "published" / "hcat.duckdb", "select table_name from information_schema.tables order by 1")
-    assert tables == [("dim_runs",), ("fct_threshold_gates",)]
-
-
 def test_a_table_whose_module_is_switched_off_leaves_the_copies(session, tmp_path):
     build_passing(session, "first", 1, tmp_path, "true")
     build_passing(session, "second", 2, tmp_path)
@@ -106,25 +81,6 @@ def test_a_table_whose_module_is_switched_off_leaves_the_copies(session, tmp_pat
 def build_passing(session, run, value, folder, is_drifting=None):
     marts = marts_to_publish(session, run, value, is_drifting)
     return publish_passing(publish_candidate(session, marts, str(folder)), str(folder))
-
-
-def test_a_reader_of_the_old_copy_is_not_disturbed(session, tmp_path):
-    build_passing(session, "first", 1, tmp_path)
-    with duckdb.connect(str(tmp_path / "published" / "hcat.duckdb"), read_only=True) as reader:
-        build_passing(session, "second", 2, tmp_path)
-        assert reader.sql("select raw_score from fct_evaluations").fetchall() == [(1,)]
-    assert read(tmp_path / "published" / "hcat.duckdb", "select raw_score from fct_evaluations") == [(2,)]
-    assert not list((tmp_path / "published").rglob(".*writing"))
-    # the published copy is the candidate, byte for byte
-    copies = [tmp_path / "published" / "hcat.duckdb", tmp_path / "published" / "candidate" / "hcat.duckdb"]
-    assert copies[0].read_bytes() == copies[1].read_bytes()
-
-
-def test_the_row_per_file_names_its_hash(session, tmp_path):
-    rows = build_passing(session, "first", 1, tmp_path).to_pylist()
-    assert [row["mart"] for row in rows] == ["dim_runs", "fct_evaluations", "fct_threshold_gates"]
-    assert all(len(row["sha256"]) == 64 for row in rows)
-    assert [row["count_rows"] for row in rows] == [2, 1, 1]
 
 
 def test_a_build_passes_in_the_ledger_of_a_copy_only_once_its_tables_are_there(session, tmp_path):

@@ -23,9 +23,7 @@ from hcat.engine.relations import (
     read_parts,
     select_pending,
     stream_pending,
-    write_parquet,
 )
-from hcat.engine.warehouse import write_database
 
 NUMBERS = pa.schema([("number", pa.int64())])
 
@@ -133,14 +131,6 @@ def test_one_row_is_one_row(session):
     assert read_one(session.sql("select 1 as a")) == {"a": 1}
     with pytest.raises(ValueError, match="one row, got 10000"):
         read_one(session.table("numbers"))
-
-
-def test_published_database_holds_every_file(session, tmp_path):
-    count = write_parquet(session.table("numbers"), tmp_path / "numbers.parquet")
-    assert count == 10_000
-    write_database({"numbers": tmp_path / "numbers.parquet"}, tmp_path / "copy.duckdb")
-    with duckdb.connect(str(tmp_path / "copy.duckdb"), read_only=True) as copy:
-        assert copy.sql("select count(*), sum(number) from numbers").fetchall() == [(10_000, 49_995_000)]
 
 
 @given(

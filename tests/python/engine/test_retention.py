@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.parquet as parquet
 import pytest
 
 from hcat.cli import main
@@ -116,62 +115,6 @@ def read(project: Path, sql: str, file: str = "hcat.duckdb") -> list[tuple[Any, 
 
 def read_column(project: Path, sql: str, file: str = "hcat.duckdb") -> list[Any]:
     return [row[0] for row in read(project, sql, file)]
-
-
-def test_rows_texts_and_copies_of_a_forgotten_interaction_go_and_nothing_else(project: Path) -> None:
-    said = dict(forget_interactions(project, project / "ids.txt", "ticket 7"))
-    assert said["deleted"].startswith("interactions 2, evaluations 2, texts 3, queries 0 (")
-    assert said["not hcat's"] == "main.notes: rows 1, delete them there"
-    columns = "interaction_id, query_id, answer, record_hash, read_error, unread_record, is_cleaned"
-    blank = (None, None, None, None, "deleted on request", None, False)
-    landed = read(project, f"select {columns} from landed_records where entity = 'interactions' order by record_id")
-    # an unreadable record that names the id goes too
-    assert [row == blank for row in landed] == [True, True, False, False, False, False, True]
-    assert read_column(project, "select record_id from base_interactions order by 1") == ["r2", "r3", "r4", "r5"]
-    documents = (
-        "select record_id, read_error, unread_record, text from landed_records where entity = 'documents' order by 1"
-    )
-    assert read(project, documents) == [("d0", None, None, "Fees"), ("d1", "deleted on request", None, None)]
-    assert read_column(project, "select record_id from base_documents") == ["d0"]
-    left = ["i2", "i3", "i4", "i5"]
-    for table in ("staged", "fct_interactions", "fct_evaluations"):
-        # the last turn was scored on what goes: the next build scores it again
-        expected = left if table == "staged" else ["i2", "i4", "i5"]
-        assert read_column(project, f"select interaction_id from {table} order by 1") == expected
-    texts = "select passage_text from int_interaction_passages order by 1"
-    assert read_column(project, texts) == ["Answer 2", "Answer 4", "Answer 5"]
-    sentences = "select sentence_text from int_passages_split order by 1"
-    # a whole text of a record that stays is kept
-    assert read_column(project, sentences) == ["Answer 2", "Answer 3", "Answer 4", "Answer 5"]
-    assert read(project, "select count(*) from int_texts_embedded") == [(4,)]
-    assert read(project, "select count(*) from int_interaction_cells") == [(0,)]
-    assert read_column(project, "select cluster_id from int_clusters_seen order by 1") == [f"c{name}" for name in left]
-    assert read_column(project, "from all_answers order by 1") == ["Answer 2", "Answer 4", "Answer 5"]
-    # q0 is asked by both, but q2 is made of it and stays
-    assert read_column(project, "select query_id from landed_records where entity = 'queries' order by 1") == [
-        "q0",
-        "q1",
-        "q2",
-    ]
-    comment = "select comment from duckdb_tables() where table_name = 'fct_interactions'"
-    for file in ("hcat.duckdb", "published/candidate/hcat.duckdb"):
-        assert read_column(project, comment, file) == ["One row per interaction."]
-        assert read_column(project, "select interaction_id from fct_interactions order by 1", file) == [
-            "i2",
-            "i4",
-            "i5",
-        ]
-    table = parquet.read_table(project / "warehouse" / "published" / "candidate" / "fct_interactions.parquet")
-    assert table["interaction_id"].to_pylist() == ["i2", "i4", "i5"]
-    assert not (project / "warehouse" / "slices").exists()
-    assert read_column(
-        project, "select hashed_id from hcat_deletions where id_kind = 'interaction' order by 1"
-    ) == sorted(map(hash_id, ("i0", "i1")))
-    log = "select deletion_number, command, reason, count_ids, finished_at is not null from hcat_deletion_log"
-    assert read(project, log) == [(1, "forget", "ticket 7", 2, True)]
-    assert (
-        dict(forget_interactions(project, project / "ids.txt"))["deleted"] == "nothing: all 2 ids were deleted before"
-    )
 
 
 def test_the_secret_is_in_no_file(project: Path) -> None:
@@ -282,13 +225,6 @@ def test_spans_go_with_the_interaction_that_they_give(project: Path) -> None:
     assert spans == [(None, True), (None, True), ("t8", False), ("t8", False)]
     assert read_column(project, "select distinct trace_id from base_folded_traces") == ["t8"]
     assert read_column(project, "select hashed_id from hcat_deletions where id_kind = 'trace'") == [hash_id("t7")]
-
-
-def test_a_dry_run_changes_nothing(project: Path) -> None:
-    before = (project / "warehouse" / "hcat.duckdb").read_bytes()
-    said = dict(forget_interactions(project, project / "ids.txt", is_dry_run=True))
-    assert said["records"] == "documents 1, interactions 3"
-    assert (project / "warehouse" / "hcat.duckdb").read_bytes() == before
 
 
 @pytest.mark.parametrize("step", ["_fill", "replace"])

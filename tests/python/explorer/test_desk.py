@@ -43,16 +43,6 @@ def test_a_desk_holds_what_raters_need_and_nothing_that_steers_them(warehouse: P
     assert set(REQUIRED) | set(DESK_COLUMNS) <= set(COLUMNS) == set(data["columns"])
 
 
-def test_the_same_round_is_the_same_page(warehouse: Path, tmp_path: Path) -> None:
-    one = write_desk(warehouse, None, tmp_path / "one.html", raters=("anna", "ben"), second_pass=0.5)
-    two = write_desk(warehouse, "round_1", tmp_path / "two.html", raters=("ben", "anna"), second_pass=0.5)
-    assert one.path.read_bytes() == two.path.read_bytes()
-    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute("update rating_scales set guideline_version = '2.0' where criterion = 'relevance'")
-    # stored answers belong to a guideline
-    assert read_block(write_desk(warehouse).path)["key"] != read_block(one.path)["key"]
-
-
 def test_private_data_is_masked_and_places_lead_back(tmp_path: Path) -> None:
     answer = INTERACTIONS["plain"][2]
     warehouse = make_desk_warehouse(tmp_path, {answer: [(0, 1, "[number]")]})
@@ -82,24 +72,6 @@ def test_masks_hide_their_places_and_leave_the_rest(text: str, cuts: list[tuple[
         back = back[:shown_start] + text[start:end] + back[shown_end:]
     assert back == text
     assert len(places) == len(spans)
-
-
-def test_a_round_is_dealt_among_raters(warehouse: Path) -> None:
-    desk = write_desk(warehouse, raters=("anna", "ben"), overlap=0.5, second_pass=0.34)
-    assert desk.assigned == {"anna": (3, 1), "ben": (3, 1)}
-    data = read_block(desk.path)
-    anna, ben = ({"first": set(each["first"]), "second": set(each["second"])} for each in data["raters"])
-    assert anna["first"] | ben["first"] == set(range(4))
-    assert len(anna["first"] & ben["first"]) == 2
-    assert anna["second"] < anna["first"]
-    # the page of one rater holds only what that rater reads
-    alone = write_desk(warehouse, rater="anna", raters=("anna", "ben"), overlap=0.5)
-    own = read_block(alone.path)
-    assert ([each["name"] for each in own["raters"]], len(own["items"])) == (["anna"], 3)
-    assert {each["review_id"] for each in own["items"]} == {data["items"][each]["review_id"] for each in anna["first"]}
-    # without names, everybody reads the whole round
-    assert read_block(write_desk(warehouse).path)["raters"] == [{"name": "", "first": [0, 1, 2, 3], "second": []}]
-    assert write_desk(warehouse, rater="cleo").assigned == {"cleo": (4, 0)}
 
 
 def test_answers_that_left_the_logs_are_left_out(warehouse: Path) -> None:

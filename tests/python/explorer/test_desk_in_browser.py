@@ -42,53 +42,6 @@ def visit(browser: Any, path: Path, **settings: Any) -> Visit:
     return Visit(browser.new_context(**settings).new_page(), path)
 
 
-def test_a_round_is_rated_with_the_keyboard_and_comes_back(browser: Any, desk: Path, tmp_path: Path) -> None:
-    seen = visit(browser, write_desk(desk, second_pass=0.2).path)
-    seen.begin("  anna   b. ")
-    assert "Answer 1 of 6" in seen.read("article h2")
-    # rated, undone and rated again; the second sentence is the reason; what a spreadsheet would run is written as text
-    seen.press("0", "u", "2", "ArrowUp", "m", "ArrowRight", "Enter", "n", '=1+1, said \ud800 "x"', "Escape")
-    seen.press("ArrowDown", "1", "Enter")
-    assert "Answer 2 of 6" in seen.read("article h2")
-    seen.press("s")
-    assert "1 skipped" in seen.read("header")
-    seen.press("c", "c", "Enter")
-    # a look that lacks a rating is not left by Enter, and says what it lacks
-    seen.press("2", "Enter")
-    assert "Still to rate here: Relevance" in seen.read(".message")
-    assert "Answer 4 of 6" in seen.read("article h2")
-    seen.press("2", "Enter", "1", "1", "Enter")
-    assert "estimate" in seen.read("header")
-    # the second look at one of the five, and then the one that was skipped
-    seen.press("0", "0", "Enter")
-    assert "skipped before" in seen.read("article h2")
-    seen.press("2", "2", "Enter")
-    assert "All answers are rated" in seen.read("main")
-    sheet = seen.save(tmp_path)
-    assert sheet.name == "ratings_round_1_anna_b..csv"
-    assert (seen.complaints, seen.requests) == ([], [])
-
-    rows = read(sheet)
-    assert len(rows) == 12
-    assert rows[0]["comment"].startswith("'=1+1, said ")
-    raw_logs = tmp_path / "raw"
-    raw_logs.mkdir()
-    imported = import_labels(sheet, desk, raw_logs, rater_kind="person")
-    assert (imported.count_new, imported.count_cannot_judge, imported.problems) == (12, 2, ())
-    assert imported.raters == ("anna b.",)
-    records = landed(raw_logs)
-    (reasoned,) = (record for record in records if "reason_start" in record)
-    answer = PLAIN[reasoned["interaction_id"]][2]
-    # in characters of the logged answer, not of the masked one, and an emoji is one of them
-    assert answer[reasoned["reason_start"] : reasoned["reason_end"]] == "Call Ann 👍 now."
-    assert reasoned["comment"] == '=1+1, said � "x"'
-    assert (reasoned["scale_point"], reasoned["criterion"]) == (2, "faithfulness")
-    assert sorted(record["rating_pass"] for record in records) == [1] * 10 + [2] * 2
-    assert {record["scale_point"] for record in records if record["rating_pass"] == 2} == {0}
-    # once more: nothing
-    assert import_labels(sheet, desk, raw_logs, rater_kind="person").count_known == 12
-
-
 def test_selected_words_are_the_reason_in_characters_of_the_log(browser: Any, desk: Path, tmp_path: Path) -> None:
     seen = visit(browser, write_desk(desk).path)
     seen.begin()

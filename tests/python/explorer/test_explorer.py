@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import io
 import json
 import re
-import shutil
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build
-from test_report import insert
 
 from benchmarks.explorer import COUNT_CHUNKS, MAIN_METRIC
 from hcat.engine.warehouse import WarehouseError, open_warehouse
@@ -151,11 +148,6 @@ def test_raters_are_numbers(build: Path, text: str) -> None:
     assert [detail for detail in details if '"rater_kind":"person","rater":1' in detail]
 
 
-def test_the_same_build_gives_the_same_bytes(build: Path, text: str) -> None:
-    with open_warehouse(build) as source:
-        assert render_explorer(source) == text
-
-
 def test_hostile_texts_end_no_element_and_hold_no_control_character(hostile_explorer: Path) -> None:
     page = hostile_explorer.read_text("utf-8")
     # the blocks, the interface, and nothing of the logs
@@ -182,16 +174,6 @@ def test_evidence_is_found_whatever_blanks_stand_between_words() -> None:
         "places": [[1, 0, 4], [2, 6, 10]]
     }
     assert tables.find_evidence("", 1, {1: "text"}) is None
-
-
-def test_a_sample_weighs_what_it_stands_for() -> None:
-    lots = [hashlib.md5(str(number).encode()).hexdigest() for number in range(1000)]
-    positions, drawn = tables.choose_rows(lots, 100, 80)
-    assert positions[:80].tolist() == list(range(80))
-    assert drawn.sum() == 20
-    assert sorted(positions.tolist()) == positions.tolist()
-    # the draw is by lot: the smallest hashes among those that are not the worst
-    assert {lots[position] for position in positions[80:]} == set(sorted(lots[80:])[:20])
 
 
 def test_a_build_without_scores_is_said(build: Path, tmp_path: Path) -> None:
@@ -267,26 +249,3 @@ OPTIONAL = (
     "application", "application_version", "language", "customer_group", "query_type", "difficulty", "answer_type",
     "variant_type", "conversation_key", "turn_index", "query_text", "reference_answer", "tags", "asked_at",
 )  # fmt: skip
-
-
-@pytest.mark.parametrize("missing", [("application",), ("query_text",), OPTIONAL], ids=["application", "query", "all"])
-def test_the_page_is_written_where_interactions_lack_what_is_optional(
-    hostile_build: Path, tmp_path: Path, missing: tuple[str, ...]
-) -> None:
-    shutil.copy(hostile_build / "hcat.duckdb", tmp_path)
-    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        changes = ", ".join(f"{name} = null" for name in missing)
-        connection.execute(f"update fct_interactions set {changes} where interaction_id < 'call_000030'")
-    with open_warehouse(tmp_path) as source:
-        page = render_explorer(source)
-    assert len(read_block(page, "rows")) == len(read_block(page, "texts")) == 60
-
-
-def test_interactions_without_a_time_belong_to_no_week(build: Path, text: str, tmp_path: Path) -> None:
-    shutil.copy(build / "hcat.duckdb", tmp_path)
-    with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        undated = {"metric_name": MAIN_METRIC, "dimension": "all", "segment": "all", "week_status": "no_timestamp"}
-        insert(connection, "fct_metric_weeks", [{**undated, "count_scored": 3}])
-    with open_warehouse(tmp_path) as source:
-        weeks = read_block(render_explorer(source), "weeks")
-    assert weeks["week"] == read_block(text, "weeks")["week"]

@@ -111,24 +111,6 @@ def test_every_screen_is_drawn_without_a_complaint_and_without_a_request(
         assert page.locator(f"nav a[aria-current=page][href='#/{screen}']").count() == 1
 
 
-def test_the_overview_says_what_the_report_says(visit: Callable[..., Visitor], explorer: Path) -> None:
-    page = visit(explorer).open("#/overview")
-    assert page.locator("h1").inner_text() == "Published"
-    text = page.locator("main").inner_text()
-    assert "1 of 2 gates does not pass: 1 fails. They are of severity warn, so the build ends without an error." in text
-    assert "No release was decided" in text
-
-
-def test_an_unknown_screen_and_an_unknown_interaction_are_said(visit: Callable[..., Visitor], explorer: Path) -> None:
-    visitor = visit(explorer)
-    # names that every object has are as unknown as others
-    for screen in ("nowhere", "__proto__", "constructor", "toString"):
-        page = visitor.open(f"#/{screen}", "h1")
-        assert page.locator("h1").inner_text() == f"There is no screen {screen}."
-        assert page.title() == "hcat explorer"
-    assert "does not hold" in visitor.open("#/interaction/call_none", "h1").locator("h1").inner_text()
-
-
 # Filters
 
 
@@ -264,18 +246,6 @@ def test_a_click_changes_the_link_and_the_link_shows_the_same(visit: Callable[..
     assert other.page.locator("input[data-facet='d.topic'][data-value='fees']").is_checked()
 
 
-def test_a_cell_of_the_map_leads_to_its_interactions(
-    visit: Callable[..., Visitor], build: Path, explorer: Path
-) -> None:
-    visitor = visit(explorer)
-    page = visitor.open("#/map?pair=topic~system")
-    page.get_by_role("button", name="").filter(has_text="%").first.click()
-    page.wait_for_selector(".item")
-    topic, system = sorted(query(build, "select distinct topic, system from fct_interactions"))[0]
-    # those that fail, and no others
-    assert visitor.count() == count_in_sql(build, [("d.topic", topic), ("d.system", system), ("verdict", "failing")])
-
-
 def test_the_list_and_an_interaction_are_read_with_keys_alone(visit: Callable[..., Visitor], explorer: Path) -> None:
     page = visit(explorer).open("#/interactions?d.topic=fees")
     page.keyboard.press("ArrowDown")
@@ -343,20 +313,6 @@ def test_an_interaction_shows_what_the_build_knows_of_it(
     # the other version answers beside it
     assert page.locator(".pair article").count() == 2
     assert page.locator(".pair mark.only").count() > 0
-
-
-def test_an_interaction_is_copied_as_json(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
-    visitor = visit(explorer, permissions=["clipboard-read", "clipboard-write"])
-    page = visitor.open("#/interaction/call_000011")
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }")
-    page.get_by_role("button", name="Copy as JSON").click()
-    page.wait_for_function("() => window.copied")
-    copied = json.loads(page.evaluate("window.copied"))
-    known = query(build, "select query_text, answer from fct_interactions where interaction_id = 'call_000011'")[0]
-    assert (copied["query"], copied["answer"]) == known
-    assert [context["rank"] for context in copied["contexts"] if context["rank"] is not None] == [1, 2, 3, 4]
-    assert copied["sentences"][0]["text"] == known[1].partition(".")[0] + "."
-    assert copied["metrics"][MAIN_METRIC]["status"] == "scored"
 
 
 def test_versions_pair_queries_and_put_those_that_now_fail_first(visit: Callable[..., Visitor], explorer: Path) -> None:
@@ -453,13 +409,6 @@ def test_rows_are_exported_and_no_cell_is_a_formula(
     numbers = {MAIN_METRIC, "weight"}
     cells = [value for row in rows for name, value in row.items() if name not in numbers]
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "@", "\t")]
-
-
-def test_an_interaction_is_printed_on_one_page(visit: Callable[..., Visitor], explorer: Path) -> None:
-    page = visit(explorer).open("#/interaction/call_000011")
-    page.wait_for_selector(".pair")
-    printed = page.pdf(format="A4")
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
 
 
 # Hostile texts, masks, what was left out

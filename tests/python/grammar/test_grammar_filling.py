@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 from grammar_materials import schema_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hcat.grammar import filling
 from hcat.grammar.filling import (
     ANSWER_STATUSES,
     check_answer,
-    query_group_id,
     select_combinations,
     write_value,
 )
@@ -67,29 +64,6 @@ def test_the_whole_product_is_taken_when_the_cap_allows_it() -> None:
     assert set(found.rows) == {(iban, number) for iban in "ab" for number in (1, 2, 3)}
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.text(max_size=5), min_size=1, max_size=12),
-    st.lists(st.integers(-50, 50), min_size=1, max_size=12),
-    st.integers(1, 30),
-    st.integers(0, 3),
-    st.randoms(use_true_random=False),
-)
-def test_the_choice_depends_on_values_seed_and_cap_alone(
-    ibans: list[str], numbers: list[int], cap: int, seed: int, shuffler: Any
-) -> None:
-    found = select_combinations(PAIR, {IBAN: ibans, NUMBER: numbers}, cap, seed)
-    shuffled: dict[Placeholder, list[Any]] = {
-        IBAN: shuffler.sample(ibans, len(ibans)),
-        NUMBER: shuffler.sample(numbers, len(numbers)),
-    }
-    assert select_combinations(PAIR, shuffled, cap, seed) == found
-    assert found.count_possible == len(set(ibans)) * len(set(numbers))
-    assert len(found.rows) == len(set(found.rows)) == min(cap, found.count_possible)
-    # a smaller cap is the beginning of a larger one
-    assert select_combinations(PAIR, shuffled, cap + 5, seed).rows[: len(found.rows)] == found.rows
-
-
 def test_every_combination_is_equally_likely_over_seeds() -> None:
     values: dict[Placeholder, list[Any]] = {IBAN: ["a", "b", "c"], NUMBER: [1, 2]}
     drawn = Counter(row for seed in range(600) for row in select_combinations(PAIR, values, 2, seed).rows)
@@ -110,15 +84,6 @@ def test_a_huge_product_is_not_counted_out(monkeypatch: pytest.MonkeyPatch) -> N
     # the short list stays whole, the long one fills the room: 5 x 20
     assert len(whole) == 100
     assert len({number for _, number in whole}) == 5
-
-
-def test_the_same_sql_query_is_the_same_group() -> None:
-    assert query_group_id(BALANCE, ["7"]) != query_group_id(BALANCE, [7])
-    assert query_group_id(BALANCE, [7]) == query_group_id(BALANCE, [Decimal("7.00")]) == query_group_id(BALANCE, [7.0])
-    other = read_sql_template('SELECT x."balance" FROM accounts x WHERE x.iban = [Accounts.IBAN];', BANK)
-    assert query_group_id(BALANCE, ["a"]) == query_group_id(other, ["a"])
-    assert query_group_id(BALANCE, ["a"]) != query_group_id(BALANCE, ["b"])
-    assert query_group_id(PAIR, ["a", "b"]) != query_group_id(PAIR, ["b", "a"])
 
 
 @pytest.mark.parametrize(

@@ -37,11 +37,6 @@ def test_the_schema_holds_names_and_counts_alone(bank: duckdb.DuckDBPyConnection
     }
 
 
-def test_a_foreign_key_to_a_table_that_is_not_read_is_left_out(bank: duckdb.DuckDBPyConnection) -> None:
-    found = describe_constraints(bank, [("main", "loans")]).to_pylist()
-    assert {row["constraint_type"] for row in found} == {"PRIMARY KEY", "UNIQUE"}
-
-
 def test_people_declare_constraints_and_descriptions_of_tables_that_are_read(bank: duckdb.DuckDBPyConnection) -> None:
     names = [("main", "loans")]
     known = describe_constraints(bank, names)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 import pytest
-from grammar_materials import NAMES, SETTINGS, edits, gather, statuses, text_edits
+from grammar_materials import SETTINGS, edits, gather
 
-from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.engine.relations import select_runner
 from hcat.grammar.materials import Materials
-from hcat.grammar.materials import gather as gather_materials
 from hcat.grammar.queries import (
     FILLING_SCHEMA,
     QUERY_SCHEMA,
@@ -24,8 +20,7 @@ from hcat.grammar.queries import (
     write_literal,
     write_statement,
 )
-from hcat.grammar.templates import templates_table, texts_table
-from hcat.grammar.text_templates import STYLES
+from hcat.grammar.templates import templates_table
 
 
 def answer(bank: duckdb.DuckDBPyConnection, materials: Materials, **settings: Any) -> pa.Table:
@@ -94,73 +89,6 @@ def test_texts_and_statements_are_filled_with_the_same_values(bank: duckdb.DuckD
         "loan 5002 on ZZ13: purpose?",
         "Why was, on ZZ13, loan 5002 taken?",
     }
-
-
-def test_the_bank_from_schema_to_answers(bank: duckdb.DuckDBPyConnection) -> None:
-    # M templates x N texts x Q fillings (equation 3), and twice the same
-    wanted = {"maximum_templates": 1_000, "maximum_fillings": 3}
-    materials = gather(bank, settings=wanted)
-
-    def build() -> tuple[pa.Table, pa.Table]:
-        fillings = answer(bank, materials, **wanted)
-        batches = fill_queries(fillings, texts_table(materials))
-        return fillings, pa.Table.from_batches(list(batches), schema=QUERY_SCHEMA)
-
-    assert build() == build()
-    fillings, queries = (table.to_pylist() for table in build())
-    templates = statuses(materials, template_status="accepted")
-    assert {row["sql_template_id"] for row in fillings} == {sql_template_id for sql_template_id, _ in templates}
-    assert len(templates) == 23
-    counts = Counter(row["sql_template_id"] for row in fillings)
-    assert {(row["count_fillings_possible"], counts[row["sql_template_id"]]) for row in fillings} == {
-        (2, 2),
-        (3, 3),
-        (5, 3),
-    }
-    # one customer has no date of birth: that is no answer to test against, and nothing else goes wrong
-    by_status = Counter(row["answer_status"] for row in fillings)
-    assert set(by_status) == {"single_answer", "null_answer"}
-    assert by_status["single_answer"] > 0.9 * len(fillings)
-    # every group has as many texts of each style
-    styles = Counter(
-        (row["query_group"], style) for row in queries for style in set(json.loads(row["tags"]).values()) & set(STYLES)
-    )
-    assert set(styles.values()) == {SETTINGS["texts_per_style"]}
-    assert len(styles) == len(STYLES) * by_status["single_answer"]
-    assert len({row["query_id"] for row in queries}) == len({row["query_text"] for row in queries}) == len(queries)
-    assert {json.loads(row["tags"]).get("template") for row in queries} == {row["sql_template_id"] for row in fillings}
-    assert not any("[" in row["query_text"] for row in queries)
-    # what makes a group is what makes its SQL query
-    made = {(row["query_group"], row["sql_text"]) for row in fillings}
-    assert len(made) == len(fillings) == len({group for group, _ in made}) == len({sql for _, sql in made})
-
-
-def test_a_table_without_rows_has_no_fillings(bank: duckdb.DuckDBPyConnection) -> None:
-    own = edits(("purpose", "SELECT purpose FROM loans WHERE loan_number = '[loans.loan_number]'", True))
-    materials = gather(bank, own)
-    assert "purpose" in answer(bank, materials)["sql_template_id"].to_pylist()
-    bank.execute("delete from loans")
-    assert "purpose" not in answer(bank, materials)["sql_template_id"].to_pylist()
-
-
-def test_the_cap_is_seeded_and_rows_come_in_any_order(bank: duckdb.DuckDBPyConnection) -> None:
-    materials = gather(bank)
-    one = answer(bank, materials, maximum_fillings=2)
-    assert answer(bank, materials, maximum_fillings=2, random_seed=8) != one
-    assert set(Counter(one["sql_template_id"].to_pylist()).values()) <= {1, 2}
-    # the same rows the other way round, in tables without keys of their own
-    bank.execute("create schema backwards")
-    for _, name in NAMES:
-        bank.execute(f"create table backwards.{name} as select * from main.{name} order by 1 desc")
-    columns = describe_columns(bank, [("backwards", name) for _, name in reversed(NAMES)])
-    backwards = gather_materials(
-        SETTINGS,
-        columns,
-        describe_constraints(bank, NAMES),
-        edits(),
-        text_edits(),
-    )
-    assert answer(bank, backwards, maximum_fillings=2).drop(["sql_text"]) == one.drop(["sql_text"])
 
 
 def test_literals_and_statements() -> None:

@@ -5,23 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from grammar_materials import column_rows, constraint_rows, schema_of
+from grammar_materials import column_rows, constraint_rows
 
-from hcat.grammar.schema import ForeignKey, SchemaError, column_kind, read_schema
-
-
-def test_the_bank_is_read_with_its_keys_foreign_keys_and_counts() -> None:
-    schema = schema_of()
-    assert [table.name for table in schema.tables] == ["accounts", "branches", "customers", "loans"]
-    accounts = schema.table("ACCOUNTS")
-    assert accounts is not None
-    assert accounts.keys == (frozenset({"account_id"}), frozenset({"iban"}))
-    assert accounts.count_rows == 3
-    balance = accounts.column("Balance")
-    assert balance is not None
-    assert (balance.kind, balance.count_distinct) == ("number", 3)
-    assert ForeignKey("loans", ("account_id",), "accounts", ("account_id",)) in schema.foreign_keys
-    assert len(schema.foreign_keys) == 3
+from hcat.grammar.schema import SchemaError, column_kind, read_schema
 
 
 @pytest.mark.parametrize(

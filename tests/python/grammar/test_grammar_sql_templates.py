@@ -134,11 +134,6 @@ def test_criteria_on_the_meaning(text: str, criterion: str, reason: str) -> None
     assert reason in reasons[criterion]
 
 
-def test_a_value_that_a_template_holds_is_not_repeated_in_the_reason() -> None:
-    report = check_sql_template("SELECT balance FROM accounts WHERE iban = 'SECRET-77'", BANK)
-    assert all("SECRET" not in check.reason for check in report.checks)
-
-
 def test_a_joined_column_that_equals_the_given_one_is_given_too() -> None:
     schema = schema_of(
         "create table currencies (code varchar unique, country varchar);"

@@ -308,53 +308,6 @@ def test_an_undecided_judge_gives_no_number(serve: Callable[[Reply], Server]) ->
     assert verdicts["correctness_llm"]["verdict_score"] is None
 
 
-def test_nonsense_is_asked_for_again_and_then_a_status(serve: Callable[[Reply], Server]) -> None:
-    server = serve(lambda _: "Score: 10. I am the judge.")
-    calls, verdicts = judge(EVERYTHING, settings(server, repairs=1))
-    assert {row["verdict_status"] for row in verdicts.values()} == {"failed"}
-    assert all(row["verdict_score"] is None and "invalid_reply" in row["detail"] for row in verdicts.values())
-    assert [call["call_round"] for call in calls] == [0, 1] * len(EVERYTHING)
-
-
-def test_budget_and_broken_endpoints_are_statuses(serve: Callable[[Reply], Server]) -> None:
-    _, verdicts = judge(EVERYTHING, settings(serve(well), maximum_calls=3))
-    details = {task: row["detail"] for task, row in verdicts.items() if row["verdict_status"] == "failed"}
-    assert len(details) == 6
-    assert all("budget_exhausted" in detail for detail in details.values())
-    _, verdicts = judge(EVERYTHING, settings(serve(lambda _: 500), attempts=1, stop_after_failures=2))
-    assert {row["verdict_score"] for row in verdicts.values()} == {None}
-    assert sum("stopped" in row["detail"] for row in verdicts.values()) == 6
-
-
-def test_nothing_is_asked_twice(serve: Callable[[Reply], Server]) -> None:
-    server = serve(well)
-    first, verdicts = judge([*EVERYTHING, *EVERYTHING], settings(server))
-    asked = len(server.requests)
-    kept = tuple((call["prompt_hash"], call["answer"]) for call in first)
-    second, again = judge(EVERYTHING, settings(server), kept)
-    assert len(server.requests) == asked == 11
-    assert again == verdicts
-    assert all(call["was_kept"] and call["prompt_tokens"] == 0 for call in second)
-
-
-def test_what_a_call_cost_is_not_forgotten_when_a_later_one_is_tried_again(serve: Callable[[Reply], Server]) -> None:
-    # the budget ends between the two questions of faithfulness
-    first, _ = judge([EVERYTHING[0]], settings(serve(well), maximum_calls=1))
-    assert [(row["step"], row["call_status"]) for row in first] == [
-        ("statements", "answered"),
-        ("verdicts", "budget_exhausted"),
-    ]
-    kept = [(row["prompt_hash"], row["answer"]) for row in first]
-    written = [(row["call_id"], row["call_status"]) for row in first]
-    table = pa.Table.from_pylist([EVERYTHING[0]])
-    batches = list(judge_pending(table, settings(serve(well)), kept, written))
-    again = pa.Table.from_batches(batches, schema=JUDGE_CALLS_SCHEMA).to_pylist()
-    # the first row, which says what it cost, stays as it is; the second one is replaced under its id
-    assert [(row["call_id"], row["call_status"]) for row in again] == [(first[1]["call_id"], "answered")]
-    ledger = pa.Table.from_pylist([first[0], *again], schema=JUDGE_CALLS_SCHEMA)
-    assert read_verdicts(table, ledger, embed).to_pylist()[0]["verdict_score"] == 0.5
-
-
 def test_an_answer_that_instructs_the_judge_is_read_as_data(
     serve: Callable[[Reply], Server], monkeypatch: pytest.MonkeyPatch
 ) -> None:

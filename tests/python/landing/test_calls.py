@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hcat.engine.keys import hash_text
 from hcat.landing.calls import ENTITIES_OF_CALLS, expand_call, unread_content
@@ -21,21 +19,6 @@ CALL = {
     "answer": "It is 5.",
     "contexts": ["The fee is 5.", {"text": "The rate is 2.", "chunk_id": "c2", "score": 0.25}],
 }
-
-
-def test_a_call_gives_an_interaction() -> None:
-    more = {"tags": {"topic": "fees"}, "language": "en", "timestamp": "2026-05-01", "unknown": 1}
-    (interaction,) = expand_call(CALL | more, "interactions")
-    query_id = "query_" + hash_text("what is the fee?")[:16]
-    assert interaction == {
-        "interaction_id": "i1",
-        "query_id": query_id,
-        "query_text": "What is the fee?",
-        "answer": "It is 5.",
-        "tags": {"topic": "fees"},
-        "language": "en",
-        "asked_at": "2026-05-01",
-    }
 
 
 def test_a_null_does_not_hide_another_name_of_the_same_thing() -> None:
@@ -382,13 +365,6 @@ def test_a_query_beside_a_conversation_without_an_answer_belongs_to_its_turn() -
     assert [(row["query_text"], row.get("answer")) for row in rows] == [("Hi.", "Hello."), (QUERY, None)]
 
 
-def test_an_answer_in_json_stays_the_text_that_the_user_saw() -> None:
-    text = '{"answer": "The fee is 5", "sources": [1, 2]}'
-    for name in ("answer", "response", "output"):
-        (interaction,) = expand({"query": "[1]", name: text}, "interactions")
-        assert (interaction["query_text"], interaction["answer"]) == ("[1]", text)
-
-
 def test_samples_are_interactions_of_one_query() -> None:
     call = {"id": "i1", "user_input": "What?", "response": "b", "multi_responses": ["a", "b"], "contexts": ["x"]}
     rows = expand(call | {"reference": "r", "reference_context_ids": ["c1"]}, "interactions")
@@ -511,16 +487,6 @@ def test_equal_calls_without_ids_stay_two_and_a_file_that_is_sent_again_changes_
     first = next(row for row in land(tmp_path) if row["source_file"] == "calls.jsonl")
     # staging counts the second copy as repeated: its content is the same
     assert again[0]["record_hash"] == first["record_hash"]
-
-
-@given(st.lists(st.sampled_from(["a", "b", "c"]), max_size=8))
-def test_ids_are_distinct_whatever_is_equal(answers: list[str]) -> None:
-    import tempfile
-
-    with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder) / "calls.jsonl", [{"query": "What?", "answer": answer} for answer in answers])
-        identifiers = [row["interaction_id"] for row in land(Path(folder))] if answers else []
-    assert len(set(identifiers)) == len(answers)
 
 
 def test_a_file_without_queries_fails_with_its_keys(tmp_path: Path) -> None:

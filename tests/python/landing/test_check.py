@@ -278,15 +278,6 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
         assert message.count("\n") == 1
 
 
-def test_a_field_that_cannot_be_read_is_said_and_its_record_is_kept(tmp_path: Path) -> None:
-    contexts = [{"text": "The fee is 5.", "score": "N/A"}]
-    call = {"id": "c", "query": "What is the fee?", "answer": "It is 5.", "contexts": contexts}
-    write(tmp_path / "calls.jsonl", call)
-    lines = check_logs(tmp_path, REPOSITORY).lines
-    assert ("  field", "1: retrieval_score is not a finite number (kept in part)") in lines
-    assert ("retrievals", "1 of 1 records can be used") in lines
-
-
 @pytest.mark.parametrize("zone", ["America/New_York", "EST", "Europe/Berlin"])
 def test_a_zone_that_one_record_names_shifts_no_other(tmp_path: Path, zone: str) -> None:
     texts = [f"2026-05-04 09:12:00 {zone}", "2026-05-04T00:30:00", "2026-05-04", "2026-05-04 09:00"]

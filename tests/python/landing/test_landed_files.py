@@ -23,8 +23,6 @@ from hcat.landing.reading import RECORDS, land, read_entity, read_folder
 from hcat.landing.shapes import find_files, find_unread_files
 
 any_folder = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-# what a log can hold in a field: everything that UTF-8 can
-field_texts = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
 def land_all(folder: Path, entity: str = "interactions") -> list[dict[str, Any]]:
@@ -41,16 +39,6 @@ def only_problem(rows: list[dict[str, Any]]) -> str:
     assert row["is_file_problem"]
     assert "\n" not in row["read_error"]
     return str(row["read_error"])
-
-
-@pytest.mark.parametrize("entity", ENTITIES)
-def test_rows_have_the_landed_schema(tmp_path: Path, entity: str) -> None:
-    write_lines(tmp_path / f"{entity}.jsonl", dict.fromkeys(ENTITIES[entity].columns, "1"))
-    (batch,) = read_entity(entity, tmp_path)
-    assert batch.schema == RECORDS
-    (row,) = batch.to_pylist()
-    assert [row[name] for name in ENTITIES[entity].columns] == ["1"] * len(ENTITIES[entity].columns)
-    assert (row["source_file"], row["source_row"], row["read_error"]) == (f"{entity}.jsonl", 1, None)
 
 
 def test_files_are_found_by_name_part_and_folder(tmp_path: Path) -> None:
@@ -297,23 +285,6 @@ def test_a_file_in_place_of_the_folder_is_a_problem(tmp_path: Path) -> None:
     assert only_problem(land_all(path)).startswith(problem)
 
 
-# a JSONL file without rows has no columns to miss
-@pytest.mark.parametrize(
-    ("suffix", "count_rows"), [("jsonl", 1), ("csv", 0), ("csv", 1), ("parquet", 0), ("parquet", 1)]
-)
-def test_a_missing_column_is_a_problem_that_names_both(tmp_path: Path, suffix: str, count_rows: int) -> None:
-    path = tmp_path / f"interactions.{suffix}"
-    if suffix == "jsonl":
-        write_lines(path, {"query_text": "What?"})
-    elif suffix == "csv":
-        path.write_text("query_text\n" + "What?\n" * count_rows)
-    else:
-        parquet.write_table(pa.table({"query_text": pa.array(["What?"] * count_rows, pa.string())}), path)
-    assert only_problem(land_all(tmp_path)) == (
-        f"interactions.{suffix} has no column 'interaction_id', 'answer' (found: query_text)"
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -328,12 +299,6 @@ def test_headers_in_other_letters_and_separators_are_read(tmp_path: Path, name: 
     (tmp_path / name).write_text(content)
     (row,) = land_all(tmp_path)
     assert (row["interaction_id"], row["query_text"], row["answer"]) == ("i1", "What?", "5")
-
-
-def test_an_alias_of_calls_serves_interactions_too(tmp_path: Path) -> None:
-    (tmp_path / "interactions.csv").write_text("id,input,output,created_at\ni1,What?,5,2026-05-01\n")
-    (row,) = land_all(tmp_path)
-    assert (row["query_text"], row["answer"], row["asked_at"]) == ("What?", "5", "2026-05-01")
 
 
 def test_a_line_that_is_too_long_costs_only_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,44 +354,9 @@ def test_a_set_of_autorag_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_the_name_of_the_folder_itself_means_nothing(tmp_path: Path) -> None:
-    folder = tmp_path / "calls"
-    folder.mkdir()
-    write_lines(folder / "interactions.jsonl", {"interaction_id": "i1", "answer": "5"})
-    assert [row["interaction_id"] for row in land_all(folder)] == ["i1"]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("interactions.jsonl", b""),
-        ("interactions.jsonl", b"\n \n"),
-        ("interactions.csv", b""),
-        ("interactions.csv", b"interaction_id,answer\n"),
-        ("interactions.csv", b"interaction_id,answer\n\n\n"),
-        ("calls.jsonl", b""),
-    ],
-)
-def test_zero_rows_are_no_problem(tmp_path: Path, name: str, content: bytes) -> None:
-    (tmp_path / name).write_bytes(content)
-    assert land_all(tmp_path) == []
-
-
-def test_a_parquet_file_with_zero_rows_is_no_problem(tmp_path: Path) -> None:
-    nothing = pa.array([], pa.string())
-    parquet.write_table(pa.table({"interaction_id": nothing, "answer": nothing}), tmp_path / "interactions.parquet")
-    assert land_all(tmp_path) == []
-
-
 def test_a_column_that_is_there_twice_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "interactions.csv").write_text("interaction_id,answer,answer\ni1,a,b\n")
     assert only_problem(land_all(tmp_path)) == "interactions.csv has the column 'answer' twice"
-
-
-@pytest.mark.parametrize("content", [b"PAR1 no parquet", b"", b"PAR1" + b"\x00" * 20 + b"PAR1"])
-def test_a_broken_parquet_file_is_a_problem(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "interactions.parquet").write_bytes(content)
-    assert only_problem(land_all(tmp_path)).startswith("interactions.parquet cannot be read: ")
 
 
 def test_a_file_that_is_landed_is_not_read_again(tmp_path: Path) -> None:
@@ -481,28 +411,6 @@ def test_records_of_the_same_content_share_their_hash_across_files_and_formats(t
 
 
 @any_folder
-@given(rows=st.lists(st.tuples(field_texts, field_texts, field_texts), max_size=8))
-def test_csv_and_jsonl_land_the_same(tmp_path: Path, rows: list[tuple[str, str, str]]) -> None:
-    names = ["interaction_id", "query_text", "answer"]
-    with (tmp_path / "interactions.csv").open("w", encoding="utf-8", newline="") as handle:
-        writer = csv.writer(handle, quoting=csv.QUOTE_ALL)
-        writer.writerows([names, *rows])
-    (tmp_path / "interactions.jsonl").write_text(
-        "".join(
-            json.dumps({name: value or None for name, value in zip(names, row, strict=True)}) + "\n" for row in rows
-        )
-    )
-    landed = land_all(tmp_path)
-    contents = {
-        suffix: [[row[name] for name in names] for row in landed if row["source_file"].endswith(suffix)]
-        for suffix in ("csv", "jsonl")
-    }
-    assert len(contents["csv"]) == len(rows)
-    assert contents["csv"] == contents["jsonl"]
-    assert all(row["read_error"] is None for row in landed)
-
-
-@any_folder
 @given(lines=st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b" ")), max_size=8))
 def test_any_bytes_land_as_one_row_per_line(tmp_path: Path, lines: list[bytes]) -> None:
     (tmp_path / "interactions.jsonl").write_bytes(b"\n".join([b'{"interaction_id": "i1", "answer": "5"}', *lines]))
@@ -523,16 +431,6 @@ def test_any_bytes_behind_a_csv_header_lose_no_text(tmp_path: Path, content: byt
     for letter in b"abcdefghijklmnopqrstuvwxyz0123456789":
         assert landed.count(chr(letter)) == content.count(letter), chr(letter)
     assert not any(row["is_file_problem"] for row in rows)
-
-
-@pytest.mark.parametrize("broken", ['i2,"never closed', 'i2,"a"b', 'i2,"two\nlines"x', "i2,a,b", "i2"])
-def test_a_broken_csv_row_costs_no_other_row(tmp_path: Path, broken: str) -> None:
-    (tmp_path / "interactions.csv").write_text(f'interaction_id,answer\ni1,"a, ""b"""\n{broken}\ni3,"c\nd"\ni4,e\n')
-    rows = land_all(tmp_path)
-    readable = [(row["interaction_id"], row["answer"]) for row in rows if row["read_error"] is None]
-    assert readable == [("i1", 'a, "b"'), ("i3", "c\nd"), ("i4", "e")]
-    unread = "\n".join(row["unread_record"] for row in rows if row["read_error"])
-    assert unread == broken
 
 
 def test_a_megabyte_field_and_a_byte_order_mark_are_read(tmp_path: Path) -> None:
@@ -643,15 +541,6 @@ def test_wrong_warehouse_tables_are_problems_in_one_line(raw_relations: dict[str
     connection = duckdb.connect()
     connection.execute("create view half as select 'i1' as interaction_id")
     assert only_problem(land_tables(connection, raw_relations)).startswith(message)
-
-
-def test_no_folder_is_no_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # the folder in which dbt runs is not the folder of logs that nobody named
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "interactions.jsonl").write_text('{"id": "i1", "answer": "Two weeks."}\n')
-    assert find_files("", "interactions") == []
-    (problem,) = [row for batch in read_entity("interactions", "") for row in batch.to_pylist()]
-    assert problem["read_error"].startswith("no logs are named: set HCAT_RAW_LOGS to a folder or hcat_raw_relations")
 
 
 def test_a_folder_read_at_once_lands_the_same_rows(tmp_path: Path) -> None:

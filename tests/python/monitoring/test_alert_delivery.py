@@ -156,12 +156,6 @@ def test_an_unusable_address_is_not_repeated(
     assert caught.value.__context__ is None
 
 
-def test_an_address_from_a_file_with_a_line_end_is_usable() -> None:
-    assert read_webhook({WEBHOOK_VARIABLE: " https://hooks.example.com/x\n"}) == ("https://hooks.example.com/x")
-    assert read_webhook({WEBHOOK_VARIABLE: "  "}) is None
-    assert read_webhook({}) is None
-
-
 def test_a_proxy_password_is_not_shown(tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     publish(tmp_path, [gate()])
     monkeypatch.setenv("ALL_PROXY", "gopher://user:proxy-password@proxy.example.com:70")

@@ -214,25 +214,6 @@ def test_a_build_that_stopped_coming_is_an_alert(tmp_path: Path, server: Server)
     assert server.titles()[1:] == ["Builds run again: the last one started 2026-11-22 02:30 UTC"]
 
 
-def test_a_build_of_the_future_is_an_alert_also_where_no_age_is_asked_for(tmp_path: Path, server: Server) -> None:
-    publish(tmp_path, [passing(evaluated_at=datetime(2027, 12, 25, 2, 30))])
-    for settings in ({}, {"maximum_age_hours": 36}):
-        send(tmp_path, **settings)
-    assert server.titles() == ["The last build is dated in the future: 2027-12-25 02:30 UTC"]
-    # clocks of two machines differ
-    publish(tmp_path, [passing()])
-    send(tmp_path, now=BUILT_AT - timedelta(seconds=30))
-    assert server.titles()[1:] == ["The last build has a right date: 2026-11-20 02:30 UTC"]
-
-
-def test_an_alert_that_was_sent_under_a_clock_ahead_is_sent_again(tmp_path: Path, server: Server) -> None:
-    publish(tmp_path, [gate()])
-    send(tmp_path, now=BUILT_AT + timedelta(days=400))
-    for _ in range(2):
-        send(tmp_path)
-    assert server.titles() == ["Gate groundedness_release: failed (error)"] * 2
-
-
 @pytest.mark.parametrize(
     ("last", "title"),
     [

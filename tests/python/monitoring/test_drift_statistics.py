@@ -51,14 +51,6 @@ def test_a_period_counts_siblings_as_one() -> None:
     assert_allclose(period.variance, ((1 / 3) ** 2 + (1 / 6) ** 2) / 2)
 
 
-def test_a_series_without_rows_has_no_numbers() -> None:
-    rows = drift.arrange_rows(np.array([2, 2, 2]), np.array([0, 1, 2]), np.array([1.0, 2.0, 3.0]), 4)
-    period = drift.describe_period(rows, np.ones(3, dtype=np.bool_))
-    assert_array_equal(period.count, [0, 0, 3, 0])
-    assert_array_equal(np.isfinite(period.mean), [False, False, True, False])
-    assert_array_equal(period.effective, [0, 0, 3, 0])
-
-
 # --- error by cluster -------------------------------------------------------------------------------------------------
 
 
@@ -94,21 +86,6 @@ def test_constant_scores_have_no_error_and_a_jump_between_constants_has_one() ->
     assert math.isnan(error([0.1] * 30, [0.1] * 20))
     # one differing cluster is the least error
     assert_allclose(error([0.1] * 30, [0.3] * 20), 0.2 / 20)
-
-
-def test_many_series_at_once_are_each_series_alone() -> None:
-    random = np.random.default_rng(6)
-    series, clusters = random.integers(0, 5, 400), random.integers(0, 60, 400)
-    scores, is_late = random.normal(0, 1, 400), random.random(400) < 0.4
-    rows = drift.arrange_rows(series, clusters, scores, 5)
-    late = is_late[rows.order]
-    together = drift.error_by_cluster(rows, drift.describe_period(rows, ~late), drift.describe_period(rows, late))
-    for number in range(5):
-        own = series == number
-        alone = drift.arrange_rows(np.zeros(own.sum(), dtype=np.int64), clusters[own], scores[own], 1)
-        own_late = is_late[own][alone.order]
-        before, after = (drift.describe_period(alone, part) for part in (~own_late, own_late))
-        assert_allclose(drift.error_by_cluster(alone, before, after)[0], together[number])
 
 
 # --- families ---------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 from hcat.report import charts
 from hcat.report.charts import distributions
-from hcat.report.charts.base import three_digits, wrap
+from hcat.report.charts.base import wrap
 
 HOSTILE = '"><script>alert(1)</script> d="1.23456" class="x" transform="2.34567"'
 
@@ -56,18 +56,6 @@ def test_series_colours_and_report_inks_are_legible_on_white() -> None:
 
 
 # Density
-
-
-def test_density_agrees_with_scikit_learn() -> None:
-    from sklearn.neighbors import KernelDensity
-
-    scores = np.random.default_rng(7).beta(5, 2, size=80)
-    positions, density = charts.estimate_density(scores.tolist())
-    spread = min(scores.std(ddof=1), float(np.quantile(scores, 0.75) - np.quantile(scores, 0.25)) / 1.34)
-    model = KernelDensity(bandwidth=0.9 * spread * 80**-0.2).fit(scores[:, None])
-    expected = np.exp(model.score_samples(positions[:, None]))
-    np.testing.assert_allclose(density, expected / expected.max(), rtol=1e-9)
-    assert (positions[0], positions[-1]) == (scores.min(), scores.max())
 
 
 def test_density_of_equal_scores_is_refused() -> None:
@@ -120,18 +108,6 @@ def test_differences_are_marked_by_shape_and_not_by_colour_alone() -> None:
     assert ">0.5</text>" in draw_differences(make_difference(), is_share=False)
 
 
-def test_differences_all_at_zero_still_have_an_axis() -> None:
-    svg = draw_differences(make_difference(value=0.0, lower=None, upper=None))
-    assert "NaN" not in svg
-    assert "topic = cards" in svg
-
-
-def test_long_names_of_differences_keep_both_ends() -> None:
-    svg = draw_differences(make_difference(name=f"topic = {'long ' * 30}, query_type = yes_no"))
-    assert "query_type = yes_no"[-12:] in svg
-    assert "topic = long" in svg
-
-
 def test_weeks_stand_over_their_band_and_alarms_are_diamonds() -> None:
     with_band, without = draw_weeks((0.75, 0.85)), draw_weeks()
     assert "#d3d9e0" in with_band
@@ -177,7 +153,3 @@ def test_any_name_is_text_and_stays_as_it_is(name: str) -> None:
 )
 def test_long_names_break_into_two_lines(text: str, wrapped: str) -> None:
     assert wrap(text, 12) == wrapped
-
-
-def test_three_digits() -> None:
-    assert [three_digits(value) for value in (0, 0.5, 12.345, 1.0)] == ["0", "0.500", "12.3", "1.00"]

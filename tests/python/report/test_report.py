@@ -6,7 +6,6 @@ import functools
 import json
 import math
 import re
-import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -454,39 +453,6 @@ def test_a_chart_that_could_run_or_reach_out_is_refused(svg: str) -> None:
 
 
 # Size, determinism
-
-
-def test_same_warehouse_gives_the_same_bytes(tmp_path: Path) -> None:
-    warehouse = make_warehouse(tmp_path / "first")
-    shutil.copytree(warehouse, tmp_path / "second")
-    first = report.write_report(warehouse, tmp_path / "a.html").read_bytes()
-    again = report.write_report(warehouse / "hcat.duckdb", tmp_path / "b.html").read_bytes()
-    elsewhere = report.write_report(tmp_path / "second", tmp_path / "deep" / "c.html").read_bytes()
-    assert first == again == elsewhere
-    assert not list(tmp_path.rglob("*.writing"))
-
-
-def test_order_of_rows_does_not_matter(tmp_path: Path, page: str) -> None:
-    warehouse = make_warehouse(tmp_path)
-    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        for table in (
-            "fct_evaluations",
-            "fct_interactions",
-            "fct_marginal_weaknesses",
-            "fct_bivariate_weaknesses",
-            "dim_metrics",
-        ):
-            connection.execute(f"create table shuffled as select * from {table} order by hash({table}::varchar)")
-            connection.execute(f"drop table {table}")
-            connection.execute(f"alter table shuffled rename to {table}")
-    assert report.render_report(warehouse) == page
-
-
-def test_writing_does_not_change_the_warehouse(tmp_path: Path) -> None:
-    warehouse = make_warehouse(tmp_path)
-    before = (warehouse / "hcat.duckdb").read_bytes()
-    report.write_report(warehouse, tmp_path / "report.html")
-    assert (warehouse / "hcat.duckdb").read_bytes() == before
 
 
 # Content

@@ -112,11 +112,6 @@ def test_the_ten_answers_to_read_stand_below_with_their_evidence(tmp_path: Path)
     assert "Unsupported 55" in card
 
 
-def test_people_who_rated_leave_the_ten_out_of_the_summary(tmp_path: Path) -> None:
-    summary = report.summarise(decide(tmp_path, count_labels_by_people=60))
-    assert "read" not in dict(summary)
-
-
 @pytest.mark.parametrize("decision", ["go", "go_with_conditions", "not_decided"])
 def test_every_decision_has_its_colour_and_word(tmp_path: Path, decision: str) -> None:
     warehouse = decide(tmp_path, decision=decision)

@@ -11,11 +11,9 @@ from test_report import parse
 
 from hcat import report
 from hcat.engine.warehouse import Warehouse, open_warehouse
-from hcat.grammar.criteria import CRITERIA as CHECKED
 from hcat.report.blocks import Block
 from hcat.report.data import say_what_was_deleted
-from hcat.report.grammar import CRITERIA, describe_grammar
-from hcat.report.inputs import INPUTS
+from hcat.report.grammar import describe_grammar
 from hcat.report.judges import describe_judges
 from hcat.report.showing import format_number
 from hcat.report.test_set import describe_test_set
@@ -152,14 +150,6 @@ def test_a_part_says_what_its_marts_hold_and_escapes_it(tmp_path: Path, part: st
     assert [sentence for sentence in SAID[part] if sentence not in text] == []
     assert "<script" not in page
     assert "&lt;script&gt;" in page
-
-
-@pytest.mark.parametrize("part", MARTS)
-def test_a_warehouse_without_its_marts_says_nothing(tmp_path: Path, part: str) -> None:
-    with open_warehouse(make(tmp_path, "select 1")) as source:
-        assert DESCRIBED[part](source) == []
-    assert set(CRITERIA) == set(CHECKED)
-    assert "hcat_test_set" in INPUTS["generated"].supply
 
 
 def test_a_corpus_that_was_taken_whole_shows_no_figures_of_a_draw(tmp_path: Path) -> None:

@@ -34,12 +34,6 @@ def test_labels_for_half_width_are_the_fewest(rate, half_width, confidence):
         assert half(count - 1) > half_width * (1 - 1e-6)
 
 
-def test_labels_for_half_width_by_hand():
-    # at p = .5 half the width is .5 z / sqrt(n + z^2): n = z^2 (1 / (4 h^2) - 1) = 3.8415 x 99 = 380.3
-    assert labels_for_half_width(0.5, 0.05) == 381
-    assert labels_for_half_width(0.5, 0.05, design_effect=2.0) == 761
-
-
 @pytest.mark.parametrize(("first", "second"), [(0.1, 0.2), (0.05, 0.08), (0.3, 0.2), (0.5, 0.6), (0.0, 0.02)])
 @pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize("confidence", [0.9, 0.95])

@@ -223,25 +223,6 @@ def test_a_sheet_holds_what_raters_need_and_nothing_that_steers_them(warehouse: 
         assert cue not in content
 
 
-def test_no_cell_of_a_sheet_is_run_and_long_ones_say_that_they_are_cut(warehouse: Path) -> None:
-    exported = export_labels(warehouse)
-    rows = read(exported.path)
-    cells = [cell for row in rows for cell in row.values()]
-    assert not [cell for cell in cells if cell.lstrip().startswith(("=", "+", "-", "@"))]
-    assert max(len(cell) for cell in cells) < 32_767
-    hostile = next(row for row in rows if row["interaction_id"] == "formula")
-    assert (hostile["query"], hostile["contexts"], hostile["answer"]) == (
-        "'=cmd|' /C calc'!A0",
-        "Fees\n@SUM(1)",
-        "'\t=1+1",
-    )
-    # one answer is too long, in the rows of both criteria
-    assert exported.count_cut == 2
-    long = next(row for row in rows if row["interaction_id"] == "'2026-05")
-    assert long["answer"] == LONG[:CELL_CHARACTERS] + f" [cut: {len(LONG) - CELL_CHARACTERS} more characters]"
-    assert long["query"] == INTERACTIONS["2026-05"][0]
-
-
 def test_the_order_is_random_and_always_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = {f"i{index:03}": ("query", ["context"], "answer", "audit", 0.5) for index in range(100)}
     monkeypatch.setattr("test_sheets.INTERACTIONS", many)
@@ -282,30 +263,6 @@ def run(sheet: Path, warehouse: Path, raw_logs: Path, **settings: object) -> Imp
     return import_labels(sheet, warehouse, raw_logs, **{"rater_kind": "person"} | settings)  # type: ignore[arg-type]
 
 
-def test_ratings_land_with_the_sampling_of_the_warehouse(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
-    sheet = fill(
-        warehouse, tmp_path / "sheet.csv", lambda number, row: row.update(comment="'=quoted" if number == 2 else "")
-    )
-    imported = run(sheet, warehouse, raw_logs)
-    assert (imported.count_new, imported.count_known, imported.count_unrated) == (8, 0, 0)
-    assert imported.raters == ("anna",)
-    assert imported.progress == (
-        "faithfulness: people rated 4 of 4 interactions",
-        "relevance: people rated 4 of 4 interactions",
-    )
-    assert imported.path is not None
-    assert imported.path.name.startswith("ratings_round_1_")
-    assert list(raw_logs.iterdir()) == [imported.path]
-    records = landed(raw_logs)
-    assert {(each["interaction_id"], each["sampling"], each["inclusion_probability"]) for each in records} == {
-        (each, *values[3:]) for each, values in INTERACTIONS.items()
-    }
-    assert [each["comment"] for each in records if "comment" in each] == ["=quoted"]
-    for record in records:
-        assert record["review_round"] == "round_1"
-        assert (record["guideline_version"], record["scale_point"], record["rating_pass"]) == ("1.0", 2, 1)
-
-
 def test_ratings_say_who_filled_the_sheet(warehouse: Path, raw_logs: Path, tmp_path: Path) -> None:
     sheet = fill(warehouse, tmp_path / "sheet.csv")
     with pytest.raises(ValueError, match="rater kind must be one of person, language_model, got robot"):
@@ -325,25 +282,6 @@ def test_ratings_say_who_filled_the_sheet(warehouse: Path, raw_logs: Path, tmp_p
     assert run(other, warehouse, raw_logs, rater_kind=None).count_new == 1
     # nothing new needs no answer
     assert run(sheet, warehouse, raw_logs, rater_kind=None).count_known == 8
-
-
-def test_the_same_sheet_twice_writes_nothing_and_a_fuller_one_what_is_new(
-    warehouse: Path, raw_logs: Path, tmp_path: Path
-) -> None:
-    half = fill(
-        warehouse, tmp_path / "half.csv", lambda number, row: row.update(scale_point="2" if number < 6 else " ")
-    )
-    first = run(half, warehouse, raw_logs)
-    assert (first.count_new, first.count_unrated) == (4, 4)
-    assert [line.split(": ")[1] for line in first.progress] == ["people rated 2 of 4 interactions"] * 2
-    before = {path: path.read_bytes() for path in raw_logs.iterdir()}
-    again = run(half, warehouse, raw_logs)
-    assert (again.path, again.count_new, again.count_known, again.count_unrated) == (None, 0, 4, 4)
-    assert {path: path.read_bytes() for path in raw_logs.iterdir()} == before
-    whole = run(fill(warehouse, tmp_path / "whole.csv"), warehouse, raw_logs)
-    assert (whole.count_new, whole.count_known) == (4, 4)
-    assert len(landed(raw_logs)) == 8
-    assert len({(each["interaction_id"], each["criterion"]) for each in landed(raw_logs)}) == 8
 
 
 @pytest.mark.parametrize("separator", [",", ";"])

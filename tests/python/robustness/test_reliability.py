@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from hcat.robustness.reliability import RELIABILITY_SCHEMA, measure_reliability, measure_share
@@ -74,28 +72,6 @@ def test_empty_denominators_have_a_status_and_no_number() -> None:
     assert {row["value"] for row in nothing.values()} == {None}
     # a metric that nobody decided a threshold for is listed, and says so
     assert measured([("c", "g", None, True)], has_threshold=False)["c", "recall"]["status"] == "no_threshold"
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from(["a", "b"]),
-            st.sampled_from([f"g{number}" for number in range(15)]),
-            st.sampled_from([True, False, None]),
-            st.sampled_from([True, False, None]),
-        ),
-        max_size=60,
-    ),
-    st.randoms(use_true_random=False),
-)
-def test_bounds_hold_the_value_and_the_order_of_rows_does_not_matter(rows: list[Verdict], random: Any) -> None:
-    found = measure_reliability(table_of(rows), EMPTY, 0.95)
-    random.shuffle(rows)
-    assert measure_reliability(table_of(rows), EMPTY, 0.95).equals(found)
-    for row in found.to_pylist():
-        if row["status"] == "estimated":
-            assert 0 <= row["low"] <= row["value"] <= row["high"] <= 1
 
 
 # --- pairs of chunks ---

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hcat.robustness.comparison import COMPARISON_SCHEMA, compare_at_equal_size, compare_sides
 from hcat.robustness.groups import (
@@ -232,20 +230,6 @@ def test_groups_of_one_answer_have_no_robustness_of_their_own() -> None:
     assert (own["status"], own["difference"], own["p_value"]) == ("groups_of_one", None, None)
     every = row_of(compared, scope="all", gap_rule="every_side", measure="robustness")
     assert (every["status"], every["difference"]) == ("compared", -1.0)
-
-
-@settings(max_examples=20, deadline=None)
-@given(st.randoms(use_true_random=False))
-def test_results_do_not_depend_on_the_order_of_rows(random: Any) -> None:
-    rows = answers_of(flags("rmx", "xxx", "rrr", "rmm")) + answers_of(flags("rxx", "mmm", "rrx", "rrr"), "long")
-    loose = RobustnessSettings(count_draws=30, minimum_groups=2)
-    expected = group_answers(table_of(rows))
-    random.shuffle(rows)
-    found = group_answers(table_of(rows))
-    assert found.equals(expected)
-    shuffled = found.take(pa.array(random.sample(range(len(found)), len(found))))
-    assert measure_robustness(shuffled, loose).equals(measure_robustness(expected, loose))
-    assert compare_sides(shuffled, loose).equals(compare_sides(expected, loose))
 
 
 def test_equal_groups_are_drawn_by_hash_and_small_ones_leave() -> None:

@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import t as student
 from scipy.stats import ttest_1samp
 
@@ -67,24 +65,6 @@ def test_one_cluster_is_never_less_than_one_by_rounding() -> None:
     assert (found.low, found.high) == (0.0, 1.0)
 
 
-@given(st.data())
-@settings(max_examples=200, deadline=None)
-def test_an_interval_contains_its_estimate_whatever_the_order_and_the_names(data: st.DataObject) -> None:
-    count = data.draw(st.integers(1, 60))
-    random = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1)))
-    is_hit = random.random(count) < data.draw(st.sampled_from([0.0, 0.02, 0.3, 1.0]))
-    clusters = random.integers(0, data.draw(st.integers(1, 30)), count)
-    weights = random.uniform(data.draw(st.sampled_from([0.01, 0.5, 1.0])), 1.0, count)
-    found = rate_interval(is_hit, clusters, weights)
-    assert 0 <= found.low <= found.estimate <= found.high <= 1
-    assert 1 <= found.effective_clusters <= found.count_clusters + 1e-9
-    order = random.permutation(count)
-    again = rate_interval(is_hit[order], [f"cluster {code}" for code in clusters[order]], weights[order])
-    assert tuple(found) == pytest.approx(tuple(again), nan_ok=True)
-    turned = rate_interval(~is_hit, clusters, weights)
-    assert (turned.low, turned.high) == pytest.approx((1 - found.high, 1 - found.low))
-
-
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
@@ -110,18 +90,3 @@ def test_a_second_key_counts_its_own_siblings() -> None:
     for second in (np.arange(300), np.arange(300) % 9):
         joined = crossed_rate_interval(is_failing, documents, second)
         assert (joined.low, joined.high) == pytest.approx((alone.low, alone.high))
-
-
-def test_raters_of_unequal_strictness_widen_the_interval() -> None:
-    rows = np.arange(200)
-    alike, apart = rows % 5 == 0, rows % 5 < np.array([0, 1, 2, 1])[rows // 50]
-    one_rater = rate_interval(apart, rows)
-    found = crossed_rate_interval(apart, rows, rows, raters=rows // 50)
-    # by hand: shares 0, .2, .4 and .2 of four raters, of which the variance of rows is taken, and two more of .5
-    share, of_rows = 0.2, one_rater.standard_error**2
-    by_rater = 3 / 4 * 2 * (0.2 * 50 / 150) ** 2
-    expected = (3 * (by_rater - of_rows) + 2 * (0.5 * share * (1 - share)) ** 2 / 4) / 5
-    assert found.of_raters == pytest.approx(expected)
-    assert found.high - found.low > 2 * (one_rater.high - one_rater.low)
-    same = crossed_rate_interval(alike, rows, rows, raters=rows // 50)
-    assert same.high - same.low < found.high - found.low

@@ -17,7 +17,6 @@ from hcat.statistics.clusters import (
     deal_folds,
     draw_cluster_counts,
     draw_clusters,
-    error_of_mean,
     hash_folds,
     jackknife_cells,
     sum_by_cluster,
@@ -78,25 +77,7 @@ def test_sums_keep_clusters_without_a_row() -> None:
     assert_array_equal(sum_by_cluster(rows[:, 0], codes, 5), by_hand[:, 0])
 
 
-def test_error_of_single_rows_is_the_standard_error_of_the_mean() -> None:
-    values = np.array([0.0, 1.0, 1.0, 4.0])
-    found = error_of_mean(values - values.mean(), np.array([5, 2, 0, 1]), 4.0)
-    assert_allclose(found, values.std(ddof=1) / 2)
-
-
 # --- the jackknife ---
-
-
-def test_jackknife_of_single_rows_is_the_standard_error_of_the_mean() -> None:
-    # a cell of 0, 0, 1, 1: s^2 = 1 / 3, s^2 / n = 1 / 12; its rest of 0, 1 has s^2 / n = 1 / 4
-    values = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 1.0])
-    members = np.array([True, True, True, True, False, False])[:, None]
-    found = jackknife_cells(*sum_groups(values, np.arange(6), members))
-    assert_allclose(found.standard_error, math.sqrt(1 / 12))
-    assert_allclose([found.value[0], found.rest_value[0], found.difference[0]], [0.5, 0.5, 0.0])
-    # (G - 1) / G of all six groups: 5 / 6 (4 / 3 x 1 / 12 + 2 x 1 / 4)
-    assert_allclose(found.difference_standard_error, math.sqrt(5 / 6 * (4 / 3 / 12 + 2 / 4)))
-    assert_allclose([found.clusters_effective[0], found.jackknife_groups_rest[0]], [4.0, 2.0])
 
 
 @settings(max_examples=60, deadline=None)

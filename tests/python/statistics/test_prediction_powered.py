@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
@@ -12,7 +11,7 @@ from scipy.stats import t as student
 from hcat.statistics import prediction_powered
 from hcat.statistics.clustered import rate_interval
 from hcat.statistics.intervals import wilson_interval
-from hcat.statistics.prediction_powered import MOST_WIDTH, FailureRate, estimate_failure_rate
+from hcat.statistics.prediction_powered import estimate_failure_rate
 
 
 def make(count_labels: int, count_others: int, rows_per_cluster: int = 1, seed: int = 1):
@@ -181,30 +180,3 @@ def samples(draw):
     inclusion = random.uniform(draw(st.sampled_from([0.01, 0.5, 1.0])), 1.0, count)
     rows = random.permutation(count)[:count_labels]
     return is_failure[rows], predictions[rows], clusters[rows], predictions, clusters, inclusion[rows]
-
-
-@given(samples())
-@settings(max_examples=200, deadline=None)
-def test_a_result_is_a_rate_with_its_interval_or_a_status(sample):
-    found = estimate_failure_rate(*sample)
-    count_clusters = len(set(sample[2].tolist()))
-    if count_clusters < 2:
-        assert found == FailureRate("insufficient", len(sample[0]), int(sample[0].sum()), count_clusters)
-        return
-    assert (found.count_labels, found.count_clusters) == (len(sample[0]), count_clusters)
-    assert 0 < found.effective_n <= found.count_labels + 1e-9
-    assert found.chosen == (found.prediction_powered if found.status == "prediction_powered" else found.labels_only)
-    for interval in (found.labels_only, found.prediction_powered):
-        assert interval is None or 0 <= interval.low <= interval.estimate <= interval.high <= 1
-    weights = sample[5]
-    assert_allclose(found.labels_only.estimate, (weights @ sample[0]) / weights.sum(), atol=1e-12)
-    if found.status == "prediction_powered":
-        assert 0 < found.power_tuning <= 1
-        assert found.width_ratio <= MOST_WIDTH
-
-
-def test_predictions_that_are_all_equal_add_nothing():
-    is_failure, _, clusters, _, all_clusters = make(100, 900)
-    found = estimate_failure_rate(is_failure, np.full(100, 0.1), clusters, np.full(1000, 0.1), all_clusters)
-    assert (found.status, found.power_tuning, found.width_ratio) == ("labels_only", 0.0, 1.0)
-    assert_allclose(found.chosen.estimate, is_failure.mean())

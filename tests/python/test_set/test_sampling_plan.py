@@ -13,7 +13,6 @@ from hcat.test_set.sampling import (
     SAMPLE_PLAN_SCHEMA,
     expected_half_width,
     plan_sample_sizes,
-    weighting_design_effect,
 )
 
 STRATA = pa.table(
@@ -24,12 +23,6 @@ STRATA = pa.table(
         "count_planned": [100, 100],
     }
 )
-
-
-def test_weights_of_strata_raise_the_variance() -> None:
-    # weights 3 and 9, 100 each: 200 x (900 + 8100) / 1200^2 = 1.25
-    assert weighting_design_effect([300, 900], [100, 100]) == pytest.approx(1.25)
-    assert weighting_design_effect([300, 900], [50, 150]) == pytest.approx(1)
 
 
 def test_half_width_agrees_with_statsmodels() -> None:

@@ -14,10 +14,9 @@ import pytest
 from alert_materials import run
 
 from hcat.collection.queries import read_queries
-from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import read_entity
 from hcat.report import WarehouseError
-from hcat.test_set.export import COLUMNS, read_test_set, write_test_set
+from hcat.test_set.export import read_test_set, write_test_set
 
 HOSTILE = 'Say "no",\r\n\tor \\ and {{query}} \u2028 \U0001f642 =1+1;'
 
@@ -91,28 +90,6 @@ def read_jsonl(path: Path) -> list[dict[str, Any]]:
 def read_csv(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as lines:
         return list(csv.DictReader(lines))
-
-
-def test_variants_stand_beside_their_parents(tmp_path: Path) -> None:
-    warehouse = make_warehouse(tmp_path / "warehouse")
-    written = write_test_set(warehouse)
-    assert written.path == warehouse / "test_set" / "queries.jsonl"
-    rows = read_jsonl(written.path)
-    assert [row["query_id"] for row in rows] == ["q1", "v1", "q2", "v2", "q3"]
-    assert [row["source_group"] for row in rows] == ["q1", "q1", "q2", "q2", "q3"]
-    assert [row["parent_query_id"] for row in rows] == [None, "q1", None, "q2", None]
-    assert [row["variant_type"] for row in rows] == ["original", "keyboard", "original", "omission", "original"]
-    assert all(tuple(row) == COLUMNS for row in rows)
-    assert rows[0]["text"] == HOSTILE
-    assert rows[2]["source_chunk_ids"] == ["c1", 'c"2']
-    assert [row["sampling_weight"] for row in rows] == [None, 1.25, 1.25, 1.25, 1.25]
-    described = dict(written.lines)
-    assert described["variants"] == "2: 1 keyboard, 1 omission"
-    assert described["queries"] == "3: 1 no type, 1 simple_factual, 1 vague"
-    assert described["not made"] == "1 variants: 1 no_place"
-    # groups follow from the parents; tags and weights of sentences are the user's own
-    own = {"query_group", "tags", "query_sentence_weights", "reference_sentence_weights"}
-    assert set(COLUMNS) - {"language"} == set(ENTITIES["queries"].columns) - own
 
 
 @pytest.mark.parametrize("file_format", ["jsonl", "csv"])

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from hcat.topics.models import (
     NOISE,
@@ -54,33 +52,11 @@ def make_vectors(sizes: tuple[int, ...] = (30, 20, 10), spread: float = 0.1, dim
     return unit_rows(vectors).astype(np.float32), groups
 
 
-@pytest.mark.parametrize("reduction", ["pca", "none"])
-@pytest.mark.parametrize("method", ["k_means", "dbscan", "hdbscan"])
-def test_groups_are_found_and_numbered_by_size(method: str, reduction: str) -> None:
-    vectors, groups = make_vectors(spread=0.05)
-    labels = cluster_vectors(vectors, make_settings(method=method, reduction=reduction)).labels
-    clustered = labels != NOISE
-    assert clustered.mean() > 0.8
-    # group 0 is the largest and group 2 the smallest, so that labels are groups
-    assert np.array_equal(labels[clustered], groups[clustered])
-
-
 def test_the_number_of_topics_follows_the_silhouette() -> None:
     vectors, _ = make_vectors((20, 20, 20, 20, 20))
     clustering = cluster_vectors(vectors, make_settings())
     assert clustering.count_topics == 5
     assert measure_silhouette(clustering, 1) > 0.5
-
-
-def test_strays_are_noise_with_density_and_not_with_k_means() -> None:
-    vectors, _ = make_vectors((30, 30), spread=0.03)
-    stray = np.zeros((1, 12), dtype=np.float32)
-    stray[0, 9] = 1
-    everything = np.concatenate([vectors, stray])
-    for method in ("dbscan", "hdbscan"):
-        plain = make_settings(method=method, count_neighbours=0)
-        assert cluster_vectors(everything, plain).labels[-1] == NOISE
-    assert cluster_vectors(everything, make_settings()).labels.min() == 0
 
 
 @pytest.mark.parametrize("method", ["k_means", "dbscan", "hdbscan"])
@@ -96,13 +72,6 @@ def test_few_texts_have_one_label_each(method: str, count: int) -> None:
 def test_copies_of_one_text_are_one_topic(method: str) -> None:
     vectors = np.repeat(make_vectors()[0][:1], 12, axis=0)
     assert len(set(cluster_vectors(vectors, make_settings(method=method)).labels.tolist())) == 1
-
-
-def test_the_same_vectors_give_the_same_labels_bit_for_bit() -> None:
-    vectors, _ = make_vectors(spread=0.5)
-    first, second = (cluster_vectors(vectors, make_settings(count_topics=6)) for _ in range(2))
-    assert np.array_equal(first.labels, second.labels)
-    assert np.array_equal(first.space, second.space)
 
 
 def test_smoothing_is_the_mean_with_the_nearest() -> None:
@@ -179,16 +148,6 @@ def test_matching_takes_the_best_pairs_and_no_pair_below_the_bar() -> None:
     assert {new: old for new, (old, _) in matched.items()} == {0: 1, 1: 0}
     assert matched[0][1] == pytest.approx(np.cos(np.radians(5)))
     assert match_centres(earlier[:0], later, 0.9) == {}
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.integers(1, 6), st.integers(1, 6), st.floats(0.1, 1), st.integers(0, 99))
-def test_matching_is_one_to_one(count_earlier: int, count_later: int, bar: float, seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    matched = match_centres(generator.normal(size=(count_earlier, 3)), generator.normal(size=(count_later, 3)), bar)
-    taken = [old for old, _ in matched.values()]
-    assert len(set(taken)) == len(taken)
-    assert all(cosine >= bar - 1e-9 for _, cosine in matched.values())
 
 
 def test_the_picture_shows_the_two_widest_directions() -> None:

@@ -239,9 +239,3 @@ def test_stability_is_measured_once_per_fit(connection: Any) -> None:
     assert min(measured["adjusted_rand"].to_pylist()) > 0.9
     assert measure_topics(sample, fitted, measured, SETTINGS).num_rows == 0
     assert measure_topics(sample, FITTED_SCHEMA.empty_table(), None, SETTINGS).num_rows == 0
-
-
-def test_the_same_input_gives_the_same_table(connection: Any) -> None:
-    texts = make_texts({0: 9, 1: 20, 2: 14})
-    shuffled = texts.take(pa.array(np.random.default_rng(2).permutation(texts.num_rows)))
-    assert fit(connection, texts).equals(fit(connection, shuffled))

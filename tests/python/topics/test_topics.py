@@ -35,11 +35,6 @@ def test_separable_groups_get_their_own_named_topic():
     assert all(row["similarity_to_centre"] > 0.9 for row in result)
 
 
-def test_same_seed_gives_the_same_topics():
-    table = sentences(["mortgage", "card"], 10)
-    assert cluster_queries(table, 5, 2).equals(cluster_queries(table, 5, 2))
-
-
 def test_fewer_queries_than_topics():
     assert cluster_queries(sentences(["card"], 1), 1, 8).num_rows == 1
 

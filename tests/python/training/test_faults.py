@@ -1,6 +1,5 @@
 """Faults of each kind, and what they guarantee."""
 
-import re
 import time
 from random import Random
 
@@ -15,7 +14,6 @@ from hcat.test_set.perturbation.antonyms import ANTONYMS
 from training.faults import (
     ANTONYM,
     DROPPED_QUALIFIER,
-    ENTITY_INSIDE,
     ENTITY_OUTSIDE,
     KINDS,
     NEGATION,
@@ -114,11 +112,6 @@ def test_a_fault_keeps_its_promises(sentence, context, kind, seed):
         check(fault, sentence, context)
 
 
-def test_an_unknown_kind_is_an_error():
-    with pytest.raises(ValueError, match="unknown kind of fault 'swap'"):
-        perturb("It costs \u20ac5.", "swap", [], Random(0))
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("sentence", ["", "...", "Yes.", "\u4f60\u597d"])
 def test_without_a_place_there_is_no_fault(kind, sentence):
@@ -126,44 +119,6 @@ def test_without_a_place_there_is_no_fault(kind, sentence):
 
 
 # --- numbers ---
-
-
-@pytest.mark.parametrize(
-    ("sentence", "form"),
-    [
-        ("It costs \u20ac3,000.", r"\u20ac[1-9],000"),
-        ("It costs 12.50 USD.", r"\d\d\.\d0 USD"),
-        ("It is 1.75%.", r"[1-9]\.\d\d%"),
-        ("It is 1.000,50 EUR.", r"[1-9]\.\d\d\d,\d0 EUR"),
-        ("Five days pass.", r"Two|Three|Four|Six|Seven|Eight|Nine|Ten|Eleven|Twelve"),
-        ("It is two million dollars.", r"\w+ million dollars"),
-        ("It is on the third day.", r"\w+(?:st|nd|th)"),
-        ("It is the 22nd day.", r"\d[04-9]th|\d1st|\d2nd|\d3rd|1[1-3]th"),
-        ("It is the 12th day.", r"1\dth|[2-9](?:1st|2nd|3rd|[04-9]th)"),
-        ("It is on 12 March 2024.", r"[12]?\d [A-Z][a-z]{2,8} 20[123]\d"),
-        ("It is on Mar. 12, 2024.", r"[A-Z][a-z]{2}\. [12]?\d, 20[123]\d"),
-        ("It is on 2024-12-31.", r"20[123]\d-12-(?:31|0[1-9]|1[0-2])"),
-        ("It was in 2024.", r"20[123]\d"),
-        ("It shuts at 16:30.", r"[12]\d:(?:00|15|30|45)"),
-        ("It opens at 9 a.m. daily.", r"[1-8] a\.m\."),
-        ("See section 4.2.1 there.", r"[1-9]\.\d\.\d"),
-        ("Call 0800 555 0141 now.", r"0[1-9]00|[1-9]\d\d|0[1-9]\d\d"),
-        ("It has 1800 of them.", r"(?!19|20)[1-9]\d00"),  # 1900 would be a year
-    ],
-)
-def test_a_number_from_outside_keeps_its_form(sentence, form):
-    made = afters(sentence, NUMBER_OUTSIDE)
-    assert len(made) > 3
-    for after in made:
-        assert re.fullmatch(form, after), after
-
-
-def test_dates_are_in_the_calendar():
-    for sentence in ("It ends on 31 May 2024.", "It ends on 29 February 2024.", "It ends on 2024-01-30."):
-        for after in afters(sentence, NUMBER_OUTSIDE):
-            (form,) = extract_features(f"It ends on {after}.").numbers
-            year, month, day = form.split("-")
-            time.strptime(f"{year} {month} {day}", "%Y %m %d")
 
 
 def test_a_value_of_the_context_is_not_new_with_another_unit():
@@ -195,45 +150,6 @@ def test_a_number_from_inside_is_of_the_same_kind(sentence, context, expected):
 
 
 # --- entities ---
-
-
-@pytest.mark.parametrize(
-    ("sentence", "pool", "expected"),
-    [
-        ("He left Barclays today.", ["Ford", "Jane Doe", "SEC", "Pier Account", "W-8BEN"], {"Ford"}),
-        ("He met John Smith today.", ["Ford", "Jane Doe", "SEC", "Pier Account"], {"Jane Doe"}),
-        ("He met Dr. Smith today.", ["Ford", "Jane Doe", "SEC", "Pier Account"], {"Jane Doe"}),
-        ("The FDIC insures it.", ["Ford", "SEC", "Jane Doe"], {"SEC"}),
-        ("Send form W-8BEN now.", ["Ford", "SEC", "10-K"], {"10-K"}),
-        ("Mail to a@b.example now.", ["Ford", "c@d.example"], {"c@d.example"}),
-        ("It is a Quay Account.", ["Clipper Card", "Pier Account", "Jane Doe"], {"Pier Account"}),
-        ("It is a Quay Account.", ["Clipper Card", "Anchor Account", "Jane Doe"], {"Clipper Card"}),
-        ("It is a Quay Account.", ["Ask for the Pier Account. Or for Ford."], {"Pier Account"}),
-        ("He met Angela Merkel.", ["Merkel", "Angela Merkel"], set()),
-        ("He left Barclays today.", ["Barclays", "barclays"], set()),
-        ("He left the First National Bank.", ["Pier Bank"], set()),
-        ("It is a Buy-to-Let Mortgage.", ["Pier Mortgage"], set()),
-        ("It is the Pebble Children's Saver.", ["Pier Saver", "Ford"], set()),
-    ],
-)
-def test_a_name_from_outside_has_a_like_shape(sentence, pool, expected):
-    assert afters(sentence, ENTITY_OUTSIDE, [sentence], pool) == expected
-
-
-def test_a_name_of_the_context_is_not_new():
-    assert texts("Send form W-8BEN now.", ENTITY_OUTSIDE, ["Form 10-K is due."], ["10-K"]) == set()
-    assert texts("It is Ford again.", ENTITY_OUTSIDE, ["Ask Shell."], ["Shell", "Fiat"]) == {"It is Fiat again."}
-    assert texts("He met John Smith.", ENTITY_OUTSIDE, ["Ada came with Mr Jones."], ["Ada Jones"]) == set()
-    assert texts("He met John Smith.", ENTITY_OUTSIDE, ["Ada came with Mr Jones."], ["Ada Byron"]) == {
-        "He met Ada Byron."
-    }
-
-
-def test_a_name_from_inside_is_not_yet_in_the_sentence():
-    context = ["The Quay Account and the Pier Account differ.", "John Smith said so to the FDIC and to Ford."]
-    assert texts("The Quay Account is free.", ENTITY_INSIDE, context) == {"The Pier Account is free."}
-    assert texts("The Quay Account beats the Pier Account.", ENTITY_INSIDE, context) == set()
-    assert texts("The SEC's rules hold.", ENTITY_INSIDE, context) == {"The FDIC's rules hold."}
 
 
 # --- negation ---

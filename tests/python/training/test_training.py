@@ -14,7 +14,7 @@ from hcat.encoders.pair_classifiers import merge_delta
 from hcat.metrics.fusion import FEATURES
 from training import fit, grounded, pairs
 from training.bases import BASES
-from training.lora import adapt, average_deltas, read_delta, write_back
+from training.lora import adapt, read_delta, write_back
 
 
 @pytest.fixture(scope="module")
@@ -71,30 +71,6 @@ def test_delta_gives_the_same_model_in_the_package(adapted, tmp_path):
     assert_allclose(logits(other), logits(adapted), atol=1e-5)
 
 
-def test_average_of_updates_is_the_nearest_of_its_rank():
-    torch.manual_seed(4)
-    first, second = torch.randn(2, 2, 8, dtype=torch.float64), torch.randn(2, 6, 2, dtype=torch.float64)
-    deltas = [
-        {"w.first": first[k].float(), "w.second": second[k].float(), "b": torch.full((3,), float(k))} for k in (0, 1)
-    ]
-    mean = (second[0] @ first[0] + second[1] @ first[1]) / 2
-    # two updates of rank 2 have a mean of rank 4: kept whole there, cut below
-    whole = average_deltas(deltas, 4)
-    assert_allclose(whole["w.second"] @ whole["w.first"], mean, atol=1e-5)
-    assert whole["b"].tolist() == [0.5] * 3
-    cut = average_deltas(deltas, 2)
-    lost = torch.linalg.svdvals(mean)[2:]
-    assert_allclose(
-        float(torch.linalg.norm(cut["w.second"].double() @ cut["w.first"].double() - mean)),
-        float(lost.norm()),
-        rtol=1e-4,
-    )
-    # what is kept loads where the folds came from
-    assert {name: tuple(value.shape) for name, value in cut.items()} == {
-        name: tuple(value.shape) for name, value in deltas[0].items()
-    }
-
-
 def test_not_entailment_is_the_sum_of_the_others():
     # shares .5, .25, .25
     outputs = torch.log(torch.tensor([[0.5, 0.25, 0.25]] * 4))
@@ -123,20 +99,6 @@ def test_pairs_keep_the_hypothesis_whole():
     assert len(ids[0]) - starts[0] == 3
 
 
-def test_tokens_of_a_wrong_span_are_labelled_and_nothing_else_is():
-    known = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x", ((9, 10),))
-    unknown = pairs.Pair("The fee is 5 euros.", "It costs 9 euros.", 1, "x")
-    tokens = fit.PairTokens(64, BASES["compact"]).encode([known, unknown])
-    targets, seen = fit.to_token_targets(tokens, np.array([0, 1]), len(tokens.ids[0]))
-    start = tokens.starts[0]
-    # it, costs, 9, euros, full stop; the closing mark is no word
-    assert targets[0, start:].tolist() == [0, 0, 1, 0, 0, 0]
-    assert seen[0, start:].tolist() == [1, 1, 1, 1, 1, 0]
-    assert not seen[0, :start].any()
-    assert not seen[1].any()
-    assert float(fit.measure_token_loss(torch.zeros_like(targets), targets, seen)) == pytest.approx(np.log(2))
-
-
 def make_answer(answer: str, contexts: tuple[str, ...], spans: tuple[tuple[int, int], ...]) -> grounded.Answer:
     return grounded.Answer("a", "QA-1", "QA", "model", "test", "What is the fee?", answer, contexts, spans)
 
@@ -161,8 +123,3 @@ def test_sentences_get_labels_from_spans_and_evidence_from_the_product():
     assert made
     assert all(pair.target != grounded.ENTAILMENT for pair in made)
     assert grounded.make_negatives(sentences, reader, 1.0, 7) == made
-
-
-def test_a_span_of_punctuation_marks_nothing():
-    sentences = grounded.read_sentences([make_answer("Yes. No.", ("Yes. No.",), ((3, 5),))], grounded.EvidenceReader())
-    assert all(sentence.is_supported for sentence in sentences)

@@ -263,30 +263,6 @@ def test_estimates_equal_leaving_out_one_bucket_at_a_time(groups: int) -> None:
     assert expect_estimates(connection) > 0
 
 
-def test_neither_order_nor_threads_change_a_bit() -> None:
-    evaluations, segments = draw(5, 400, 80)
-    order = np.random.default_rng(1).permutation(len(evaluations))
-    first = run_models(evaluations, segments, groups=32)
-    other = run_models([evaluations[place] for place in order], segments[::-1], groups=32, threads=4)
-    for table in ("int_cell_estimates", "int_metric_cells", "fct_score_distributions"):
-        statement = f"select * from {table} order by all"
-        assert rows_of(first, statement) == rows_of(other, statement), table
-
-
-@pytest.mark.parametrize("unit", [1e-6, 1e4, 1e12])
-def test_any_unit_of_a_score_fits(unit: float) -> None:
-    one, other = run_models(*draw(7)), run_models(*draw(7, unit=unit))
-    statement = """
-        select value, standard_error, standard_deviation, difference_standard_error from int_cell_estimates
-        where measurement = 'mean_score' order by metric_name, cell_id
-    """
-    for row, scaled in zip(rows_of(one, statement), rows_of(other, statement), strict=True):
-        for name, figure in row.items():
-            # a score of a millionth is known to a billionth only
-            expected = None if figure is None else pytest.approx(figure * unit, rel=1e-2 if unit < 1 else 1e-7)
-            assert scaled[name] == expected
-
-
 @pytest.mark.parametrize(("count", "count_clusters"), [(1, 1), (2, 1), (3, 3), (12, 2)])
 def test_what_cannot_be_estimated_is_null_and_never_a_number(count: int, count_clusters: int) -> None:
     connection = run_models(*draw(2, count, count_clusters))
@@ -302,21 +278,6 @@ def test_what_cannot_be_estimated_is_null_and_never_a_number(count: int, count_c
     assert all(row["rest_value"] is None for row in rows if row["first_dimension"] == "all")
     undecided = [row for row in rows if row["metric_name"] == "undecided" and row["measurement"] != "mean_score"]
     assert {row["count_scored"] for row in undecided} == {0}
-
-
-def test_a_constant_score_has_no_spread_and_no_error() -> None:
-    evaluations, segments = draw(9, 60, 20)
-    scored = [row | {"raw_score": 1 / 3, "is_failing": True} for row in evaluations if row["raw_score"] is not None]
-    rows = rows_of(run_models(scored, segments), "from int_cell_estimates where measurement = 'mean_score'")
-    assert {row["standard_deviation"] for row in rows} <= {None, 0.0}
-    assert {row["standard_error"] for row in rows} <= {None, 0.0}
-    assert {row["difference_standard_error"] for row in rows} <= {None, 0.0}
-
-
-def test_no_evaluations_no_cells() -> None:
-    connection = run_models([], [])
-    for table in {*MODELS, *MODELS_OF_TESTED, "int_weaknesses_tested"}:
-        assert connection.execute(f"select count(*) from {table}").fetchall() == [(0,)], table
 
 
 def test_descriptions_are_those_of_the_scores() -> None:

@@ -110,16 +110,3 @@ def test_a_missing_side_is_no_verdict(test_set: list[int], production: list[int]
 def test_a_dimension_of_one_segment_cannot_differ() -> None:
     row = compare(make_dimension([40], [60]))[0]
     assert (row["statistic"], row["limit_value"], row["is_representative"]) == (0.0, 0.0, True)
-
-
-def test_samples_of_one_population_are_rarely_told_apart_over_all_dimensions() -> None:
-    random = np.random.default_rng(5)
-    shares = [0.4, 0.3, 0.2, 0.1]
-    count_runs, alarms = 400, 0
-    for _ in range(count_runs):
-        rows = []
-        for dimension in range(4):
-            test_set, production = random.multinomial(120, shares), random.multinomial(400, shares)
-            rows += make_dimension(test_set.tolist(), production.tolist(), f"d{dimension}")
-        alarms += not all(row["is_representative"] for row in compare(rows))
-    assert alarms / count_runs <= 0.05 + 2.6 * np.sqrt(0.05 * 0.95 / count_runs)

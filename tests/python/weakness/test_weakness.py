@@ -17,7 +17,6 @@ from hcat.statistics.clusters import jackknife_cells
 from hcat.weakness.statistics import (
     Cells,
     WeaknessSettings,
-    can_be_tested,
     cell_mean_bounds,
     cell_share_bounds,
     count_siblings,
@@ -26,7 +25,6 @@ from hcat.weakness.statistics import (
     interactions_needed,
     judge_cells,
     shrink,
-    turn,
     with_whole,
 )
 
@@ -119,19 +117,6 @@ def test_a_cell_in_which_everything_fails(rate: float, is_weak: bool) -> None:
     assert judged.is_weak.tolist() == [is_weak] + [False] * 49
 
 
-def test_a_large_sample_does_not_make_a_trifle_weak() -> None:
-    cells = make_cells(2, difference=[0.02, 0.05], difference_standard_error=0.001, whole_spread=0.001)
-    judged = judge_cells(cells, np.array([True, True]), np.full(2, 0.03), SETTINGS)
-    assert (judged.q_value < 1e-6).all()
-    assert judged.is_weak.tolist() == [False, True]
-
-
-def test_better_is_never_weak() -> None:
-    judged = judge_cells(turn(make_cells(), np.array([-1.0])), np.array([True]), np.zeros(1), SETTINGS)
-    assert judged.p_value[0] > 0.99
-    assert not judged.is_weak[0]
-
-
 def test_untested_cells_have_no_part_in_the_family() -> None:
     cells = make_cells(3)
     alone = judge_cells(cells, np.array([True, False, False]), np.zeros(3), SETTINGS)
@@ -145,18 +130,6 @@ def test_the_cut_off_is_where_one_more_cell_would_be_flagged() -> None:
     cells = make_cells(10, difference=[0.5] * 4 + [0.0] * 6)
     judged = judge_cells(cells, np.ones(10, dtype=bool), np.zeros(10), SETTINGS)
     assert_allclose(judged.cut_off, [0.02] * 4 + [0.025] * 6)
-
-
-def test_what_can_be_tested() -> None:
-    cells = make_cells(
-        5,
-        jackknife_groups=[10.0, 9.0, 10.0, 10.0, 10.0],
-        jackknife_groups_rest=[10.0, 10.0, 9.0, 10.0, 10.0],
-        whole_spread=[0.4, 0.4, 0.4, 0.0, 0.4],
-        difference_standard_error=[0.1, 0.1, 0.1, 0.0, 0.1],
-        difference=[0.1, 0.1, 0.1, 0.0, np.nan],
-    )
-    assert can_be_tested(cells, 10).tolist() == [True, False, False, False, False]
 
 
 def permutation_p_value(
@@ -199,17 +172,6 @@ def test_p_values_agree_with_permutations_of_whole_clusters(is_share: bool) -> N
     assert np.median(apart) < 0.1
 
 
-def test_rows_that_are_siblings_do_not_count_as_many() -> None:
-    random = np.random.default_rng(8)
-    alone = random.normal(size=60) + np.where(np.arange(60) < 20, 0.5, 0.0)
-    members = np.column_stack([np.ones(60, dtype=bool), np.arange(60) < 20])
-    once = estimate_rows(alone, np.arange(60), members)
-    copied = estimate_rows(np.repeat(alone, 10), np.repeat(np.arange(60), 10), np.repeat(members, 10, axis=0))
-    tested = np.array([False, True])
-    first, second = (judge_cells(cells, tested, np.zeros(2), SETTINGS) for cells in (once, copied))
-    assert_allclose(first.p_value[1], second.p_value[1], rtol=0.05)
-
-
 # --- what could have been found ---------------------------------------------------------------------------------------
 
 
@@ -225,16 +187,6 @@ def test_detectable_difference_of_a_share_solves_its_equation() -> None:
     rate = 0.2 + found
     error = math.sqrt(rate * (1 - rate) / 40 + 0.2 * 0.8 / 400)
     assert_allclose(found, (stats.t.isf(0.001, 39) + stats.t.ppf(0.8, 39)) * error, rtol=1e-9)
-
-
-def test_no_difference_is_detectable_where_nearly_everything_fails() -> None:
-    cells = make_cells(2, rest_value=[0.97, 0.2], difference=0.0)
-    found = detectable_difference(cells, np.array([True, True]), np.zeros(2), np.full(2, 4.1), SETTINGS)
-    assert np.isnan(found[0])
-    assert 0 < found[1] < 0.8
-    assert np.isnan(
-        detectable_difference(cells, np.ones(2, dtype=bool), np.zeros(2), np.full(2, np.nan), SETTINGS)
-    ).all()
 
 
 # --- intervals --------------------------------------------------------------------------------------------------------
@@ -275,42 +227,12 @@ def test_share_bounds_are_those_of_the_shared_interval() -> None:
     assert_allclose(np.ravel(cell_share_bounds(cells, 0.95)), (expected.low, expected.high), rtol=1e-9)
 
 
-@given(
-    # a share is a count over rows: never as small as the least double
-    st.floats(0, 1).map(lambda value: round(value, 6)),
-    st.integers(1, 50),
-    st.integers(1, 5),
-    st.floats(0, 0.5),
-    st.floats(0, 1),
-)
-def test_share_bounds_hold_the_share(value: float, count: int, siblings: int, error: float, likeness: float) -> None:
-    groups = float(count)
-    cells = make_cells(
-        value=value,
-        count_scored=groups * siblings,
-        jackknife_groups=groups,
-        clusters_effective=groups,
-        clusters=groups,
-        standard_error=error,
-        whole_likeness=likeness,
-    )
-    low, high = cell_share_bounds(cells, 0.95)
-    assert 0 <= low[0] <= value <= high[0] <= 1
-    if count == 1:
-        assert (low[0], high[0]) == (0.0, 1.0)
-
-
 def test_mean_bounds() -> None:
     cells = make_cells(4, standard_error=[0.08, 0.0, np.nan, 0.08], clusters_effective=[40.0, 40.0, 1.0, 2.0])
     low, high = cell_mean_bounds(cells, 0.95)
     margins = [stats.t.ppf(0.975, 39) * 0.08, stats.t.ppf(0.975, 39) * 0.4 / math.sqrt(40), np.nan]
     assert_allclose((high - low)[:3] / 2, margins)
     assert_allclose(high[3] - 0.5, stats.t.ppf(0.975, 1) * 0.08)
-
-
-def test_no_scores_no_interval() -> None:
-    cells = make_cells(value=np.nan, count_scored=0.0, clusters_effective=np.nan, standard_error=np.nan)
-    assert np.isnan([*cell_share_bounds(cells, 0.95), *cell_mean_bounds(cells, 0.95)]).all()
 
 
 # --- shrinkage --------------------------------------------------------------------------------------------------------
@@ -341,9 +263,3 @@ def test_pairs_are_drawn_to_the_sum_of_their_dimensions() -> None:
     noisy = additive + np.where(np.arange(12) == 5, 0.5, 0.0)
     errors = np.where(np.arange(12) == 5, 1.0, 0.001)
     assert_allclose(shrink(noisy, errors, design)[0][5], additive[5], atol=0.01)
-
-
-def test_a_single_cell_stays_where_it_is() -> None:
-    shrunken, tau_squared = shrink(np.array([0.7]), np.array([0.1]), np.ones((1, 1)))
-    assert_allclose(shrunken, [0.7])
-    assert tau_squared == 0

@@ -207,30 +207,6 @@ def test_shrunken_values_lie_between_cell_and_fit(tested: pa.Table) -> None:
     assert row(tested, "flat", "weak")["shrunken_value"] == 0.25
 
 
-def test_intervals_of_means_stay_in_the_range(tested: pa.Table) -> None:
-    unruled = [one for one in tested.to_pylist() if one["metric_name"] == "unruled"]
-    assert all(-1 <= one["mean_score_lower"] <= one["mean_score_upper"] <= 1 for one in unruled)
-    # without an upper end there is nothing to cut
-    assert row(tested, "distance", "weak")["mean_score_upper"] > 1.4
-
-
-def test_rows_have_one_order_and_no_nan(tested: pa.Table) -> None:
-    cells, sums = made()
-    random = np.random.default_rng(2)
-    assert find(cells.take(random.permutation(cells.num_rows)), sums.take(random.permutation(sums.num_rows))).equals(
-        tested
-    )
-    for column in tested.columns:
-        if pa.types.is_floating(column.type):
-            assert np.isfinite(column.drop_null().to_numpy()).all()
-
-
-def test_an_empty_warehouse_gives_an_empty_table() -> None:
-    found = find(*(table.slice(0, 0) for table in made()))
-    assert found.schema == find(*made()).schema
-    assert found.num_rows == 0
-
-
 def change(table: pa.Table, name: str, values: list[Any]) -> pa.Table:
     return table.set_column(table.schema.get_field_index(name), name, pa.array(values, table.schema.field(name).type))
 

@@ -138,29 +138,6 @@ having
     <> if(methods.method <> 'decided' or targets.metric_name in (select metric_name from decisions), 1, 0)
 {% endcall %}
 
-{% call promise('a_lower_appetite_never_raises_false_accepts', ['fct_metric_thresholds']) %}
--- Acceptance thresholds of one metric and method. If more confidence is demanded, they never accept more failed
--- answers.
-select
-    concat_ws(' ', laxer.metric_name, laxer.method, laxer.risk_appetite) as id,
-    concat_ws(' ', 'accepts less than', stricter.risk_appetite) as problem
-from {{ ref('hcat', 'fct_metric_thresholds') }} as laxer
-inner join {{ ref('hcat', 'fct_metric_thresholds') }} as stricter
-    on
-        laxer.metric_name = stricter.metric_name
-        and laxer.method = stricter.method
-        and laxer.confidence < stricter.confidence
-where
-    laxer.is_shown
-    and laxer.kind = 'acceptance'
-    and stricter.threshold is not null
-    and (
-        stricter.false_accept_rate > laxer.false_accept_rate
-        or (laxer.direction = 'higher_is_better' and stricter.threshold < laxer.threshold)
-        or (laxer.direction = 'lower_is_better' and stricter.threshold > laxer.threshold)
-    )
-{% endcall %}
-
 {% call promise('score_bands_hold_every_label', ['fct_score_bands']) %}
 -- Metrics whose bands do not add up to the labels, or with an empty band.
 with labels as (

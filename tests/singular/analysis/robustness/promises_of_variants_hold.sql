@@ -48,13 +48,6 @@ where
     or abs(abs(score_change) - abs(variant_score - parent_score)) > 1e-9
 {% endcall %}
 
-{% call promise('mended_pairs_are_not_broken', ['fct_robustness_variants']) %}
--- No pair is mended and broken.
-select robustness_variant_id as id, 'more pairs mended than decided and not broken' as problem
-from {{ ref('hcat', 'fct_robustness_variants') }}
-where not coalesce(count_mended between 0 and count_decided_pairs - count_broken, true)
-{% endcall %}
-
 {% call promise('reliability_has_both_measures', ['fct_metric_reliability']) %}
 -- Every metric that could be evaluated has precision and recall.
 select concat_ws(' ', system, metric_name) as id, 'not both measures' as problem
