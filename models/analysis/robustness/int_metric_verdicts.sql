@@ -1,6 +1,5 @@
 -- One row per (interaction of known correctness, metric that needs no reference), with the true correctness and, if a
 -- threshold is decided, the verdict of the metric.
-{{ config(materialized='view') }}
 with evaluations as (
     select * from {{ ref('hcat', 'int_evaluations_decided') }}
 ),

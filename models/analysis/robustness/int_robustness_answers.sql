@@ -1,5 +1,6 @@
--- One row per (hypothesis, side, interaction) of a query group that has at least two queries under the hypothesis: the
--- input of hcat.robustness.groups. The value `all` is not a hypothesis but denotes the whole group.
+-- Part answers: one row per (hypothesis, side, interaction) of a query group that has at least two queries under the
+-- hypothesis, the input of hcat.robustness.groups. The value `all` is not a hypothesis but denotes the whole group.
+-- Part verdicts: the rows of int_metric_verdicts.
 {{ config(materialized='table') }}
 {%- set columns = ['language', 'customer_group', 'variant_type', 'query_type'] %}
 
@@ -131,12 +132,20 @@ texts_listed as (
 
 final as (
     select
+        'answers' as part,
         kept.*,
         case when chunks_listed.is_named then chunks_listed.context_ids end as context_ids,
-        texts_listed.context_texts
+        texts_listed.context_texts,
+        null as metric, null as cluster_id, null as is_accepted, null as has_threshold
     from kept
     left join chunks_listed on kept.interaction_id = chunks_listed.interaction_id
     left join texts_listed on kept.interaction_id = texts_listed.interaction_id
+    union all
+    select
+        'verdicts' as part,
+        system_id, null as hypothesis, null as side, null as group_id, interaction_id, null as query, is_correct,
+        null as context_ids, null as context_texts, metric, cluster_id, is_accepted, has_threshold
+    from {{ ref('hcat', 'int_metric_verdicts') }}
 )
 
 select * from final

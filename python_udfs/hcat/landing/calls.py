@@ -19,6 +19,7 @@ from hcat.landing.containers import find_messages, is_scalar, nest, open_contain
 from hcat.landing.contexts import find_contexts, find_passages, is_passage, levels_of, plain_record, read_context
 from hcat.landing.messages import ASSISTANT, OTHER, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
+from hcat.landing.span_costs import COST_COLUMNS
 
 #: Stem of the files that hold calls.
 CALLS = "calls"
@@ -314,6 +315,11 @@ def _expand_interaction(record: Mapping[str, Any], exchange: _Exchange) -> Itera
     for name in ("asked_at", "application_version"):
         if held[name] is None:
             held[name] = pick(record, name)
+    # a value of another kind is none of these, and it costs nothing else
+    usage = structured(record.get("usage"))
+    places = [record, held, plain_record(usage) if isinstance(usage, Mapping) else {}]
+    for name in COST_COLUMNS:
+        held[name] = next((value for place in places if is_scalar(value := pick(place, name))), None)
     for name in ("conversation_id", "turn_index"):
         found = pick(record, name)
         held[name] = pick(held, name) if found is None else found

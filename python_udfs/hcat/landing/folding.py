@@ -32,6 +32,7 @@ from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
 from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import to_text
+from hcat.landing.span_costs import COST_COLUMNS, read_costs
 from hcat.landing.span_texts import find_text, is_object, keys_ending, read_document, value_at
 from hcat.landing.spans import read_time
 
@@ -43,6 +44,7 @@ _TEXTS: Final = (
     "interaction_id", "query_id", "application", "application_version", "query_text", "answer", "tags", "asked_at",
     "conversation_id", "count_retrieved", "chunk_id", "text", "rank", "retrieval_score", "reference_answer",
     "document_id", "title", "rater", "rater_kind", "criterion", "scale_point", "rated_at", "record_hash", *_FACTS,
+    *COST_COLUMNS,
 )  # fmt: skip
 FOLDED: Final = schema(f"string: {' '.join(_TEXTS)}", "int64: source_row landing_number")
 _READ: Final = (
@@ -374,6 +376,7 @@ def _fold_interaction(
     return {
         **_record("interactions", root, ("interaction", trace_id), list(record.values())),
         **record,
+        **read_costs(root, spans, find),
         "query_id": None if query is None else "query_" + hash_of_query(query)[:16],
         # what was guessed is said
         "kind": root.dialect.name if root.dialect is not None else None,

@@ -14,6 +14,7 @@ from hcat.engine.keys import hash_text
 from hcat.landing.calls import ENTITIES_OF_CALLS, expand_call, unread_content
 from hcat.landing.raw_contract import RecordError
 from hcat.landing.reading import read_entity
+from hcat.landing.span_costs import COST_COLUMNS
 
 CALL = {
     "interaction_id": "i1",
@@ -563,6 +564,21 @@ def test_unread_keys_of_a_file_are_one_line_on_standard_error(
 def test_an_empty_list_says_that_nothing_was_retrieved(call: dict[str, Any], expected: list[int | None]) -> None:
     records = expand_call({"id": "i1", "question": "How long?", "answer": "Two."} | call, "interactions")
     assert [record.get("count_retrieved") for record in records] == expected
+
+
+def test_costs_of_a_call_are_read_where_they_are_plain_values() -> None:
+    said = {"usage": {"prompt_tokens": 9, "completion_tokens": {"text": 2}}, "model": "small", "latency": 3, "cost": 0}
+    call = {"question": "How long?", "answer": "Two.", "metadata": {"prompt_version": "7"}, **said}
+    (record,) = expand_call(call, "interactions")
+    costs = {name: record.get(name) for name in COST_COLUMNS}
+    assert costs == {
+        "latency_seconds": None,
+        "count_input_tokens": 9,
+        "count_output_tokens": None,
+        "cost": 0,
+        "language_model": "small",
+        "prompt_version": "7",
+    }
 
 
 def test_a_turn_says_for_itself_that_nothing_was_retrieved() -> None:

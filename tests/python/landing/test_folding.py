@@ -34,6 +34,9 @@ dialects:
     document_title: docs.*.title
     tool_output: tool
     model: model
+    input_tokens: tokens
+    cost: price
+    prompt_version: prompt
     annotation_name: notes.*.name
     annotation_source: notes.*.source
     annotation_value: notes.*.value
@@ -266,6 +269,24 @@ def test_a_retriever_says_whether_there_are_documents(
 ) -> None:
     found = fold(span("1", ASK), span("2", attributes, **more))
     assert [row["count_retrieved"] for row in found.get("retrievers", [])] == said
+
+
+def test_costs_are_the_time_of_the_root_and_the_calls_of_models(fold: Any) -> None:
+    timed = {"started_at": "2026-05-04T09:00:00Z", "ended_at": "2026-05-04T09:00:02.500Z"}
+    call = {"k": "llm", "model": "small", "prompt": "7"}
+    found = fold(
+        span("a", ASK | {"tokens": "99"}, **timed),
+        span("b", call | {"tokens": "10", "price": "0.5"}, parent_span_id="a"),
+        # the call below says the same tokens once more
+        span("c", call | {"tokens": "10"}, parent_span_id="b"),
+        span("d", call | {"tokens": 5, "price": "free"}, parent_span_id="a"),
+    )
+    (row,) = found["interactions"]
+    assert (row["latency_seconds"], row["count_input_tokens"], row["count_output_tokens"]) == ("2.5", "15.0", None)
+    # staging says that it cannot be read
+    assert (row["cost"], row["language_model"], row["prompt_version"]) == ("free", "small", "7")
+    (row,) = fold(span("a", ASK | {"tokens": "99"}))["interactions"]
+    assert (row["latency_seconds"], row["count_input_tokens"]) == (None, "99")
 
 
 @pytest.mark.parametrize(

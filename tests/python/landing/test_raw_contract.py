@@ -56,7 +56,7 @@ def test_one_list_of_aliases_serves_every_entity(entity: str, names: list[str], 
 
 
 def test_canonical_columns_keeps_known_names_and_drops_the_rest() -> None:
-    names = ["interaction_id", "answer", "cost", "trace"]
+    names = ["interaction_id", "answer", "colour", "trace"]
     assert canonical_columns(ENTITIES["interactions"], names) == {
         "interaction_id": "interaction_id",
         "answer": "answer",
