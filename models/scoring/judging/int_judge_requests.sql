@@ -197,6 +197,7 @@ final as (
         materials.subject,
         case
             when materials.sample_number is null then 'not_sampled'
+            when service.is_deciding and materials.judge_task not in ('rubric_llm', 'correctness_llm') then 'no_text'
             when materials.judge_task = 'ranking_llm' and materials.other_answer is null then 'no_other_answer'
             else 'wanted'
         end as request_status,
@@ -215,7 +216,10 @@ final as (
 
         -- numerics
         materials.count_questions,
-        materials.sample_number
+        materials.sample_number,
+
+        -- booleans
+        coalesce(service.is_deciding, false) as is_deciding
     from materials
     cross join service
 )
