@@ -17,6 +17,7 @@ from hcat.engine.keys import hash_text
 from hcat.landing.aliases import KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
 from hcat.landing.containers import find_messages, is_scalar, nest, open_containers
 from hcat.landing.contexts import find_contexts, find_passages, is_passage, levels_of, plain_record, read_context
+from hcat.landing.feedback import USER_FEEDBACK, read_feedback
 from hcat.landing.messages import ASSISTANT, OTHER, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 from hcat.landing.span_costs import COST_COLUMNS
@@ -24,7 +25,7 @@ from hcat.landing.span_costs import COST_COLUMNS
 #: Stem of the files that hold calls.
 CALLS = "calls"
 #: Entities that calls hold.
-ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements")
+ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements", "ratings")
 
 # what only a span of a trace has
 _SPAN_NAME_LIST = """
@@ -422,9 +423,17 @@ def _ids_of(identifiers: Iterable[Any]) -> dict[str, None]:
     return flat
 
 
+def _expand_ratings(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
+    # what users say of a call is said of its last answer
+    own = {"interaction_id": exchange.interaction_id, "rater_kind": USER_FEEDBACK, "criterion": USER_FEEDBACK}
+    found = {each["rater"]: own | each for each in read_feedback(record)} if exchange.is_last_turn else {}
+    yield from () if exchange.is_further_sample else found.values()
+
+
 _EXPANDERS = {
     "interactions": _expand_interaction,
     "queries": _expand_query,
     "retrievals": _expand_retrievals,
     "relevance_judgements": _expand_judgements,
+    "ratings": _expand_ratings,
 }

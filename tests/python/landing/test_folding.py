@@ -41,6 +41,7 @@ dialects:
     annotation_source: notes.*.source
     annotation_value: notes.*.value
     annotator: notes.*.by
+    annotation_time: notes.*.at
 annotations:
   - {name: feedback, value: up, criterion: relevance, scale_point: 2}
   - {name: stars, criterion: truthfulness}
@@ -298,6 +299,10 @@ def test_costs_are_the_time_of_the_root_and_the_calls_of_models(fold: Any) -> No
         ("stars", "1.0", "app", ("truthfulness", "0", None)),
         ("tone", "kind", "human", (None, "kind", "annotation without a criterion in span_dialects.yml: tone = kind")),
         ("feedback", "up", "LLM", None),
+        # what users pressed has no criterion of raters
+        ("thumbs", "up", "human", ("user_feedback", "up", None)),
+        ("user score", "0", "API", ("user_feedback", "0", None)),
+        ("accuracy", "1", "API", None),
     ],
 )
 def test_annotations_by_people_are_ratings(fold: Any, name: str, value: str, source: str, expected: Any) -> None:
@@ -305,7 +310,18 @@ def test_annotations_by_people_are_ratings(fold: Any, name: str, value: str, sou
     ratings = fold(span("1", ASK | note)).get("ratings", [])
     shown = [(row["criterion"], row["scale_point"], row["read_error"]) for row in ratings]
     assert shown == ([] if expected is None else [expected])
-    assert {row["rater"] for row in ratings} <= {"unnamed"}
+    assert {row["rater"] for row in ratings} <= {"unnamed", name}
+
+
+def test_the_last_thing_that_a_user_pressed_counts(fold: Any) -> None:
+    pressed = [("up", "2026-05-04"), ("down", "2026-05-06"), ("up", "2026-05-05")]
+    names = {f"notes.{place}.name": "thumbs" for place in range(3)} | {
+        f"notes.{place}.source": "app" for place in range(3)
+    }
+    notes = names | {f"notes.{place}.value": value for place, (value, _) in enumerate(pressed)}
+    times = {f"notes.{place}.at": time for place, (_, time) in enumerate(pressed)}
+    (row,) = fold(span("1", ASK | notes | times))["ratings"]
+    assert (row["rater_kind"], row["scale_point"], row["rated_at"]) == ("user_feedback", "down", "2026-05-06")
 
 
 def test_keys_of_a_project_go_before_the_shipped_ones(tmp_path: Path) -> None:
