@@ -21,10 +21,6 @@ interactions as (
     from {{ ref('hcat', 'int_interactions') }}
 ),
 
-judge_sample as (
-    select * from {{ ref('hcat', 'int_judge_sample') }}
-),
-
 passages as (
     select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
@@ -33,22 +29,10 @@ passages_split as (
     select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
-samples as (
-    select * from {{ ref('hcat', 'int_interaction_samples') }}
-),
-
-scales as (
-    select * from {{ seed('rating_scales') }}
-),
-
-service as (
-    select * from {{ ref('hcat', 'int_judge_service') }}
-),
-
 sampled as (
     select interactions.*, judge_sample.sample_number
     from interactions
-    inner join judge_sample on interactions.interaction_id = judge_sample.interaction_id
+    inner join {{ ref('hcat', 'int_judge_sample') }} as judge_sample on interactions.interaction_id = judge_sample.interaction_id
 ),
 
 contexts as (
@@ -77,7 +61,7 @@ sample_answers as (
     select
         samples.interaction_id,
         {{ ordered_array('interactions.answer', 'samples.sample_position') }} as sample_answers
-    from samples
+    from {{ ref('hcat', 'int_interaction_samples') }} as samples
     inner join interactions on samples.other_interaction_id = interactions.interaction_id
     group by samples.interaction_id
 ),
@@ -113,7 +97,7 @@ guidelines as (
                 ), 'scale_point'
             ) }}
         )::string as guideline
-    from scales
+    from {{ seed('rating_scales') }} as scales
     group by criterion
 ),
 
@@ -221,7 +205,7 @@ final as (
         -- booleans
         coalesce(service.is_deciding, false) as is_deciding
     from materials
-    cross join service
+    cross join {{ ref('hcat', 'int_judge_service') }} as service
 )
 
 select * from final

@@ -1,8 +1,10 @@
 {#- words of users -> point of the scale of user_feedback -#}
 {%- set thumbs = {
-    2: ['up', 'thumbs_up', 'thumb_up', 'thumbsup', 'like', 'liked', 'upvote', 'positive', 'good', 'helpful', 'true', '👍'],
-    0: ['down', 'thumbs_down', 'thumb_down', 'thumbsdown', 'dislike', 'disliked', 'downvote', 'negative', 'bad', 'false', '👎']
+    2: ['up', 'thumbs_up', 'thumbsup', 'like', 'upvote', 'positive', 'good', 'helpful', 'true', '👍'],
+    0: ['down', 'thumbs_down', 'thumbsdown', 'dislike', 'downvote', 'negative', 'bad', 'false', '👎']
 } -%}
+{%- set of_name = '(' ~ finite_or_null('scale_point_text') ~ ') over (partition by rater, criterion)' -%}
+{%- set least, greatest = 'min' ~ of_name, 'max' ~ of_name -%}
 -- One row per landed rating record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = [
@@ -83,36 +85,20 @@ renamed as (
 
 -- What users press is a thumb or stars, and only all values of one name tell which: 1 is the best thumb and the
 -- worst star.
-feedback_scales as (
-    select
-        rater,
-        min(number) as least_number,
-        max(number) as greatest_number
-    from (
-        select rater, {{ finite_or_null('scale_point_text') }} as number from renamed
-        where criterion = 'user_feedback'
-    ) as said
-    group by rater
-),
-
 scaled as (
     select
-        renamed.{{ columns_except(['scale_point']) }},
+        {{ columns_except(['scale_point']) }},
         case
-            when renamed.criterion <> 'user_feedback' then renamed.scale_point
+            when criterion <> 'user_feedback' then scale_point
             {%- for point, words in thumbs.items() %}
-            {%- for word in words %}
-            when lower({{ replace_pattern('renamed.scale_point_text', '[ -]+', '_') }}) = '{{ word }}' then {{ point }}
+            when lower({{ replace_pattern('scale_point_text', '[ -]+', '_') }}) in ('{{ words | join("', '") }}') then {{ point }}
             {%- endfor %}
-            {%- endfor %}
-            when renamed.scale_point is null then null
-            when scales.least_number >= -1 and scales.greatest_number <= 1
-                then case renamed.scale_point when 1 then 2 when -1 then 0 else if(scales.least_number < 0, 1, 0) end
-            when scales.least_number >= 1 and scales.greatest_number <= 5
-                then case when renamed.scale_point > 3 then 2 when renamed.scale_point = 3 then 1 else 0 end
+            when {{ least }} >= -1 and {{ greatest }} <= 1
+                then case scale_point when 1 then 2 when -1 then 0 when 0 then if({{ least }} < 0, 1, 0) end
+            when {{ least }} >= 1 and {{ greatest }} <= 5
+                then case when scale_point > 3 then 2 when scale_point = 3 then 1 when scale_point < 3 then 0 end
         end as scale_point
     from renamed
-    left join feedback_scales as scales on renamed.rater = scales.rater
 ),
 
 -- A left join replaces `not in`, for which Apache Spark compares every record with every interaction.

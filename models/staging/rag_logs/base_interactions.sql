@@ -5,16 +5,19 @@
     'query_text', 'answer', 'tags', 'sample_index', 'asked_at', 'conversation_id', 'turn_index',
     'query_sentence_weights', 'answer_sentence_weights', 'count_retrieved', 'population'
 ] %}
-{%- set costs = [
-    'latency_seconds', 'count_input_tokens', 'count_output_tokens', 'cost', 'language_model', 'prompt_version'
-] %}
+{#- speed and cost of the answer: column -> what it must be -#}
+{%- set whole, faults = 'an integer from 0', [] %}
+{%- set costs = {
+    'latency_seconds': 'a number from 0', 'count_input_tokens': whole, 'count_output_tokens': whole, 'cost': 'a number from 0',
+    'language_model': none, 'prompt_version': none
+} %}
 {%- set folded = [
     'interaction_id', 'query_id', 'application', 'application_version', 'query_text', 'answer', 'tags', 'asked_at',
     'conversation_id', 'count_retrieved'
 ] %}
 
 with source as (
-    {{ landed_and_folded('interactions', columns + costs, folded + costs) | indent(4) }}
+    {{ landed_and_folded('interactions', columns + costs | list, folded + costs | list) | indent(4) }}
 ),
 
 renamed as (
@@ -36,8 +39,6 @@ renamed as (
         answer,
         {{ text_or_null('tags') }} as tags_text,
         case when {{ is_json_object(text_or_null('tags')) }} then {{ text_or_null('tags') }} end as tags,
-        {{ text_or_null('language_model') }} as language_model,
-        {{ text_or_null('prompt_version') }} as prompt_version,
         {{ text_or_null('population') }} as population_text,
         case
             when lower({{ text_or_null('population') }}) in ('production', 'test_set', 'variant')
@@ -47,10 +48,6 @@ renamed as (
         {{ text_or_null('asked_at') }} as asked_at_text,
         {{ text_or_null('turn_index') }} as turn_index_text,
         {{ text_or_null('count_retrieved') }} as count_retrieved_text,
-        {{ text_or_null('latency_seconds') }} as latency_seconds_text,
-        {{ text_or_null('count_input_tokens') }} as count_input_tokens_text,
-        {{ text_or_null('count_output_tokens') }} as count_output_tokens_text,
-        {{ text_or_null('cost') }} as cost_text,
         {{ text_or_null('query_sentence_weights') }} as query_sentence_weights_text,
         {{ text_or_null('answer_sentence_weights') }} as answer_sentence_weights_text,
 
@@ -59,11 +56,15 @@ renamed as (
         {{ integer_or_null(text_or_null('turn_index'), least=0) }} as turn_index,
         -- passages that the log says were retrieved: 0 = the retriever found nothing, null = the log says nothing
         {{ integer_or_null(text_or_null('count_retrieved'), least=0) }} as count_retrieved,
-        -- speed and cost of the answer; a value that cannot be read costs the record nothing
-        {{ finite_or_null(text_or_null('latency_seconds'), '>= 0') }} as latency_seconds,
-        {{ integer_or_null(text_or_null('count_input_tokens'), least=0) }} as count_input_tokens,
-        {{ integer_or_null(text_or_null('count_output_tokens'), least=0) }} as count_output_tokens,
-        {{ finite_or_null(text_or_null('cost'), '>= 0') }} as cost,
+        -- a cost that cannot be read costs the record nothing
+        {%- for column, what in costs.items() %}
+        {{ text_or_null(column) }} as {{ column ~ ('_text' if what else '') }},
+        {%- if what %}
+        {{ integer_or_null(text_or_null(column), least=0) if what == whole else finite_or_null(text_or_null(column), '>= 0') }}
+            as {{ column }},
+        {%- do faults.append(field_fault(column, what)) %}
+        {%- endif %}
+        {%- endfor %}
 
         -- lists
         {{ sentence_weights(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
@@ -94,13 +95,9 @@ checked as (
     field_fault('sample_index', 'an integer'),
     field_fault('turn_index', 'an integer from 0'),
     field_fault('count_retrieved', 'an integer from 0'),
-    field_fault('latency_seconds', 'a number from 0'),
-    field_fault('count_input_tokens', 'an integer from 0'),
-    field_fault('count_output_tokens', 'an integer from 0'),
-    field_fault('cost', 'a number from 0'),
     field_fault('tags', 'a JSON object'),
     weights_fault('query_sentence_weights'),
     weights_fault('answer_sentence_weights')
-]) }}
+] + faults) }}
 
 select * from final
