@@ -23,12 +23,12 @@ summed as (
         count(*) - count(amount) as count_missing,
         -- what the log says of no answer is no measure of it
         max(count(amount)) over (partition by measure) as most_logged,
-        {{ exact_sum('amount') }} as total,
         {%- for name, quantile in {'median': 0.5, 'p90': 0.9, 'p95': 0.95, 'p99': 0.99}.items() %}
-        (percentile_cont({{ quantile }}) within group (order by amount))::double as {{ name }}{{ ',' if not loop.last }}
+        (percentile_cont({{ quantile }}) within group (order by amount))::double as {{ name }},
         {%- endfor %}
+        {{ exact_sum('amount') }} as total
     from measured
-    group by grouping sets ((system, population, measure), (system, population, measure, week_start))
+    group by system, population, measure, rollup(week_start)
 )
 
 select {{ columns_of_contract({

@@ -44,7 +44,8 @@ sided as (
     union all
     select from_columns.interaction_id, hypotheses.hypothesis, from_columns.side
     from from_columns
-    inner join {{ seed('robustness_hypotheses') }} as hypotheses on hypotheses.source = 'column' and from_columns.field = hypotheses.field
+    inner join {{ seed('robustness_hypotheses') }} as hypotheses
+        on hypotheses.source = 'column' and from_columns.field = hypotheses.field
     where from_columns.side is not null
     union all
     select

@@ -32,7 +32,8 @@ passages_split as (
 sampled as (
     select interactions.*, judge_sample.sample_number
     from interactions
-    inner join {{ ref('hcat', 'int_judge_sample') }} as judge_sample on interactions.interaction_id = judge_sample.interaction_id
+    inner join {{ ref('hcat', 'int_judge_sample') }} as judge_sample
+        on interactions.interaction_id = judge_sample.interaction_id
 ),
 
 contexts as (
@@ -97,7 +98,7 @@ guidelines as (
                 ), 'scale_point'
             ) }}
         )::string as guideline
-    from {{ seed('rating_scales') }} as scales
+    from {{ seed('rating_scales') }}
     group by criterion
 ),
 

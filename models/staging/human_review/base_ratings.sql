@@ -90,9 +90,9 @@ scaled as (
         {{ columns_except(['scale_point']) }},
         case
             when criterion <> 'user_feedback' then scale_point
-            {%- for point, words in thumbs.items() %}
-            when lower({{ replace_pattern('scale_point_text', '[ -]+', '_') }}) in ('{{ words | join("', '") }}') then {{ point }}
-            {%- endfor %}
+            {%- for point, words in thumbs.items() %}{% for word in words %}
+            when lower({{ replace_pattern('scale_point_text', '[ -]+', '_') }}) = '{{ word }}' then {{ point }}
+            {%- endfor %}{% endfor %}
             when {{ least }} >= -1 and {{ greatest }} <= 1
                 then case scale_point when 1 then 2 when -1 then 0 when 0 then if({{ least }} < 0, 1, 0) end
             when {{ least }} >= 1 and {{ greatest }} <= 5
