@@ -74,9 +74,9 @@
     {%- if not kinds -%}
         {{ exceptions.raise_compiler_error('hcat_label_kinds is empty: name at least one kind of rater') }}
     {%- endif -%}
-    {%- for kind in kinds if kind not in ('person', 'language_model', 'rule', 'unknown') -%}
+    {%- for kind in kinds if kind not in ('person', 'language_model', 'rule', 'unknown', 'user_feedback') -%}
         {{ exceptions.raise_compiler_error(
-            'hcat_label_kinds must hold person, language_model, rule or unknown, got ' ~ kind
+            'hcat_label_kinds must hold person, language_model, rule, unknown or user_feedback, got ' ~ kind
         ) }}
     {%- endfor -%}
     case {{ rater_kind }}{% for kind in kinds %} when '{{ kind }}' then {{ loop.index }}{% endfor %} end

@@ -8,7 +8,7 @@
         'dim_documents', 'dim_chunks', 'dim_queries', 'dim_metrics', 'dim_runs', 'fct_interactions', 'fct_evaluations',
         'fct_verdicts', 'fct_retrieved_contexts', 'fct_sentence_evidence', 'fct_marginal_weaknesses',
         'fct_bivariate_weaknesses', 'fct_failure_rates', 'fct_threshold_gates', 'fct_run_metrics',
-        'fct_release_decisions'
+        'fct_release_decisions', 'fct_assistant_costs'
     ] %}
         {% do published.update({mart: none}) %}
     {% endfor %}

@@ -66,7 +66,7 @@
             'int_interactions_described', 'int_interactions_joined', 'int_interactions_masked',
             'int_interactions_numbered', 'int_label_versions', 'int_labels', 'int_labels_cross_fitted',
             'int_labels_needed', 'int_marginal_cell_quantiles', 'int_metric_drift', 'int_metric_weeks',
-            'int_metrics__behaviour', 'int_metrics__entailment', 'int_metrics__groundedness',
+            'int_metric_verdicts', 'int_metrics__behaviour', 'int_metrics__entailment', 'int_metrics__groundedness',
             'int_metrics__judged', 'int_metrics__privacy', 'int_metrics__reference', 'int_metrics__retrieval',
             'int_metrics__safety', 'int_metrics__selfcheck', 'int_metrics__similarity', 'int_metrics__support',
             'int_metrics__transport', 'int_metrics_numbered', 'int_metrics_unioned', 'int_new_clusters_tested',

@@ -57,8 +57,9 @@ hcat brings $count packages on Python 3.11 and Linux, with the versions of `lock
 it. `make lint` compares the licences of these packages, and of the tools of developers, with a list of allowed ones. It
 needs no network for that.
 
-Install hcat from its repository. On the public package index the name `hcat` belongs to another project, so
-`pip install hcat` installs that one. [SECURITY.md](../SECURITY.md) and the [threat model](threat-model.md) say what is
+The distribution is named `hcat-eval`; the import name and the command are `hcat`. Install it from its repository or
+from a wheel of your own. On the public package index the name `hcat` belongs to another project, so `pip install hcat`
+installs that one. [SECURITY.md](../SECURITY.md) and the [threat model](threat-model.md) say what is
 trusted and what is not.
 
 ## The lock

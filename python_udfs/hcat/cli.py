@@ -24,6 +24,7 @@ from typing import Annotated
 
 import typer
 
+from hcat import __version__
 from hcat.command_options import ProfilesOption, ProjectOption, TargetOption, VariablesOption, reads_a_build
 from hcat.engine.ownership import keep_private
 from hcat.engine.saying import say, say_in_columns
@@ -65,7 +66,6 @@ def _show_version(is_wanted: bool) -> None:
     if is_wanted:
         from importlib.metadata import version
 
-        from hcat import __version__
         from hcat.engine.devices import PACKAGED_SHA256
         from hcat.engine.keys import hash_file
 
@@ -148,6 +148,7 @@ def init(
             ("gates", ", ".join(made.gates)),
             *(("release", need) for need in made.needs),
             *([] if logs else [("logs", f"put them into {made.folder / 'raw_logs'} (docs/logs.md)")]),
+            ("needs", f"hcat-eval {__version__}, the Python package, in the environment of dbt"),
             ("next", f"cd {made.folder} && dbt deps && dbt build"),
         ]
     )

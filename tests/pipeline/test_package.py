@@ -149,7 +149,7 @@ def test_an_installed_wheel_needs_no_repository_and_builds_the_standard_profile(
     subprocess.run(wheel, check=True, timeout=300)
     shutil.rmtree(sources)
     site, folder = tmp_path / "site", tmp_path / "bank"
-    shutil.unpack_archive(next(tmp_path.glob("hcat-*.whl")), site, "zip")
+    shutil.unpack_archive(next(tmp_path.glob("hcat_eval-*.whl")), site, "zip")
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "calls.jsonl").write_text(
         '{"question": "What is the fee?", "answer": "It is 5 euros.", "contexts": ["The fee is 5 euros."]}\n'

@@ -108,8 +108,8 @@ def test_traces_of_the_file_store_of_mlflow_are_read_field_by_field(dbt: Dbt, tm
     assert staged_documents(build, trace_id) == [(*document, None) for document in SHELF]
     assert build.query("select count(*) from stg_spans") == [(len(spans),)]
     assert build.query("select reference_answer from stg_queries") == [(ANSWER,)]
-    assert build.query("select reject_reason from stg_rejected_records where entity = 'ratings'") == [
-        ("annotation without a criterion in span_dialects.yml: user_feedback = good",)
+    assert build.query("select rater, rater_kind, scale_point from stg_ratings") == [
+        ("user_feedback", "user_feedback", 2)
     ]
     # a file of the store itself holds the spans of one trace
     (stored,) = (tmp_path / "mlruns").rglob("traces.json")

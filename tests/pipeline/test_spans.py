@@ -128,11 +128,11 @@ def test_references_documents_and_chunks_come_with_the_traces(built: Build) -> N
     assert sorted(chunks) == [(name, f"{name}.md", text) for name, text, _ in exports.DOCUMENTS]
 
 
-def test_annotations_without_a_criterion_are_rejected_by_name_and_judges_are_no_raters(built: Build) -> None:
-    assert built.query("select count(*) from stg_ratings") == [(0,)]
-    assert built.query("select source_file, reject_reason from stg_rejected_records where entity = 'ratings'") == [
-        ("spans_mlflow.jsonl", "annotation without a criterion in span_dialects.yml: thumbs = up")
+def test_thumbs_are_feedback_of_users_and_judges_are_no_raters(built: Build) -> None:
+    assert built.query("select rater, rater_kind, criterion, scale_point from stg_ratings") == [
+        ("thumbs", "user_feedback", "user_feedback", 2)
     ]
+    assert built.query("select count(*) from stg_rejected_records where entity = 'ratings'") == [(0,)]
 
 
 def test_what_cannot_be_used_is_rejected_with_its_reason(built: Build) -> None:

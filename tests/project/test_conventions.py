@@ -63,6 +63,8 @@ NUMBERS_OF_FILES = {
     "public_value": ({"9"}, "digits of a telephone without its country, as in hcat.privacy.exposure"),
     "wilson_bound": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
+    "base_ratings": ({"2", "3", "5"}, "points of feedback; stars"),
+    "fct_assistant_costs": ({"0.5", "0.9", "0.95", "0.99"}, "the quantiles that are shown"),
     "fct_interactions": ({"200", "600", "2", "4"}, "characters and turns that part the lengths"),
     "int_clusters_bucketed": ({"1000", "128"}, "clusters that leave one by one, and groups of more"),
     "int_version_cells_measured": ({"10000", "128"}, "keys of two versions that leave one by one, groups of more"),

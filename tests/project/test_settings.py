@@ -47,3 +47,11 @@ def test_settings_of_others_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: own\nvars: {hcat: {hcat_devise: cpu}}\n")
     with pytest.raises(SettingError, match="the var hcat_devise does not exist: did you mean hcat_device"):
         check_settings(tmp_path, [], {})
+
+
+def test_a_dbt_package_of_another_version_is_one_line(tmp_path: Path) -> None:
+    package = tmp_path / "dbt_packages" / "hcat"
+    (package / "models" / "staging").mkdir(parents=True)
+    (package / "dbt_project.yml").write_text("name: hcat\nversion: 0.1.0\n")
+    with pytest.raises(SettingError, match=r"dbt package is version 0\.1\.0 and the Python package hcat-eval is"):
+        check_settings(tmp_path, [], {})

@@ -163,7 +163,7 @@ def test_the_bill_of_materials_names_packages_and_weights(
     assert main(["sbom", "--output", str(tmp_path / "dist" / "sbom.json")]) == 0
     text = (tmp_path / "dist" / "sbom.json").read_text(encoding="utf-8")
     bill = json.loads(text)
-    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "hcat")
+    assert (bill["bomFormat"], bill["metadata"]["component"]["name"]) == ("CycloneDX", "hcat-eval")
     names = {component["name"] for component in bill["components"]}
     assert {"duckdb", "torch", "all-MiniLM-L6-v2", "entailment_compact"} <= names
     assert not names & {"pytest", "ruff"}

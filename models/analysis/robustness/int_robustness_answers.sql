@@ -1,5 +1,7 @@
--- One row per (hypothesis, side, interaction) of a query group that has at least two queries under the hypothesis: the
--- input of hcat.robustness.groups. The value `all` is not a hypothesis but denotes the whole group.
+-- Part answers: one row per (hypothesis, side, interaction) of a query group that has at least two queries under the
+-- hypothesis, the input of hcat.robustness.groups. The value `all` is not a hypothesis but denotes the whole group.
+-- Part verdicts: one row per (interaction of known correctness, metric that needs no reference), with the true
+-- correctness and, if a threshold is decided, the verdict of the metric.
 {{ config(materialized='table') }}
 {%- set columns = ['language', 'customer_group', 'variant_type', 'query_type'] %}
 
@@ -10,18 +12,6 @@ with answers as (
 
 interactions as (
     select * from {{ ref('hcat', 'int_interactions') }}
-),
-
-queries as (
-    select query_id, tags from {{ ref('hcat', 'dim_queries') }}
-),
-
-hypotheses as (
-    select * from {{ seed('robustness_hypotheses') }}
-),
-
-retrievals as (
-    select * from {{ ref('hcat', 'stg_retrievals') }}
 ),
 
 contexts as (
@@ -39,7 +29,7 @@ described as (
         {{ hash_of_query('interactions.query_text') }} as query_key
     from answers
     inner join interactions on answers.interaction_id = interactions.interaction_id
-    left join queries on answers.query_id = queries.query_id
+    left join {{ ref('hcat', 'dim_queries') }} as queries on answers.query_id = queries.query_id
 ),
 
 from_columns as (
@@ -54,14 +44,15 @@ sided as (
     union all
     select from_columns.interaction_id, hypotheses.hypothesis, from_columns.side
     from from_columns
-    inner join hypotheses on hypotheses.source = 'column' and from_columns.field = hypotheses.field
+    inner join {{ seed('robustness_hypotheses') }} as hypotheses
+        on hypotheses.source = 'column' and from_columns.field = hypotheses.field
     where from_columns.side is not null
     union all
     select
         described.interaction_id, hypotheses.hypothesis,
         {{ json_field('described.tags', 'hypotheses.field') }} as side
     from described
-    inner join hypotheses on hypotheses.source = 'query_tag'
+    inner join {{ seed('robustness_hypotheses') }} as hypotheses on hypotheses.source = 'query_tag'
     where {{ json_field('described.tags', 'hypotheses.field') }} is not null
 ),
 
@@ -112,7 +103,7 @@ chunks_listed as (
         interaction_id,
         array_sort(array_agg(distinct chunk_id)) as context_ids,
         count(*) = count(chunk_id) as is_named
-    from retrievals
+    from {{ ref('hcat', 'stg_retrievals') }}
     where interaction_id in (select kept.interaction_id from kept)
     group by interaction_id
 ),
@@ -129,14 +120,43 @@ texts_listed as (
     group by interaction_id
 ),
 
+metrics as (
+    select metric_name
+    from {{ ref('hcat', 'int_metric_catalog') }}
+    where
+        coalesce(requires, '') not like '%reference%'
+        and coalesce(requires, '') not like '%relevance%'
+        and coalesce(requires, '') like '%answer%'
+        -- expected behaviour is a kind of reference, and harm to people does not show whether an answer is true
+        and family not in ('behaviour', 'safety', 'privacy')
+),
+
+decided as (
+    select distinct metric_name from {{ seed('threshold_decisions') }}
+),
+
 final as (
     select
+        'answers' as part,
         kept.*,
         case when chunks_listed.is_named then chunks_listed.context_ids end as context_ids,
-        texts_listed.context_texts
+        texts_listed.context_texts,
+        null as metric, null as cluster_id, null as is_accepted, null as has_threshold
     from kept
     left join chunks_listed on kept.interaction_id = chunks_listed.interaction_id
     left join texts_listed on kept.interaction_id = texts_listed.interaction_id
+    union all
+    select
+        'verdicts' as part, answers.system as system_id, null as hypothesis, null as side, null as group_id,
+        answers.interaction_id, null as query, answers.is_correct, null as context_ids, null as context_texts,
+        evaluations.metric_name as metric, coalesce(answers.query_group, answers.cluster_id) as cluster_id,
+        not evaluations.is_failing as is_accepted, decided.metric_name is not null as has_threshold
+    from {{ ref('hcat', 'int_answers_correct') }} as answers
+    inner join {{ ref('hcat', 'int_evaluations_decided') }} as evaluations
+        on answers.interaction_id = evaluations.interaction_id
+    inner join metrics on evaluations.metric_name = metrics.metric_name
+    left join decided on evaluations.metric_name = decided.metric_name
+    where answers.expected_behaviour = 'answer'
 )
 
 select * from final

@@ -9,7 +9,9 @@ select {{ columns_of_contract({
         ~ " coalesce(ratings.guideline_version, ''), ratings.rating_pass))",
     'cluster_id': 'interactions.cluster_id',
     'system': 'interactions.system',
-    'scale_label': 'scale_points.scale_label',
+    'scale_label': "if(ratings.criterion = 'user_feedback', "
+        ~ array_at(array_of(["'negative'", "'neutral'", "'positive'"]), 'ratings.scale_point::integer + 1')
+        ~ ", scale_points.scale_label)",
     'label_rater_kind': 'labels.rater_kind',
     'scale_point': 'ratings.scale_point::integer',
     'accept_from': 'labels.accept_from::integer',

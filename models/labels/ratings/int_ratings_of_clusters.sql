@@ -4,7 +4,9 @@
 {#- passes that count: the first is the rating, and the second tests the first -#}
 {%- set counted_looks = 2 -%}
 with ratings as (
+    -- users of an application are no raters whose agreement is a question
     select * from {{ ref('hcat', 'stg_ratings') }}
+    where rater_kind <> 'user_feedback'
 ),
 
 interactions as (

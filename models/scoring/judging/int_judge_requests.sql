@@ -21,10 +21,6 @@ interactions as (
     from {{ ref('hcat', 'int_interactions') }}
 ),
 
-judge_sample as (
-    select * from {{ ref('hcat', 'int_judge_sample') }}
-),
-
 passages as (
     select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
@@ -33,22 +29,11 @@ passages_split as (
     select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
-samples as (
-    select * from {{ ref('hcat', 'int_interaction_samples') }}
-),
-
-scales as (
-    select * from {{ seed('rating_scales') }}
-),
-
-service as (
-    select * from {{ ref('hcat', 'int_judge_service') }}
-),
-
 sampled as (
     select interactions.*, judge_sample.sample_number
     from interactions
-    inner join judge_sample on interactions.interaction_id = judge_sample.interaction_id
+    inner join {{ ref('hcat', 'int_judge_sample') }} as judge_sample
+        on interactions.interaction_id = judge_sample.interaction_id
 ),
 
 contexts as (
@@ -77,7 +62,7 @@ sample_answers as (
     select
         samples.interaction_id,
         {{ ordered_array('interactions.answer', 'samples.sample_position') }} as sample_answers
-    from samples
+    from {{ ref('hcat', 'int_interaction_samples') }} as samples
     inner join interactions on samples.other_interaction_id = interactions.interaction_id
     group by samples.interaction_id
 ),
@@ -113,7 +98,7 @@ guidelines as (
                 ), 'scale_point'
             ) }}
         )::string as guideline
-    from scales
+    from {{ seed('rating_scales') }}
     group by criterion
 ),
 
@@ -197,6 +182,7 @@ final as (
         materials.subject,
         case
             when materials.sample_number is null then 'not_sampled'
+            when service.is_deciding and materials.judge_task not in ('rubric_llm', 'correctness_llm') then 'no_text'
             when materials.judge_task = 'ranking_llm' and materials.other_answer is null then 'no_other_answer'
             else 'wanted'
         end as request_status,
@@ -215,9 +201,12 @@ final as (
 
         -- numerics
         materials.count_questions,
-        materials.sample_number
+        materials.sample_number,
+
+        -- booleans
+        coalesce(service.is_deciding, false) as is_deciding
     from materials
-    cross join service
+    cross join {{ ref('hcat', 'int_judge_service') }} as service
 )
 
 select * from final

@@ -23,6 +23,7 @@ final as (
         verdicts.count_judged::bigint as scored_count,
         case requests.request_status
             when 'not_sampled' then 'not among the interactions that the judge reads (hcat_judge_interactions)'
+            when 'no_text' then 'the judge returns probabilities, and this metric needs texts'
             when 'no_other_answer' then 'no other answer to the same query'
             else verdicts.detail
         end as detail

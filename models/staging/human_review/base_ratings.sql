@@ -1,3 +1,10 @@
+{#- words of users -> point of the scale of user_feedback -#}
+{%- set thumbs = {
+    2: ['up', 'thumbs_up', 'thumbsup', 'like', 'upvote', 'positive', 'good', 'helpful', 'true', '👍'],
+    0: ['down', 'thumbs_down', 'thumbsdown', 'dislike', 'downvote', 'negative', 'bad', 'false', '👎']
+} -%}
+{%- set of_name = '(' ~ finite_or_null('scale_point_text') ~ ') over (partition by rater, criterion)' -%}
+{%- set least, greatest = 'min' ~ of_name, 'max' ~ of_name -%}
 -- One row per landed rating record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = [
@@ -76,24 +83,42 @@ renamed as (
     from source
 ),
 
+-- What users press is a thumb or stars, and only all values of one name tell which: 1 is the best thumb and the
+-- worst star.
+scaled as (
+    select
+        {{ columns_except(['scale_point']) }},
+        case
+            when criterion <> 'user_feedback' then scale_point
+            {%- for point, words in thumbs.items() %}{% for word in words %}
+            when lower({{ replace_pattern('scale_point_text', '[ -]+', '_') }}) = '{{ word }}' then {{ point }}
+            {%- endfor %}{% endfor %}
+            when {{ least }} >= -1 and {{ greatest }} <= 1
+                then case scale_point when 1 then 2 when -1 then 0 when 0 then if({{ least }} < 0, 1, 0) end
+            when {{ least }} >= 1 and {{ greatest }} <= 5
+                then case when scale_point > 3 then 2 when scale_point = 3 then 1 when scale_point < 3 then 0 end
+        end as scale_point
+    from renamed
+),
+
 -- A left join replaces `not in`, for which Apache Spark compares every record with every interaction.
 located as (
     select
-        renamed.*,
+        scaled.*,
         interactions.known_interaction_id is not null as is_known,
         interactions.count_answer_characters,
         -- who rated: nobody is taken for a person unless the record or the seed says so
-        coalesce(renamed.logged_rater_kind, raters.rater_kind, 'unknown') as rater_kind,
+        coalesce(scaled.logged_rater_kind, raters.rater_kind, 'unknown') as rater_kind,
         {{ time_fault('rated_at') }} as rated_at_fault,
         coalesce(
-            renamed.reason_start >= 0
-            and renamed.reason_start < renamed.reason_end
-            and renamed.reason_end <= interactions.count_answer_characters,
+            scaled.reason_start >= 0
+            and scaled.reason_start < scaled.reason_end
+            and scaled.reason_end <= interactions.count_answer_characters,
             false
         ) as has_reason
-    from renamed
-    left join {{ seed('raters') }} as raters on renamed.rater = raters.rater
-    left join interactions on renamed.interaction_id = interactions.known_interaction_id
+    from scaled
+    left join {{ seed('raters') }} as raters on scaled.rater = raters.rater
+    left join interactions on scaled.interaction_id = interactions.known_interaction_id
 ),
 
 -- The kind of rater, the pass, the sampling and the probability decide what a label counts. Read as their defaults,
@@ -108,11 +133,17 @@ checked as (
             when read_error is not null then read_error
             when interaction_id is null then 'interaction_id is missing or blank'
             when rater is null then 'rater is missing or blank'
-            when rater_kind not in ('person', 'language_model', 'rule', 'unknown')
-                then 'rater_kind is not person, language_model, rule or unknown: ' || left(rater_kind, 80)
+            when rater_kind not in ('person', 'language_model', 'rule', 'unknown', 'user_feedback')
+                then 'rater_kind is not person, language_model, rule, unknown or user_feedback: '
+                || left(rater_kind, 80)
             when criterion is null then 'criterion is missing or blank'
+            when criterion = 'user_feedback' and rater_kind <> 'user_feedback'
+                then 'criterion user_feedback needs the rater_kind user_feedback: ' || left(rater_kind, 80)
+            when criterion = 'user_feedback' and scale_point is null
+                then 'feedback is neither a word, a thumb (-1, 0, 1) nor stars (1 to 5): ' || left(scale_point_text, 80)
             when
-                not exists (
+                criterion <> 'user_feedback'
+                and not exists (
                     select 1 from {{ seed('rating_scales') }} as rating_scales
                     where
                         rating_scales.criterion = located.criterion

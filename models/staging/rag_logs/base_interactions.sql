@@ -5,13 +5,19 @@
     'query_text', 'answer', 'tags', 'sample_index', 'asked_at', 'conversation_id', 'turn_index',
     'query_sentence_weights', 'answer_sentence_weights', 'count_retrieved', 'population'
 ] %}
+{#- speed and cost of the answer: column -> what it must be -#}
+{%- set whole, faults = 'an integer from 0', [] %}
+{%- set costs = {
+    'latency_seconds': 'a number from 0', 'count_input_tokens': whole, 'count_output_tokens': whole, 'cost': 'a number from 0',
+    'language_model': none, 'prompt_version': none
+} %}
 {%- set folded = [
     'interaction_id', 'query_id', 'application', 'application_version', 'query_text', 'answer', 'tags', 'asked_at',
     'conversation_id', 'count_retrieved'
 ] %}
 
 with source as (
-    {{ landed_and_folded('interactions', columns, folded) | indent(4) }}
+    {{ landed_and_folded('interactions', columns + costs | list, folded + costs | list) | indent(4) }}
 ),
 
 renamed as (
@@ -50,6 +56,15 @@ renamed as (
         {{ integer_or_null(text_or_null('turn_index'), least=0) }} as turn_index,
         -- passages that the log says were retrieved: 0 = the retriever found nothing, null = the log says nothing
         {{ integer_or_null(text_or_null('count_retrieved'), least=0) }} as count_retrieved,
+        -- a cost that cannot be read costs the record nothing
+        {%- for column, what in costs.items() %}
+        {{ text_or_null(column) }} as {{ column ~ ('_text' if what else '') }},
+        {%- if what %}
+        {{ integer_or_null(text_or_null(column), least=0) if what == whole else finite_or_null(text_or_null(column), '>= 0') }}
+            as {{ column }},
+        {%- do faults.append(field_fault(column, what)) %}
+        {%- endif %}
+        {%- endfor %}
 
         -- lists
         {{ sentence_weights(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
@@ -83,6 +98,6 @@ checked as (
     field_fault('tags', 'a JSON object'),
     weights_fault('query_sentence_weights'),
     weights_fault('answer_sentence_weights')
-]) }}
+] + faults) }}
 
 select * from final

@@ -76,7 +76,7 @@ _REMEMBER: Final = (
 
 #: Marts of sums, of models and of the corpus. The next build makes them anew from what is left.
 _SUMS: Final = (
-    "dim_chunks", "dim_documents", "dim_metrics", "dim_topics", "fct_audit_tests",
+    "dim_chunks", "dim_documents", "dim_metrics", "dim_topics", "fct_assistant_costs", "fct_audit_tests",
     "fct_bias_gaps", "fct_bivariate_weaknesses", "fct_calibration_bins", "fct_calibration_quality",
     "fct_calibration_validity", "fct_calibrators", "fct_chunk_topics", "fct_conformal_coverage",
     "fct_deletions", "fct_failure_rates",

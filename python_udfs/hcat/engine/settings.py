@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.staging import ProjectError, find_project, read_variables
+from hcat import __version__
+from hcat.engine.staging import ProjectError, find_project, read_project_file, read_variables
 
 _PREFIX: Final = "hcat_"
 #: Settings that stand outside of the vars of hcat's own project, each because dbt reads it where those are not known.
@@ -59,6 +60,7 @@ def check_settings(start: Path, given: Iterable[str], environment: Mapping[str, 
         project = find_project(start)
     except ProjectError:
         return
+    check_version(project)
     known = known_variables(project)
     for name in [*given, *read_variables(project, start)]:
         refuse_unknown(name, known)
@@ -67,6 +69,16 @@ def check_settings(start: Path, given: Iterable[str], environment: Mapping[str, 
             near = difflib.get_close_matches(name, ENVIRONMENT, 1, _LIKENESS)
             if near:
                 raise SettingError(f"the environment variable {name} does not exist: did you mean {near[0]}?")
+
+
+def check_version(project: Path) -> None:
+    """Raise an error if hcat's dbt project is of another version than this Python package."""
+    found = read_project_file(project).get("version")
+    if found != __version__:
+        raise SettingError(
+            f"the dbt package is version {found} and the Python package hcat-eval is {__version__}, and each needs the"
+            f" other at its own version: install hcat-eval {found}, or let packages.yml name hcat {__version__}"
+        )
 
 
 def known_variables(project: Path) -> frozenset[str]:

@@ -36,12 +36,17 @@ def find_project(start: Path) -> Path:
 def read_variables(project: Path, start: Path) -> dict[str, Any]:
     """Return the settings of hcat's project, with those that the user's own project in ``start`` sets."""
     variables: dict[str, Any] = {}
-    for path in dict.fromkeys((project / _PROJECT_FILE, start / _PROJECT_FILE)):
-        if path.is_file():
-            given = (_load_yaml(path.read_text(encoding="utf-8")) or {}).get("vars") or {}
-            variables |= {name: value for name, value in given.items() if not isinstance(value, dict)}
-            variables |= given.get(_NAME) or {}
+    for folder in dict.fromkeys((project, start)):
+        given = read_project_file(folder).get("vars") or {}
+        variables |= {name: value for name, value in given.items() if not isinstance(value, dict)}
+        variables |= given.get(_NAME) or {}
     return variables
+
+
+def read_project_file(folder: Path) -> dict[str, Any]:
+    """Return what the project file of a folder holds; nothing where there is none."""
+    path = folder / _PROJECT_FILE
+    return (_load_yaml(path.read_text(encoding="utf-8")) or {}) if path.is_file() else {}
 
 
 def _load_yaml(text: str) -> Any:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from hcat.language_models.decisions import write_question
 from hcat.language_models.prompts import TEXT, list_of, object_of, read_texts, write_messages
 
 PROMPT_REVISION: Final = "judge prompts 1"
 """Raised when a word of the prompts changes; it is part of every content key."""
+
+DECISION_REVISION: Final = "judge decisions 1"
+"""The same for a judge that returns probabilities."""
 
 MAXIMUM_TEXT_CHARACTERS: Final = 12_000
 """Of a query, an answer or a chunk; what is cut makes the score ``truncated``."""
@@ -171,6 +175,38 @@ def correctness_prompt(question: str, reference: str, answer: str) -> list[dict[
     """Return the messages that ask whether an answer says what the reference answer says."""
     data = {"question": cut(question), "reference_answer": cut(reference), "answer": cut(answer)}
     return _messages(_TEXTS["correctness"], data, CORRECTNESS_RESPONSE)
+
+
+def rubric_decision(
+    criterion: str,
+    points: Mapping[str, Mapping[str, Any]],
+    question: str,
+    contexts: Sequence[str],
+    answer: str,
+    reference: str | None,
+) -> list[dict[str, str]]:
+    """Return the question which scale point of one criterion fits, for a judge that returns probabilities."""
+    options = {name: f"{row['scale_label']}: {row['guideline_text']}" for name, row in points.items()}
+    instructions = f"Which text of the guideline for the criterion {criterion} fits the answer best?"
+    return write_question(_state(question, contexts, answer, reference), instructions, options)
+
+
+def correctness_decision(
+    question: str, contexts: Sequence[str], answer: str, reference: str | None
+) -> list[dict[str, str]]:
+    """Return the question whether an answer says what the reference answer says, for a judge of the same kind."""
+    options = {
+        "correct": "It says the same in any words and contradicts it nowhere",
+        "incorrect": "It says something else or declines",
+        "undecided": "The reference answer does not tell",
+    }
+    instructions = "Does the answer say what the reference answer says, which is true?"
+    return write_question(_state(question, contexts, answer, reference), instructions, options)
+
+
+def _state(question: str, contexts: Sequence[str], answer: str, reference: str | None) -> dict[str, Any]:
+    texts = {"question": cut(question), "context": cut_contexts(contexts), "answer": cut(answer)}
+    return texts | ({} if reference is None else {"reference_answer": cut(reference)})
 
 
 def cut(text: str) -> str:

@@ -14,6 +14,7 @@ from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.judging import prompts, replies, scores
 from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
+from hcat.language_models.decisions import open_model, read_probabilities
 from hcat.language_models.endpoint import LanguageModel, Service, in_waves
 from hcat.language_models.replies import ReplyError, read_reply
 from hcat.metrics.answers import check_answer
@@ -62,8 +63,9 @@ def describe_judge(settings: Mapping[str, Any]) -> pa.Table:
     SettingsError
         If no endpoint or model is named: judging was asked for.
     """
-    model = Service(**settings).model
-    return pa.table({"language_model": [model], "prompt_revision": [prompts.PROMPT_REVISION]})
+    service = Service(**settings)
+    row = {"language_model": service.model, "prompt_revision": _revision(service), "is_deciding": service.is_deciding}
+    return pa.Table.from_pylist([row])
 
 
 def judge_pending(
@@ -95,10 +97,10 @@ def judge_pending(
     if requests.num_rows == 0:
         return
     service = Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))
-    model = LanguageModel(service, dict(sorted(pair for pair in kept if pair[1] is not None)))
+    model = open_model(service, sorted(pair for pair in kept if pair[1] is not None))
     ledger = list(written)
     work = list({row["judge_key"]: row for row in reversed(requests.to_pylist())}.values())[::-1]
-    most = max(_count_steps(row) for row in work) * (1 + service.repairs)
+    most = max(_count_steps(row) for row in work) * (1 + model.service.repairs)
     for rows in in_waves(model, work, most, lambda row: _judge(model, row)):
         yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=JUDGE_CALLS_SCHEMA)
 
@@ -158,7 +160,13 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table
 
 def steps_of(request: Mapping[str, Any], known: Mapping[str, Any]) -> list[Step]:
     """Return the questions of a request that can be asked now; those that depend on a missing reply are left out."""
-    return list(_STEPS[request["judge_task"]](request, known))
+    steps = _DECISIONS if request.get("is_deciding") else _STEPS
+    return list(steps[request["judge_task"]](request, known))
+
+
+def _revision(service: Service) -> str:
+    """Return the revision of what a judge is asked, which is part of every content key."""
+    return prompts.DECISION_REVISION if service.is_deciding else prompts.PROMPT_REVISION
 
 
 def _member(name: str) -> Read:
@@ -234,6 +242,39 @@ _STEPS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Iter
 }
 
 
+def _rubric_decision(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
+    points = {f"point_{row['scale_point']}": row for row in json.loads(request["guideline"])}
+    messages = prompts.rubric_decision(request["subject"], points, *_state_of(request))
+
+    def read(said: str, _: Mapping[str, Any]) -> float:
+        chances = read_probabilities(said, list(points))
+        return sum(chance * int(points[option]["scale_point"]) for option, chance in chances.items())
+
+    yield Step("decision", messages, {}, read)
+
+
+def _correctness_decision(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
+    messages = prompts.correctness_decision(*_state_of(request))
+
+    def read(said: str, _: Mapping[str, Any]) -> float | str:
+        chances = read_probabilities(said, prompts.CORRECTNESS)
+        right, wrong, undecided = (chances[name] for name in prompts.CORRECTNESS)
+        return "undecided" if undecided > max(right, wrong) else right / (right + wrong)
+
+    yield Step("correctness", messages, {}, read)
+
+
+def _state_of(request: Mapping[str, Any]) -> tuple[str, Sequence[str], str, str | None]:
+    return request["query_text"], request["contexts"] or [], request["answer"], request["reference_answer"]
+
+
+#: What a model that returns probabilities is asked; it has no texts for the other tasks.
+_DECISIONS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[Step]]]] = {
+    "rubric_llm": _rubric_decision,
+    "correctness_llm": _correctness_decision,
+}
+
+
 def _count_steps(request: Mapping[str, Any]) -> int:
     """Return the questions of a request at most."""
     return len(steps_of(request, {"statements": [""]}))
@@ -254,7 +295,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
             step.messages,
             step.schema,
             step.read_answer,
-            prompts.PROMPT_REVISION,
+            _revision(model.service),
         )
         rows += more
         if value is None:
@@ -312,6 +353,8 @@ def _conclude(
     if task == "correctness_llm":
         if values["correctness"] == "undecided":
             return "no_verdict", "undecided: the reference answer does not tell", None, None
+        if isinstance(values["correctness"], float):
+            return "judged", f"correct with probability {values['correctness']:.3g}", values["correctness"], 1
         return "judged", values["correctness"], float(values["correctness"] == "correct"), 1
     (value,) = values.values()
     return "judged", f"{request['subject']} {value:g}", float(value), 1

@@ -26,13 +26,15 @@ from hcat.landing.contexts import (
     plain_record,
     read_context,
 )
+from hcat.landing.feedback import USER_FEEDBACK, read_feedback
 from hcat.landing.messages import ASSISTANT, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
+from hcat.landing.span_costs import COST_COLUMNS
 
 #: Stem of the files that hold calls.
 CALLS = "calls"
 #: Entities that calls hold.
-ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements")
+ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements", "ratings")
 
 # what only a span of a trace has
 _SPAN_NAME_LIST = """
@@ -370,6 +372,11 @@ def _expand_interaction(record: Mapping[str, Any], exchange: _Exchange) -> Itera
     for name in ("asked_at", "application_version"):
         if held[name] is None:
             held[name] = pick(record, name)
+    # a value of another kind is none of these, and it costs nothing else
+    usage = structured(record.get("usage"))
+    places = [record, held, plain_record(usage) if isinstance(usage, Mapping) else {}]
+    for name in COST_COLUMNS:
+        held[name] = next((value for place in places if is_scalar(value := pick(place, name))), None)
     for name in ("conversation_id", "turn_index"):
         found = pick(record, name)
         held[name] = pick(held, name) if found is None else found
@@ -475,9 +482,17 @@ def _ids_of(identifiers: Iterable[Any]) -> dict[str, None]:
     return flat
 
 
+def _expand_ratings(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
+    # what users say of a call is said of its last answer
+    own = {"interaction_id": exchange.interaction_id, "rater_kind": USER_FEEDBACK, "criterion": USER_FEEDBACK}
+    found = {each["rater"]: own | each for each in read_feedback(record)} if exchange.is_last_turn else {}
+    yield from () if exchange.is_further_sample else found.values()
+
+
 _EXPANDERS = {
     "interactions": _expand_interaction,
     "queries": _expand_query,
     "retrievals": _expand_retrievals,
     "relevance_judgements": _expand_judgements,
+    "ratings": _expand_ratings,
 }

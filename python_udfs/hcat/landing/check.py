@@ -260,7 +260,7 @@ def _describe_missing(
         yield "missing", "times (asked_at): would add drift between weeks"
     if inputs["versions"] < len(("one", "other")):
         yield "missing", "a second application_version: would add the comparison of versions"
-    if not sources["ratings"]:
+    if not inputs["ratings"]:
         yield "missing", "ratings: would add calibrated probabilities; `hcat labels export` writes a sheet for raters"
     if not sources["chunks"]:
         yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"

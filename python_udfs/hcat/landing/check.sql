@@ -62,7 +62,10 @@ select
     count(distinct lower(regexp_replace(trim(coalesce(interactions.query_text, queries.query_text)), '\s+', ' ', 'g')))
         as queries,
     count(queries.parent_query_id) as variants,
-    (select count(*) from base_ratings where record_status = 'staged' and not is_corrected) as ratings,
+    (
+        select count(*) from base_ratings
+        where record_status = 'staged' and not is_corrected and rater_kind <> 'user_feedback'
+    ) as ratings,
     (select count(*) from landed_records where entity = 'spans') as spans
 from interactions
 left join queries on interactions.query_id = queries.query_id

@@ -19,6 +19,7 @@ _ROLES: Final = ("chain", "model", "retriever", "reranker", "tool")
 _FIELDS: Final = (
     "interaction_id", "query", "answer", "reference_answer", "document_text", "document_id", "document_score",
     "document_source", "document_title", "tool_output", "model", "application", "version", "session", "user",
+    "input_tokens", "output_tokens", "cost", "prompt_version",
     "annotation_name", "annotation_source", "annotation_value", "annotator", "annotation_time",
 )  # fmt: skip
 #: Keys below which a query, an answer or documents stand, told by what they are where no field names their key.

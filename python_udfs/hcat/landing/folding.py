@@ -30,8 +30,10 @@ from hcat.landing.aliases import CONTRACT
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
+from hcat.landing.feedback import USER_FEEDBACK, find_criterion, is_feedback
 from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import to_text
+from hcat.landing.span_costs import COST_COLUMNS, read_costs
 from hcat.landing.span_texts import find_text, is_object, keys_ending, read_document, value_at
 from hcat.landing.spans import read_time
 
@@ -43,6 +45,7 @@ _TEXTS: Final = (
     "interaction_id", "query_id", "application", "application_version", "query_text", "answer", "tags", "asked_at",
     "conversation_id", "count_retrieved", "chunk_id", "text", "rank", "retrieval_score", "reference_answer",
     "document_id", "title", "rater", "rater_kind", "criterion", "scale_point", "rated_at", "record_hash", *_FACTS,
+    *COST_COLUMNS,
 )  # fmt: skip
 FOLDED: Final = schema(f"string: {' '.join(_TEXTS)}", "int64: source_row landing_number")
 _READ: Final = (
@@ -387,6 +390,7 @@ def _fold_interaction(
     return {
         **_record("interactions", root, ("interaction", trace_id), list(record.values())),
         **record,
+        **read_costs(root, spans, find),
         "query_id": None if query is None else "query_" + hash_of_query(query)[:16],
         # what was guessed is said
         "kind": root.dialect.name if root.dialect is not None else None,
@@ -566,14 +570,21 @@ def _fold_ratings(
     spans: Sequence[Span], interaction: Mapping[str, Any], annotations: Sequence[Mapping[str, str | None]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the annotations of people as ratings, or with the reason why one is none."""
+    said: dict[str, dict[str, Any]] = {}
     names = ("annotation_name", "annotation_source", "annotation_value", "annotator", "annotation_time")
     for span in spans:
         for position, found in _choose(span, names):
             name, value, rater = found.get("annotation_name"), found.get("annotation_value"), found.get("annotator")
             people = span.dialect.people if span.dialect is not None else frozenset()
-            if name is None or value is None or found.get("annotation_source", "").lower() not in people:
+            source = found.get("annotation_source", "")
+            if name is None or value is None:
                 continue
-            meant = _find_criterion(name, value, annotations)
+            meant = find_criterion(name, value, annotations)
+            is_of_user = meant is None and is_feedback(name, source, people)
+            if source.lower() not in people and not is_of_user:
+                continue
+            if is_of_user:
+                meant, rater = {"criterion": USER_FEEDBACK, "scale_point": None}, name
             time, asked = found.get("annotation_time"), interaction["interaction_id"]
             record = _record(
                 "ratings", span, ("rating", span.row["record_id"], position), [asked, rater, name, value, time]
@@ -582,32 +593,21 @@ def _fold_ratings(
                 reason = f"annotation without a criterion in {DIALECTS_FILE}: " + f"{name} = {value}"[:_SHOWN]
                 record["read_error"] = reason
             meant = meant or {"criterion": None, "scale_point": None}
-            yield {
-                **record,
+            record |= {
                 "interaction_id": asked,
                 "rater": "unnamed" if rater is None else rater,
                 # annotations of models and programs are left out above
-                "rater_kind": "person",
+                "rater_kind": USER_FEEDBACK if is_of_user else "person",
                 "criterion": meant["criterion"],
                 "scale_point": value if meant["scale_point"] is None else meant["scale_point"],
                 "rated_at": time,
             }
-
-
-def _find_criterion(
-    name: str, value: str, annotations: Sequence[Mapping[str, str | None]]
-) -> Mapping[str, str | None] | None:
-    """Return what an annotation rates: that of its value before that of its name alone; 1 and 1.0 are one number."""
-    named = [each for each in annotations if each["name"] == name]
-    of_value = (each for each in named if each["value"] is not None and _are_equal(each["value"], value))
-    return next(of_value, next((each for each in named if each["value"] is None), None))
-
-
-def _are_equal(first: str, second: str) -> bool:
-    try:
-        return first == second or float(first) == float(second)
-    except ValueError:
-        return False
+            if not is_of_user:
+                yield record
+            elif name not in said or (time or "") >= (said[name]["rated_at"] or ""):
+                said[name] = record
+    # of what a user pressed the last counts
+    yield from said.values()
 
 
 def _choose(span: Span, names: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:

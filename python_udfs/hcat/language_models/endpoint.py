@@ -79,6 +79,11 @@ class Service:
         if self.maximum_calls < 0:
             raise SettingsError(f"hcat_language_model_calls must be at least 0, got {self.maximum_calls}")
 
+    @property
+    def is_deciding(self) -> bool:
+        """Whether the address is that of a model that returns probabilities (:mod:`hcat.language_models.decisions`)."""
+        return self.base_url.rstrip("/").endswith("/systemone")
+
 
 class Reply(NamedTuple):
     """The result of one call."""
@@ -96,6 +101,11 @@ class Reply(NamedTuple):
 class LanguageModel:
     """A chat endpoint with a budget."""
 
+    #: What follows the address of the settings.
+    _path = "/chat/completions"
+    #: Whether the server is asked to keep to a schema.
+    _is_structured = True
+
     def __init__(
         self,
         service: Service,
@@ -104,6 +114,11 @@ class LanguageModel:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if service.is_deciding and self._path:
+            raise SettingsError(
+                "HCAT_LLM_BASE_URL ends in /systemone: such a model returns probabilities. It can judge, and it writes"
+                " no queries"
+            )
         self.service = service
         self.redactor = Redactor([service.key] if service.key else [])
         self._kept = dict(kept or {})
@@ -114,7 +129,6 @@ class LanguageModel:
             timeout_seconds=service.timeout_seconds,
             backoff_seconds=service.backoff_seconds,
         )
-        self._is_structured = True
         self._failures_in_a_row = 0
         self.count_calls = 0
         self.count_tokens = 0
@@ -165,20 +179,8 @@ class LanguageModel:
         self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], counts: dict[str, int]
     ) -> tuple[str, int, int]:
         """Return text, prompt tokens and completion tokens of one request; an :class:`AttemptError` if it fails."""
-        service = self.service
-        body: dict[str, Any] = {
-            "model": service.model,
-            "messages": [dict(message) for message in messages],
-            "temperature": 0,
-            "seed": 0,
-            "max_tokens": service.reply_tokens,
-        }
-        is_structured = self._is_structured
-        if is_structured:
-            body["response_format"] = {
-                "type": "json_schema",
-                "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)},
-            }
+        service, is_structured = self.service, self._is_structured
+        body = self._write(messages, schema, is_structured)
         headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
         counts["attempts"] += 1
         with failures_of_the_network(self._limits):
@@ -189,10 +191,32 @@ class LanguageModel:
                 "http_status", f"status {status} with response_format, tried again without", status=status
             )
         check_status(status, answered, content, self._limits, self.redactor)
+        return self._read(content, status)
+
+    def _write(
+        self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], is_structured: bool
+    ) -> dict[str, Any]:
+        """Return the body of a request."""
+        body: dict[str, Any] = {
+            "model": self.service.model,
+            "messages": [dict(message) for message in messages],
+            "temperature": 0,
+            "seed": 0,
+            "max_tokens": self.service.reply_tokens,
+        }
+        if is_structured:
+            body["response_format"] = {
+                "type": "json_schema",
+                "json_schema": {"name": "reply", "strict": True, "schema": dict(schema)},
+            }
+        return body
+
+    def _read(self, content: bytes, status: int) -> tuple[str, int, int]:
+        """Return text, prompt tokens and completion tokens of a reply; an :class:`AttemptError` if it has no text."""
         return _read_completion(content, status)
 
     def _post(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
-        url = self.service.base_url.rstrip("/") + "/chat/completions"
+        url = self.service.base_url.rstrip("/") + self._path
         deadline = self._clock() + self.service.timeout_seconds
         # no redirects: the key goes to the host that the settings name and to no other
         with (
@@ -253,15 +277,21 @@ def _read_completion(content: bytes, status: int) -> tuple[str, int, int]:
         document = json.loads(content)
         text = document["choices"][0]["message"]["content"]
     except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-        found = content[:_EXCERPT_CHARACTERS].decode("utf-8", "replace")
-        reason = f"a reply must hold choices[0].message.content, got {' '.join(found.split())!r}"
+        reason = f"a reply must hold choices[0].message.content, got {excerpt(content)!r}"
         raise AttemptError("malformed_reply", reason, status=status) from None
     if not isinstance(text, str):
         reason = f"choices[0].message.content must be a text, got {type(text).__name__}"
         raise AttemptError("malformed_reply", reason, status=status)
     usage = document.get("usage")
-    counts = [usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens")]
-    prompt_tokens, completion_tokens = (
-        count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else 0 for count in counts
-    )
-    return text, prompt_tokens, completion_tokens
+    return text, count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
+
+
+def excerpt(content: bytes) -> str:
+    """Return the beginning of a reply for a message."""
+    return " ".join(content[:_EXCERPT_CHARACTERS].decode("utf-8", "replace").split())
+
+
+def count_of(usage: Any, name: str) -> int:
+    """Return a count of tokens that a server states, or 0 where it states none."""
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else 0

@@ -21,6 +21,11 @@ MAXIMUM_RISKS: Final = 60
 LIST_APPLICATIONS: Final = "select * from applications order by application"
 LIST_RISKS: Final = "select * from risks order by application, risk_id"
 LIST_APPETITES: Final = "select * from risk_appetites order by confidence desc, risk_appetite"
+LIST_COSTS: Final = "select * from fct_assistant_costs where period = 'all' order by measure, population, system"
+_COSTS: Final = (
+    *("measure", "system", "population", "language_models=Models", "prompt_versions=Prompts", "count_interactions"),
+    *("count_missing", "median", "p90=90 %", "p95=95 %", "p99=99 %", "total"),
+)
 COUNT_VERSIONS: Final = QUERIES["count_versions"]
 
 _GUIDANCE: Final = (
@@ -85,6 +90,12 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
             risks,
             MAXIMUM_RISKS,
             "risks",
+        ),
+        blocks.table(
+            "Speed and cost of the answers, as the log says: latency in seconds, cost in the currency of the log."
+            " Nothing is judged by it; fct_assistant_costs has every week.",
+            _COSTS,
+            source.rows(LIST_COSTS, ["fct_assistant_costs"]),
         ),
         blocks.fold("Which guidance applies", blocks.bullets(_GUIDANCE), level=3, anchor="guidance"),
         blocks.fold(

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose
 from hcat.judging import prompts, replies, scores
 from hcat.judging.agreement import compare_with_reference, paired_accuracy, ranking_accuracy
 from hcat.judging.tables import JUDGE_CALLS_SCHEMA, describe_judge, judge_pending, read_verdicts
-from hcat.language_models.endpoint import SettingsError
+from hcat.language_models.endpoint import LanguageModel, Service, SettingsError
 from hcat.language_models.replies import ReplyError, read_reply
 
 GUIDELINE = [
@@ -334,4 +334,62 @@ def test_judging_without_an_endpoint_says_what_is_missing() -> None:
     with pytest.raises(SettingsError, match="HCAT_LLM_BASE_URL"):
         describe_judge({"base_url": "", "model": ""})
     described = describe_judge({"base_url": "http://localhost/v1", "model": "m"}).to_pylist()
-    assert described == [{"language_model": "m", "prompt_revision": prompts.PROMPT_REVISION}]
+    expected = {"language_model": "m", "prompt_revision": prompts.PROMPT_REVISION, "is_deciding": False}
+    assert described == [expected]
+
+
+DECISIONS = [request("rubric_llm", "faithfulness", is_deciding=True), request("correctness_llm", is_deciding=True)]
+#: Options of both questions -> the probability that the judge gives them.
+CHANCES = {"point_0": 0.25, "point_1": 0.25, "point_2": 0.5, "correct": 0.6, "incorrect": 0.2, "undecided": 0.2}
+
+
+def decide(chances: dict[str, float], more: dict[str, Any] | None = None) -> Any:
+    """Return a server's answer: the probability of each option that is asked about."""
+
+    def answer(body: dict[str, Any], _: int) -> tuple[int, dict[str, str], bytes]:
+        (question,) = body["questions"].values()
+        assert (question["type"], body["model"], set(body)) == ("choice", "small", {"model", "state", "questions"})
+        found = {option: chances[option] for option in question["criteria"]}
+        said = {"answers": {"decision": {"type": "choice", "probabilities": found}}, "usage": {"input_tokens": 7}}
+        return 200, {}, json.dumps(said | (more or {})).encode()
+
+    return answer
+
+
+def test_a_judge_of_probabilities_is_asked_by_a_state_and_a_question() -> None:
+    with serving() as start:
+        server = start(decide(CHANCES))
+        service = settings(server, base_url=f"{server.url}/systemone", repairs=3)
+        (described,) = describe_judge(service).to_pylist()
+        calls, verdicts = judge(DECISIONS, service)
+    assert (described["is_deciding"], described["prompt_revision"]) == (True, prompts.DECISION_REVISION)
+    # .25 x 1 + .5 x 2, and .6 of .8 where the judge decides
+    found = {task: (row["verdict_status"], round(row["verdict_score"], 9)) for task, row in verdicts.items()}
+    assert found == {"rubric_llm": ("judged", 1.25), "correctness_llm": ("judged", 0.75)}
+    assert [(call["prompt_tokens"], call["prompt_revision"]) for call in calls] == [(7, "judge decisions 1")] * 2
+    state = server.requests[0][1]["state"]
+    assert (state["question"], state["context"]) == ("What is the fee?", EVERYTHING[0]["contexts"])
+
+
+@pytest.mark.parametrize(
+    ("chances", "more", "detail"),
+    [
+        (CHANCES | {"undecided": 0.9, "correct": 0.1, "incorrect": 0.0}, {}, "undecided: the reference answer"),
+        (CHANCES | {"correct": 2.0}, {}, "correctness: invalid_reply: probabilities of the options"),
+        (CHANCES, {"answers": {}}, "correctness: invalid_reply: answers.decision.probabilities must have correct"),
+        (CHANCES, {"answers": [1]}, "correctness: call_failed: malformed_reply: a reply must hold an object answers"),
+    ],
+)
+def test_a_decision_that_cannot_be_read_gives_no_number(chances: Any, more: Any, detail: str) -> None:
+    with serving() as start:
+        server = start(decide(chances, more))
+        service = settings(server, base_url=f"{server.url}/systemone", attempts=1)
+        calls, verdicts = judge(DECISIONS[1:], service)
+    assert len(calls) == 1
+    assert verdicts["correctness_llm"]["verdict_score"] is None
+    assert verdicts["correctness_llm"]["detail"].startswith(detail)
+
+
+def test_a_judge_of_probabilities_writes_nothing() -> None:
+    with pytest.raises(SettingsError, match="ends in /systemone"):
+        LanguageModel(Service("http://localhost/v1/systemone", "m"))

@@ -12,6 +12,7 @@ from hcat.engine.keys import hash_text
 from hcat.landing.calls import ENTITIES_OF_CALLS, expand_call, unread_content
 from hcat.landing.raw_contract import RecordError
 from hcat.landing.reading import read_entity
+from hcat.landing.span_costs import COST_COLUMNS
 
 CALL = {
     "interaction_id": "i1",
@@ -254,7 +255,7 @@ def test_a_call_that_cannot_be_read_is_rejected_once_with_its_reason(call: dict[
     with pytest.raises(RecordError) as problem:
         expand(call, "interactions")
     assert str(problem.value) == reason
-    assert [expand(call, entity) for entity in ENTITIES_OF_CALLS[1:]] == [[], [], []]
+    assert [expand(call, entity) for entity in ENTITIES_OF_CALLS[1:]] == [[], [], [], []]
 
 
 @pytest.mark.parametrize(
@@ -529,6 +530,37 @@ def test_unread_keys_of_a_file_are_one_line_on_standard_error(
 def test_an_empty_list_says_that_nothing_was_retrieved(call: dict[str, Any], expected: list[int | None]) -> None:
     records = expand_call({"id": "i1", "question": "How long?", "answer": "Two."} | call, "interactions")
     assert [record.get("count_retrieved") for record in records] == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({"feedback": {"rating": "like", "content": "Thanks"}}, [("feedback", "like", "Thanks")]),
+        ({"feedback": [{"key": "user_score", "score": 1}]}, [("user_score", 1, None)]),
+        ({"thumbs": "up", "rating": 4}, [("thumbs", "up", None), ("rating", 4, None)]),
+        ({"feedback": None, "rating": "", "vote": {"when": {}}}, []),
+    ],
+)
+def test_feedback_of_users_is_a_rating_of_their_own_kind(said: dict[str, Any], expected: list[Any]) -> None:
+    records = list(expand_call({"id": "i1", "question": "How long?", "answer": "Two."} | said, "ratings"))
+    assert [(row["rater"], row["scale_point"], row.get("comment")) for row in records] == expected
+    kinds = {(row["interaction_id"], row["rater_kind"], row["criterion"]) for row in records}
+    assert kinds <= {("i1", "user_feedback", "user_feedback")}
+
+
+def test_costs_of_a_call_are_read_where_they_are_plain_values() -> None:
+    said = {"usage": {"prompt_tokens": 9, "completion_tokens": {"text": 2}}, "model": "small", "latency": 3, "cost": 0}
+    call = {"question": "How long?", "answer": "Two.", "metadata": {"prompt_version": "7"}, **said}
+    (record,) = expand_call(call, "interactions")
+    costs = {name: record.get(name) for name in COST_COLUMNS}
+    assert costs == {
+        "latency_seconds": None,
+        "count_input_tokens": 9,
+        "count_output_tokens": None,
+        "cost": 0,
+        "language_model": "small",
+        "prompt_version": "7",
+    }
 
 
 def test_a_turn_says_for_itself_that_nothing_was_retrieved() -> None:

@@ -34,10 +34,14 @@ dialects:
     document_title: docs.*.title
     tool_output: tool
     model: model
+    input_tokens: tokens
+    cost: price
+    prompt_version: prompt
     annotation_name: notes.*.name
     annotation_source: notes.*.source
     annotation_value: notes.*.value
     annotator: notes.*.by
+    annotation_time: notes.*.at
 annotations:
   - {name: feedback, value: up, criterion: relevance, scale_point: 2}
   - {name: stars, criterion: truthfulness}
@@ -268,6 +272,24 @@ def test_a_retriever_says_whether_there_are_documents(
     assert [row["count_retrieved"] for row in found.get("retrievers", [])] == said
 
 
+def test_costs_are_the_time_of_the_root_and_the_calls_of_models(fold: Any) -> None:
+    timed = {"started_at": "2026-05-04T09:00:00Z", "ended_at": "2026-05-04T09:00:02.500Z"}
+    call = {"k": "llm", "model": "small", "prompt": "7"}
+    found = fold(
+        span("a", ASK | {"tokens": "99"}, **timed),
+        span("b", call | {"tokens": "10", "price": "0.5"}, parent_span_id="a"),
+        # the call below says the same tokens once more
+        span("c", call | {"tokens": "10"}, parent_span_id="b"),
+        span("d", call | {"tokens": 5, "price": "free"}, parent_span_id="a"),
+    )
+    (row,) = found["interactions"]
+    assert (row["latency_seconds"], row["count_input_tokens"], row["count_output_tokens"]) == ("2.5", "15.0", None)
+    # staging says that it cannot be read
+    assert (row["cost"], row["language_model"], row["prompt_version"]) == ("free", "small", "7")
+    (row,) = fold(span("a", ASK | {"tokens": "99"}))["interactions"]
+    assert (row["latency_seconds"], row["count_input_tokens"]) == (None, "99")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "source", "expected"),
     [
@@ -277,6 +299,10 @@ def test_a_retriever_says_whether_there_are_documents(
         ("stars", "1.0", "app", ("truthfulness", "0", None)),
         ("tone", "kind", "human", (None, "kind", "annotation without a criterion in span_dialects.yml: tone = kind")),
         ("feedback", "up", "LLM", None),
+        # what users pressed has no criterion of raters
+        ("thumbs", "up", "human", ("user_feedback", "up", None)),
+        ("user score", "0", "API", ("user_feedback", "0", None)),
+        ("accuracy", "1", "API", None),
     ],
 )
 def test_annotations_by_people_are_ratings(fold: Any, name: str, value: str, source: str, expected: Any) -> None:
@@ -284,7 +310,18 @@ def test_annotations_by_people_are_ratings(fold: Any, name: str, value: str, sou
     ratings = fold(span("1", ASK | note)).get("ratings", [])
     shown = [(row["criterion"], row["scale_point"], row["read_error"]) for row in ratings]
     assert shown == ([] if expected is None else [expected])
-    assert {row["rater"] for row in ratings} <= {"unnamed"}
+    assert {row["rater"] for row in ratings} <= {"unnamed", name}
+
+
+def test_the_last_thing_that_a_user_pressed_counts(fold: Any) -> None:
+    pressed = [("up", "2026-05-04"), ("down", "2026-05-06"), ("up", "2026-05-05")]
+    names = {f"notes.{place}.name": "thumbs" for place in range(3)} | {
+        f"notes.{place}.source": "app" for place in range(3)
+    }
+    notes = names | {f"notes.{place}.value": value for place, (value, _) in enumerate(pressed)}
+    times = {f"notes.{place}.at": time for place, (_, time) in enumerate(pressed)}
+    (row,) = fold(span("1", ASK | notes | times))["ratings"]
+    assert (row["rater_kind"], row["scale_point"], row["rated_at"]) == ("user_feedback", "down", "2026-05-06")
 
 
 def test_keys_of_a_project_go_before_the_shipped_ones(tmp_path: Path) -> None:

@@ -249,3 +249,11 @@ def test_a_document_is_no_chunk_unless_the_gold_names_documents_alone(tmp_path: 
     (tmp_path / "other").mkdir()
     landed = land(tmp_path / "other", [call | {"expected_retrieved_context": [{"doc_uri": "a.md"}]}])
     assert {row["chunk_id"] for name in ("retrievals", "relevance_judgements") for row in landed[name]} == {"a.md"}
+
+
+def test_tokens_of_all_calls_of_a_recorded_trace_are_added_up(tmp_path: Path) -> None:
+    (tmp_path / "spans.jsonl").write_bytes((RECORDED / "pydantic_ai.jsonl").read_bytes())
+    (row,) = fold(tmp_path)["interactions"]
+    # two calls of the model: 61 and 123 tokens in, 13 and 22 out
+    assert (row["count_input_tokens"], row["count_output_tokens"]) == ("184.0", "35.0")
+    assert float(row["latency_seconds"]) > 0

@@ -3,6 +3,7 @@
     'dim_documents': 'document_id',
     'dim_metrics': 'metric_name',
     'dim_queries': 'query_id',
+    'fct_assistant_costs': 'assistant_cost_id',
     'fct_conversations': 'conversation_key',
     'fct_interactions': 'interaction_id',
     'fct_retrieval_quality': 'retrieval_quality_id',

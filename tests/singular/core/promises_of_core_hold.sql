@@ -1,6 +1,18 @@
 -- What the facts promise. A row names the broken promise and what breaks it.
 {{ promises() }}
 
+{% call promise('costs_count_every_interaction', ['fct_assistant_costs']) %}
+-- A row of all of the log counts the interactions of its system and population.
+select costs.assistant_cost_id as id, 'counts other interactions' as problem
+from {{ ref('hcat', 'fct_assistant_costs') }} as costs
+left join (
+    select system, population, count(*) as count_interactions from {{ ref('hcat', 'fct_interactions') }}
+    group by system, population
+) as interactions
+    on costs.system = interactions.system and costs.population = interactions.population
+where costs.period = 'all' and costs.count_interactions is distinct from interactions.count_interactions
+{% endcall %}
+
 {% call promise('conversations_are_complete', ['fct_conversations']) %}
 -- Every conversation with one system has one row, with all of its turns and all of its failing interactions.
 with turns as (
