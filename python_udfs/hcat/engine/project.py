@@ -91,7 +91,7 @@ def _find_profiles(project: Path, named: Path | None) -> Path:
     for folder in folders:
         if (folder / "profiles.yml").is_file():
             return folder / "profiles.yml"
-    raise WarehouseError(f"no profiles.yml in {' or '.join(map(str, folders))}: name the file with --database")
+    raise WarehouseError(f"no profiles.yml in {' or '.join(map(str, folders))}: set --profiles-dir or --database")
 
 
 def _find_folder(project: Path) -> str:

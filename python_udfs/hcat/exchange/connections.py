@@ -24,8 +24,7 @@ _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")
 _SECRET: Final = re.compile(r"pass|secret|token|private_key|keyfile_json", re.IGNORECASE)
 #: Modes of libpq in which others may read a connection on its way.
 _READABLE: Final = ("", "disable", "allow", "prefer")
-# what drivers say before the cause
-_BEFORE_THE_CAUSE: Final = re.compile(r"^[A-Z_]+: (?:\[\w+\] )?(?:.*?\bERROR:\s+)?")
+_BEFORE_THE_CAUSE: Final = re.compile(r"^(?:[A-Z_]+: )?(?:\[\w+\] )?(?:.*?\bERROR:\s+)?")
 
 
 class Connection(Part):
@@ -104,7 +103,9 @@ def open_warehouse(target: Warehouse) -> Iterator[Warehouse]:
         # PostgreSQL takes a push as a whole; other warehouses end a transaction at each change of a table
         with driver.connect(**target.options, autocommit=target.kind != "postgresql") as connection:
             yield replace(target, connection=connection)
-    except driver.Error as error:
+    except (driver.Error, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of a file: what ends a stream has no number
         said = _BEFORE_THE_CAUSE.sub("", str(error).strip().partition("\n")[0])
         raise ValueError(f"{target.shown}: {target.redactor.message(said)}") from None
 

@@ -28,7 +28,6 @@ from hcat.privacy.masking import mask_text
 
 #: Folder of the digests. Its name is that of a note, so that no build reads it.
 _STATE: Final = ".pulled"
-#: Rows of a batch of files; a driver cuts its own.
 _ROWS: Final = 50_000
 _PENDING, _DONE = ".pending", ".parquet"
 
