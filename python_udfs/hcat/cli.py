@@ -1,14 +1,5 @@
 """Command line: raw logs before a build, report, explorer and summary after it, alerts, review, test sets, collection.
 
-``hcat check`` looks at raw logs before a build, ``hcat init`` makes a project for them, and ``hcat import`` adds a file
-of a tool to them. ``hcat build`` is ``dbt build`` of hcat. ``hcat upgrade`` makes the warehouse of an earlier version
-fit for this one. ``hcat forget`` and ``hcat prune`` delete interactions for good. ``hcat report`` writes the
-report of the last build, ``hcat explore`` a page to read its interactions, and ``hcat summary`` prints its first lines.
-``hcat gates rehearse`` says how sure the verdicts of gates are. ``hcat sign`` records a signature. ``hcat labels``
-writes the rating desk, and exports and imports review sheets.
-``hcat alert`` sends alerts. ``hcat test-set`` and ``hcat grammar`` write queries to a file, and ``hcat collect`` sends
-such queries to an application.
-
 An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
 not be delivered, or some queries were not answered.
 """
@@ -25,10 +16,18 @@ from typing import Annotated
 import typer
 
 from hcat import __version__
-from hcat.command_options import ProfilesOption, ProjectOption, TargetOption, VariablesOption, reads_a_build
+from hcat.command_options import (
+    ProfilesOption,
+    ProjectOption,
+    RawLogsOption,
+    TargetOption,
+    VariablesOption,
+    reads_a_build,
+)
 from hcat.engine.ownership import keep_private
 from hcat.engine.saying import say, say_in_columns
 from hcat.engine.warehouse import Place, find_folder
+from hcat.exchange import commands
 
 app = typer.Typer(
     help="Evaluate RAG systems in the data warehouse: `dbt build` evaluates, and these commands show the results.",
@@ -43,6 +42,9 @@ labels = typer.Typer(
 )
 app.add_typer(labels, name="labels")
 
+app.command("pull")(commands.pull_logs)
+app.command("push")(commands.push_marts)
+
 gates = typer.Typer(help="Gates: how sure are their verdicts?", no_args_is_help=True)
 app.add_typer(gates, name="gates")
 
@@ -51,14 +53,6 @@ SHOWN_PROBLEMS = 40
 
 RoundOption = Annotated[
     str | None, typer.Option("--round", help="Name of the review round; by default the latest one.")
-]
-RawLogsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--raw-logs",
-        envvar="HCAT_RAW_LOGS",
-        help="Folder of raw logs with the ratings; by default the var hcat_raw_logs of the dbt project.",
-    ),
 ]
 
 
@@ -137,19 +131,28 @@ def init(
     package: Annotated[
         Path | None, typer.Option("--package", help="Folder of hcat's dbt project; by default the one at hand.")
     ] = None,
+    uri: Annotated[
+        str | None, typer.Option("--from", metavar="URI", help="Warehouse whose tables `hcat pull` shall read.")
+    ] = None,
 ) -> None:
     """Make a dbt project of your own in which `dbt build` evaluates your logs."""
+    from hcat.exchange.guessing import guess_exchange
+    from hcat.exchange.settings import FILE_NAME
     from hcat.landing.new_project import make_project
 
+    guessed, exchange = guess_exchange(uri) if uri else ([], "")
     made = make_project(folder, Path.cwd(), logs, package)
+    if uri:
+        (folder / FILE_NAME).write_text(exchange, encoding="utf-8")
     say_in_columns(
         [
             ("made", f"{made.folder}: project, profile, package, {made.count_decisions} thresholds"),
             ("gates", ", ".join(made.gates)),
             *(("release", need) for need in made.needs),
-            *([] if logs else [("logs", f"put them into {made.folder / 'raw_logs'} (docs/logs.md)")]),
+            *guessed,
+            *([] if logs or uri else [("logs", f"put them into {made.folder / 'raw_logs'} (docs/logs.md)")]),
             ("needs", f"hcat-eval {__version__}, the Python package, in the environment of dbt"),
-            ("next", f"cd {made.folder} && dbt deps && dbt build"),
+            ("next", f"cd {made.folder} && {'hcat pull && ' if uri else ''}dbt deps && dbt build"),
         ]
     )
 

@@ -27,6 +27,10 @@ VariablesOption = Annotated[
     str | None, typer.Option("--vars", metavar="YAML", help="Vars, as your builds get them on their command line.")
 ]
 TargetOption = Annotated[str | None, typer.Option("--target", help="Target of the profile; by default the profile's.")]
+RawLogsOption = Annotated[
+    Path | None,
+    typer.Option("--raw-logs", envvar="HCAT_RAW_LOGS", help="Folder of raw logs; by default that of the dbt project."),
+]
 
 #: Options that name the build to read: by default that of the dbt project in which the command runs.
 _PLACE_OPTIONS: Final[dict[str, Any]] = {

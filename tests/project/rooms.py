@@ -93,7 +93,7 @@ ROOMS: tuple[Room, ...] = (
     Room(
         "readers",
         "How do people reach all this?",
-        packages=("collection", "report", "explorer", "command_options", "cli"),
+        packages=("collection", "report", "explorer", "command_options", "exchange", "cli"),
     ),
 )
 

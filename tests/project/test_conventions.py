@@ -124,8 +124,8 @@ CLOSED_NAMES = {"status", "verdict", "outcome", "kind"}
 
 #: Modules that are torch code and imported only where a model is loaded.
 MODEL_MODULES = {"minilm"}
-#: Modules that know the database: the one for dbt models, and the one that opens finished warehouses read-only.
-ENGINE_MODULES = {"engine/relations.py", "engine/staging.py", "engine/warehouse.py"}
+#: Modules that know the database: for dbt models, for staging and finished warehouses, and for rows that are pulled.
+ENGINE_MODULES = {"engine/fresh_rows.py", "engine/relations.py", "engine/staging.py", "engine/warehouse.py"}
 
 #: Libraries that take long to import: only inside functions.
 HEAVY_LIBRARIES = {

@@ -122,6 +122,8 @@ def test_the_lock_satisfies_what_the_project_asks_for() -> None:
             *extras["topics"],
             *extras["integrations"],
             *extras["language-model"],
+            *extras["snowflake"],
+            *extras["bigquery"],
         ],
         ("uv",): ["uv"],
         ("mpnet",): mpnet.PACKAGES,

@@ -68,15 +68,18 @@ def keeps_secrets(url: str) -> bool:
     return urlsplit(url).scheme == "https" or is_plain_on_this_machine(url)
 
 
+def is_this_machine(host: str) -> bool:
+    """Return whether a name or an address of a host is that of the loopback."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def is_plain_on_this_machine(url: str) -> bool:
     """Return whether an address is http on this machine; no proxy may then carry the request away."""
     parts = urlsplit(url)
-    host = parts.hostname or ""
-    try:
-        is_local = host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_local = False
-    return parts.scheme == "http" and is_local
+    return parts.scheme == "http" and is_this_machine(parts.hostname or "")
 
 
 def read_retry_after(value: str | None, date: str | None = None, now: datetime | None = None) -> float | None:

@@ -10,9 +10,9 @@ _SECONDS = 10.0
 
 
 class Progress:
-    """Prints a line every ten seconds; work of less than that prints nothing."""
+    """Prints a line every ten seconds; work of less than that prints nothing. A total may be unknown."""
 
-    def __init__(self, label: str, total: int) -> None:
+    def __init__(self, label: str, total: int | None) -> None:
         self._label, self._total, self._done, self._shown = label, total, 0, 0
         self._started = self._printed = time.monotonic()
 
@@ -31,6 +31,5 @@ class Progress:
     def _print(self, now: float) -> None:
         self._printed, self._shown = now, self._done
         rate = self._done / max(now - self._started, 1e-9)
-        share = 100.0 * self._done / max(self._total, 1)
-        message = f"hcat {self._label}: {self._done:,} of {self._total:,} ({share:.0f} %), {rate:,.0f} a second"
-        say(message, is_error=True)
+        of = "" if self._total is None else f" of {self._total:,} ({100.0 * self._done / max(self._total, 1):.0f} %)"
+        say(f"hcat {self._label}: {self._done:,}{of}, {rate:,.0f} a second", is_error=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,17 +34,8 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
     """Return where the build of a project lies."""
     settings = read_project(project)
     profile_name = str(render_setting(settings.get("profile") or settings.get("name")))
-    path = _find_profiles(project, profiles)
-    profile = _read_yaml(path).get(profile_name)
-    if not isinstance(profile, Mapping):
-        raise WarehouseError(f"{path} has no profile {profile_name}, which {project / 'dbt_project.yml'} names")
-    chosen = target or str(render_setting(profile.get("target", "default")))
-    outputs = profile.get("outputs") or {}
-    if chosen not in outputs:
-        raise WarehouseError(f"profile {profile_name} has no target {chosen} (has: {', '.join(map(str, outputs))})")
-    output = {name: render_setting(value) for name, value in outputs[chosen].items() if name in _READ_OF_A_TARGET}
+    named, output = read_target(project, profile_name, target, profiles, _READ_OF_A_TARGET)
     folder = project / _find_folder(project)
-    named = f"target {chosen} of profile {profile_name}"
     if output["type"] == "duckdb":
         # a build that names no file is in memory, and nothing of it can be read
         database = project / str(output.get("path", ":memory:"))
@@ -53,6 +44,22 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
         candidate = published_database(folder).parent / "candidate" / DATABASE_FILE
         return Place(candidate, folder, target_schema="main", named=named, is_local=False)
     raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
+
+
+def read_target(
+    project: Path, profile_name: str, target: str | None, profiles: Path | None, keys: Collection[str] = ()
+) -> tuple[str, dict[str, Any]]:
+    """Return in words which target of a profile is read, and its settings: all of them, or some keys."""
+    path = _find_profiles(project, profiles)
+    profile = _read_yaml(path).get(profile_name)
+    if not isinstance(profile, Mapping):
+        raise WarehouseError(f"{path} has no profile {profile_name}, which {project} names")
+    chosen = target or str(render_setting(profile.get("target", "default")))
+    outputs = profile.get("outputs") or {}
+    if chosen not in outputs:
+        raise WarehouseError(f"profile {profile_name} has no target {chosen} (has: {', '.join(map(str, outputs))})")
+    output = {key: render_setting(value) for key, value in outputs[chosen].items() if not keys or key in keys}
+    return f"target {chosen} of profile {profile_name}", output
 
 
 def find_raw_logs(project: Path, variables: Mapping[str, Any] | None = None) -> Path | None:
@@ -84,7 +91,7 @@ def _find_profiles(project: Path, named: Path | None) -> Path:
     for folder in folders:
         if (folder / "profiles.yml").is_file():
             return folder / "profiles.yml"
-    raise WarehouseError(f"no profiles.yml in {' or '.join(map(str, folders))}: name the file with --database")
+    raise WarehouseError(f"no profiles.yml in {' or '.join(map(str, folders))}: set --profiles-dir or --database")
 
 
 def _find_folder(project: Path) -> str:

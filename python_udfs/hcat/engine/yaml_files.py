@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 _SHOWN_CHARACTERS: Final = 60
 
@@ -44,3 +45,40 @@ def show_value(value: object) -> str:
     """Return a value of a file on one line, shortened."""
     text = " ".join(str(value).split())
     return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
+
+
+class Part(BaseModel):
+    """Some keys of the file; a key without a value counts as left out."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, given: Any) -> Any:
+        if given is None:
+            return {}
+        if not isinstance(given, dict):
+            raise ValueError(f"must be keys with values, got {show_value(given)}")
+        known = [field.alias or name for name, field in cls.model_fields.items()]
+        for key in given:
+            if key not in known:
+                raise ValueError(f"knows the keys {', '.join(known)}, and not {show_value(key)}")
+        return {key: value for key, value in given.items() if value is not None}
+
+
+PartOfFile = TypeVar("PartOfFile", bound=Part)
+
+
+def read_part(path: Path, kind: type[PartOfFile]) -> PartOfFile:
+    """Return what a file states; one line on the first wrong key."""
+    try:
+        return kind.model_validate(load_yaml(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place, said = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
+        place = place.removesuffix(".[key]")
+        if first["loc"][-1:] == ("[key]",) and first["type"] == "string_type":
+            said = "must stand in quotes"
+        elif first["type"] != "value_error":
+            said = f"{said.replace('Input should be', 'must be')}, got {show_value(first['input'])}"
+        raise ValueError(f"{path}: {f'{place} ' if place else ''}{said}") from None

@@ -11,11 +11,11 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from hcat.engine.keys import hash_file
 from hcat.engine.warehouse import Place, Row, Warehouse
-from hcat.engine.yaml_files import load_yaml, show_value
+from hcat.engine.yaml_files import Part, read_part
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
@@ -47,25 +47,7 @@ Name = Annotated[str, Field(strict=True)]
 Day = Annotated[date, Field(strict=True)]
 
 
-class _Part(BaseModel):
-    """Some keys of the file; a key without a value counts as left out."""
-
-    model_config = ConfigDict(coerce_numbers_to_str=True, frozen=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _check_keys(cls, given: Any) -> Any:
-        if given is None:
-            return {}
-        if not isinstance(given, dict):
-            raise ValueError(f"must be keys with values, got {show_value(given)}")
-        for key in given:
-            if key not in cls.model_fields:
-                raise ValueError(f"knows the keys {', '.join(cls.model_fields)}, and not {show_value(key)}")
-        return {key: value for key, value in given.items() if value is not None}
-
-
-class Version(_Part):
+class Version(Part):
     """What a version is made of."""
 
     language_model: Text | None = None
@@ -76,7 +58,7 @@ class Version(_Part):
     what_changed: Text | None = None
 
 
-class Monitoring(_Part):
+class Monitoring(Part):
     """Who watches the assistant, how often, and what happens at an alarm."""
 
     frequency: Text | None = None
@@ -84,17 +66,17 @@ class Monitoring(_Part):
     escalation: Text | None = None
 
 
-class Application(_Part):
+class Application(Part):
     """How an application is kept in the inventory, watched and made."""
 
     inventory_id: Text | None = None
     tier: Text | None = None
     vendor: Text | None = None
     monitoring: Monitoring = Monitoring()
-    versions: dict[Name, Version] = {}
+    versions: dict[Name, Version] = Field(default_factory=dict)
 
 
-class Finding(_Part):
+class Finding(Part):
     """Who deals with a finding, or with all findings of a segment, and until when."""
 
     finding: Annotated[Text, Field(min_length=6)] | None = None
@@ -117,7 +99,7 @@ class Finding(_Part):
         return parts <= {part.strip() for part in row["segment"].split(",")}
 
 
-class Validator(_Part):
+class Validator(Part):
     """What an independent validator concludes."""
 
     conclusion: Text | None = None
@@ -126,11 +108,11 @@ class Validator(_Part):
     attests: Text | None = None
 
 
-class Statements(_Part):
+class Statements(Part):
     """The file."""
 
     is_made_up: bool = False
-    applications: dict[Name, Application] = {}
+    applications: dict[Name, Application] = Field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     validator: Validator = Validator()
 
@@ -144,18 +126,7 @@ def find_statements(place: Place) -> Path | None:
 
 def read_statements(path: Path | None) -> Statements:
     """Return what the file states; one line on the first wrong key."""
-    if path is None:
-        return Statements()
-    try:
-        return Statements.model_validate(load_yaml(path))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place, said = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
-        if place.endswith(".[key]"):
-            place, said = place.removesuffix(".[key]"), "must stand in quotes"
-        elif first["type"] != "value_error":
-            said = f"{said.replace('Input should be', 'must be')}, got {show_value(first['input'])}"
-        raise ValueError(f"{path}: {f'{place} ' if place else ''}{said}") from None
+    return Statements() if path is None else read_part(path, Statements)
 
 
 def describe_assistant(

@@ -1,0 +1,1 @@
+"""How do logs come from a warehouse, and results go back to it?"""
