@@ -109,6 +109,7 @@ final as (
         {{ array_join(mask_words('supported.unsupported', 'private_values.private_values'), ', ') }} as unsupported,
         {{ array_join(mask_words('supported.contradicted', 'private_values.private_values'), ', ') }} as contradicted,
         {{ array_join(mask_words('supported.displaced', 'private_values.private_values'), ', ') }} as displaced,
+        {{ array_join(mask_words('supported.computed', 'private_values.private_values'), ', ') }} as computed,
         entailed.classifier_name,
         entailed.classifier_revision,
         entailed.deciding_classifier,

@@ -66,8 +66,13 @@ class SupportCounts(NamedTuple):
     unsupported: tuple[str, ...]
 
 
-def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts:
-    """Return how many words, numbers and names of a sentence the evidence supports."""
+def measure_support(
+    sentence: TextFeatures, evidence: Evidence, computed: frozenset[int] = frozenset()
+) -> SupportCounts:
+    """Return how many words, numbers and names of a sentence the evidence supports.
+
+    ``computed`` are starts of numbers that no text states and that follow from others (:mod:`hcat.metrics.cells`).
+    """
     missing = [mention for mention in sentence.word_mentions if mention.keys[0] not in evidence.words]
     missing_entities = []
     supported_entities = []
@@ -80,7 +85,7 @@ def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts
         missing = _outside(missing, supported_entities)
     count_words_missing = len(missing)
     for mention in sentence.number_mentions:
-        if evidence.numbers.isdisjoint(mention.keys):
+        if evidence.numbers.isdisjoint(mention.keys) and mention.start not in computed:
             missing.append(mention)
     count_numbers_missing = len(missing) - count_words_missing
     missing += missing_entities
