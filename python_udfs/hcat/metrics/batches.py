@@ -18,7 +18,7 @@ from hcat.metrics.placement import Placed, Places, find_displaced, place_mention
 from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
 from hcat.metrics.refusal import explain_refusal, only_declines
-from hcat.metrics.support import Evidence, Offer, measure_support, share_supported, shares_of_sentences
+from hcat.metrics.support import Evidence, Offer, measure_support, name_fault, share_supported, shares_of_sentences
 from hcat.metrics.texts import TextReader, to_batch
 
 #: List columns of an interaction whose texts the support metrics read.
@@ -45,6 +45,7 @@ SUPPORT_SCHEMA = pa.schema(
         ("contradicted", pa.list_(pa.string())),
         ("displaced", pa.list_(pa.string())),
         ("computed", pa.list_(pa.string())),
+        ("mention_fault", pa.string()),
         ("sentence_index", pa.int32()),
         ("count_words", pa.int32()),
         ("count_words_supported", pa.int32()),
@@ -202,6 +203,7 @@ class SupportMeasure:
                         [*find_contradictions(answer.text, records), *aligned.contradicted],
                         list(displacement.displaced),
                         list(aligned.computed),
+                        name_fault(answer.features, evidence, displacement.displaced, aligned.starts),
                         index,
                         support.count_words,
                         support.count_words_supported,

@@ -1,15 +1,11 @@
 """Align the numbers of an answer sentence with the cells of tables and records that it names.
 
 Set membership accepts "the wire costs 12 euros" if any row of the context has 12 euros. Here a number is held against
-the cell of the row, and of the column, that the sentence names beside it. Highest, lowest, count, sum, difference, rank
-and order over the cells are computed, so that a right figure that no cell has is supported.
-
-- Rows are read from the sentences of :mod:`hcat.language.verbalisation` ("Service: wire; price: 10 euros."), from
-  compact groups ("Fees: wire 10 euros, card 5 euros.") and from lines such as "row 1: game: 2 ; team: new jersey".
-- A sentence names a row by the words of a cell that no other row of the table has. Of several rows the one that stands
-  next before a number counts; in a sentence that begins with a number, the one next behind it.
-- A number contradicts its cell only if another cell of that column or row has it. Any other number is a matter of
-  :mod:`hcat.metrics.support`. A sentence that compares or computes is held against computed results alone.
+the cell of the row, and of the column, that the sentence names beside it: next before it, or next behind it in a
+sentence that begins with a number. A row is named by the words of a cell that no other row has. A number contradicts
+its cell only if another cell of that column or row has it; any other number is a matter of :mod:`hcat.metrics.support`.
+Highest, lowest, count, sum, difference, rank and order over the cells are computed, so that a right figure that no cell
+has is supported.
 """
 
 from __future__ import annotations
@@ -27,15 +23,14 @@ from hcat.language.mentions import Mention
 
 _MARKER = re.compile(r"(?:^|(?<=\s))(?:row|record|line|entry|item) \d+: ", re.IGNORECASE)
 _PART = re.compile(r"(?P<label>[^;]+?): (?P<value>[^;]*)")
-_COMPACT = re.compile(r"(?:[^:;]{1,100}: )?(?P<members>[^\W\d][^,:;]*\d[^,:;]*(?:, [^\W\d][^,:;]*\d[^,:;]*)+)\.?")
+_COMPACT = re.compile(r"(?:[^:;]{1,100}: )?(?P<members>[^\W\d][^,:;\d]*\d[^,:;]*(?:, [^\W\d][^,:;\d]*\d[^,:;]*)+)\.?")
 _MEMBER = re.compile(r"(?P<label>[^\d,]+?) (?P<value>[^\w\s,]?\d[^,]*)")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?= |\Z)")
-# The words of a cell that can name its row; a longer cell is text.
-_NAME_TOKENS: Final = 8
+_NAME_TOKENS: Final = 8  # a longer cell is text and names no row
 _LARGEST_TABLE: Final = 400  # rows
 
 _SUPERLATIVE = re.compile(
-    r"\b(?:(?P<place>second|2nd|third|3rd) )?(?P<word>(?P<up>highest|largest|maximum|biggest|greatest|longest)|lowest"
+    r"\b(?:(?P<place>second|2nd|third|3rd) )?(?:(?P<up>highest|largest|maximum|biggest|greatest|longest)|lowest"
     r"|smallest|minimum|fewest|shortest|cheapest|most (?P<dear>expensive))\b",
     re.IGNORECASE,
 )
@@ -54,7 +49,7 @@ _COMPUTES = re.compile(
     r"rose|fell|grew|up|down|each|every|all|at least|at most|about|or)\b",
     re.IGNORECASE,
 )
-_ROWS_LIST: Final = "row entri item record option result"
+_ROWS: Final = frozenset(("row", "entri", "item", "record", "option", "result"))
 
 
 class Cell(NamedTuple):
@@ -148,10 +143,7 @@ def _make_table(rows: Sequence[Row]) -> tuple[_Record, ...]:
 
 
 class Aligned(NamedTuple):
-    """What the cells say of a sentence: contradicted cells and computed results in words, and how many numbers agree.
-
-    `starts` are the places of the numbers of the sentence that a computed result supports.
-    """
+    """Contradicted cells and computed results in words, and where the numbers stand that a result supports."""
 
     contradicted: tuple[str, ...]
     computed: tuple[str, ...]
@@ -161,17 +153,14 @@ class Aligned(NamedTuple):
 def align(text: str, features: TextFeatures, tables: Tables) -> Aligned:
     """Return what the cells say of an answer sentence."""
     contradicted: list[str] = []
-    computed: list[str] = []
-    starts: set[int] = set()
-    computes = any(pattern.search(text) for pattern in (_COMPUTES, _SUPERLATIVE, _ORDER, _TOTAL, _GAP))
-    for table in filter(None, (*tables.tables, tables.pairs)):
-        if not computes:
+    if not any(pattern.search(text) for pattern in (_COMPUTES, _SUPERLATIVE, _ORDER, _TOTAL, _GAP)):
+        for table in filter(None, (*tables.tables, tables.pairs)):
             contradicted += _misplaced(text, features, table)
-    for table in tables.tables:
-        for phrase, start, is_right in _compute(text, features, table):
-            (computed if is_right else contradicted).append(phrase)
-            starts.update([start] * (is_right and start >= 0))
-    return Aligned(tuple(dict.fromkeys(contradicted)), tuple(dict.fromkeys(computed)), frozenset(starts))
+    results = [result for table in tables.tables for result in _compute(text, features, table)]
+    contradicted += [phrase for phrase, _, is_right in results if not is_right]
+    computed = dict.fromkeys(phrase for phrase, _, is_right in results if is_right)
+    starts = frozenset(start for _, start, _ in results if start >= 0)
+    return Aligned(tuple(dict.fromkeys(contradicted)), tuple(computed), starts)
 
 
 def _named(tokens: frozenset[str], table: Sequence[_Record]) -> list[_Record]:
@@ -246,7 +235,7 @@ def _compute(text: str, features: TextFeatures, table: Sequence[_Record]) -> Ite
     numbers = [(each, _amount(each)) for each in features.number_mentions]
     for mention, value in numbers:
         behind = _tokens(features, mention.end, mention.end + len(first.label) + 12)
-        if value == len(table) and not behind.isdisjoint(first.label_tokens.union(_ROWS_LIST.split())):
+        if value == len(table) and not behind.isdisjoint(first.label_tokens | _ROWS):
             yield f"count of {first.label}: {len(table)}", mention.start, True
     said = _tokens(features, 0, len(text))
     columns = [
@@ -260,36 +249,25 @@ def _compute(text: str, features: TextFeatures, table: Sequence[_Record]) -> Ite
         return
     (column,) = columns
     label = table[0].cells[column].label
-    rows = [each for each in table if not _TOTAL.match(each.title)]
-    values = [(_amount(each.cells[column].number) or 0.0, each) for each in rows]
+    values = [(_amount(each.cells[column].number) or 0.0, each) for each in table if not _TOTAL.match(each.title)]
     named = _named(said, table)
-    own = sorted(
-        [(_first(each, features), value, each) for value, each in values if each in named], key=lambda row: row[0]
-    )
+    places = {each.keys[0]: each.start for each in (*features.word_mentions, *features.number_mentions)}
+    starts = [min(places[key] for name in each.names if name <= said for key in name) for each in named]
+    in_order = [each for _, each in sorted(zip(starts, named, strict=True), key=lambda row: row[0])]
+    own = [value for record in in_order for value, each in values if each is record]
     for found in _SUPERLATIVE.finditer(text):
-        is_up = bool(found["up"] or found["dear"])
-        ordered = sorted(values, key=lambda row: row[0], reverse=is_up)
+        ordered = sorted(values, key=lambda row: row[0], reverse=bool(found["up"] or found["dear"]))
         place = _PLACES.get((found["place"] or "").casefold(), 0)
         if len(own) == 1 and place < len(ordered):
             value, right = ordered[place]
-            yield f"{found.group()} {label}: {right.title} ({right.cells[column].text})", -1, own[0][1] == value
+            yield f"{found.group()} {label}: {right.title} ({right.cells[column].text})", -1, own[0] == value
     compared = _ORDER.search(text)
     if compared and len(own) == 2 and not numbers:
-        phrase = " and ".join(f"{each.title} {each.cells[column].text}" for _, _, each in own)
-        gap = own[0][1] - own[1][1]
-        yield f"{label}: {phrase}", -1, gap > 0 if compared["more"] else gap < 0
-    results: list[tuple[str, float]] = []
-    if _TOTAL.search(text):
-        results = [("sum", sum(value for value, _ in values))]
-        results += [("sum of the named", sum(value for _, value, _ in own))] * (len(own) > 1)
+        phrase = " and ".join(f"{each.title} {each.cells[column].text}" for each in in_order)
+        yield f"{label}: {phrase}", -1, (own[0] > own[1]) == bool(compared["more"]) and own[0] != own[1]
+    results = [("sum", sum(value for value, _ in values)), ("sum of the named", sum(own))]
+    results = results[: 1 + (len(own) > 1)] if _TOTAL.search(text) else []
     if _GAP.search(text):
-        results += [("difference", abs(a[1] - b[1])) for a, b in combinations(own, 2)]
+        results += [("difference", abs(a - b)) for a, b in combinations(own, 2)]
     for name, result in results:
         yield from [(f"{name} of {label}: {result:g}", each.start, True) for each, value in numbers if value == result]
-
-
-def _first(record: _Record, features: TextFeatures) -> int:
-    """Return where a name of the row begins in the sentence."""
-    names = {key for name in record.names for key in name}
-    mentions = (*features.word_mentions, *features.number_mentions)
-    return min([each.start for each in mentions if each.keys[0] in names], default=0)
