@@ -12,6 +12,7 @@ select
     interaction_passages.interaction_id,
     passages_split.sentence_index,
     passages_split.text_id,
+    passages_split.citations,
     passages_split.count_content_words
 from interaction_passages
 inner join passages_split on interaction_passages.passage_id = passages_split.passage_id

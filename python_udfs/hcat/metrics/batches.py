@@ -11,6 +11,7 @@ from hcat.language.claims import claims_nothing, is_bare_polarity
 from hcat.language.ellipsis import strip_label
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.identification import LANGUAGE_SCHEMA, identify_languages
+from hcat.language.markup import find_citations
 from hcat.language.text import count_content_words
 from hcat.language.verbalisation import verbalise_sentences
 from hcat.metrics.cells import Row, Tables, align, read_rows
@@ -29,6 +30,7 @@ SPLIT_SCHEMA = pa.schema(
         ("passage_id", pa.string()),
         ("text_id", pa.string()),
         ("sentence_text", pa.string()),
+        ("citations", pa.list_(pa.string())),
         ("sentence_index", pa.int32()),
         ("start_character", pa.int32()),
         ("count_characters", pa.int32()),
@@ -107,6 +109,7 @@ def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
             passage_id,
             hash_text(unit.text),
             unit.text,
+            find_citations(passage[unit.start : unit.end]),
             index,
             unit.start,
             unit.end - unit.start,
