@@ -31,8 +31,7 @@ answer_sentences as (
 supported as (
     select
         *,
-        -- A claim of which fewer words are found than missing, and whether all claims of the answer are so.
-        count_words_supported < count_words - count_words_supported as is_strange,
+        -- whether fewer words are found than missing, in each claim of the answer
         bool_and(count_words_supported < count_words - count_words_supported or claims_nothing) over (
             partition by interaction_id, input_key
         ) as is_strange_answer
@@ -126,7 +125,7 @@ final as (
             when not coalesce({{ is_flagged }}, false) and not coalesce({{ is_contradicted }}, false) then null
             when {{ array_length('supported.contradicted') }} > 0 then 'table_cell'
             when supported.is_strange_answer then 'off_topic'
-            when supported.is_strange then 'invented'
+            when supported.count_words_supported < supported.count_words - supported.count_words_supported then 'invented'
             when supported.mention_fault is not null then supported.mention_fault
             when
                 {{ matches_pattern('lower(sentences.encoded_text)', negation) }}

@@ -81,9 +81,7 @@ to_read as (
 sentence_faults as (
     select
         interaction_id,
-        min_by(
-            fault_kind, {{ record({'support': "coalesce(support_probability, 0)", 'place': 'sentence_index'}) }}
-        ) as fault_kind
+        min_by(fault_kind, {{ record({'at': 'support_probability', 'place': 'sentence_index'}) }}) as fault_kind
     from {{ ref('hcat', 'fct_sentence_evidence') }}
     where fault_kind is not null
     group by interaction_id
@@ -105,8 +103,7 @@ final as (
             else 'not_judged'
         end as verdict,
         case when deciding.place_failed is not null then deciding.criterion end as failed_criterion,
-        case when deciding.place_failed is not null and not deciding.grounded then sentence_faults.fault_kind end
-            as grounding_fault,
+        if(not deciding.grounded, sentence_faults.fault_kind, null) as grounding_fault,
         case
             when deciding.rule in ('failed_by_raters', 'accepted_by_raters') then deciding.rater_kind
             when deciding.rule like 'set_%' then 'prediction_set'

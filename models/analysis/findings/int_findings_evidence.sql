@@ -117,12 +117,11 @@ examples as (
 -- the kind that most of the failing answers with a known kind have
 faults as (
     select
-        cell_id, grounding_fault, count(*) as count_of_kind,
-        sum(count(*)) over (partition by cell_id) as count_known,
-        row_number() over (partition by cell_id order by count(*) desc, grounding_fault asc) as place
+        cell_id, grounding_fault, count(*) as count_of_kind, sum(count(*)) over (partition by cell_id) as count_known
     from failing
     where grounding_fault is not null
     group by cell_id, grounding_fault
+    qualify row_number() over (partition by cell_id order by count(*) desc, grounding_fault asc) = 1
 ),
 
 -- the interval of the difference of two shares by Newcombe (1998)
@@ -149,7 +148,7 @@ final as (
     left join bounded as inside on findings.cell_id = inside.cell_id and inside.is_inside
     left join bounded as outside on findings.cell_id = outside.cell_id and not outside.is_inside
     left join examples on findings.cell_id = examples.cell_id
-    left join faults on findings.cell_id = faults.cell_id and faults.place = 1
+    left join faults on findings.cell_id = faults.cell_id
 )
 
 select * from final

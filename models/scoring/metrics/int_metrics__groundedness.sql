@@ -14,13 +14,9 @@ entailed as (
     select * from {{ ref('hcat', 'int_sentences_entailed') }}
 ),
 
-answer_sentences as (
-    select * from {{ ref('hcat', 'int_answer_sentences') }}
-),
-
--- A marker names the rank of a passage, or its id; what follows # in an id is a part of the source.
+-- A marker names the rank of a passage, or its id without what follows #, a part of the source.
 retrievals as (
-    select interaction_id, rank, lower(min(chunk_id)) as chunk_name
+    select interaction_id, rank, split_part(lower(min(chunk_id)), '#', 1) as source_name
     from {{ ref('hcat', 'stg_retrievals') }}
     group by interaction_id, rank
 ),
@@ -45,13 +41,11 @@ joined as (
         not fused.claims_nothing and fused.support_probability >= decision.least_support as is_supported_claim,
         not fused.claims_nothing and coalesce({{ array_length('answer_sentences.citations') }}, 0) > 0 as is_citing,
         array_contains(answer_sentences.citations, entailed.evidence_rank::string)
-        or coalesce(array_contains(answer_sentences.citations, retrievals.chunk_name), false)
-        or coalesce(array_contains(answer_sentences.citations, split_part(retrievals.chunk_name, '#', 1)), false)
-            as cites_evidence
+        or coalesce(array_contains(answer_sentences.citations, retrievals.source_name), false) as cites_evidence
     from fused
     inner join entailed
         on fused.interaction_id = entailed.interaction_id and fused.sentence_index = entailed.sentence_index
-    left join answer_sentences
+    left join {{ ref('hcat', 'int_answer_sentences') }} as answer_sentences
         on
             fused.interaction_id = answer_sentences.interaction_id
             and fused.sentence_index = answer_sentences.sentence_index
@@ -90,7 +84,6 @@ aggregated as (
 answers as (
     select
         *,
-        -- An answer that cites nothing cannot cite too little.
         case when count_citing > 0 then count_supported_claims end as count_to_cite,
         {{ lowest_share }}
         * (lowest_log_odds + {{ length_bonus }} * ln(greatest(count_claims, 1)))
@@ -130,12 +123,9 @@ final as (
         scored_count,
         case
             when raw_score is null and least_support is null then 'no decision sentence_support is in force'
-            when raw_score is null and count_citing = 0 then 'the answer cites nothing'
-            when raw_score is null then 'no sentence is supported'
-            when aggregate = 'citation_precision'
-                then printf('%d of %d citing sentences cite their evidence', count_citing_evidence, count_citing)
-            when aggregate = 'citation_recall'
-                then printf('%d of %d supported sentences cite', count_supported_citing, count_supported_claims)
+            when raw_score is null then 'no sentence cites, or none is supported'
+            when aggregate = 'citation_precision' then printf('%d citing sentences', count_citing)
+            when aggregate = 'citation_recall' then printf('%d supported sentences', count_supported_claims)
             when aggregate = 'share_supported'
                 then printf('%d of %d sentences supported', count_supported, scored_count)
             else deciding
