@@ -181,7 +181,10 @@ def _misplaced(text: str, features: TextFeatures, table: Sequence[_Record]) -> I
         return
     borders = [0, *[each.start for each in claims], len(text)]
     windows = [_tokens(features, *border) for border in pairwise(borders)]
-    are_rows_behind = not _named(windows[0], table)
+    named = [_named(window, table) for window in windows]
+    are_rows_behind = not named[0]
+    if are_rows_behind and any(len(rows) != 1 for rows in named[1:]):
+        return
     are_columns_behind = not any(tokens and tokens <= windows[0] for tokens in labels.values())
     asked = [
         [column for column, tokens in labels.items() if tokens and tokens <= windows[position + are_columns_behind]]
@@ -191,8 +194,8 @@ def _misplaced(text: str, features: TextFeatures, table: Sequence[_Record]) -> I
     are_columns_clear = all(len(columns) == 1 for columns in asked) and len({each[0] for each in asked}) == len(asked)
     record: _Record | None = None
     for position, claim in enumerate(claims):
-        rows = _named(windows[position + are_rows_behind], table)
-        if rows or are_rows_behind:
+        rows = named[position + are_rows_behind]
+        if rows or are_rows_behind or not asked[position]:
             record = rows[0] if len(rows) == 1 else None
         if record is None:
             continue

@@ -51,6 +51,9 @@ def test_a_number_contradicts_the_cell_of_the_row_and_column_beside_it(sentence,
     [
         ("Monthly fee and wire cost 12 and 10 euros respectively.", FEES),
         ("A wire costs 11 euros.", FEES),
+        ("From 12 euros a month on; a wire is 10 euros, the card 5 euros.", FEES),
+        # "the basic fee" is no row: its number is not that of the row before
+        ("The card costs 5 euros and the basic fee is 12 euros.", FEES),
         ("The card costs 5 euros and not 12.", FEES),
         ("A wire costs 10 and takes 4 days.", FEES_AS_RECORDS),
         ("Net income was 5,363 in 2021 and 4,869 in 2022.", INCOME),
