@@ -17,7 +17,8 @@
             'fct_evaluations': 'written_run_id',
             'int_answers_overlapped': 'reference_recall',
             'int_pairs_entailed': 'deciding_classifier',
-            'int_sentences_supported': 'claims_nothing',
+            'int_passages_split': 'citations',
+            'int_sentences_supported': 'computed',
             'int_sentences_windowed': 'hypothesis',
         },
         'dropped_columns': {

@@ -4,6 +4,11 @@
     post_hook="{{ insert_other_buckets() }}"
 ) }}
 
+{#- no backslash: the engines read one differently -#}
+{%- set claims = ' and not supported.claims_nothing' %}
+{%- set is_flagged = 'located.support_probability < decisions.least_support' ~ claims %}
+{%- set is_contradicted = 'entailed.contradiction_probability > decisions.largest_contradiction' ~ claims %}
+{%- set negation = "(^|[^a-z])(no|not|never|none|neither|nor|cannot|without)([^a-z]|$)|n[^a-z ]t([^a-z]|$)" %}
 -- Interactions are joined bucket by bucket: their lists of sentences and of private values exceed the memory at scale.
 with matches as (
     select *
@@ -24,7 +29,13 @@ answer_sentences as (
 ),
 
 supported as (
-    select * from {{ ref('hcat', 'int_sentences_supported') }}
+    select
+        *,
+        -- whether fewer words are found than missing, in each claim of the answer
+        bool_and(count_words_supported < count_words - count_words_supported or claims_nothing) over (
+            partition by interaction_id, input_key
+        ) as is_strange_answer
+    from {{ ref('hcat', 'int_sentences_supported') }}
     where {{ is_in_bucket('interaction_id') }}
 ),
 
@@ -109,6 +120,20 @@ final as (
         {{ array_join(mask_words('supported.unsupported', 'private_values.private_values'), ', ') }} as unsupported,
         {{ array_join(mask_words('supported.contradicted', 'private_values.private_values'), ', ') }} as contradicted,
         {{ array_join(mask_words('supported.displaced', 'private_values.private_values'), ', ') }} as displaced,
+        {{ array_join(mask_words('supported.computed', 'private_values.private_values'), ', ') }} as computed,
+        case
+            when not coalesce({{ is_flagged }}, false) and not coalesce({{ is_contradicted }}, false) then null
+            when {{ array_length('supported.contradicted') }} > 0 then 'table_cell'
+            when supported.is_strange_answer then 'off_topic'
+            when supported.count_words_supported < supported.count_words - supported.count_words_supported then 'invented'
+            when supported.mention_fault is not null then supported.mention_fault
+            when
+                {{ matches_pattern('lower(sentences.encoded_text)', negation) }}
+                <> {{ matches_pattern('lower(evidence.encoded_text)', negation) }}
+                then 'negation'
+            when {{ is_contradicted }} then 'other_contradiction'
+            else 'invented'
+        end as fault_kind,
         entailed.classifier_name,
         entailed.classifier_revision,
         entailed.deciding_classifier,
@@ -135,9 +160,8 @@ final as (
         -- booleans
         located.weakness_rank = 1 as is_least_grounded,
         supported.claims_nothing,
-        located.support_probability < decisions.least_support and not supported.claims_nothing as is_flagged,
-        entailed.contradiction_probability > decisions.largest_contradiction and not supported.claims_nothing
-            as is_contradicted,
+        {{ is_flagged }} as is_flagged,
+        {{ is_contradicted }} as is_contradicted,
         entailed.was_truncated as was_evidence_truncated
     from located
     inner join texts as sentences on located.text_id = sentences.text_id

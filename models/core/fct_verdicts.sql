@@ -77,6 +77,16 @@ to_read as (
     where place_of_question = 1
 ),
 
+-- what is wrong with the sentence that is supported least
+sentence_faults as (
+    select
+        interaction_id,
+        min_by(fault_kind, {{ record({'at': 'support_probability', 'place': 'sentence_index'}) }}) as fault_kind
+    from {{ ref('hcat', 'fct_sentence_evidence') }}
+    where fault_kind is not null
+    group by interaction_id
+),
+
 final as (
     select
         -- ids
@@ -93,6 +103,7 @@ final as (
             else 'not_judged'
         end as verdict,
         case when deciding.place_failed is not null then deciding.criterion end as failed_criterion,
+        if(not deciding.grounded, sentence_faults.fault_kind, null) as grounding_fault,
         case
             when deciding.rule in ('failed_by_raters', 'accepted_by_raters') then deciding.rater_kind
             when deciding.rule like 'set_%' then 'prediction_set'
@@ -158,6 +169,7 @@ final as (
         interactions.is_in_monitored_population
     from interactions
     inner join deciding on interactions.interaction_id = deciding.interaction_id
+    left join sentence_faults on interactions.interaction_id = sentence_faults.interaction_id
     left join to_read on interactions.interaction_id = to_read.interaction_id
 )
 

@@ -147,6 +147,7 @@ final as (
         described.note,
         described.latest_result as retest_result,
         described.latest_status as retest_status,
+        evidence.common_fault,
         evidence.example_interaction_ids,
 
         -- numerics

@@ -18,7 +18,7 @@ members as (
 ),
 
 verdicts as (
-    select interaction_id, cluster_id, raw_score from {{ ref('hcat', 'fct_verdicts') }}
+    select interaction_id, cluster_id, raw_score, grounding_fault from {{ ref('hcat', 'fct_verdicts') }}
     where is_in_release_population
 ),
 
@@ -89,7 +89,7 @@ failing as (
             'score': 'coalesce(verdicts.raw_score, 1)',
             'interaction_id': 'evaluations.interaction_id',
         }) }} as position,
-        verdicts.cluster_id
+        verdicts.cluster_id, verdicts.grounding_fault
     from findings
     inner join members on findings.cell_id = members.cell_id
     inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
@@ -114,6 +114,16 @@ examples as (
     group by of_questions.cell_id
 ),
 
+-- the kind that most of the failing answers with a known kind have
+faults as (
+    select
+        cell_id, grounding_fault, count(*) as count_of_kind, sum(count(*)) over (partition by cell_id) as count_known
+    from failing
+    where grounding_fault is not null
+    group by cell_id, grounding_fault
+    qualify row_number() over (partition by cell_id order by count(*) desc, grounding_fault asc) = 1
+),
+
 -- the interval of the difference of two shares by Newcombe (1998)
 final as (
     select
@@ -131,11 +141,14 @@ final as (
         ) as labels_by,
         inside.count_labels as count_labels_inside, inside.count_failed as count_failed_labels_inside,
         outside.count_labels as count_labels_outside, outside.count_failed as count_failed_labels_outside,
-        examples.example_interaction_ids
+        examples.example_interaction_ids,
+        replace(faults.grounding_fault, '_', ' ') || ' (' || faults.count_of_kind || ' of ' || faults.count_known || ')'
+            as common_fault
     from findings
     left join bounded as inside on findings.cell_id = inside.cell_id and inside.is_inside
     left join bounded as outside on findings.cell_id = outside.cell_id and not outside.is_inside
     left join examples on findings.cell_id = examples.cell_id
+    left join faults on findings.cell_id = faults.cell_id
 )
 
 select * from final

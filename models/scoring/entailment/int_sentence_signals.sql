@@ -3,19 +3,7 @@
 -- Of the numbers or names that no context contains, this many count: the labels taught nothing beyond.
 {%- set bound = 3 %}
 
-with entailed as (
-    select * from {{ ref('hcat', 'int_sentences_entailed') }}
-),
-
-units as (
-    select * from {{ ref('hcat', 'int_interaction_units') }}
-),
-
-supported as (
-    select * from {{ ref('hcat', 'int_sentences_supported') }}
-),
-
-matches as (
+with matches as (
     select * from {{ ref('hcat', 'int_sentence_matches') }}
     where comparison = 'answer_to_context'
 ),
@@ -42,9 +30,9 @@ final as (
         ln(1 + supported.count_words - supported.count_words_supported)::double as log_words_unsupported,
         coalesce(supported.number_displacement, 0)::double as number_displacement,
         coalesce(supported.entity_displacement, 0)::double as entity_displacement
-    from entailed
-    inner join units on entailed.interaction_id = units.interaction_id
-    inner join supported
+    from {{ ref('hcat', 'int_sentences_entailed') }} as entailed
+    inner join {{ ref('hcat', 'int_interaction_units') }} as units on entailed.interaction_id = units.interaction_id
+    inner join {{ ref('hcat', 'int_sentences_supported') }} as supported
         on
             entailed.interaction_id = supported.interaction_id
             and units.input_key = supported.input_key

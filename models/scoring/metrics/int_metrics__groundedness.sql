@@ -1,6 +1,6 @@
 -- One row per (interaction, metric of groundedness): the probability that every sentence of the answer is supported,
--- and the share of sentences that are. hcat.metrics.fusion says why the sentences are joined in this way. A sentence
--- that claims nothing needs no support.
+-- the share of sentences that are, and how well its citations fit their evidence. hcat.metrics.fusion says why the
+-- sentences are joined in this way. A sentence that claims nothing needs no support.
 -- The share of the lowest sentence in the score, the rest being the average, and what the lowest is raised by for each
 -- unit of the logarithm of the number of sentences. Chosen on sets that were left out.
 {%- set lowest_share = 0.75 %}
@@ -12,6 +12,13 @@ with fused as (
 
 entailed as (
     select * from {{ ref('hcat', 'int_sentences_entailed') }}
+),
+
+-- A marker names the rank of a passage, or its id without what follows #, a part of the source.
+retrievals as (
+    select interaction_id, rank, split_part(lower(min(chunk_id)), '#', 1) as source_name
+    from {{ ref('hcat', 'stg_retrievals') }}
+    group by interaction_id, rank
 ),
 
 metrics as (
@@ -30,10 +37,20 @@ joined as (
         fused.*,
         entailed.was_truncated,
         decision.least_support,
-        case when fused.claims_nothing then 1 else fused.support_probability end as probability
+        case when fused.claims_nothing then 1 else fused.support_probability end as probability,
+        not fused.claims_nothing and fused.support_probability >= decision.least_support as is_supported_claim,
+        not fused.claims_nothing and coalesce({{ array_length('answer_sentences.citations') }}, 0) > 0 as is_citing,
+        array_contains(answer_sentences.citations, entailed.evidence_rank::string)
+        or coalesce(array_contains(answer_sentences.citations, retrievals.source_name), false) as cites_evidence
     from fused
     inner join entailed
         on fused.interaction_id = entailed.interaction_id and fused.sentence_index = entailed.sentence_index
+    left join {{ ref('hcat', 'int_answer_sentences') }} as answer_sentences
+        on
+            fused.interaction_id = answer_sentences.interaction_id
+            and fused.sentence_index = answer_sentences.sentence_index
+    left join retrievals
+        on entailed.interaction_id = retrievals.interaction_id and entailed.evidence_rank = retrievals.rank
     cross join decision
 ),
 
@@ -49,6 +66,11 @@ aggregated as (
         avg(case when probability >= least_support then 1.0 when probability < least_support then 0.0 end)
             as share_supported,
         count(case when probability >= least_support then 1 end) as count_supported,
+        count(case when is_citing and least_support is not null then 1 end) as count_citing,
+        count(case when is_citing and is_supported_claim and cites_evidence then 1 end) as count_citing_evidence,
+        count(case when is_supported_claim then 1 end) as count_supported_claims,
+        count(case when is_supported_claim and is_citing then 1 end) as count_supported_citing,
+        max(least_support) as least_support,
         -- Rounding makes the first sentence win when two are equally weak up to the noise of batching.
         min_by(
             printf('deciding sentence %d, probability %.3f: %s', sentence_index, probability, contributions),
@@ -62,6 +84,7 @@ aggregated as (
 answers as (
     select
         *,
+        case when count_citing > 0 then count_supported_claims end as count_to_cite,
         {{ lowest_share }}
         * (lowest_log_odds + {{ length_bonus }} * ln(greatest(count_claims, 1)))
         + (1 - {{ lowest_share }})
@@ -78,6 +101,8 @@ scored as (
         case metrics.aggregate
             when 'joined' then case when answers.count_claims = 0 then 1.0 else 1 / (1 + exp(-answers.log_odds)) end
             when 'share_supported' then answers.share_supported
+            when 'citation_precision' then answers.count_citing_evidence / nullif(answers.count_citing, 0)::double
+            when 'citation_recall' then answers.count_supported_citing / nullif(answers.count_to_cite, 0)::double
         end as raw_score
     from answers
     cross join metrics
@@ -97,7 +122,10 @@ final as (
         end as score_status,
         scored_count,
         case
-            when raw_score is null then 'no decision sentence_support is in force'
+            when raw_score is null and least_support is null then 'no decision sentence_support is in force'
+            when raw_score is null then 'no sentence cites, or none is supported'
+            when aggregate = 'citation_precision' then printf('%d citing sentences', count_citing)
+            when aggregate = 'citation_recall' then printf('%d supported sentences', count_supported_claims)
             when aggregate = 'share_supported'
                 then printf('%d of %d sentences supported', count_supported, scored_count)
             else deciding

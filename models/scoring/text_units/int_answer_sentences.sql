@@ -1,18 +1,12 @@
 -- One row per (interaction, answer sentence) with its text. A join on it costs what the answer is long. A look into the
 -- list of an answer would copy the list for each sentence.
-with interaction_passages as (
-    select * from {{ ref('hcat', 'int_interaction_passages') }}
-),
-
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-)
-
 select
     interaction_passages.interaction_id,
     passages_split.sentence_index,
     passages_split.text_id,
+    passages_split.citations,
     passages_split.count_content_words
-from interaction_passages
-inner join passages_split on interaction_passages.passage_id = passages_split.passage_id
+from {{ ref('hcat', 'int_interaction_passages') }} as interaction_passages
+inner join {{ ref('hcat', 'int_passages_split') }} as passages_split
+    on interaction_passages.passage_id = passages_split.passage_id
 where interaction_passages.role = 'answer'

@@ -153,6 +153,8 @@ select
     evidence.unsupported,
     evidence.contradicted,
     evidence.displaced,
+    evidence.computed,
+    evidence.fault_kind,
     evidence.evidence_chunk_id,
     evidence.evidence_rank,
     evidence.similarity,

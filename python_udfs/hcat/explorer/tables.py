@@ -229,9 +229,9 @@ def _locate_sentences(sentences: Sequence[Row], answer: str, passages: Mapping[i
                 "evidence": find_evidence(show(sentence["evidence_text"]), sentence["evidence_rank"], passages),
                 "evidence_rank": sentence["evidence_rank"],
                 "opposite": find_evidence(show(sentence["contradicting_text"]), sentence["evidence_rank"], passages),
-                **{name: _split(sentence[name]) for name in ("unsupported", "contradicted", "displaced")},
+                **{name: _split(sentence[name]) for name in ("unsupported", "contradicted", "displaced", "computed")},
                 **{name: _round(sentence[name]) for name in ("similarity", "entailment", "contradiction", "support")},
-                **_pick(sentence, "signals is_least_grounded claims_nothing is_contradicted is_unsupported"),
+                **_pick(sentence, "signals fault_kind is_least_grounded claims_nothing is_contradicted is_unsupported"),
             }
         )
     return located

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import re
+import unicodedata
 from typing import Final
 
 BLANK: Final = "\u2060"
@@ -50,6 +51,15 @@ _LEAD = re.compile(
     r"[\d.]{0,12}\s?,?|^[ \t]{0,8}(?:(?:the )?(?:final|short|right|correct) )?answer\s?:(?=\s*\S)",
     re.IGNORECASE | re.MULTILINE,
 )
+# Markers as find_citations reads them: a page is no rank, and in "4:2" the passage stands before the colon.
+_CITES = re.compile(r"[\[(\u3010\u2070-\u2079\u00b9\u00b2\u00b3]|<(?:sup|cite|ref)|\w \d", re.IGNORECASE)
+_MENTIONED = re.compile(
+    r"\b(?:sources?|citations?|references?|docs?|documents?|passages?|contexts?|chunks?)\s?#?\d{1,3}\b", re.IGNORECASE
+)
+_PAGE = re.compile(r"\b(?:pages?|pp?|sections?)\.?\s?\d+(?:-\d+)?|(?<=\d):\d+", re.IGNORECASE)
+_FILE = re.compile(r"[\w-]{1,60}\.(?:pdf|docx?|html?|txt|md|xlsx?|pptx?|csv|json)\b", re.IGNORECASE)
+_RANKS = re.compile(r"(?<!\d)(\d{1,3})(?:\s?[-\u2013]\s?(\d{1,3}))?(?!\d)")
+_LONGEST_RANGE: Final = 20
 _LIGATURES = {
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st",
     ord(BLANK): None,
@@ -72,6 +82,22 @@ def blank_markup(text: str) -> str:
     for pattern in (_LEAD, _BROKEN_WORD, _INVISIBLE, _EMPHASIS, _RAISED):
         text = pattern.sub(_blank, text)
     return text
+
+
+def find_citations(text: str) -> list[str]:
+    """Return what the citation markers of a text point to: ranks as digits, and names of files in lower case."""
+    if not _CITES.search(text):
+        return []
+    markers = [match.group() for pattern in (_CITING_TAG, _RAISED, _MENTIONED) for match in pattern.finditer(text)]
+    brackets = [match for match in _BRACKETED.finditer(text) if _blank_citation(match) != match.group()]
+    markers += [match["inside"] or match.group()[1:-1] for match in brackets]
+    found: set[str] = set()
+    for marker in markers:
+        plain = _TAG.sub("", unicodedata.normalize("NFKC", _PAGE.sub("", marker)))
+        found.update(name.lower() for name in _FILE.findall(plain))
+        for first, last in _RANKS.findall(_FILE.sub("", plain)):
+            found.update(map(str, range(int(first), min(int(last or first), int(first) + _LONGEST_RANGE) + 1)))
+    return sorted(found)
 
 
 def remove_blanks(text: str) -> str:

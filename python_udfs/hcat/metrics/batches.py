@@ -11,13 +11,15 @@ from hcat.language.claims import claims_nothing, is_bare_polarity
 from hcat.language.ellipsis import strip_label
 from hcat.language.features import TextFeatures, extract_features
 from hcat.language.identification import LANGUAGE_SCHEMA, identify_languages
+from hcat.language.markup import find_citations
 from hcat.language.text import count_content_words
 from hcat.language.verbalisation import verbalise_sentences
+from hcat.metrics.cells import Row, Tables, align, read_rows
 from hcat.metrics.placement import Placed, Places, find_displaced, place_mentions
 from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
 from hcat.metrics.refusal import explain_refusal, only_declines
-from hcat.metrics.support import Evidence, Offer, measure_support, share_supported, shares_of_sentences
+from hcat.metrics.support import Evidence, Offer, measure_support, name_fault, share_supported, shares_of_sentences
 from hcat.metrics.texts import TextReader, to_batch
 
 #: List columns of an interaction whose texts the support metrics read.
@@ -28,6 +30,7 @@ SPLIT_SCHEMA = pa.schema(
         ("passage_id", pa.string()),
         ("text_id", pa.string()),
         ("sentence_text", pa.string()),
+        ("citations", pa.list_(pa.string())),
         ("sentence_index", pa.int32()),
         ("start_character", pa.int32()),
         ("count_characters", pa.int32()),
@@ -43,6 +46,8 @@ SUPPORT_SCHEMA = pa.schema(
         ("unsupported", pa.list_(pa.string())),
         ("contradicted", pa.list_(pa.string())),
         ("displaced", pa.list_(pa.string())),
+        ("computed", pa.list_(pa.string())),
+        ("mention_fault", pa.string()),
         ("sentence_index", pa.int32()),
         ("count_words", pa.int32()),
         ("count_words_supported", pa.int32()),
@@ -104,6 +109,7 @@ def split_passages(batch: pa.RecordBatch) -> pa.RecordBatch:
             passage_id,
             hash_text(unit.text),
             unit.text,
+            find_citations(passage[unit.start : unit.end]),
             index,
             unit.start,
             unit.end - unit.start,
@@ -120,6 +126,7 @@ class _Source(NamedTuple):
 
     offer: Offer
     fields: Fields
+    rows: tuple[Row, ...]
     placed: Placed
 
 
@@ -127,6 +134,8 @@ class _Answer(NamedTuple):
     """An answer sentence with its features and its places."""
 
     text: str
+    #: Without the letter of a choice, as features and places are.
+    said: str
     features: TextFeatures
     placed: Placed
     #: Whether it declines, and whether it claims nothing unless its words are those of the matter.
@@ -137,14 +146,15 @@ class _Answer(NamedTuple):
 
 def _read_source(text: str) -> _Source:
     features = extract_features(text)
-    return _Source(Offer.from_features(features), read_fields(text), place_mentions(text, features))
+    rows = read_rows(text, features)
+    return _Source(Offer.from_features(features), read_fields(text), rows, place_mentions(text, features))
 
 
 def _read_answer(text: str) -> _Answer:
     said = strip_label(text)
     features = extract_features(said)
     placed = place_mentions(said, features)
-    return _Answer(text, features, placed, only_declines(text), claims_nothing(text), is_bare_polarity(text))
+    return _Answer(text, said, features, placed, only_declines(text), claims_nothing(text), is_bare_polarity(text))
 
 
 class SupportMeasure:
@@ -176,11 +186,13 @@ class SupportMeasure:
             said = [sentences[text_id] for text_id in answer_ids]
             evidence = Evidence.from_offers(each.offer for each in [*asked, *retrieved])
             records = Records.from_fields((each.fields, each.offer.words) for each in [*asked, *retrieved])
+            tables = Tables.from_rows(row for each in retrieved for row in each.rows)
             places = Places.from_sentences(
                 [each.placed for each in retrieved], [each.placed for each in asked], [each.placed for each in said]
             )
             for index, (text_id, answer) in enumerate(zip(answer_ids, said, strict=True)):
-                support = measure_support(answer.features, evidence)
+                aligned = align(answer.said, answer.features, tables)
+                support = measure_support(answer.features, evidence, aligned.starts)
                 says_nothing = answer.only_declines or (
                     answer.may_claim_nothing and claims_nothing(answer.text, evidence.words)
                 )
@@ -191,8 +203,10 @@ class SupportMeasure:
                         input_key,
                         text_id,
                         list(support.unsupported),
-                        find_contradictions(answer.text, records),
+                        [*find_contradictions(answer.text, records), *aligned.contradicted],
                         list(displacement.displaced),
+                        list(aligned.computed),
+                        name_fault(answer.features, evidence, displacement.displaced, aligned.starts),
                         index,
                         support.count_words,
                         support.count_words_supported,

@@ -78,7 +78,7 @@ _CLAUSE_BREAK = re.compile(
     r",\s+(?=the \w+ is|it )"
 )
 # What follows such a word, or has a number, claims something beside the refusal.
-_BESIDE = re.compile(r"\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d", re.IGNORECASE)
+_BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d")
 
 
 def is_refusal(answer: str) -> bool:

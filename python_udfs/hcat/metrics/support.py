@@ -4,11 +4,16 @@ The features of a sentence are extracted once (:mod:`hcat.language.features`). T
 union of the features of its context sentences and its query, and measuring is a lookup in sets.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from hcat.language.features import TextFeatures
+from hcat.language.kinds import number_kind
 from hcat.language.mentions import Mention
+
+# Kinds of numbers that are points in time: "year", "0000-00-00", "-00-00", "00:00", "0000-q0".
+_DATE = re.compile(r"year|0*[-:/]")
 
 
 class Offer(NamedTuple):
@@ -66,13 +71,15 @@ class SupportCounts(NamedTuple):
     unsupported: tuple[str, ...]
 
 
-def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts:
-    """Return how many words, numbers and names of a sentence the evidence supports."""
+def measure_support(
+    sentence: TextFeatures, evidence: Evidence, computed: frozenset[int] = frozenset()
+) -> SupportCounts:
+    """Return how much of a sentence the evidence supports; numbers that start at ``computed`` follow from others."""
     missing = [mention for mention in sentence.word_mentions if mention.keys[0] not in evidence.words]
     missing_entities = []
     supported_entities = []
     for mention in sentence.entity_mentions:
-        if mention.keys[0] in evidence.entities or (mention.parts and evidence.words.issuperset(mention.parts)):
+        if _is_known(mention, evidence):
             supported_entities.append(mention)
         else:
             missing_entities.append(mention)
@@ -80,7 +87,7 @@ def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts
         missing = _outside(missing, supported_entities)
     count_words_missing = len(missing)
     for mention in sentence.number_mentions:
-        if evidence.numbers.isdisjoint(mention.keys):
+        if evidence.numbers.isdisjoint(mention.keys) and mention.start not in computed:
             missing.append(mention)
     count_numbers_missing = len(missing) - count_words_missing
     missing += missing_entities
@@ -94,6 +101,28 @@ def measure_support(sentence: TextFeatures, evidence: Evidence) -> SupportCounts
         count_entities_supported=len(sentence.entity_mentions) - count_entities_missing,
         unsupported=_surfaces_without_nesting(missing),
     )
+
+
+def _is_known(name: Mention, evidence: Evidence) -> bool:
+    return name.keys[0] in evidence.entities or (bool(name.parts) and evidence.words.issuperset(name.parts))
+
+
+def name_fault(
+    sentence: TextFeatures, evidence: Evidence, displaced: Sequence[str], computed: frozenset[int] = frozenset()
+) -> str | None:
+    """Return what kind of mention is unsupported or displaced: date, unit, number or name, the first of these."""
+    moved = {each.partition(" instead of ")[0] for each in displaced}
+    missing = [each for each in sentence.number_mentions if evidence.numbers.isdisjoint(each.keys)]
+    missing = [each for each in missing if each.start not in computed]
+    wrong = missing + [each for each in sentence.number_mentions if each.surface in moved]
+    if any(_DATE.match(number_kind(each)) for each in wrong):
+        return "date"
+    if wrong:
+        amounts = {number.partition(" ")[0] for number in evidence.numbers if " " in number}
+        is_unit = any(" " in each.keys[0] and each.keys[0].split()[0] in amounts for each in missing)
+        return "unit" if is_unit else "number"
+    is_named = any(each.surface in moved or not _is_known(each, evidence) for each in sentence.entity_mentions)
+    return "name" if is_named else None
 
 
 def _outside(mentions: list[Mention], spans: list[Mention]) -> list[Mention]:

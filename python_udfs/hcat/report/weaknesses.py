@@ -123,6 +123,7 @@ select
     weakness_id as finding_id, metric_name, measurement, first_dimension, first_segment, second_dimension,
     second_segment, difference, difference_lower, difference_upper, count_needed_to_confirm,
     null::varchar as severity, weakness_id as leading_finding_id, null::varchar as labels_say,
+    null::varchar as common_fault,
     row_number() over (order by difference desc, weakness_id) as page_rank, null::varchar[] as example_interaction_ids,
     null::double as failed_answers_a_week,
     'waiting' as confirmation_status, 'suspected' as kind, 'open' as status,
@@ -271,14 +272,15 @@ def _describe_confirmation(row: Row) -> str:
 
 def _describe_labels(row: Row) -> str:
     """Return how many labelled answers fail in the cell and elsewhere, and who rated them."""
+    faults = f"; most faults: {row['common_fault']}" if row["common_fault"] else ""
     if not row["labels_say"]:
-        return "no labels"
+        return f"no labels{faults}"
     inside, outside = (
         f"{row[f'count_failed_labels_{side}']} of {row[f'count_labels_{side}']}" for side in ("inside", "outside")
     )
     raters = {"person": "people", "language_model": "a language model", "rule": "a rule", "mixed": "several kinds"}
     by = raters.get(row["labels_by"], "unknown raters")
-    return f"{inside} labelled answers fail, elsewhere {outside}; rated by {by}"
+    return f"{inside} labelled answers fail, elsewhere {outside}; rated by {by}{faults}"
 
 
 def list_findings(findings: Mapping[str, Any] | None) -> list[Row]:

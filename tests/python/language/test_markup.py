@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hcat.language.markup import blank_markup
+from hcat.language.markup import blank_markup, find_citations
 from hcat.language.verbalisation import verbalise_sentences
 
 
@@ -39,3 +39,16 @@ def test_html_markdown_and_broken_words_are_read_as_they_are_shown():
 @given(st.text(alphabet="<>/ab[]()1,&;*#`-\n\u3010\u3011. ", max_size=60))
 def test_blanked_texts_keep_their_length(text):
     assert len(blank_markup(text)) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The fee is due [1, 3-5] (fees.pdf, p. 7).", ["1", "3", "4", "5", "fees.pdf"]),
+        ("As Document 2 says, it is due.\u00b9\u00b2", ["12", "2"]),
+        ("It is due\u30104:2\u2020source\u3011 <sup>3</sup>.", ["3", "4"]),
+        ("Within 14 days (12 euros), step 4, see page 9.", []),
+    ],
+)
+def test_what_the_markers_of_a_sentence_point_to(text, found):
+    assert find_citations(text) == found

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from test_features import FEATURE_TEXTS
 
 from hcat.language.features import extract_features
-from hcat.metrics.support import Evidence, measure_support
+from hcat.metrics.support import Evidence, measure_support, name_fault
 
 
 def support(sentence: str, *evidence: str):
@@ -247,3 +247,20 @@ def test_more_evidence_never_lowers_support(sentence, first, second):
     assert more.count_words_supported >= less.count_words_supported
     assert more.count_numbers_supported >= less.count_numbers_supported
     assert more.count_entities_supported >= less.count_entities_supported
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind"),
+    [
+        ("It costs 13 euros.", "number"),
+        ("It costs 12 dollars.", "unit"),
+        ("It is due on 5 May 2024.", "date"),
+        ("It costs 13 euros in Basel.", "number"),
+        ("Ask in Basel.", "name"),
+        ("It costs 12 euros.", None),
+    ],
+)
+def test_the_gravest_kind_of_a_mention_that_is_not_found(sentence, kind):
+    evidence = Evidence.from_features([extract_features("It costs 12 euros from 4 May 2024. Ask in Bern.")])
+    assert name_fault(extract_features(sentence), evidence, ()) == kind
+    assert name_fault(extract_features("Ask in Bern."), evidence, ["Bern instead of Basel"]) == "name"

@@ -130,6 +130,7 @@ def add_findings(connection: Any, text: str) -> None:
                 "page_rank": 1 if name == "f1" else None,
                 "labels_say": "supported",
                 "labels_by": "person",
+                "common_fault": "number (14 of 19)",
                 **dict.fromkeys(("count_labels_inside", "count_failed_labels_inside"), 20),
                 **dict.fromkeys(("count_labels_outside", "count_failed_labels_outside"), 7),
                 "example_interaction_ids": ["i00001"],
@@ -432,7 +433,8 @@ def test_weaknesses_are_marked_as_the_tests_say(page: str) -> None:
 
 def test_findings_are_one_of_each_hole_with_what_the_labels_say(page: str) -> None:
     text = read_text(read_section(page, "where"))
-    assert "supported 20 of 20 labelled answers fail, elsewhere 7 of 7; rated by people i00001" in text
+    assert "supported 20 of 20 labelled answers fail, elsewhere 7 of 7; rated by people" in text
+    assert "rated by people; most faults: number (14 of 19) i00001" in text
     # the second finding is in the same hole; the third is closed
     assert "Overlaps with: topic = cards" in text
     assert text.count("+30.0 percentage points [+10.0, +50.0]") == 1

@@ -199,6 +199,8 @@ export interface Sentence {
   unsupported: string[]
   contradicted: string[]
   displaced: string[]
+  computed: string[]
+  fault_kind: string | null
   similarity: number | null
   entailment: number | null
   contradiction: number | null

@@ -229,6 +229,8 @@ function Faults({ sentence }: { sentence: Sentence }) {
     }),
     ...(sentence.contradicted.length ? [words.differs(sentence.contradicted.join(', '))] : []),
     ...(sentence.unsupported.length ? [words.notFound(sentence.unsupported.join(', '))] : []),
+    ...(sentence.computed.length ? [words.computed(sentence.computed.join(', '))] : []),
+    ...(sentence.fault_kind ? [words.faultKind(sentence.fault_kind.replace('_', ' '))] : []),
   ]
   return <b>{said.join(' ')}</b>
 }
