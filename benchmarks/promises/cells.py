@@ -177,8 +177,8 @@ NULL_BUILDS: Final[dict[str, Draw]] = {
 #: With the least share of builds in which the cell is flagged.
 PLANTED: Final[dict[str, tuple[Draw, float]]] = {
     "+45 points at n = 38 of 476": (lambda random: draw_planted(random, 476, 38, 0.45), 0.90),
-    "+30 points at n = 30 of 200": (lambda random: draw_planted(random, 200, 30, 0.30), 0.40),
     "+20 points at n = 120 of 3,000": (lambda random: draw_planted(random, 3_000, 120, 0.20), 0.70),
+    "+30 points at n = 30 of 200": (lambda random: draw_planted(random, 200, 30, 0.30), 0.40),
     "+15 points at n = 100 of 1,000": (lambda random: draw_planted(random, 1_000, 100, 0.15), 0.50),
 }
 
