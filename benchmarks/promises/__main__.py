@@ -38,12 +38,12 @@ SEED: Final = 20260101
 _INTRODUCTION: Final = """# Promises
 
 hcat states intervals, error rates and coverages. This page shows how often each promise holds when the data are hard:
-clusters of very uneven size, rare failures, documents that several queries share, weeks that differ by chance. All data
-of this page are simulated, and the generators are in `benchmarks/promises/`.
+clusters of very uneven size, rare failures, shared documents, weeks that differ by chance. All data are simulated.
 
 A row has the worst design and the median over all designs. **Kept** means more than a value inside the limit: two
 Monte Carlo errors further it still lies within .01 of the limit. *Not shown* means that the value lies there and too
-few runs were made to say so. `runs` are those of the design with the fewest. `--json` prints every design.
+few runs were made to say so. `runs` are those of the design with the fewest. `--json` prints every design. Why some
+promises are out of reach: [decision 28](decisions/0028-one-interval-of-clustered-rates.md#what-is-out-of-reach).
 """
 
 
