@@ -16,10 +16,10 @@ from hcat.statistics.arrays import Integers
 from hcat.statistics.clustered import rate_interval
 
 GATE: Final = "A release gate whose limit is the true rate passes on any of 60 nights"
+NIGHTLY: Final = "The same where every build decides: nothing is promised"
 AUDIT: Final = "Any audit fails although answers are as before"
-#: Limit of the gate, builds between which nothing changes but more answers, and answers of each.
+#: Limit of the gate, builds between which nothing changes but more answers, and answers of each; which build decides.
 LIMIT, BUILDS, ANSWERS = 0.2, 12, 30
-#: Build that decides; None = each.
 DAYS: Final = {"declared day of decision": 6, "no declared day: every build decides": None}
 MONTHS, LABELS, ALPHA = 6, 60, 0.1
 #: Raters of each month out of four, and by how many log odds the last one is stricter.
@@ -53,7 +53,8 @@ def _of_gate(random: np.random.Generator, name: str, day: int | None, count_runs
         is_failing = random.random(BUILDS * ANSWERS) < LIMIT
         counts = ANSWERS * np.arange(1, BUILDS + 1) if day is None else [ANSWERS * day]
         passed.append(any(rate_interval(is_failing[:count], np.arange(count)).high <= LIMIT for count in counts))
-    return [promise_of_share(GATE, name, passed, high=None if day is None else 0.025)]
+    text, most = (NIGHTLY, None) if day is None else (GATE, 0.025)
+    return [promise_of_share(text, name, passed, high=most)]
 
 
 def _of_audits(
