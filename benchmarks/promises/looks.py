@@ -67,7 +67,7 @@ def _of_audits(
     months = np.repeat(np.arange(MONTHS), LABELS)
     ids = [f"{number:04}" for number in range(len(months))]
     same = dict.fromkeys(("system", "segment", "stratum"), ["all"] * len(ids))
-    for _ in range(max(2, count_runs // 5)):
+    for _ in range(count_runs):
         raters, probability = draw(random, months), random.beta(2, 1, len(ids))
         labels = (random.random(len(ids)) < expit(logit(probability) - STRICTER * (raters == 3))).astype(np.int64)
         rated = pa.table(
