@@ -36,7 +36,7 @@ days as (
 decided as (
     {% if is_remembered %}
     select
-        gate_name, decide_on, candidates, verdict, reason, is_passing
+        gate_name, decide_on, candidates, verdict, reason, is_passing, evaluated_at
     from {{ this }}
     where cast(evaluated_at as date) >= decide_on and verdict <> 'not_evaluated'
     qualify row_number() over (partition by gate_name, decide_on, candidates order by build_number) = 1
@@ -44,7 +44,8 @@ decided as (
     select
         gate_name,
         cast(null as date) as decide_on,
-        '' as candidates, verdict, reason, is_passing
+        '' as candidates, verdict, reason, is_passing,
+        cast(null as timestamp) as evaluated_at
     from validated
     where false
     {% endif %}
@@ -57,7 +58,7 @@ judged as (
             decided.verdict, case when days.is_early then 'not_evaluated' end, validated.verdict, 'not_evaluated'
         ) as verdict,
         coalesce(
-            'decided on ' || days.decide_on || ': ' || decided.reason,
+            'decided on ' || cast(decided.evaluated_at as date) || ': ' || decided.reason,
             case
                 when days.is_early
                     then concat_ws('; today: ', 'not decided before ' || days.decide_on, validated.reason)
