@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
-from benchmarks.promises.common import Promise, failure_probabilities, promise_of_share
+from benchmarks.promises.common import Designs, Promise, failure_probabilities, promise_of_share
 from benchmarks.promises.intervals import COVERAGE_HIGH, COVERAGE_LOW, SIZES
 from hcat.calibration.failure_rates import Interactions, Rows, estimate_cell, predict_failures
 from hcat.statistics.arrays import Integers
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
 PROMISE = "A 95 % interval of fct_failure_rates covers the true failure rate"
+MISSING = "The same where labels miss low scores"
 COUNT_CLUSTERS = 300
 COUNTS_LABELLED = (12, 24, 60)
 RATES = ((0.02, 0.3), (0.1, 0.3), (0.3, 0.3), (0.3, 0.7))
@@ -20,21 +22,27 @@ RATES = ((0.02, 0.3), (0.1, 0.3), (0.3, 0.3), (0.3, 0.7))
 NOISE = 1.0
 
 
-def measure(count_runs: int, seed: int) -> list[Promise]:
+def designs(seed: int) -> Designs:
     """Return coverage by design; the note says how often predictions took part."""
-    found = []
+    found: dict[str, Callable[[int], list[Promise]]] = {}
     for number, (sizes_name, make_sizes) in enumerate(SIZES.items()):
         for count in COUNTS_LABELLED:
             for rate, likeness in RATES:
                 random = np.random.default_rng([seed, number, count, round(100 * rate), round(10 * likeness), 1])
                 design = f"{count} labelled {sizes_name}, {rate:.0%} failing, likeness {likeness}"
-                found.append(_cover(random, make_sizes, count, rate, likeness, count_runs, design))
+                found[design] = partial(_cover, random, design, make_sizes, count, rate, likeness)
     for count, rate in ((100, 0.18), (100, 0.3), (300, 0.18), (300, 0.3)):
         random = np.random.default_rng([seed, count, round(100 * rate), 2])
         design = f"{count} labels, ten times as many of answers that score above the median, {rate:.0%} failing"
-        covered = [_is_covered_without_low_scores(random, count, rate) for _ in range(count_runs)]
-        found.append(promise_of_share(PROMISE, design, covered, 0.92, 0.985))
+        found[design] = partial(_cover_without_low_scores, random, design, count, rate)
     return found
+
+
+def _cover_without_low_scores(
+    random: np.random.Generator, design: str, count_labels: int, rate: float, count_runs: int
+) -> list[Promise]:
+    covered = [_is_covered_without_low_scores(random, count_labels, rate) for _ in range(count_runs)]
+    return [promise_of_share(MISSING, design, covered, COVERAGE_LOW, COVERAGE_HIGH)]
 
 
 def _is_covered_without_low_scores(random: np.random.Generator, count_labels: int, rate: float) -> bool:
@@ -54,13 +62,13 @@ def _is_covered_without_low_scores(random: np.random.Generator, count_labels: in
 
 def _cover(
     random: np.random.Generator,
+    design: str,
     make_sizes: Callable[[np.random.Generator, int], Integers],
     count_labelled: int,
     rate: float,
     likeness: float,
     count_runs: int,
-    design: str,
-) -> Promise:
+) -> list[Promise]:
     from scipy.special import expit, logit
 
     covered, count_powered = [], 0
@@ -78,4 +86,4 @@ def _cover(
     # with a failing cluster or none among the labels, an interval can only cover more often than promised
     high = COVERAGE_HIGH if count_labelled * rate > 2 else None
     note = f"prediction-powered in {count_powered / count_runs:.0%}"
-    return promise_of_share(PROMISE, design, covered, COVERAGE_LOW, high, note)
+    return [promise_of_share(PROMISE, design, covered, COVERAGE_LOW, high, note)]

@@ -1,26 +1,23 @@
-"""Prediction sets from the ranks of all audit labels: coverage by true label and by cluster, and what they decide."""
+"""Prediction sets from the ranks of all audit labels: coverage by true label, and what they decide."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 import numpy as np
 from scipy.special import ndtr
 
-from benchmarks.promises.common import Promise, promise_of_mean
+from benchmarks.promises.common import Designs, Promise, promise_of_mean
 from benchmarks.promises.sampled import Design, Labels, Population
-from hcat.calibration.conformal import Conformalizer, fit_conformal
+from hcat.calibration.conformal import fit_conformal
 from hcat.calibration.decidable import share_decidable, standings
-from hcat.statistics.arrays import Floats, Integers
-from hcat.statistics.clusters import sum_by_cluster
+from hcat.statistics.arrays import Floats
 
 ALPHAS: Final = (0.1, 0.2)
 COVERED: Final = "A prediction set that promises {promised:.0%} holds the true label of a new answer that people {word}"
-OF_LABELLED: Final = (
-    "The same of labelled answers, each set made of the other clusters: a mean over clusters, {promised:.0%}"
-)
 DECIDED: Final = "Share of answers whose set has one label, promise {promised:.0%}"
 
 #: Least share of answers that 100 labels decide at AUROC .86 and 30 % failing, by alpha.
@@ -39,33 +36,31 @@ DESIGNS: Final = (
 )
 
 
-def measure(count_runs: int, seed: int) -> list[Promise]:
+def designs(seed: int) -> Designs:
     """Return coverage and share decided by design and alpha."""
-    found = []
-    for number, design in enumerate(DESIGNS):
-        found += _measure(design, count_runs, np.random.default_rng([seed, number]))
-    order = [text.format(promised=1 - alpha, word=word) for alpha in ALPHAS for text, word in _TEXTS]
-    return sorted(found, key=lambda row: order.index(row.promise))
+    return {
+        design.describe(): partial(_measure, design, np.random.default_rng([seed, number]))
+        for number, design in enumerate(DESIGNS)
+    }
 
 
-_TEXTS: Final = ((COVERED, "failed"), (COVERED, "accepted"), (OF_LABELLED, ""), (DECIDED, ""))
+_TEXTS: Final = ((COVERED, "failed"), (COVERED, "accepted"), (DECIDED, ""))
 
 
-def _measure(design: Design, count_runs: int, random: np.random.Generator) -> list[Promise]:
+def _measure(design: Design, random: np.random.Generator, count_runs: int) -> list[Promise]:
     population = Population(design)
     runs = [population.draw(random) for _ in range(count_runs)]
     return [row for alpha in ALPHAS for row in _at_level(design, alpha, runs)]
 
 
 def _at_level(design: Design, alpha: float, runs: Sequence[Labels]) -> list[Promise]:
-    of_failed, of_accepted, of_labelled, decided, insufficient = [], [], [], [], 0
+    of_failed, of_accepted, decided, insufficient = [], [], [], 0
     for labels in runs:
-        fitted, low, high = _fit(labels, alpha)
+        low, high = _fit(labels, alpha)
         insufficient += math.isinf(low)
         # new clusters: each score of its class is normal
         of_failed.append(float(ndtr(high)))
         of_accepted.append(float(ndtr(design.distance - low)))
-        of_labelled.append(_covered_by_cluster(labels, fitted))
         decided.append(_share_decided(design, low, high))
     promised, words = 1 - alpha, design.describe()
     note = f"{insufficient / len(runs):.0%} of runs have too few clusters of a class" if insufficient else ""
@@ -75,13 +70,12 @@ def _at_level(design: Design, alpha: float, runs: Sequence[Labels]) -> list[Prom
     return [
         promise_of_mean(text[0], words, of_failed, promised, note=note),
         promise_of_mean(text[1], words, of_accepted, promised, note=note),
-        promise_of_mean(text[2], words, of_labelled, promised, note=note),
-        promise_of_mean(text[3], words, decided, LEAST_DECIDED[alpha] if is_demanded else None, note=ceiling),
+        promise_of_mean(text[2], words, decided, LEAST_DECIDED[alpha] if is_demanded else None, note=ceiling),
     ]
 
 
-def _fit(labels: Labels, alpha: float) -> tuple[Conformalizer, float, float]:
-    """Return the fit, the lowest score that counts as accepted and the highest that counts as failed."""
+def _fit(labels: Labels, alpha: float) -> tuple[float, float]:
+    """Return the lowest score that counts as accepted and the highest that counts as failed."""
     standing, accepted = standings(labels.scores), (~labels.is_failing).astype(np.int64)
     weights = labels.weights / labels.weights.max()
     fitted = fit_conformal(standing, accepted, alpha, clusters=labels.clusters, weights=weights)
@@ -92,19 +86,8 @@ def _fit(labels: Labels, alpha: float) -> tuple[Conformalizer, float, float]:
         limits.append(float(labels.scores[is_limit][0]) if is_limit.any() else math.inf)
     if math.isinf(max(limits)):
         # one class without a quantile, and sets hold both labels
-        return fitted, -math.inf, math.inf
-    return fitted, limits[1], limits[0]
-
-
-def _covered_by_cluster(labels: Labels, fitted: Conformalizer) -> float:
-    """Return the mean over classes and clusters of the weighted share of labels that the other clusters' sets hold."""
-    standing, accepted = standings(labels.scores), (~labels.is_failing).astype(np.int64)
-    includes = fitted.predict(standing, None, labels.clusters).includes[np.arange(len(accepted)), accepted]
-    # a cluster counts once for each class that it has, by its mean weight
-    codes: Integers = np.unique(2 * labels.clusters + accepted, return_inverse=True)[1].astype(np.int64)
-    masses = sum_by_cluster(labels.weights, codes) / np.bincount(codes)
-    shares = sum_by_cluster(labels.weights * includes, codes) / sum_by_cluster(labels.weights, codes)
-    return float(np.average(shares, weights=masses))
+        return -math.inf, math.inf
+    return limits[1], limits[0]
 
 
 def _share_decided(design: Design, low: float, high: float) -> float:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.promises.common import Promise, equal_sizes, heavy_sizes, promise_of_share, zipf_sizes
+from benchmarks.promises.common import Designs, Promise, equal_sizes, heavy_sizes, promise_of_share, zipf_sizes
+from benchmarks.promises.intervals import COVERAGE_HIGH, COVERAGE_LOW, Sizes
 from hcat.statistics.arrays import Floats, Integers
 from hcat.statistics.clusters import sum_by_cluster
 from hcat.weakness.versions import compare_versions
@@ -19,16 +21,17 @@ LOSS = "A loss as large as the tolerated one is called excluded"
 COVERAGE = "A 95 % interval of the difference of two versions covers the true one"
 PLANNED = "As many queries as planned show the target difference"
 
-SIZES: Final[Mapping[str, Callable[[np.random.Generator, int], Integers]]] = {
+SIZES: Final[Mapping[str, Sizes]] = {
     "single queries": lambda _, count: np.ones(count, dtype=np.int64),
     "clusters of five": lambda random, count: equal_sizes(random, count // 5),
     "Zipf clusters, the largest a tenth of all queries": lambda random, count: zipf_sizes(random, count // 5),
     "log-normal clusters": lambda random, count: heavy_sizes(random, count // 3),
 }
 COUNT_QUERIES = 200
-#: Documents, drawn for each query, and the standard deviation of what a release changes in one.
-COUNT_DOCUMENTS = 12
-DOCUMENT_SPREADS = (0.05, 0.1)
+#: Documents, drawn for each query, or days on which the candidate answers, which no key of the comparison knows.
+COUNT_MOVED: Final = {"documents": 12, "days of running": 2}
+#: Standard deviation of what a release changes in a document, or a day in all answers of it.
+DOCUMENT_SPREADS, DAY_SPREADS = (0.05, 0.1), (0.02, 0.05)
 #: Share of the queries whose outcome differs between the versions.
 FLIPS = (0.02, 0.1, 0.3)
 GAIN_POINTS = 0.05
@@ -49,51 +52,73 @@ SETTINGS: Final[dict[str, Any]] = {
 }
 
 
-def measure(count_runs: int, seed: int) -> list[Promise]:
+def designs(seed: int) -> Designs:
     """Return the promises about versions; every run is the headline of a pair of its own."""
-    found = []
+    found: dict[str, Callable[[int], list[Promise]]] = {}
     for number, (sizes_name, make_sizes) in enumerate(SIZES.items()):
         for flips in FLIPS:
             random = np.random.default_rng([seed, number, round(100 * flips)])
             design = f"{COUNT_QUERIES} queries, {sizes_name}, {flips:.0%} flips"
-            null = _compare(random, make_sizes, flips, 0.0, count_runs)
-            verdicts = [row["verdict"] in ("better", "worse") for row in null]
-            found.append(promise_of_share(NO_CHANGE, design, verdicts, high=0.05))
-            covered = [row["difference_lower"] <= 0 <= row["difference_upper"] for row in null]
-            # an exact interval of few changes covers more often than promised
-            high = 0.98 if flips > min(FLIPS) else None
-            found.append(promise_of_share(COVERAGE, design, covered, 0.93, high))
-            if flips < GAIN_POINTS:
-                continue
-            lost = _compare(random, make_sizes, flips, -GAIN_POINTS, count_runs)
-            excluded = [row["release_answer"] == "loss_excluded" for row in lost]
-            found.append(promise_of_share(LOSS, design, excluded, high=0.05))
-            gained = _compare(random, make_sizes, flips, GAIN_POINTS, count_runs)
-            better = [row["verdict"] == "better" for row in gained]
-            low = 0.5 if number == 0 and flips == FLIPS[1] else None
-            found.append(promise_of_share(GAIN, design, better, low))
-    for spread in DOCUMENT_SPREADS:
-        random = np.random.default_rng([seed, len(SIZES) + 1, round(100 * spread)])
-        design = f"{COUNT_QUERIES} single queries, 10% flips, {COUNT_DOCUMENTS} documents change with sd {spread:g}"
-        rows = _compare(random, SIZES["single queries"], 0.1, 0.0, count_runs, document_spread=spread)
-        verdicts = [row["verdict"] in ("better", "worse") for row in rows]
-        found.append(promise_of_share(NO_CHANGE, design, verdicts, high=0.05))
+            is_demanded = number == 0 and flips == FLIPS[1]
+            found[design] = partial(_of_sizes, random, design, make_sizes, flips, is_demanded)
+    single = SIZES["single queries"]
+    for number, (name, spreads) in enumerate((("documents", DOCUMENT_SPREADS), ("days of running", DAY_SPREADS)), 1):
+        for spread in spreads:
+            random = np.random.default_rng([seed, len(SIZES) + number, round(100 * spread)])
+            design = f"{COUNT_QUERIES} single queries, 10% flips, {COUNT_MOVED[name]} {name} change with sd {spread:g}"
+            found[design] = partial(_of_moved, random, design, single, name, spread)
     random = np.random.default_rng([seed, len(SIZES)])
-    first = _compare(random, SIZES["single queries"], 0.1, GAIN_POINTS, 1, 10_000)[0]
-    planned = _compare(random, SIZES["single queries"], 0.1, GAIN_POINTS, count_runs, first["queries_needed"])
+    found["as planned"] = partial(_of_plan, random, single)
+    return found
+
+
+def _of_sizes(
+    random: np.random.Generator, design: str, make_sizes: Sizes, flips: float, is_demanded: bool, count_runs: int
+) -> list[Promise]:
+    null = _compare(random, make_sizes, flips, 0.0, count_runs)
+    verdicts = [row["verdict"] in ("better", "worse") for row in null]
+    covered = [row["difference_lower"] <= 0 <= row["difference_upper"] for row in null]
+    # an exact interval of few changes covers more often than promised
+    high = COVERAGE_HIGH if flips > min(FLIPS) else None
+    found = [
+        promise_of_share(NO_CHANGE, design, verdicts, high=0.05),
+        promise_of_share(COVERAGE, design, covered, COVERAGE_LOW, high),
+    ]
+    if flips < GAIN_POINTS:
+        return found
+    lost = _compare(random, make_sizes, flips, -GAIN_POINTS, count_runs)
+    excluded = [row["release_answer"] == "loss_excluded" for row in lost]
+    gained = _compare(random, make_sizes, flips, GAIN_POINTS, count_runs)
+    better = [row["verdict"] == "better" for row in gained]
+    found.append(promise_of_share(LOSS, design, excluded, high=0.05))
+    return [*found, promise_of_share(GAIN, design, better, 0.5 if is_demanded else None)]
+
+
+def _of_moved(
+    random: np.random.Generator, design: str, make_sizes: Sizes, moved: str, spread: float, count_runs: int
+) -> list[Promise]:
+    rows = _compare(random, make_sizes, 0.1, 0.0, count_runs, moved=moved, spread=spread)
+    verdicts = [row["verdict"] in ("better", "worse") for row in rows]
+    return [promise_of_share(NO_CHANGE, design, verdicts, high=0.05)]
+
+
+def _of_plan(random: np.random.Generator, make_sizes: Sizes, count_runs: int) -> list[Promise]:
+    first = _compare(random, make_sizes, 0.1, GAIN_POINTS, 1, 10_000)[0]
+    planned = _compare(random, make_sizes, 0.1, GAIN_POINTS, count_runs, first["queries_needed"])
     better = [row["verdict"] == "better" for row in planned]
     design = f"{first['queries_needed']} single queries, 10% flips, planned for a power of 80 %"
-    return [*found, promise_of_share(PLANNED, design, better, 0.77)]
+    return [promise_of_share(PLANNED, design, better, 0.77)]
 
 
 def _compare(
     random: np.random.Generator,
-    make_sizes: Callable[[np.random.Generator, int], Integers],
+    make_sizes: Sizes,
     flips: float,
     gain: float,
     count_runs: int,
     count_queries: int = COUNT_QUERIES,
-    document_spread: float | None = None,
+    moved: str = "",
+    spread: float = 0.0,
 ) -> list[dict[str, Any]]:
     cells = []
     for run in range(count_runs):
@@ -105,15 +130,15 @@ def _compare(
         is_shared = random.random(len(clusters)) < TOGETHER
         differences = np.where(is_shared, of_clusters[clusters], of_queries)
         cell = _cell(f"{run:06}", differences, clusters)
-        if document_spread is not None:
-            documents = random.integers(0, COUNT_DOCUMENTS, len(clusters))
-            moved = random.normal(0, document_spread, COUNT_DOCUMENTS)[documents]
-            is_up = random.random(len(clusters)) < 0.5 + moved / (2 * np.maximum(flips, np.abs(moved)))
-            is_flipped = random.random(len(clusters)) < np.maximum(flips, np.abs(moved))
+        if moved:
+            groups = random.integers(0, COUNT_MOVED[moved], len(clusters))
+            gains = random.normal(0, spread, COUNT_MOVED[moved])[groups]
+            is_up = random.random(len(clusters)) < 0.5 + gains / (2 * np.maximum(flips, np.abs(gains)))
+            is_flipped = random.random(len(clusters)) < np.maximum(flips, np.abs(gains))
             differences = np.where(is_up, 1.0, -1.0) * is_flipped
             # what a single query and its document have in common is the query
-            cell, other = (_cell(f"{run:06}", differences, key) for key in (clusters, documents))
-            if other["standard_error"] > cell["standard_error"]:
+            cell, other = (_cell(f"{run:06}", differences, key) for key in (clusters, groups))
+            if moved == "documents" and other["standard_error"] > cell["standard_error"]:
                 cell |= {name: other[name] for name in ("standard_error", "clusters_effective")}
         cells.append(cell)
     rows: list[dict[str, Any]] = compare_versions(pa.Table.from_pylist(cells, schema=_CELLS), **SETTINGS).to_pylist()

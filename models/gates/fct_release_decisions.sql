@@ -67,7 +67,8 @@ gates as (
             as is_passing
     from applications
     cross join {{ ref('hcat', 'fct_threshold_gates') }} as gates
-    left join measured_apart on gates.gate_name = measured_apart.gate_name
+    -- what is decided on a day is decided of all applications together
+    left join measured_apart on gates.gate_name = measured_apart.gate_name and gates.decide_on is null
     left join own_gates as own on gates.gate_name = own.gate_name and applications.application = own.application
     where gates.run_id = '{{ invocation_id }}'
 ),

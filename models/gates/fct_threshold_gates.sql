@@ -5,6 +5,9 @@
     full_refresh=false
 ) }}
 
+{#- a history that is older than days of decision remembers none -#}
+{%- set is_remembered = is_incremental() and has_column(this, 'decide_on') %}
+
 with measurements as (
     select * from {{ ref('hcat', 'int_gate_measurements') }}
     where application is null
@@ -13,6 +16,64 @@ with measurements as (
 validated as (
     select * from {{ ref('hcat', 'int_gates_validated') }}
     where part = 'gates'
+),
+
+candidates as (
+    select distinct system from {{ ref('hcat', 'fct_interactions') }}
+    where version_role = 'candidate'
+),
+
+days as (
+    select
+        gate_name,
+        cast(decide_on as date) as decide_on,
+        coalesce(cast(decide_on as date) > date '{{ run_started_at.strftime("%Y-%m-%d") }}', false) as is_early,
+        (select {{ joined_text('system', "' | '", 'system') }} from candidates) as candidates
+    from {{ ref('hcat', 'int_gates_in_force') }}
+),
+
+-- what a gate said first on its day of decision or later, of these candidates
+decided as (
+    {% if is_remembered %}
+    select
+        gate_name, decide_on, candidates, verdict, reason, is_passing, evaluated_at
+    from {{ this }}
+    where cast(evaluated_at as date) >= decide_on and verdict <> 'not_evaluated'
+    qualify row_number() over (partition by gate_name, decide_on, candidates order by build_number) = 1
+    {% else %}
+    select
+        gate_name,
+        cast(null as date) as decide_on,
+        '' as candidates, verdict, reason, is_passing,
+        cast(null as timestamp) as evaluated_at
+    from validated
+    where false
+    {% endif %}
+),
+
+judged as (
+    select
+        days.gate_name, days.decide_on, days.candidates,
+        coalesce(
+            decided.verdict, case when days.is_early then 'not_evaluated' end, validated.verdict, 'not_evaluated'
+        ) as verdict,
+        coalesce(
+            'decided on ' || cast(decided.evaluated_at as date) || ': ' || decided.reason,
+            case
+                when days.is_early
+                    then concat_ws('; today: ', 'not decided before ' || days.decide_on, validated.reason)
+            end,
+            validated.reason,
+            'the gate has no validation result'
+        ) as reason,
+        coalesce(decided.is_passing, validated.is_passing and not days.is_early, false) as is_passing
+    from days
+    left join validated on days.gate_name = validated.gate_name
+    left join decided
+        on
+            days.gate_name = decided.gate_name
+            and days.decide_on = decided.decide_on
+            and days.candidates is not distinct from decided.candidates
 ),
 
 final as (
@@ -24,18 +85,14 @@ final as (
 
         -- strings
         measurements.measurement, measurements.metric_name, measurements.dimension, measurements.segment,
-        measurements.severity, measurements.burden, measurements.comparison,
-        coalesce(validated.verdict, 'not_evaluated') as verdict,
+        measurements.severity, measurements.burden, measurements.comparison, judged.verdict,
         concat_ws(
             '; ',
-            coalesce(validated.reason, 'the gate has no validation result'),
+            judged.reason,
             -- a note that is the cause stands in the reason already
-            case
-                when not contains(coalesce(validated.reason, ''), measurements.decision_note)
-                    then measurements.decision_note
-            end
+            case when not contains(judged.reason, measurements.decision_note) then measurements.decision_note end
         ) as reason,
-        validated.expectation_results, measurements.rationale,
+        validated.expectation_results, measurements.rationale, judged.candidates,
 
         -- numerics
         {{ build_number() }} as build_number,
@@ -43,11 +100,13 @@ final as (
         measurements.upper_bound, measurements.n, measurements.minimum_n,
 
         -- booleans
-        coalesce(validated.is_passing, false) as is_passing,
+        judged.is_passing,
 
         -- timestamps
+        judged.decide_on,
         timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as evaluated_at
     from measurements
+    inner join judged on measurements.gate_name = judged.gate_name
     left join validated on measurements.gate_name = validated.gate_name
 )
 

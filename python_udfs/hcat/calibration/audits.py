@@ -4,11 +4,15 @@ Audit labels are a plain random sample. They are tested month by month, each aga
 months say, one-sided: sets that hold fewer labels than promised, and out-of-fold probabilities that lie above what
 people accept. More coverage than promised and probabilities that are too low do no harm to customers and are no
 failure.
+
+A strict rater looks like a month of bad answers. So where several people rated, a month is compared within raters: with
+other months' labels of those who rated it, each against what the same person found there. Labels of somebody who rated
+in no other month tell nothing of the answers, and a month that has no others has the status ``other_raters``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,7 +21,7 @@ import pyarrow as pa
 from hcat.calibration.conformal import check_sets
 from hcat.calibration.conformal_tables import AuditSample, fit_sets, read_samples
 from hcat.calibration.targets import Labels
-from hcat.statistics.arrays import Flags, Floats, Keys
+from hcat.statistics.arrays import Flags, Floats, Integers, Keys
 from hcat.statistics.clusters import error_of_mean
 from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import holm
@@ -58,34 +62,65 @@ def check_audits(labels: pa.Table, targets: pa.Table, predictions: pa.Table, alp
             rows.append(target.head | nothing)
         for month in np.unique(own.months).tolist():
             is_month = own.months == month
-            rows += [
-                target.head | {"rated_month": month} | row for row in _test(own.take(is_month), sample, is_month, alpha)
-            ]
+            rows += [target.head | {"rated_month": month} | row for row in _test(own, sample, is_month, alpha)]
     tested = [row for row in rows if row.get("p_value") is not None]
     for row, adjusted in zip(tested, holm([row["p_value"] for row in tested]).tolist(), strict=True):
         row |= {"p_value_adjusted": adjusted, "status": "failed" if adjusted < LEVEL else "passed"}
     return pa.Table.from_pylist(rows, schema=AUDIT_SCHEMA)
 
 
-def overconfidence(probabilities: Floats, labels: Floats, clusters: Keys) -> float:
-    """Return the one-sided P-value that probabilities lie above the shares of labels, clusters varying together."""
-    excess = probabilities - labels
-    mean = float(excess.mean())
-    names, codes = np.unique(clusters, return_inverse=True)
-    error = error_of_mean(excess - mean, codes, len(excess))
+def overconfidence(excess: Floats, clusters: Keys, usual: Sequence[tuple[float, Floats, Keys]] = ()) -> float:
+    """Return the one-sided P-value that probabilities lie above labels by more than they do as a rule, clusters varying
+    together.
+
+    Parameters
+    ----------
+    excess : ndarray of shape (n,)
+        Probability less label, 0 or 1.
+    clusters : ndarray of shape (n,)
+        Clusters of the labels.
+    usual : sequence of (share, excess, clusters)
+        For each rater: the share of the n labels, and the labels of other months. Without raters, 0 is usual.
+    """
+    mean, error = _mean_and_error(excess, clusters)
+    for share, known, own in usual:
+        mean_known, error_known = _mean_and_error(known, own)
+        mean, error = mean - share * mean_known, float(np.hypot(error, share * error_known))
     if error == 0:
         return 1.0 if mean <= 0 else 0.0
-    return float(t_tail(mean / error, len(names) - 1))
+    return float(t_tail(mean / error, len(np.unique(clusters)) - 1))
 
 
-def _test(own: Labels, sample: AuditSample | None, is_month: Flags, alpha: float) -> Iterator[dict[str, Any]]:
+def _mean_and_error(values: Floats, clusters: Keys) -> tuple[float, float]:
+    mean = float(values.mean())
+    return mean, error_of_mean(values - mean, np.unique(clusters, return_inverse=True)[1], len(values))
+
+
+def _choose_raters(own: Labels, is_month: Flags) -> Integers:
+    """Return who rated in the month and enough in others."""
+    raters: Integers = np.unique(own.raters[is_month])
+    counts = [len(np.unique(own.clusters[~is_month & (own.raters == rater)])) for rater in raters]
+    return raters[np.array(counts) >= MINIMUM_CLUSTERS]
+
+
+def _test(labels: Labels, sample: AuditSample | None, is_month: Flags, alpha: float) -> Iterator[dict[str, Any]]:
     """Yield the tests of one month; those with a P-value are judged later."""
+    raters = np.unique(labels.raters)
+    # one rater alone is as strict in each month, and a first month has nothing to be compared with
+    is_shared = len(raters) > 1 and not is_month.all()
+    if is_shared:
+        raters = _choose_raters(labels, is_month)
+    is_compared = np.isin(labels.raters, raters)
+    own = labels.take(is_month & is_compared)
     counts = {"count_labels": len(own.scores), "count_clusters": own.count_clusters}
-    if sample is None:
-        yield counts | {"test": COVERAGE, "status": "not_calibrated"}
-        yield counts | {"test": OVERCONFIDENCE, "status": "not_calibrated"}
+    if sample is None or not len(raters):
+        status = "not_calibrated" if sample is None else "other_raters"
+        counts = {"count_labels": int(is_month.sum()), "count_clusters": labels.take(is_month).count_clusters}
+        yield counts | {"test": COVERAGE, "status": status}
+        yield counts | {"test": OVERCONFIDENCE, "status": status}
         return
-    conformalizer, month = fit_sets(sample.take(~is_month), alpha), sample.take(is_month)
+    known, month = sample.take(~is_month & is_compared), sample.take(is_month & is_compared)
+    conformalizer = fit_sets(known, alpha)
     checks = check_sets(conformalizer, alpha, month.standings, own.accepted, own.strata, own.clusters)
     for cell, check in zip(conformalizer.cells, checks, strict=True):
         if check.count_test or cell.count_rows:  # a cell that nothing fell into promises nothing
@@ -104,8 +139,14 @@ def _test(own: Labels, sample: AuditSample | None, is_month: Flags, alpha: float
     if own.count_clusters < MINIMUM_CLUSTERS:
         yield row | {"status": "too_few_clusters"}
         return
+    excess, excess_known = (one.out_of_fold - one.labels.accepted for one in (month, known))
+    usual = []
+    for rater in raters.tolist() if is_shared else ():
+        is_own = known.labels.raters == rater
+        share = float(np.mean(own.raters == rater))
+        usual.append((share, excess_known[is_own], known.labels.clusters[is_own]))
     yield row | {
         "value": float(own.accepted.mean()),
-        "expected": float(month.out_of_fold.mean()),
-        "p_value": overconfidence(month.out_of_fold, own.accepted.astype(np.float64), own.clusters),
+        "expected": float(month.out_of_fold.mean() - sum(share * one.mean() for share, one, _ in usual)),
+        "p_value": overconfidence(excess, own.clusters, usual),
     }

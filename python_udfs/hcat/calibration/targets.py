@@ -59,6 +59,7 @@ class Labels(NamedTuple):
     systems: Keys
     months: Keys
     is_audit: Flags
+    raters: Integers  # codes; the least of several
 
     def take(self, rows: Flags) -> Labels:
         """Return the chosen labels."""
@@ -133,6 +134,7 @@ def read_labels(labels: pa.Table, targets: pa.Table) -> Iterator[tuple[Target, L
                 texts["system"],
                 texts["rated_month"],
                 own["is_audit"].to_numpy(zero_copy_only=False).astype(np.bool_),
+                own["rater_code"].to_numpy().astype(np.int64),
             ),
         )
 

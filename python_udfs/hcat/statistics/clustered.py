@@ -28,7 +28,9 @@ p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis 
 Rows that share a document, a user or a day fail together as well, whatever their cluster. With two crossed keys A and
 B, each from :data:`LEAST_VALUES` values on, a variance is max(s_A^2, s_B^2, s_A^2 + s_B^2 - s_AB^2), AB the pairs of
 both (Cameron, Gelbach and Miller 2011), and so is 1 / n. The degrees of freedom are the smaller of the two. Of fewer
-values nothing can be said beyond them: the interval is then that of A, for these values of B.
+values nothing can be said beyond them: the interval is then that of A, for these values of B. Rows of very unequal
+weight, as labels that stand for a band of scores, leave at most 2 (sum w^2)^2 / sum w^4 degrees: few rows make most of
+the variance, and half of it is observed.
 
 Raters are too few for that, and a rate without them is that of the ones who rated. Their variance s_R^2 - s_AR^2, on
 r - 1 degrees of freedom with r effective raters, is averaged with the variance of raters whose strictness has the
@@ -55,6 +57,8 @@ PRIOR_CLUSTERS: Final = 0.25
 LEAST_DEGREES: Final = 1.0
 #: Values of a second key below which a rate speaks of these values alone.
 LEAST_VALUES: Final = 10
+#: Degrees of freedom of each row that makes the variance by its weight. Chosen among 1, 2 and no limit.
+HEAVY_DEGREES: Final = 2.0
 #: Standard deviation of the log odds by which raters fail an answer, and how many raters it counts as.
 RATER_SPREAD: Final = 0.5
 PRIOR_RATERS: Final = 2.0
@@ -131,6 +135,8 @@ def crossed_rate_interval(
     rate = found[0].estimate
     effective_n = 1 / join_crossed([1 / each.effective_n for each in found])
     degrees = min(each.degrees for each in found[:2])
+    if weights is not None:
+        degrees = min(degrees, HEAVY_DEGREES * float((weights**2).sum()) ** 2 / float((weights**4).sum()))
     of_raters = 0.0
     if raters is not None and len(np.unique(raters)) > 1:
         by_rater, by_pair = (rate_interval(is_hit, key, weights) for key in (raters, _pairs(clusters, raters)))

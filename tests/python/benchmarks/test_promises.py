@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +13,22 @@ from benchmarks.promises import __main__ as program
 
 @pytest.mark.parametrize("part", program.PARTS)
 def test_every_part_measures_promises_with_limits(part: str) -> None:
-    promises = importlib.import_module(f"benchmarks.promises.{part}").measure(2, 1)
+    designs = importlib.import_module(f"benchmarks.promises.{part}").designs(1)
+    promises = [promise for measure in designs.values() for promise in measure(2)]
     assert all(np.isfinite([promise.measured, promise.error]).all() for promise in promises)
-    assert any(promise.low is not None or promise.high is not None for promise in promises)
+    assert any(promise.has_limit for promise in promises)
     keys = [(promise.promise, promise.design) for promise in promises]
     assert len(keys) == len(set(keys))
+
+
+def test_a_design_that_the_folder_holds_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[int] = []
+
+    def measure(count_runs: int) -> list[Promise]:
+        measured.append(count_runs)
+        return [Promise("p", "d", 0.9, 0.01, count_runs, 0.93)]
+
+    monkeypatch.setattr("benchmarks.promises.sets.designs", lambda seed: {"d": measure})
+    for count_runs, expected in ((10, [10]), (10, [10]), (0, [10]), (20, [10, 20])):
+        assert program._measure("sets", count_runs, 1, tmp_path)[0].count_runs == expected[-1]
+        assert measured == expected

@@ -37,15 +37,35 @@ def test_answers_that_got_worse_fail_in_their_month_alone() -> None:
 def test_overconfidence_by_hand() -> None:
     """Excess .5 and .1 from two clusters of one row: mean .3, error sqrt(2 x (.2^2 + .2^2)) / 2 = .2, t = 1.5 on one
     degree of freedom: P = 1/2 - atan(1.5) / pi."""
-    found = overconfidence(np.array([0.5, 0.1]), np.array([0.0, 0.0]), np.array(["a", "b"]))
+    found = overconfidence(np.array([0.5, 0.1]), np.array(["a", "b"]))
     assert_allclose(found, 0.5 - np.arctan(1.5) / np.pi)
 
 
 def test_overconfidence_counts_clusters_and_not_rows() -> None:
-    excess, labels = np.array([0.5, 0.3, 0.1, 0.4]), np.zeros(4)
-    once = overconfidence(excess, labels, np.arange(4))
-    repeated = overconfidence(np.tile(excess, 3), np.tile(labels, 3), np.tile(np.arange(4), 3))
-    assert_allclose(once, repeated)
+    excess = np.array([0.5, 0.3, 0.1, 0.4])
+    assert_allclose(overconfidence(excess, np.arange(4)), overconfidence(np.tile(excess, 3), np.tile(np.arange(4), 3)))
+
+
+def test_a_month_is_compared_with_what_its_raters_find_elsewhere() -> None:
+    """Rater 2 is strict in both months, and rater 3 in the only one that he rates: no answer got worse."""
+    labels = make_labels(1500)
+    number, random = np.arange(len(labels)), np.random.default_rng(1)
+    is_late = number >= 900
+    raters = np.where(is_late, 2, 1 + random.integers(0, 2, len(labels)))
+    strict = np.where((raters > 1) & (random.random(len(labels)) < 0.4), 0, labels["label"].to_numpy())
+
+    def rated(codes: np.ndarray) -> pa.Table:
+        return labels.set_column(labels.schema.get_field_index("rater_code"), "rater_code", pa.array(codes))
+
+    def statuses(found: list[dict]) -> set[str]:
+        return {row["status"] for row in found if row["rated_month"] == "2026-06"}
+
+    assert "failed" in statuses(run(two_months(labels, is_late, strict)))
+    labels = rated(raters)
+    assert statuses(run(two_months(labels, is_late, strict))) == {"passed"}
+    assert "failed" in statuses(run(two_months(labels, is_late, np.where(is_late, 0, strict))))
+    labels = rated(np.where(is_late, 3, 1))
+    assert statuses(run(two_months(labels, is_late, strict))) == {"other_raters"}
 
 
 def test_few_clusters_and_missing_calibrators_say_so() -> None:

@@ -47,6 +47,7 @@ def make_labels(count: int = 900, metric_name: str = "m", seed: int = 7) -> pa.T
             "raw_score": scores,
             "inclusion_probability": np.where(scores > 0.5, 1.0, 0.5),
             "is_audit": [True] * count,
+            "rater_code": [1] * count,
             "rated_month": ["2026-05"] * count,
         }
     )

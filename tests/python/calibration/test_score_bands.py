@@ -23,6 +23,7 @@ def measure(scores: Any, labels: Any, clusters: Any, direction: str = "higher_is
             **{name: ["x"] * len(scores) for name in ("interaction_id", "stratum", "segment", "system", "rated_month")},
             "scale_point": np.asarray(labels, dtype=np.int64),
             "is_audit": [True] * len(scores),
+            "rater_code": [1] * len(scores),
         }
     )
     targets = [TARGET | {"direction": direction, "metric_name": name} for name in ("m", "unlabelled")]

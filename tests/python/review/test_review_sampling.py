@@ -79,6 +79,7 @@ def make_labels(
             "raw_score": float(label) if scores is None else scores[index],
             "inclusion_probability": 1.0 if weights is None else weights[index],
             "is_audit": True,
+            "rater_code": 1,
         }
         for metric_name in ("groundedness", "support_words")
         for index, label in enumerate(labels)

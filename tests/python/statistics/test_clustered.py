@@ -90,3 +90,12 @@ def test_a_second_key_counts_its_own_siblings() -> None:
     for second in (np.arange(300), np.arange(300) % 9):
         joined = crossed_rate_interval(is_failing, documents, second)
         assert (joined.low, joined.high) == pytest.approx((alone.low, alone.high))
+
+
+def test_few_heavy_rows_leave_few_degrees_of_freedom() -> None:
+    """90 rows of weight 1 and ten of weight 9: 2 (90 + 810)^2 / (90 + 65 610) = 24.7. Equal weights change nothing."""
+    is_failing, rows = np.arange(100) % 5 == 0, np.arange(100)
+    found = crossed_rate_interval(is_failing, rows, rows, np.where(rows < 10, 9.0, 1.0))
+    assert found.degrees == pytest.approx(2 * 900**2 / 65_700)
+    equal = crossed_rate_interval(is_failing, rows, rows, np.full(100, 3.0))
+    assert equal.degrees == crossed_rate_interval(is_failing, rows, rows).degrees
