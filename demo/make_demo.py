@@ -1,9 +1,9 @@
 """Write the demo logs of an invented bank's assistant: real retrieval, answers by rule, recorded faults.
 
-The script reads the hand-written files beside it (topics/, safety_variants.yml, answer_rules.yml), retrieves chunks
-with the packaged all-MiniLM-L6-v2, makes an answer for every planned call by fixed rules, spoils a known share of the
-answers and writes JSON Lines files. Every random draw comes from a hash of the seed, a purpose and the call, so the
-order of work changes nothing and two runs on one machine write the same bytes.
+The script reads the hand-written files beside it (topics/, rounds.yml, safety_variants.yml, answer_rules.yml). It
+retrieves chunks with the packaged all-MiniLM-L6-v2, makes an answer for every planned call by fixed rules, spoils a
+known share of the answers and writes JSON Lines files. Every random draw comes from a hash of the seed, a purpose and
+the call, so the order of work changes nothing and two runs on one machine write the same bytes.
 
 Usage: ``python demo/make_demo.py`` (writes demo/logs/), with ``--rating-sheet PATH`` also a blind rating sheet.
 """
@@ -30,7 +30,7 @@ from making.calls import (
 )
 from making.records import SAFETY_VARIANT_TYPES, Chunk, Query, Row, draw, read_yaml, seeded_random
 from making.sampling import further_sheet_rows, rating_sheet_rows, sheet_of
-from making.topics import check_inputs, read_safety_variants, read_topics
+from making.topics import check_inputs, read_rounds, read_safety_variants, read_topics
 
 DEMO_FOLDER = Path(__file__).resolve().parent
 LOGS_FOLDER = DEMO_FOLDER / "logs"
@@ -70,7 +70,7 @@ def make_answer(
     query = call.query
     settings = assistant.rules["versions"][call.version]
     embedding = assistant.text_embeddings[query.text]
-    retrieved = retrieve(assistant.corpus, call.version, embedding, int(settings["top_k"]))
+    retrieved = retrieve(assistant.corpus, call.version, embedding, int(settings["top_k"]), query.asked_on)
     draft = assistant.answer(query, retrieved, seeded_random(random_seed, "answer", call.drawn_as))
     fault = "none"
     generator = seeded_random(random_seed, "fault", call.key)
@@ -317,6 +317,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rules["random_seed"] = options.seed
     topics = read_topics(DEMO_FOLDER / "topics", rules)
     queries = topics.queries + read_safety_variants(DEMO_FOLDER / "safety_variants.yml", topics.queries)
+    queries += read_rounds(DEMO_FOLDER / "rounds.yml", topics, rules)
     check_inputs(topics, queries)
 
     production = choose_production(queries, rules)
@@ -324,15 +325,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asked = [query for query in queries if query.query_id in production]
     calls = plan_tests(tested, rules) + plan_production(asked, rules) + plan_set_pieces(queries, rules)
     encoder = Encoder()
-    corpus = embed_corpus(encoder, topics.chunks, rules)
+    corpus = embed_corpus(encoder, topics, rules)
     assistant = Assistant(topics, corpus, encoder, queries, rules)
     interactions, retrievals = make_interactions(assistant, calls, rules)
     tables = {
         "interactions": interactions,
         "retrievals": retrievals,
         "queries": query_rows(tested, rules["colloquial"]),
-        "documents": document_rows(topics.chunks),
-        "chunks": chunk_rows(topics.chunks),
+        "documents": document_rows(corpus.chunks),
+        "chunks": chunk_rows(corpus.chunks),
         "relevance_judgements": judgement_rows(tested, topics.related),
         "ratings_by_rule": rule_rows(interactions),
     }
@@ -342,8 +343,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(f"{name}: {len(rows)} rows, {path.stat().st_size:,} bytes")
     text_of = {query.query_id: query.text for query in queries}
     texts = {row["interaction_id"]: row.get("query_text") or text_of[row["query_id"]] for row in interactions}
-    pieces = {interaction_id_of(call) for call in calls if call.set_answer is not None or call.query.tests_risks}
-    rateable = [row for row in interactions if row["interaction_id"] not in pieces]
+    unrated = {
+        interaction_id_of(call)
+        for call in calls
+        if call.set_answer is not None or call.query.tests_risks or call.query.round_name
+    }
+    rateable = [row for row in interactions if row["interaction_id"] not in unrated]
     first = rating_sheet_rows(rateable, int(rules["random_seed"]))
     for path, sheet in (
         (options.rating_sheet, first),

@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any
 
 import numpy as np
@@ -22,13 +23,20 @@ Matrix = npt.NDArray[np.float32]
 
 @dataclass
 class Corpus:
-    """The knowledge base with one embedding per chunk (by version) and per sentence."""
+    """The knowledge base with one embedding per chunk (by version, apart for added chunks) and per sentence."""
 
     chunks: list[Chunk]
-    chunk_embeddings: dict[str, Matrix] = field(default_factory=dict)
+    chunk_embeddings: dict[str, list[Matrix]] = field(default_factory=dict)
     sentence_embeddings: dict[str, npt.NDArray[np.float32]] = field(default_factory=dict)
     # Documents that were forgotten when a version's index was made.
     missing_documents: dict[str, frozenset[str]] = field(default_factory=dict)
+    # Documents that only testers' rounds from a day on could find.
+    added_on: dict[str, date] = field(default_factory=dict)
+
+    def hidden(self, version: str, asked_on: date | None) -> frozenset[str]:
+        """Return the documents that the index lacks: what was forgotten, and what came later than a round."""
+        later = {name for name, day in self.added_on.items() if asked_on is None or asked_on < day}
+        return self.missing_documents[version] | later
 
 
 class Encoder:
@@ -52,22 +60,31 @@ class Encoder:
         return np.asarray(embeddings, dtype=np.float32)
 
 
-def embed_corpus(encoder: Encoder, chunks: list[Chunk], rules: Mapping[str, Any]) -> Corpus:
+def embed_corpus(encoder: Encoder, topics: Topics, rules: Mapping[str, Any]) -> Corpus:
     """Return the corpus with chunk embeddings for each version and one embedding per sentence."""
-    corpus = Corpus(chunks)
+    corpus = Corpus(topics.chunks + topics.added_chunks, added_on=topics.added_on)
+    # The last digits of embeddings and products depend on their batch: what was added must not move the rest.
+    groups = (topics.chunks, topics.added_chunks)
     for version, settings in rules["versions"].items():
-        texts = [f"{chunk.title}. {chunk.text}" if settings["embeds_title"] else chunk.text for chunk in chunks]
-        corpus.chunk_embeddings[version] = encoder.embed(texts)
+        texts = [
+            [f"{chunk.title}. {chunk.text}" if settings["embeds_title"] else chunk.text for chunk in group]
+            for group in groups
+        ]
+        corpus.chunk_embeddings[version] = [encoder.embed(group) for group in texts]
         corpus.missing_documents[version] = frozenset(settings.get("missing_documents", ()))
-    sentences = sorted({sentence for chunk in chunks for sentence in split_sentences(chunk.text)})
-    corpus.sentence_embeddings = dict(zip(sentences, encoder.embed(sentences), strict=True))
+    for group in groups:
+        sentences = sorted({sentence for chunk in group for sentence in split_sentences(chunk.text)})
+        corpus.sentence_embeddings |= dict(zip(sentences, encoder.embed(sentences), strict=True))
     return corpus
 
 
-def retrieve(corpus: Corpus, version: str, query_embedding: npt.NDArray[np.float32], top_k: int) -> list[Retrieved]:
+def retrieve(
+    corpus: Corpus, version: str, query_embedding: npt.NDArray[np.float32], top_k: int, asked_on: date | None
+) -> list[Retrieved]:
     """Return the `top_k` most similar chunks of the version's index, best first; ties in order of the corpus."""
-    scores = np.round((corpus.chunk_embeddings[version] @ query_embedding).astype(np.float64), 6)
-    missing = corpus.missing_documents[version]
+    products = [embeddings @ query_embedding for embeddings in corpus.chunk_embeddings[version]]
+    scores = np.round(np.concatenate(products).astype(np.float64), 6)
+    missing = corpus.hidden(version, asked_on)
     order = np.argsort(-scores, kind="stable").tolist()
     found = [index for index in order if corpus.chunks[index].document_id not in missing]
     return [Retrieved(corpus.chunks[index], rank, float(scores[index])) for rank, index in enumerate(found[:top_k], 1)]
@@ -88,13 +105,14 @@ class Assistant:
         self.corpus = corpus
         self.rules = rules
         self.entities = sorted((name for group in topics.entity_groups for name in group), key=len, reverse=True)
-        texts = {query.text for query in queries if not query.tests_risks}
+        texts = {query.text for query in queries if not query.tests_risks and not query.round_name}
+        of_rounds = {query.text for query in queries if query.round_name}
         for query in queries:
-            texts.update(self.reference_parts(query))
+            (of_rounds if query.round_name else texts).update(self.reference_parts(query))
         texts.update(sentence for group in topics.invented_additions.values() for sentence in group)
         self.text_embeddings: dict[str, npt.NDArray[np.float32]] = {}
-        # The last digits of an embedding depend on its batch: the risks' texts must not move those of the others.
-        for group in (texts, {query.text for query in queries if query.tests_risks} - texts):
+        # The last digits of an embedding depend on its batch: what is asked apart must not move those of the others.
+        for group in (texts, {query.text for query in queries if query.tests_risks} - texts, of_rounds - texts):
             ordered = sorted(group)
             self.text_embeddings |= dict(zip(ordered, encoder.embed(ordered), strict=True))
 
@@ -221,7 +239,7 @@ class Assistant:
             sentences = split_sentences(self.topics.unwarranted_answers[query.root_query_id])
             return Draft(sentences=tuple(sentences), core_count=len(sentences))
         if fault == "off_topic_answer":
-            others = [chunk for chunk in self.corpus.chunks if chunk.topic != query.topic]
+            others = [chunk for chunk in self.topics.chunks if chunk.topic != query.topic]
             sentences = split_sentences(generator.choice(others).text)[: generator.choice([1, 2])]
             return Draft(sentences=tuple(sentences), opening=draft.opening)
         if fault == "swapped_number":

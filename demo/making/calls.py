@@ -53,6 +53,7 @@ def choose_production(queries: Sequence[Query], rules: Mapping[str, Any]) -> set
         query.query_id
         for query in queries
         if query.parent_query_id is None
+        and not query.round_name
         and query.query_id not in parents | empty
         and query.sample_count == 1
         and query.language == "en"
@@ -74,8 +75,8 @@ def plan_tests(queries: Sequence[Query], rules: Mapping[str, Any]) -> list[Call]
                 generator = seeded_random(int(rules["random_seed"]), "log", key)
                 week = generator.randint(*_weeks(rules, version))
                 asked_at = _moment(rules, week, generator)
-                if query.tests_risks:
-                    asked_at = datetime.combine(rules["risk_session"], asked_at.time(), UTC)
+                if day := rules["risk_session"] if query.tests_risks else query.asked_on:
+                    asked_at = datetime.combine(day, asked_at.time(), UTC)
                 # who asks changes nothing but what retrieval makes of it
                 asked_as = query.root_query_id if query.variant_type == "counterfactual" else query.query_id
                 drawn_as = f"{version}|{asked_as}|{sample_index}"
@@ -149,15 +150,15 @@ def plan_faults(calls: Iterable[Call], rules: Mapping[str, Any]) -> dict[str, Ma
 
     The calls of a version are laid in a row by topic and query type, each as long as its fault rate; those that cover a
     whole number plus a seeded start are taken. So each topic, and each cell within it, gets its planned number of
-    faults within one. Calls of customers are laid by week.
+    faults within one. Calls of customers are laid by week. Each round of testers has a row of its own.
     """
-    rows: dict[tuple[bool, str], list[Call]] = {}
+    rows: dict[tuple[bool, str, str], list[Call]] = {}
     for call in calls:
         if not call.query.tests_risks:
-            rows.setdefault((call.is_production, call.version), []).append(call)
+            rows.setdefault((call.is_production, call.version, call.query.round_name), []).append(call)
     planned: dict[str, Mapping[str, float]] = {}
-    for (is_production, version), row in rows.items():
-        name = f"production {version}" if is_production else version
+    for (is_production, version, round_name), row in rows.items():
+        name = f"production {version}" if is_production else f"{version} {round_name}".strip()
         reached = seeded_random(int(rules["random_seed"]), "plan", name).random()
         for call in sorted(row, key=lambda call: _place(call, rules)):
             rate, weights = _fault_of(call, rules)
@@ -192,7 +193,7 @@ def choose_leaks(calls: Sequence[Call], rules: Mapping[str, Any]) -> dict[str, s
 def _fault_of(call: Call, rules: Mapping[str, Any]) -> tuple[float, Mapping[str, float]]:
     """Return the probability, in [0, 1], that the answer gets a fault, and the weights of the kinds of fault."""
     query, rates = call.query, rules["fault_rates"]
-    own = {"version": call.version, "topic": query.topic, "query_type": query.query_type}
+    own = {"version": call.version, "topic": query.topic, "query_type": query.query_type, "round": query.round_name}
     weights = rules["fault_weights"].get(query.query_type, {})
     if query.expected_behaviour == "refuse":
         weights = {"answered_instead_of_refusing": 1.0}

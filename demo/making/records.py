@@ -7,6 +7,7 @@ import random
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ ORDINARY_FIRST_WORDS = frozenset(
         "An",
         "Apply",
         "Any",
+        "Applicants",
         "At",
         "Both",
         "Call",
@@ -41,6 +43,8 @@ ORDINARY_FIRST_WORDS = frozenset(
         "Forward",
         "Freeze",
         "From",
+        "Fuel",
+        "Heating",
         "If",
         "In",
         "Interest",
@@ -111,6 +115,9 @@ class Query:
     added_sentence: tuple[str, str] | None = None
     # Versions that testers asked; empty means all of them.
     asked_of: tuple[str, ...] = ()
+    # Name and day of the round in which testers asked it; only of queries of rounds.yml.
+    round_name: str = ""
+    asked_on: date | None = None
 
     @property
     def tests_risks(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,9 @@ class Topics:
     invented_additions: dict[str, list[str]] = field(default_factory=dict)
     #: names that may stand in for each other
     entity_groups: list[list[str]] = field(default_factory=list)
+    #: chunks of documents that were new in a round of testers, and document_id -> day of the round
+    added_chunks: list[Chunk] = field(default_factory=list)
+    added_on: dict[str, date] = field(default_factory=dict)
 
 
 def read_topics(folder: Path, rules: Mapping[str, Any]) -> Topics:
@@ -38,10 +42,7 @@ def read_topics(folder: Path, rules: Mapping[str, Any]) -> Topics:
         topics.invented_additions[topic] = list(map(str, content["invented_additions"]))
         topics.entity_groups += [list(map(str, group)) for group in content.get("entity_groups", ())]
         for document in content["documents"]:
-            document_id, title = str(document["document_id"]), str(document["title"])
-            for place, text in enumerate(document["chunks"]):
-                chunk_id = f"{document_id}_{place + 1:02d}"
-                topics.chunks.append(Chunk(chunk_id, document_id, title, topic, place, " ".join(str(text).split())))
+            topics.chunks += read_document(document, topic)
         for entry in content["queries"]:
             topics.queries += read_query(entry, topic, rules)
             query_id = str(entry["query_id"])
@@ -50,6 +51,30 @@ def read_topics(folder: Path, rules: Mapping[str, Any]) -> Topics:
             if "unwarranted_answer" in entry:
                 topics.unwarranted_answers[query_id] = str(entry["unwarranted_answer"])
     return topics
+
+
+def read_document(document: Mapping[str, Any], topic: str) -> list[Chunk]:
+    """Return the chunks of a document."""
+    document_id, title = str(document["document_id"]), str(document["title"])
+    return [
+        Chunk(f"{document_id}_{place + 1:02d}", document_id, title, topic, place, " ".join(str(text).split()))
+        for place, text in enumerate(document["chunks"])
+    ]
+
+
+def read_rounds(path: Path, topics: Topics, rules: Mapping[str, Any]) -> list[Query]:
+    """Return the queries of testers that are in no topic's file, and note the documents that came with them."""
+    queries: list[Query] = []
+    for each in read_yaml(path)["rounds"]:
+        name, topic, asked_on = str(each["name"]), str(each["topic"]), each["asked_on"]
+        for document in each.get("documents", ()):
+            topics.added_chunks += read_document(document, topic)
+            topics.added_on[str(document["document_id"])] = asked_on
+        for number, entry in enumerate(each["queries"], start=1):
+            known = {"query_id": f"{name}_{number:02d}", "query_type": each.get("query_type"), **entry}
+            query = read_query(known, topic, rules)[0]
+            queries.append(replace(query, asked_of=tuple(each["asked_of"]), round_name=name, asked_on=asked_on))
+    return queries
 
 
 def read_query(entry: Mapping[str, Any], topic: str, rules: Mapping[str, Any]) -> list[Query]:
@@ -154,7 +179,7 @@ def check_inputs(topics: Topics, queries: Sequence[Query]) -> None:
         With all findings, when an id is used twice or a link leads nowhere.
     """
     findings: list[str] = []
-    chunks = topics.chunks
+    chunks = topics.chunks + topics.added_chunks
     chunk_ids = {chunk.chunk_id for chunk in chunks}
     query_ids = {query.query_id for query in queries}
     if len(chunk_ids) != len(chunks):

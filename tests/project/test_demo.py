@@ -126,7 +126,12 @@ def test_the_generator_makes_the_shipped_logs_again(tmp_path: Path) -> None:
     chances = {row["interaction_id"]: row["inclusion_probability"] for row in read_records("ratings")}
     assert sorted(drawn) == sorted(chances)
     # each rated answer stands for those of its stratum, and all together for all that could be drawn
-    types = {row["query_id"]: row["variant_type"] for row in read_records("queries")}
+    rounds = yaml.safe_load((REPOSITORY / "demo" / "rounds.yml").read_text(encoding="utf-8"))["rounds"]
+    of_rounds = tuple(f"{each['name']}_" for each in rounds)
+    types = {
+        row["query_id"]: "of a round" if row["query_id"].startswith(of_rounds) else row["variant_type"]
+        for row in read_records("queries")
+    }
     drawable = [
         row
         for row in read_records("interactions")
