@@ -9,6 +9,14 @@ import numpy as np
 import pytest
 
 from benchmarks.promises import __main__ as program
+from benchmarks.promises.common import Promise
+
+
+@pytest.mark.parametrize(
+    ("measured", "is_kept"), [(0.95, True), (0.929, False), (0.931, True), (0.959, True), (0.961, False)]
+)
+def test_a_promise_is_kept_where_two_monte_carlo_errors_more_would_not_break_it(measured: float, is_kept: bool) -> None:
+    assert Promise("p", "d", measured, 0.005, 100, 0.93, 0.96).is_kept is is_kept
 
 
 @pytest.mark.parametrize("part", program.PARTS)
