@@ -85,7 +85,7 @@ _SUMS: Final = (
     "fct_metric_drift", "fct_metric_reliability", "fct_metric_thresholds", "fct_metric_weeks",
     "fct_rater_agreement", "fct_rater_reports", "fct_rejected_grammar_queries", "fct_release_decisions",
     "fct_replicate_variation", "fct_representativeness", "fct_robustness_differences",
-    "fct_robustness_rates", "fct_robustness_variants", "fct_safety_rates", "fct_sample_plan", "fct_sampled_chunks",
+    "fct_robustness_rates", "fct_robustness_variants", "fct_safety_rates", "fct_sampled_chunks",
     "fct_sampling_strata",
     "fct_score_bands", "fct_score_distributions", "fct_system_calibration", "fct_test_coverage",
     "fct_topic_stability", "fct_toxicity_error_rates", "fct_version_comparisons",

@@ -9,7 +9,6 @@ def model(dbt, session):
         "fct_topic_stability": dbt.ref("hcat", "fct_topic_stability"),
         "fct_sampled_chunks": dbt.ref("hcat", "fct_sampled_chunks"),
         "fct_sampling_strata": dbt.ref("hcat", "fct_sampling_strata"),
-        "fct_sample_plan": dbt.ref("hcat", "fct_sample_plan"),
         "fct_test_queries": dbt.ref("hcat", "fct_test_queries"),
         "fct_test_variants": dbt.ref("hcat", "fct_test_variants"),
         "fct_rejected_queries": dbt.ref("hcat", "fct_rejected_queries"),

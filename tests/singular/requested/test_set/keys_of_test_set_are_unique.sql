@@ -4,7 +4,6 @@
     'fct_chunk_topics': 'chunk_id',
     'fct_generation_calls': 'call_id',
     'fct_rejected_queries': 'query_id',
-    'fct_sample_plan': 'sample_plan_id',
     'fct_sampled_chunks': 'chunk_id',
     'fct_sampling_strata': 'stratum_id',
     'fct_test_coverage': 'coverage_id',
