@@ -471,19 +471,12 @@ def export_test_set(
         Path | None,
         typer.Option("--output", help="File to write; by default test_set/queries.jsonl in the warehouse folder."),
     ] = None,
-    file_format: Annotated[
-        str | None, typer.Option("--format", help="jsonl or csv; by default the extension of the file.")
-    ] = None,
-    only: Annotated[
-        str | None, typer.Option("--only", help="queries (no variants) or variants; by default both.")
-    ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that holds another test set.")] = False,
 ) -> None:
     """Write the test set of the last build, queries and variants, to a file for `hcat collect` and `dbt build`."""
     from hcat.test_set.export import write_test_set
 
-    written = write_test_set(place, output, file_format=file_format, only=only, is_replacing=replace)
-    say_in_columns(written.lines)
+    say_in_columns(write_test_set(place, output, is_replacing=replace).lines)
 
 
 @app.command("grammar")

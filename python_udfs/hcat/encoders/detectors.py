@@ -4,9 +4,7 @@ The head is read from the model's own config:
 
 - sequence classification (:class:`hcat.encoders.pair_classifiers.SequenceClassifier`): one class is entailment;
 - token classification, such as LettuceDetect (Kovacs and Recski 2025): each word piece of the sentence is supported or
-  not, and the sentence is as well supported as its worst word piece;
-- sequence to sequence, such as MiniCheck-Flan-T5 (Tang et al. 2024): the model reads ``predict: evidence</s>sentence``
-  and answers 1 or 0.
+  not, and the sentence is as well supported as its worst word piece.
 
 Any other head is refused in one line. Weights whose code is not part of transformers are not run.
 """
@@ -28,7 +26,6 @@ from hcat.encoders.tokens import (
     Padded,
     Prepared,
     Rows,
-    TokenizedPair,
     copy_to,
     join_pairs,
     name_inputs,
@@ -44,11 +41,7 @@ MAXIMUM_TOKENS: Final = 4096
 #: Beginnings of a label that calls a word piece unsupported.
 UNSUPPORTED_LABELS: Final = ("halluc", "unsupp", "not_supp", "wrong", "bad", "incorrect")
 
-#: Prefix, and answers for "no" and "yes", of sequence-to-sequence detectors: those of MiniCheck-Flan-T5.
-PROMPT: Final = "predict: "
-ANSWERS: Final = ("0", "1")
-
-SUPPORTED_HEADS: Final = "sequence classification, token classification and sequence to sequence (T5)"
+SUPPORTED_HEADS: Final = "sequence classification and token classification"
 
 _TINY = 1e-6
 
@@ -151,53 +144,12 @@ class TokenClassifier(TransformersClassifier):
         return result
 
 
-class SequenceToSequenceClassifier(TransformersClassifier):
-    """A model of the T5 kind that answers 1 (supported) or 0 to the evidence and the sentence."""
-
-    #: Logits of yes and no; no class for contradiction.
-    head = Head(0, None, np.eye(2))
-    limit = MAXIMUM_TOKENS
-
-    def __init__(self, identity: ModelIdentity, model: Any, tokenizer: Any) -> None:
-        super().__init__(identity, model, tokenizer)
-        no, yes = (self._encode(answer)[0] for answer in ANSWERS)
-        if no == yes:
-            raise ModelError(f"classifier {identity.location!r} begins the answers {' and '.join(ANSWERS)} alike")
-        self._answers = [yes, no]
-        self._prefix = self._encode(PROMPT.strip())
-        self._end = int(tokenizer.eos_token_id)
-
-    def _encode(self, text: str) -> list[int]:
-        return list(self._tokenizer(text, add_special_tokens=False)["input_ids"])
-
-    def prepare(self, premises: Sequence[str], hypotheses: Sequence[str]) -> Prepared:
-        """Tokenize pairs: prompt, premise, end, hypothesis, end. Outputs are the logits of 1 and 0, shape (n, 2)."""
-        start = len(self._prefix)
-        pairs = []
-        for premise, hypothesis in zip(premises, hypotheses, strict=True):
-            evidence = self._encode(premise)
-            ids = [*self._prefix, *evidence, self._end, *self._encode(hypothesis), self._end]
-            pairs.append(TokenizedPair(ids, [0] * len(ids), start, start + len(evidence)))
-        tokens, counts = join_pairs(pairs, self.maximum_tokens)
-        device = self._model.device
-        return Prepared(counts, lambda rows: copy_to(tokens.pad(rows, self._padding), device), self._classify)
-
-    def _classify(self, batch: Padded) -> Any:
-        torch, first = self._torch, int(self._model.config.decoder_start_token_id or 0)
-        start = torch.full((len(batch.ids), 1), first, dtype=torch.long, device=batch.ids.device)
-        with torch.inference_mode():
-            logits = self._model(**name_inputs(batch, uses_segments=False), decoder_input_ids=start).logits
-            return logits[:, 0, self._answers].float()
-
-
 #: End of the name of an architecture -> class of transformers that opens it -> classifier.
 _KINDS: Final = {
     "ForSequenceClassification": "AutoModelForSequenceClassification",
     "ForTokenClassification": "AutoModelForTokenClassification",
-    "T5ForConditionalGeneration": "AutoModelForSeq2SeqLM",
 }
 _CLASSES: Final[Mapping[str, Any]] = {
     "AutoModelForSequenceClassification": SequenceClassifier,
     "AutoModelForTokenClassification": TokenClassifier,
-    "AutoModelForSeq2SeqLM": SequenceToSequenceClassifier,
 }

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,7 +11,6 @@ from typing import Any, Final, NamedTuple
 
 from hcat.engine.files import replacing
 from hcat.engine.warehouse import Place
-from hcat.landing.raw_contract import QUERY_FILES
 
 _CARRIED: Final = (
     "reference_answer", "source_chunk_ids", "query_type", "difficulty", "answer_type", "expected_behaviour",
@@ -24,7 +21,6 @@ COLUMNS: Final = ("query_id", "parent_query_id", "source_group", "variant_type",
 
 QUERIES: Final = "queries"
 VARIANTS: Final = "variants"
-PARTS: Final = (QUERIES, VARIANTS)
 ORIGINAL: Final = "original"
 MADE: Final = "made"
 
@@ -43,20 +39,13 @@ class Written(NamedTuple):
     lines: list[tuple[str, str]]
 
 
-def write_test_set(
-    warehouse: Path | Place, output: Path | None = None, *, file_format: str | None = None, only: str | None = None,
-    is_replacing: bool = False,
-) -> Written:  # fmt: skip
+def write_test_set(warehouse: Path | Place, output: Path | None = None, *, is_replacing: bool = False) -> Written:
     """Write the test set of a warehouse to a file of the raw contract, whole or not at all."""
     from hcat.engine.warehouse import find_folder
 
-    if only is not None and only not in PARTS:
-        raise ValueError(f"only must be {' or '.join(PARTS)}, got {only!r}")
-    path = output or find_folder(warehouse) / "test_set" / f"queries.{file_format or 'jsonl'}"
-    suffix = f".{file_format}" if file_format else path.suffix
-    if suffix not in QUERY_FILES or path.suffix != suffix:
-        known = " or ".join(f"*{known}" for known in QUERY_FILES)
-        raise ValueError(f"a test set is a file {known} of the format that it is named by, got {path} ({suffix[1:]})")
+    path = output or find_folder(warehouse) / "test_set" / "queries.jsonl"
+    if path.suffix != ".jsonl":
+        raise ValueError(f"a test set is a file *.jsonl, got {path}")
     queries, variants = read_test_set(warehouse)
     made = [row for row in variants if row["variant_status"] == MADE]
     missing = Counter(row["variant_status"] for row in variants if row["variant_status"] != MADE)
@@ -70,23 +59,21 @@ def write_test_set(
             _record(row, row["parent_query_id"], groups[row["parent_query_id"]], row["variant_type"]) for row in made
         ],
     }
-    parts = {part: records for part, records in parts.items() if only in (None, part)}
     records = [record for part in parts.values() for record in part]
     if not records:
-        raise ValueError(f"the test set must hold {only or 'queries'}, got none: {_HOW_TO_BUILD}")
+        raise ValueError(f"the test set must hold queries, got none: {_HOW_TO_BUILD}")
     # queries of one cluster stand together, the original first
     records.sort(key=lambda record: (record["source_group"], record["parent_query_id"] or "", record["query_id"]))
     lines = [("sampling", _describe_sampling(warehouse))]
     for part, rows in parts.items():
         kinds = Counter(row["variant_type" if part == VARIANTS else "query_type"] or "no type" for row in rows)
         lines.append((part, f"{len(rows):,}: {_enumerate(kinds)}" if rows else "none"))
-    if VARIANTS in parts and missing:
+    if missing:
         lines.append(("not made", f"{missing.total():,} variants: {_enumerate(missing)}"))
     rejected = _count_rejected(warehouse)
     if rejected:
         lines.append(("rejected", f"{sum(rejected.values()):,} records: {_enumerate(rejected)}"))
-    content = _to_csv(records) if suffix == ".csv" else to_jsonl(records)
-    return write_whole(path, "test set", content, [line for line in lines if line[1]], is_replacing)
+    return write_whole(path, "test set", to_jsonl(records), [line for line in lines if line[1]], is_replacing)
 
 
 def read_test_set(warehouse: Path | Place) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -158,17 +145,6 @@ def _record(row: Mapping[str, Any], parent: str | None, source_group: str, varia
 def to_jsonl(records: Sequence[Mapping[str, Any]]) -> str:
     r"""Return the records as JSON Lines."""
     return "".join(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n" for record in records)
-
-
-def _to_csv(records: Sequence[Mapping[str, Any]]) -> str:
-    """Return the records as CSV; a list is JSON text. Texts stand as they are: the file is read by programs."""
-    written = io.StringIO(newline="")
-    writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for record in records:
-        cells = (record[name] for name in COLUMNS)
-        writer.writerow([json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell for cell in cells])
-    return written.getvalue()
 
 
 def write_whole(path: Path, name: str, text: str, lines: list[tuple[str, str]], is_replacing: bool) -> Written:

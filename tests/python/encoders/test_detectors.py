@@ -23,16 +23,15 @@ PREMISES = ["the fee is five", "free", "the fee is " + "five " * 90]
 HYPOTHESES = ["the fee is six", "the fee is free", "five"]
 
 
-def save_tokenizer(folder, is_pair=True, words=WORDS, names=("input_ids", "attention_mask")):
+def save_tokenizer(folder, names=("input_ids", "attention_mask")):
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
-    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(words)}, unk_token="[UNK]"))
+    tokenizer = Tokenizer(models.WordLevel({word: index for index, word in enumerate(WORDS)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    if is_pair:
-        tokenizer.post_processor = processors.TemplateProcessing(
-            single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-        )
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
     PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token="[PAD]",
@@ -74,17 +73,6 @@ def save_sequence_classifier(folder, labels):
     names = {"id2label": labels, "label2id": {label: index for index, label in labels.items()}}
     BertForSequenceClassification(BertConfig(**sizes, **names, vocab_size=40)).save_pretrained(folder)
     save_tokenizer(folder, names=("input_ids", "attention_mask", "token_type_ids"))
-
-
-def save_t5(folder, words=WORDS):
-    from transformers import T5Config, T5ForConditionalGeneration
-
-    torch.manual_seed(6)
-    config = T5Config(
-        vocab_size=40, d_model=16, d_kv=8, d_ff=24, num_layers=1, num_heads=2, decoder_start_token_id=0, pad_token_id=0
-    )
-    T5ForConditionalGeneration(config).save_pretrained(folder)
-    save_tokenizer(folder, is_pair=False, words=words)
 
 
 def read(folder):
@@ -138,28 +126,6 @@ def test_the_label_that_means_unsupported_is_read_from_the_config(tmp_path):
     assert_allclose(np.exp(first), np.exp(second)[::-1], atol=1e-5)
     with pytest.raises(ModelError, match=r"needs one label that means unsupported .*: B, I, O"):
         find_unsupported({0: "B", 1: "I", 2: "O"})
-
-
-def test_a_model_of_the_t5_kind_answers_one_or_zero(tmp_path):
-    from transformers import T5ForConditionalGeneration
-
-    save_t5(tmp_path)
-    classifier = read(tmp_path)
-    logits, counts = classify_pairs(classifier, PREMISES, HYPOTHESES, 4096)
-    assert counts.tolist() == [12, 9, 98]
-    model = T5ForConditionalGeneration.from_pretrained(tmp_path).eval()
-    ids = torch.tensor([[10, 11, 8, 4, 5, 6, 3, 8, 4, 5, 7, 3]])
-    with torch.no_grad():
-        expected = model(input_ids=ids, decoder_input_ids=torch.tensor([[0]])).logits[0, 0, [13, 12]]
-    assert_allclose(logits[0], expected.numpy(), atol=1e-5)
-    share = measure_distances(logits, classifier.head).probability_entailment[0]
-    assert share == pytest.approx(torch.softmax(expected, 0)[0].item(), abs=1e-5)
-
-
-def test_answers_that_begin_alike_are_refused(tmp_path):
-    save_t5(tmp_path, words=[word for word in WORDS if word not in ("0", "1")])
-    with pytest.raises(ModelError, match="begins the answers 0 and 1 alike"):
-        read(tmp_path)
 
 
 @pytest.mark.parametrize(

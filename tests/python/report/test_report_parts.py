@@ -68,7 +68,7 @@ create table fct_rejected_grammar_queries as select * from (values
     ('a', 'no_answer'), ('b', 'no_answer'), ('b', 'several_answers')) as rejected(sql_template_id, reason);
 create table fct_grammar_queries as select
     'q' || number as query_id, 'g' || number % 3 as query_group, 'a' as sql_template_id, 'length' as hypothesis,
-    case when number < 3 then 'short' else 'long' end as style, 'easy' as difficulty, 'entity' as answer_type,
+    case when number < 3 then '{HOSTILE}' else 'long' end as style, 'easy' as difficulty, 'entity' as answer_type,
     0 as count_joins
 from range(6) as numbers(number);
 create table fct_interactions as select * from (values ('q0'), ('q0'), ('q4'), ('other'), (null)) as logs(query_id);

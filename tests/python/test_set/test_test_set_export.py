@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from random import Random
@@ -87,15 +86,31 @@ def read_jsonl(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_bytes().decode("utf-8").split("\n") if line]
 
 
-def read_csv(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-@pytest.mark.parametrize("file_format", ["jsonl", "csv"])
-def test_what_is_written_is_what_lands_and_what_is_asked(tmp_path: Path, file_format: str) -> None:
+def test_variants_stand_beside_their_parents(tmp_path: Path) -> None:
     warehouse = make_warehouse(tmp_path / "warehouse")
-    written = write_test_set(warehouse, tmp_path / "raw" / f"queries.{file_format}")
+    written = write_test_set(warehouse)
+    assert written.path == warehouse / "test_set" / "queries.jsonl"
+    rows = read_jsonl(written.path)
+    assert [row["query_id"] for row in rows] == ["q1", "v1", "q2", "v2", "q3"]
+    assert [row["source_group"] for row in rows] == ["q1", "q1", "q2", "q2", "q3"]
+    assert [row["parent_query_id"] for row in rows] == [None, "q1", None, "q2", None]
+    assert [row["variant_type"] for row in rows] == ["original", "keyboard", "original", "omission", "original"]
+    assert all(tuple(row) == COLUMNS for row in rows)
+    assert rows[0]["text"] == HOSTILE
+    assert rows[2]["source_chunk_ids"] == ["c1", 'c"2']
+    assert [row["sampling_weight"] for row in rows] == [None, 1.25, 1.25, 1.25, 1.25]
+    described = dict(written.lines)
+    assert described["variants"] == "2: 1 keyboard, 1 omission"
+    assert described["queries"] == "3: 1 no type, 1 simple_factual, 1 vague"
+    assert described["not made"] == "1 variants: 1 no_place"
+    # groups follow from the parents; tags and weights of sentences are the user's own
+    own = {"query_group", "tags", "query_sentence_weights", "reference_sentence_weights"}
+    assert set(COLUMNS) - {"language"} == set(ENTITIES["queries"].columns) - own
+
+
+def test_what_is_written_is_what_lands_and_what_is_asked(tmp_path: Path) -> None:
+    warehouse = make_warehouse(tmp_path / "warehouse")
+    written = write_test_set(warehouse, tmp_path / "raw" / "queries.jsonl")
     asked = read_queries(written.path)
     assert {query.query_id: query.text for query in asked} == {
         row["query_id"]: row["query_text"] for row in (*QUERIES, *VARIANTS) if row.get("query_text")
@@ -171,20 +186,9 @@ def test_another_test_set_is_not_overwritten_unasked(tmp_path: Path) -> None:
     assert [path.name for path in first.path.parent.iterdir()] == ["queries.jsonl"]
 
 
-def test_parts_and_formats(tmp_path: Path) -> None:
-    warehouse = make_warehouse(tmp_path / "warehouse")
-    queries = write_test_set(warehouse, tmp_path / "q.csv", only="queries")
-    assert [row["query_id"] for row in read_csv(queries.path)] == ["q1", "q2", "q3"]
-    assert read_csv(queries.path)[0]["text"] == HOSTILE
-    assert {"variants", "not made"}.isdisjoint(dict(queries.lines))
-    variants = write_test_set(warehouse, file_format="csv", only="variants")
-    assert variants.path.name == "queries.csv"
-    assert [row["parent_query_id"] for row in read_csv(variants.path)] == ["q1", "q2"]
-    for output, file_format in ((tmp_path / "q.json", None), (tmp_path / "q.csv", "jsonl"), (None, "xlsx")):
-        with pytest.raises(ValueError, match=r"a test set is a file \*\.jsonl or \*\.csv"):
-            write_test_set(warehouse, output, file_format=file_format)
-    with pytest.raises(ValueError, match="only must be queries or variants, got 'half'"):
-        write_test_set(warehouse, only="half")
+def test_another_format_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"a test set is a file \*\.jsonl, got"):
+        write_test_set(make_warehouse(tmp_path / "warehouse"), tmp_path / "q.csv")
 
 
 def test_hand_written_sets_keep_their_own_families(tmp_path: Path) -> None:
@@ -218,7 +222,8 @@ def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     assert "2: 1 keyboard, 1 omission" in printed
     assert f"hcat collect <endpoint.yml> --queries {path} --output {path.parent}" in printed
     assert run(monkeypatch, *command) == 0
-    assert run(monkeypatch, *command, "--only", "queries") == 2
+    make_warehouse(warehouse, QUERIES, [])
+    assert run(monkeypatch, *command) == 2
     assert "--replace" in capsys.readouterr().err
-    assert run(monkeypatch, *command, "--only", "queries", "--replace") == 0
+    assert run(monkeypatch, *command, "--replace") == 0
     assert len(read_jsonl(path)) == 3
