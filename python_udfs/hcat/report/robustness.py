@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
-from hcat.report import blocks, charts
+from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
 from hcat.report.queries import QUERIES
@@ -142,7 +142,9 @@ def _describe_pair(source: Warehouse, build: Build, pair: Row) -> list[Block | N
         Column("Verdict", _show_verdict, ""),
     )
     behind = blocks.table(
-        "Versions compared query by query. Regressions passed before and fail now; fct_version_regressions lists them.",
+        f"Versions compared query by query, with {build.level} intervals over whole clusters. One release in ten that"
+        " changes nothing has a verdict somewhere by chance. Regressions passed before and fail now;"
+        " fct_version_regressions lists them.",
         (*columns, "count_regressions", "count_improvements"),
         rows,
         len(rows),
@@ -156,8 +158,8 @@ def _describe_pair(source: Warehouse, build: Build, pair: Row) -> list[Block | N
     return [
         blocks.heading(f"{clean_label(pair['application'])}: {baseline} → {candidate}"),
         blocks.paragraph(_tell_headline(headline)) if headline else None,
-        *_draw_pair(build, rows, baseline, candidate),
-        blocks.fold("Table behind the figures", behind, blocks.paragraph(not_tested)),
+        behind,
+        blocks.paragraph(not_tested, "note"),
         blocks.fold(
             "Segments that got better or worse",
             blocks.table(
@@ -188,40 +190,6 @@ def _show_verdict(row: Row) -> Any:
     return blocks.lines(
         blocks.pill(*VERDICTS[row["verdict"]]), blocks.small(COMPARISON_STATUSES.get(row["status"], row["status"]))
     )
-
-
-def _draw_pair(build: Build, rows: Sequence[Row], baseline: str, candidate: str) -> list[Block]:
-    """Return the picture of the shares failing; means are in the table, because their units differ."""
-    chosen = [row for row in rows if row["measurement"] != "mean_score" and row["difference"] is not None]
-    if not chosen:
-        return []
-    drawn = [
-        charts.Difference(
-            row["metric_name"],
-            f"{format_value(row['baseline_value'], row['measurement'])} → "
-            f"{format_value(row['candidate_value'], row['measurement'])}",
-            row["difference"],
-            row["difference_lower"],
-            row["difference_upper"],
-            row["verdict"] in ("better", "worse"),
-            f"n {row['count_pairs']:,} queries: {VERDICTS[row['verdict']][1]}",
-        )
-        for row in chosen
-    ]
-    svg = charts.draw_differences(
-        drawn,
-        "gain of the candidate: share beyond the threshold, percentage points",
-        ("candidate worse", "candidate better"),
-        True,
-        "Two versions compared by share beyond the threshold: gain with interval by metric; see the table",
-    )
-    caption = (
-        f"Gain of {candidate} over {baseline} on the queries that both were asked, with {build.level} intervals over"
-        " whole clusters. To the right of the line, the newer version is better. Diamonds: the test shows a difference"
-        " beyond the margin. Circles: no significant difference, which does not prove equality. One release in ten that"
-        " changes nothing has a verdict somewhere by chance."
-    )
-    return [blocks.picture(svg, caption)]
 
 
 def _show_headline(row: Row) -> Row:

@@ -41,21 +41,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference with its interval.
-
-    Parameters
-    ----------
-    name, detail : str
-        What differs, and a second line in small letters below it.
-    value : float
-        Difference in the unit of the axis.
-    lower, upper : float or None
-        Bounds; None where they could not be estimated; the point is then open and has no bar.
-    is_marked : bool
-        The difference stands out by a test: a filled diamond; others are open circles.
-    text : str
-        What is written at the right: n, status.
-    """
+    """A difference with its interval: without bounds an open point, and a filled diamond where a test marks it."""
 
     name: str
     detail: str
