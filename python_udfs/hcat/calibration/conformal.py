@@ -183,10 +183,7 @@ def _masses(clusters: Keys | None, weights: Floats | None, count: int) -> _Masse
 def conformal_quantile(
     scores: Floats, alpha: float, clusters: Keys | None = None, weights: Floats | None = None
 ) -> float:
-    """Return the conformal quantile of scores with siblings; infinite if there are too few clusters.
-
-    Weights lie in (0, 1], 1 being the largest of the sample.
-    """
+    """Return the conformal quantile of scores with siblings, by weights in (0, 1]; infinite with few clusters."""
     target = 1 - exact_alpha(alpha)
     masses = _masses(clusters, weights, len(scores))
     order = np.argsort(scores, kind="stable")

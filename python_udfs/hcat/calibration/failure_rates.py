@@ -300,10 +300,7 @@ class Ridge(NamedTuple):
 
 
 def fit_ridge(scores: Floats, is_failure: Flags, weights: Floats) -> Ridge:
-    """Return the ridge regression of failures on standardised scores, shape (n, n_metrics), NaN where missing.
-
-    A missing score takes the mean of the others, and an indicator of its own.
-    """
+    """Return the ridge regression of failures on standardised scores; a missing one is a mean with an indicator."""
     weights = weights / weights.sum()
     is_missing = np.isnan(scores)
     present = np.where(is_missing, 0.0, weights[:, None])

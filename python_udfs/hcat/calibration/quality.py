@@ -234,10 +234,7 @@ def calibration_in_the_large(
     systems: npt.ArrayLike,
     weights: npt.ArrayLike | None = None,
 ) -> list[dict[str, Any]]:
-    """Return mean label - mean prediction of each system with an interval by cluster, in the order of the names.
-
-    Below 0 the probabilities flatter the system.
-    """
+    """Return mean label - mean prediction by system with an interval by cluster; below 0 the system is flattered."""
     rows, names = _check(probabilities, labels, clusters, weights), np.asarray(systems)
     found = []
     for system in np.unique(names).tolist():

@@ -218,10 +218,7 @@ def accept_out_of_fold(
     seed: int = SEED,
     **settings: Any,
 ) -> dict[tuple[str, str], Flags]:
-    """Return, per method and appetite, which labelled answers pass the threshold of the other folds, shape (n,).
-
-    Settings are those of :func:`hcat.calibration.thresholds.fit_all`.
-    """
+    """Return, per method and appetite, which labelled answers pass the threshold of other folds, shape (n,)."""
     values, groups, flags = np.asarray(scores, dtype=np.float64), np.asarray(clusters), np.asarray(labels)
     names = [(method, appetite.name) for method in methods for appetite in appetites]
     passing = {name: np.zeros(len(values), dtype=np.bool_) for name in names}

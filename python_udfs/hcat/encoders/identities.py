@@ -116,28 +116,7 @@ def load_once(open_model: Callable[[ModelIdentity], Model], identity: ModelIdent
 
 
 def resolve_encoder(name: str, device: str = "auto", dtype: str = "auto") -> ModelIdentity:
-    """Return the identity of the configured encoder without loading it.
-
-    Parameters
-    ----------
-    name : str
-        ``packaged``, ``hashing:<dimensions>``, a local folder, or a model of the Hub with its commit, org/model@commit.
-    device : str
-        ``auto``, ``cpu`` or ``cuda``.
-    dtype : str
-        ``auto``, ``float32`` or ``bfloat16``.
-
-    Raises
-    ------
-    ModelError
-        If the packaged files do not have the pinned SHA-256, or the name is none of these.
-
-    Examples
-    --------
-    >>> identity = resolve_encoder("hashing:8", "cpu")
-    >>> identity.name, identity.device
-    ('hashing:8', 'cpu')
-    """
+    """Return the identity of the configured encoder (``hcat_encoder``) without loading it."""
     device = choose_device(device)
     dtype = choose_dtype(dtype, device)
     files: tuple[str, ...] = ()

@@ -20,10 +20,7 @@ Rows = npt.NDArray[np.int64]
 
 
 class TokenizedPair(NamedTuple):
-    """Tokens of a pair of premise and hypothesis, or of one text, which has no hypothesis.
-
-    Tokens [premise_start, premise_end) belong to the premise, which is cut if the pair is too long.
-    """
+    """Tokens of a pair, or of one text without hypothesis; [premise_start, premise_end) is cut if it is too long."""
 
     ids: list[int]
     segments: list[int]
@@ -85,10 +82,7 @@ class Prepared(NamedTuple):
 
 
 def start_model(model: Any, budget: int, *texts: Sequence[str]) -> Callable[[], tuple[npt.NDArray[Any], Rows]]:
-    """Return a function that waits for the outputs of all rows in their order, and for their tokens before truncation.
-
-    The device is given all batches at once. ``model.prepare`` reads texts, or premises and hypotheses.
-    """
+    """Return a function that waits for the outputs of all rows in order, and for their tokens before truncation."""
     prepared: Prepared = model.prepare(*texts)
     finish = start_prepared(prepared, model.maximum_tokens, budget)
     return lambda: (finish(), prepared.counts)

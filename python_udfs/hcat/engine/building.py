@@ -47,10 +47,7 @@ def build(
 
 
 def run_with_progress(runner: Callable[..., Any], words: Sequence[str]) -> int:
-    """Run dbt by its ``dbtRunner`` and return its exit code.
-
-    Errors and what macros print are printed, and instead of all other lines of dbt those of :class:`_Progress`.
-    """
+    """Run dbt by its ``dbtRunner`` and return its exit code; print errors, macros' lines and :class:`_Progress`."""
     progress = _Progress()
     done = runner(callbacks=[progress.hear]).invoke(["--log-level", "none", *words])
     progress.finish()

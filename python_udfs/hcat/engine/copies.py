@@ -47,8 +47,7 @@ def delete_from_files(connection: Any, place: Place, pending: str) -> list[str]:
 
 
 def find_left(place: Place, spellings: Collection[bytes], *, is_done: bool) -> tuple[list[str], list[str]]:
-    """Return the files of the folder that a deletion leaves as they are: those that name an id, and those not
-    searched."""
+    """Return the files that a deletion leaves as they are: those that name an id, and those not searched."""
     database = place.database.resolve()
     folders = [path.parent for path in (place.folder / "published").rglob(DATABASE_FILE)]
     rewritten = {database, database.with_name(f"{database.name}.wal")}

@@ -480,8 +480,7 @@ group by columns.table_name, columns.database_oid, columns.schema_oid, columns.t
 
 
 def read_comments(session: Any, tables: Mapping[str, Sequence[str]]) -> dict[str, Comments]:
-    """Return the comments that the warehouse keeps of some tables; none on Spark, whose files have no place for
-    them."""
+    """Return the comments that the warehouse keeps of some tables; none on Spark, whose files have no place."""
     rows = [] if is_distributed(session) else session.execute(_LIST_COMMENTS).fetchall()
     found: dict[str, Comments] = {}
     for name, columns, comments, comment in rows:

@@ -142,8 +142,7 @@ _DATABASES: Final = (Path(DATABASE_FILE), Path("published", "candidate", DATABAS
 
 
 def find_database(warehouse: Path | Place) -> Path:
-    """Return the database file of ``warehouse``: the folder of a warehouse or of a published copy, or the file
-    itself."""
+    """Return the database file of a warehouse, of a published copy or of their folder."""
     if isinstance(warehouse, Place):
         if warehouse.database.is_file():
             return warehouse.database
@@ -158,8 +157,7 @@ def find_database(warehouse: Path | Place) -> Path:
 
 
 def place_of(warehouse: Path) -> Place:
-    """Return the place of a folder of a warehouse or of a published copy, or of a database file; it need not exist
-    yet."""
+    """Return the place of a folder of a warehouse or published copy, or of a database file, which need not exist."""
     try:
         found = find_database(warehouse)
         return Place(found, find_folder(warehouse), published=published_database(warehouse))

@@ -55,8 +55,7 @@ PASSAGE_CHARACTERS = 20
 
 
 def open_containers(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a call with the content of its containers beside its own keys, which win under whatever name they
-    stand."""
+    """Return a call with the content of its containers beside its own keys, which win."""
     containers = dict(_find_containers(record))
     opened = {name: value for name, value in record.items() if name not in containers}
     queries = list(_find_texts(opened, "query_text"))

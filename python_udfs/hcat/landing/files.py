@@ -50,8 +50,7 @@ def read_column_names(path: Path) -> list[str] | None:
 
 
 def find_fault(path: Path) -> str | None:
-    """Return why a file is none that can be read record by record, worded to follow its name; None if it seems to
-    be."""
+    """Return why a file cannot be read record by record, worded to follow its name, or None."""
     if path.is_dir():
         return "is a folder without a file that is read"
     if path.exists() and not path.is_file():

@@ -505,8 +505,7 @@ def _fold_documents(
 
 
 def _list_documents(span: Span) -> Iterator[dict[str, str | None]]:
-    """Yield the documents of a span that have an id or a text, in order: at the keys of its dialect, or else by what
-    they are."""
+    """Yield the documents of a span with an id or a text, in order: at keys of its dialect, or by what they are."""
     names = ("document_id", "document_text", "document_score", "document_source", "document_title")
     read = [
         {column: found.get(name) for column, name in zip(_DOCUMENT, names, strict=True)}

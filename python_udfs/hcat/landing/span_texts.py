@@ -55,10 +55,7 @@ def _listed(value: Any) -> Any:
 
 
 def find_text(value: Any, role: str) -> str | None:
-    """Return the query (``user``) or the answer (``assistant``) in what went into a span or came out of it.
-
-    The least deep one counts, of several messages the last.
-    """
+    """Return the query (``user``) or answer (``assistant``) of a span: the least deep one, of several the last."""
     level = [(value, True)]
     for depth in range(_DEEPEST):
         below: list[tuple[Any, bool]] = []

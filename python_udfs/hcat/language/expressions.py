@@ -11,10 +11,7 @@ import yaml
 
 
 def read_expressions(path: Path, known: Mapping[str, str] | None = None) -> Any:
-    """Return what a YAML file holds, with expressions in place of their names ``<NAME>``.
-
-    Names are those of `known` and of the key ``expressions`` of the file. A list of texts is one text in parts.
-    """
+    """Return what a YAML file holds, with expressions, known or of its own, in place of their names ``<NAME>``."""
     written = yaml.safe_load(path.read_text(encoding="utf-8"))
     names = dict(known or {})
 

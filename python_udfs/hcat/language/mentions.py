@@ -13,11 +13,7 @@ DIGIT: Final = re.compile(r"[\d\u00bc-\u00be]")
 
 
 class Mention(NamedTuple):
-    """One word, number or name where it stands in a text.
-
-    It is supported if the evidence has any of its normal forms (`keys`); a name also if the evidence has all the stems
-    of its words (`parts`).
-    """
+    """A word, number or name of a text; evidence supports it by any of its `keys`, a name also by all its `parts`."""
 
     start: int
     end: int

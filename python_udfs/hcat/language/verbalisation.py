@@ -684,10 +684,7 @@ def _decode_escape(escape: str) -> str:
 
 
 class _Writer:
-    """Write the sentences of parsed values in the order of the text.
-
-    What is left to write lies on a stack, so that nesting costs no recursion.
-    """
+    """Write the sentences of parsed values in the order of the text, by a stack: nesting costs no recursion."""
 
     def __init__(self, depth: int) -> None:
         self._depth = depth

@@ -63,10 +63,7 @@ Where = Mapping[int, Sequence[int]]
 
 
 class _Item(NamedTuple):
-    """A word, number or name of a sentence: its forms and parts, its kind (empty for a word) and its characters.
-
-    `matches` are its forms and parts, once each.
-    """
+    """A word, number or name of a sentence: its forms and parts (`matches`, once each), kind and characters."""
 
     keys: tuple[str, ...]
     parts: tuple[str, ...]

@@ -17,10 +17,7 @@ _DATE = re.compile(r"year|0*[-:/]")
 
 
 class Offer(NamedTuple):
-    """What one text supports as evidence.
-
-    The fields are tuples, because a set of a dozen words takes five times as much memory.
-    """
+    """What one text supports as evidence, in tuples: a set of a dozen words takes five times as much memory."""
 
     words: tuple[str, ...]
     numbers: tuple[str, ...]

@@ -38,10 +38,7 @@ def read_decisions(source: Warehouse) -> list[Row]:
 
 
 def order_lines(row: Row) -> list[str]:
-    """Return the sentences of a decision in lines of their order; one that is None is left out.
-
-    Where a change was found, the first line says it beside the verdict: who reads one line only has to know it.
-    """
+    """Return the sentences of a decision in lines of their order; a change that was found joins the first."""
     first, reason, how_often, changed = (row[name] for name in ("headline", "reason", "how_often", "what_changed"))
     if row["failure_rate_since_change"] is not None:
         lines = [(first, changed), (reason,), (how_often,), (row["what_next"],)]

@@ -47,8 +47,7 @@ def has_luhn_check(digits: str) -> bool:
 
 
 def find_cards(text: str) -> Iterator[Span]:
-    """Yield payment card numbers: 12 to 19 digits with a Luhn check digit, any separators, groups as they are
-    printed."""
+    """Yield payment card numbers: 12 to 19 digits with a Luhn check digit, in any printed grouping."""
     for run in _GROUPS.finditer(text):
         groups = [match.span() for match in _GROUP.finditer(text, *run.span())]
         first = 0

@@ -54,8 +54,7 @@ _CLOCK_TIME: Final = re.compile(
 
 
 def identifies_nobody(text: str, span: Span) -> bool:
-    """Return whether a span that a recogniser took for a card, telephone or account is another number or a part of
-    one."""
+    """Return whether a span taken for a card, telephone or account is another number or a part of one."""
     if span.entity_type not in _TYPES or not any(digit in text[span.start : span.end] for digit in "0123456789"):
         return False
     written = text[span.start : span.end]

@@ -74,10 +74,7 @@ def write_report(warehouse: Path | Place, output: Path, application: Path | None
 
 
 def render_report(warehouse: Path | Place, explorer: Path | None = None, application: Path | None = None) -> str:
-    """Return the report as HTML text; links lead to `explorer` if it is of this build.
-
-    `application` is the file of what no log can tell (`hcat.report.application`).
-    """
+    """Return the report as HTML; `application` tells what no log can, and `explorer` is linked if of this build."""
     import jinja2
 
     statements = read_statements(application)

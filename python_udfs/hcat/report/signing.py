@@ -34,15 +34,7 @@ order by signed_at desc, sign_off_id
 
 @dataclass(frozen=True, slots=True)
 class SignOff:
-    """A signature that was recorded.
-
-    Parameters
-    ----------
-    path : Path
-        Seed that holds it.
-    sign_off_id : str
-        Its id.
-    """
+    """A signature that was recorded: the seed that holds it, and its id."""
 
     path: Path
     sign_off_id: str

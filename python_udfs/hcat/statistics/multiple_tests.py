@@ -23,8 +23,7 @@ def holm(p_values: Sequence[float]) -> Floats:
 
 
 def benjamini_hochberg(p_values: Floats) -> Floats:
-    """Return q-values: the least rate of false discoveries at which each test would be one (Benjamini, Hochberg
-    1995)."""
+    """Return q-values: the least rate of false discoveries at which a test is one (Benjamini, Hochberg 1995)."""
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
     return _step_up(p_values[order] * count / np.arange(1, count + 1), order)

@@ -29,10 +29,7 @@ _COUNTS: Final = ("count_scored", "jackknife_groups", "count_scored_rest", "jack
 
 
 def estimate_cells(cells: pa.Table, sums: pa.Table) -> dict[str, dict[str, Floats]]:
-    """Return the figures of every cell by measurement, in the order of the cells.
-
-    Sums are by group of clusters and, where `is_second`, of documents. The larger error of the difference counts.
-    """
+    """Return the figures of every cell by measurement; the larger error, by clusters or documents, counts."""
     by_cluster, by_document = (
         _locate(cells, sums.filter(pc.field("is_second") == is_second)) for is_second in (False, True)
     )

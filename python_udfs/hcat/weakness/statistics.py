@@ -1,33 +1,11 @@
 """Where is the system worse than elsewhere: cells against the rest of their metric, by whole cluster.
 
-A cell is a segment of one dimension, or a pair of segments of two; its rest is everything else that has a score of the
-metric. With v the value of the cell (a mean score or a share of failures) and r that of the rest, the difference is
-d = v - r, turned so that positive is worse.
-
-Standard error. Siblings (rows of one cluster) are not independent, so whole clusters are left out, one after the other
-(jackknife; with many clusters whole groups of clusters, Kott 2001): with d_(g) the difference without group g, which
-leaves cell and rest together, and G groups,
-
-    s_J^2 = (G - 1) / G sum_g (d_(g) - d)^2,
-
-the CR3 variance of Bell and McCaffrey (2002) for a difference of means. It is estimated from the cell itself, and a
-cell that by chance holds only equal or nearly equal scores would get an s_J near 0 and a boundless t: with failures at
-.80, cells of ten failures of ten are common, and nine runs of ten would flag one (docs/benchmarks.md). So the test
-takes max(s_J, s_0), where s_0 is the standard error that the difference has when the cell is like all others:
-
-    s_0^2 = spread^2 (D / n + D_all / n_rest),   D = 1 + rho (m - 1),
-
-spread the standard deviation over all rows of the metric (for a share sqrt(p (1 - p))), D_all the design effect of the
-mean over all of them, m the siblings that a row meets, itself included (n / k with Kish's effective number of clusters
-k = (sum n_s)^2 / sum n_s^2; n over the clusters where these leave in groups), and rho, in [0, 1], the likeness of
-siblings, (D_all - 1) / (m_all - 1). It is the denominator of a score test, and what a permutation of whole clusters
-sees.
-
-Test. t = d / max(s_J, s_0) against Student's distribution with min(k, k_rest) - 1 degrees of freedom, one-sided. The
-cells of the headline family have a test and a level of their own (:mod:`hcat.weakness.headline`). All other P-values of
-a build, those of all metrics with a rule and all their cells, are a second family: q-values are those of Benjamini and
-Hochberg (1995). A cell is weak when q is at most the level of its family and the one-sided lower bound of d lies above
-the margin of the metric's rule.
+docs/weakness.md has the test and its errors: s_J leaves out whole clusters (CR3 of Bell and McCaffrey 2002; groups of
+them, Kott 2001), and s_0 is that of a cell like all others. It is the denominator of a score test, and what a
+permutation of whole clusters sees. In its D = 1 + rho (m - 1), m is the siblings that a row meets, itself included
+(n / k with Kish's effective number of clusters k; n over the clusters where these leave in groups), and rho, in [0, 1],
+is (D_all - 1) / (m_all - 1). Without s_0, a cell that by chance holds only equal scores would have a boundless t: with
+failures at .80, cells of ten failures of ten are common, and nine runs of ten would flag one (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -330,8 +308,7 @@ def cell_share_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
 
 
 def cell_mean_bounds(cells: Cells, confidence: float) -> tuple[Floats, Floats]:
-    """Return the bounds of the interval of a mean, as :mod:`hcat.statistics.clustered` makes them; NaN with one
-    group."""
+    """Return the bounds of the interval of a mean (:mod:`hcat.statistics.clustered`); NaN with one group."""
     error = np.where(cells.standard_error > 0, cells.standard_error, cells.value_null_error)
     return mean_bounds(cells.value, error, cells.clusters_effective - 1, confidence)
 

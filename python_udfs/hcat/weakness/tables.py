@@ -253,10 +253,7 @@ def choose_cells(
     count_cells: int = HEADLINE_CELLS,
     left_out: Collection[str] = (),
 ) -> _Family:
-    """Return the cells that have groups enough, and whose rest has them, but those left out: most clusters first.
-
-    No score has a say in the choice.
-    """
+    """Return the cells that, like their rest, have groups enough, most clusters first; no score has a say."""
     texts, codes = np.unique(np.asarray(pieces["cells"].to_pylist(), dtype=np.str_), return_inverse=True)
     listed = [text.split(",") if text else [] for text in texts.tolist()]
     metrics = sorted(set(pieces["metric_name"].to_pylist()))

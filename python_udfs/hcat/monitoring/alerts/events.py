@@ -147,10 +147,7 @@ def read_events(
 
 
 def _find_fate(warehouse: Path | Place, published: Path, shown: str) -> tuple[str, str] | None:
-    """Return what became of the last build, as a state and a line, where the warehouse can be asked.
-
-    A published copy does not know it: ``shown`` is the build whose gates it has.
-    """
+    """Return what became of the last build, as a state and a line; a copy knows only the build ``shown``."""
     if isinstance(warehouse, Place) and not warehouse.is_local:
         return None
     try:
@@ -259,10 +256,7 @@ def _explain_verdict(row: Row) -> str:
 
 
 def _drift_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
-    """Yield one event per series, the most certain drift first; all windows make up its state.
-
-    Series that another one stands for, because they moved in the same weeks, are no event of their own.
-    """
+    """Yield one event per series that leads its weeks, the most certain first; all windows make up its state."""
     series: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         series.setdefault((row["metric_name"], row["dimension"], row["segment"]), []).append(row)

@@ -59,8 +59,7 @@ def escape(text: object, length: int = NAME_CHARACTERS) -> str:
 
 
 def escape_id(text: object) -> str:
-    """Return an id that hcat made, of letters, digits, `-` and `_` alone: it may look like a number and names
-    nobody."""
+    """Return an id that hcat made, of letters, digits, `-` and `_` alone: it names nobody."""
     return re.sub(r"[^A-Za-z0-9_-]", "", str(text))
 
 

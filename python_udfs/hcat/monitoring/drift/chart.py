@@ -1,22 +1,7 @@
 """The control chart: is the mean of the latest weeks farther from the reference than weeks are from each other?
 
-Weeks differ by chance, and not only because each holds few interactions: a release, a holiday or a change of customers
-moves a whole week. The unit of the chart is therefore the week. With the mean m_w of n_w rows in week w,
-
-    var(m_w) = sigma^2 (rho + 1 / n_w),
-
-sigma^2 the variance of one row (by cluster) and rho sigma^2 that between weeks. rho comes from the spread of the weeks
-about the mean of their period (DerSimonian and Laird 1986), never below 0. Weeks weigh u_w = 1 / (rho + 1 / n_w), so
-that a holiday counts less where interactions are what limits the precision, and as much as others where weeks differ.
-The difference of the weighted means of window and reference has the standard error
-
-    s = sqrt(q (1 / U_window + 1 / U_reference)),   q = sum u_w (m_w - mean of its period)^2 / degrees
-
-with U the sum of weights and degrees = weeks of both periods - 2 (Hartung and Knapp 2001). t = difference / s is
-Student's. With weeks of one size it is the t-test of weekly means.
-
-A few weeks may agree by chance, above all where failures are rare. So s is at least the error that clusters alone would
-give (``least_error``).
+The unit is the week: a release, a holiday or a change of customers moves a whole one. docs/drift.md has the model, the
+weights u_w, the error and its least value (``least_error``).
 
 Weeks may resemble their neighbours. Student's error then is too small: it takes weeks for independent. With the lag-1
 correlation r of the weeks of the reference, all metrics together, weeks are taken for an AR(1) series. The mean of n of
@@ -24,9 +9,8 @@ them has the variance f(n) / n, f(n) = 1 + 2 sum_j (1 - j / n) r^j, and their sq
 freedom instead of n - 1. :func:`widen_errors` puts both right. Correlations of few weeks are too small, by about
 (1 + 3 r) / n (Kendall 1954).
 
-A mean moves also when the mix of topics does. :func:`center_on_strata` compares like with like: it takes the mean of
-each topic in the reference off its scores, so that what remains is the change within topics. The change of the mix has
-a chart of its own, in which the share of a segment takes the place of the mean.
+A mean moves also when the mix of topics does. :func:`center_on_strata` takes the mean of each topic in the reference
+off its scores. In the chart of the mix, the share of a segment takes the place of the mean.
 """
 
 from __future__ import annotations
@@ -118,8 +102,7 @@ def center_on_strata(
 
 
 def correlate_weeks(counts: Floats, means: Floats) -> float:
-    """Return the lag-1 correlation of the weekly means of one series, NaN if nothing varies; a mean weighs by the root
-    of its rows."""
+    """Return the lag-1 correlation of a series of weekly means, weighed by the roots of their rows; else NaN."""
     with np.errstate(invalid="ignore"):
         center = np.nansum(counts * means) / counts.sum()
         residuals = np.sqrt(counts) * np.nan_to_num(means - center)
@@ -176,8 +159,7 @@ def compare_mixes(
     window_effective: float,
     minimum_expected: float,
 ) -> MixShift:
-    """Return the change of the mix of segments: the chart of each segment's weekly share, the most certain one
-    first."""
+    """Return the change of the mix of segments by the charts of their weekly shares, the most certain one first."""
     reference_weeks = int((counts.sum(axis=0) > 0)[is_reference].sum())
     nan, nowhere = math.nan, np.zeros(0, dtype=np.int64)
     nothing = MixShift(nowhere, nan, nan, nan, nan, nan, 0, reference_weeks)

@@ -53,8 +53,7 @@ def take_opposite(parent: Parent, settings: Settings, random: Random) -> Iterato
 
 
 def swap_number(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
-    """Yield the query with one number replaced by another one of the same form that its reference answer does not
-    hold."""
+    """Yield the query with one number replaced by one of the same form that its reference answer does not hold."""
     context = [parent.reference_answer] if parent.reference_answer else []
     fault = perturb(parent.text.strip(), NUMBER_OUTSIDE, context, random)
     if fault is not None:

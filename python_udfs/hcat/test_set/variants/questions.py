@@ -105,8 +105,7 @@ class Plan:
 
 
 def split_lead(text: str) -> tuple[str, str]:
-    """Return the phrase that leads into a question, without its comma and empty where there is none, and the
-    question."""
+    """Return the phrase that leads into a question, without its comma, or an empty text, and the question."""
     stripped = text.strip()
     match = _LEAD.match(stripped)
     if match is None:
