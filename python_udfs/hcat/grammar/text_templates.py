@@ -35,6 +35,8 @@ TEXT_FAULTS: Final = (
 )
 
 MAXIMUM_TEXT_CHARACTERS: Final = 2_000
+MINIMUM_LONG_WORDS: Final = 30
+"""A long query has at least as many words as GRAMMAR's instruction for long queries asks for."""
 
 _BRACKETS = re.compile(r"\[([^\[\]\n]*)\]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
