@@ -55,7 +55,7 @@ def test_files_are_found_by_name_part_and_folder(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     found = [path.relative_to(tmp_path).as_posix() for path in find_files(tmp_path, "interactions")]
     assert sorted(found) == sorted(names)
-    assert [path.name for path in find_files(tmp_path, "ratings")] == []
+    assert [path.name for path in find_files(tmp_path, "documents")] == []
 
 
 ANSWERED = {"interaction_id": "i1", "answer": "5"}
