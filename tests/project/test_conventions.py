@@ -48,6 +48,7 @@ LINES_OF_A_THIN_MODEL = 15
 PLAIN_NUMBERS = {"0", "1", "0.0", "1.0", "100"}
 #: Numbers that belong to one file, each with its reason.
 NUMBERS_OF_FILES = {
+    "base_ratings": ({"2", "3", "5"}, "points of the scale of user_feedback; stars"),
     "clean_line": ({"4"}, "least digits of a code point, as people write it"),
     "end_build": ({"20"}, "lines on rejected records that a build prints"),
     "start_build": ({"60"}, "seconds by which the clocks of two machines may differ"),
