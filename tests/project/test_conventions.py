@@ -48,7 +48,6 @@ LINES_OF_A_THIN_MODEL = 15
 PLAIN_NUMBERS = {"0", "1", "0.0", "1.0", "100"}
 #: Numbers that belong to one file, each with its reason.
 NUMBERS_OF_FILES = {
-    "base_ratings": ({"2", "3", "5"}, "points of the scale of user_feedback; stars"),
     "clean_line": ({"4"}, "least digits of a code point, as people write it"),
     "end_build": ({"20"}, "lines on rejected records that a build prints"),
     "start_build": ({"60"}, "seconds by which the clocks of two machines may differ"),
@@ -64,7 +63,7 @@ NUMBERS_OF_FILES = {
     "public_value": ({"9"}, "digits of a telephone without its country, as in hcat.privacy.exposure"),
     "wilson_bound": ({"2", "4"}, "Wilson's formula"),
     "normal_quantile": ({"0.9", "0.95", "0.99"}, "the closed list of confidences"),
-    "base_ratings": ({"2", "3", "5"}, "points of feedback; stars"),
+    "base_ratings": ({"2", "3", "5", "80"}, "points of feedback; stars; characters of an offending value"),
     "fct_assistant_costs": ({"0.5", "0.9", "0.95", "0.99"}, "the quantiles that are shown"),
     "fct_interactions": ({"200", "600", "2", "4"}, "characters and turns that part the lengths"),
     "int_clusters_bucketed": ({"1000", "128"}, "clusters that leave one by one, and groups of more"),
@@ -110,7 +109,7 @@ NUMBERS_OF_FILES = {
     "int_metrics__support": ({"400"}, "characters of a detail that people read"),
     **{
         f"base_{entity}": ({"80"}, "characters of the offending value in a reject reason")
-        for entity in ("queries", "ratings", "relevance_judgements", "retrievals", "spans")
+        for entity in ("queries", "relevance_judgements", "retrievals", "spans")
     },
     "field_fault": ({"80"}, "characters of the offending value in a reason"),
     "time_fault": ({"80"}, "characters of the offending value in a reason"),

@@ -39,7 +39,7 @@ AGAIN = "insert into broken from broken where rowid = $row"
 BREAKS: Mapping[str, Break] = {
     # core
     "costs_count_every_interaction": insert(
-        "fct_assistant_costs", "broken", assistant_cost_id="'broken'", system="'b'", period="'all'", count_interactions="1"
+        "fct_assistant_costs", "broken", assistant_cost_id="'broken'", period="'all'", count_interactions="1"
     ),
     "conversations_are_complete": Break("fct_conversations", "conversation_key", DELETE),
     "metrics_are_complete": Break("dim_metrics", "metric_name", DELETE),
