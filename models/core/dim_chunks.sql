@@ -8,30 +8,20 @@ documents as (
 
 recognised as (
     select text_id, text, masked_text from {{ ref('hcat', 'int_texts_masked') }}
-),
-
-final as (
-    select
-        -- ids
-        chunks.chunk_id,
-        chunks.document_id,
-
-        -- strings
-        documents.title,
-        coalesce(topics.masked_text, chunks.topic) as topic,
-        -- Only a text that was searched for personal data is shown.
-        coalesce(texts.masked_text, texts.text) as chunk_text,
-
-        -- numerics
-        chunks.chunk_index::integer as chunk_index,
-        length(chunks.chunk_text)::integer as count_characters,
-        chunks.count_interactions::integer as count_interactions,
-        chunks.count_queries::integer as count_queries
-    from chunks
-    left join documents on chunks.document_id = documents.document_id
-    left join recognised as texts
-        on md5(chunks.chunk_text) = texts.text_id and chunks.count_interactions + chunks.count_queries > 0
-    left join recognised as topics on md5(chunks.topic) = topics.text_id
 )
 
-select * from final
+{#- only a text that was searched for personal data is shown -#}
+select {{ columns_of_contract({
+    'title': 'documents.title',
+    'topic': 'coalesce(topics.masked_text, chunks.topic)',
+    'chunk_text': 'coalesce(texts.masked_text, texts.text)',
+    'chunk_index': 'chunks.chunk_index::integer',
+    'count_characters': 'length(chunks.chunk_text)::integer',
+    'count_interactions': 'chunks.count_interactions::integer',
+    'count_queries': 'chunks.count_queries::integer',
+}, of='chunks') }}
+from chunks
+left join documents on chunks.document_id = documents.document_id
+left join recognised as texts
+    on md5(chunks.chunk_text) = texts.text_id and chunks.count_interactions + chunks.count_queries > 0
+left join recognised as topics on md5(chunks.topic) = topics.text_id

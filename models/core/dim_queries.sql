@@ -21,31 +21,19 @@ masked as (
 records as (
     select text_id, masked_text from {{ ref('hcat', 'int_records_masked') }}
     where masked_text is not null
-),
-
-final as (
-    select
-        queries.query_id,
-        families.root_query_id,
-        queries.parent_query_id,
-        families.query_group,
-        coalesce(masked_queries.masked_text, queries.query_text) as query_text,
-        coalesce(masked_references.masked_text, queries.reference_answer) as reference_answer,
-        queries.query_type,
-        queries.difficulty,
-        queries.answer_type,
-        queries.expected_behaviour,
-        queries.variant_type,
-        coalesce(records.masked_text, queries.tags) as tags,
-        queries.source_chunk_ids,
-        coalesce(relevance.count_relevant_chunks, 0)::integer as count_relevant_chunks,
-        queries.sampling_weight
-    from queries
-    inner join families on queries.query_id = families.query_id
-    left join relevance on queries.query_id = relevance.query_id
-    left join masked as masked_queries on md5(queries.query_text) = masked_queries.text_id
-    left join masked as masked_references on md5(queries.reference_answer) = masked_references.text_id
-    left join records on md5(queries.tags) = records.text_id
 )
 
-select * from final
+select {{ columns_of_contract({
+    'root_query_id': 'families.root_query_id',
+    'query_group': 'families.query_group',
+    'query_text': 'coalesce(masked_queries.masked_text, queries.query_text)',
+    'reference_answer': 'coalesce(masked_references.masked_text, queries.reference_answer)',
+    'tags': 'coalesce(records.masked_text, queries.tags)',
+    'count_relevant_chunks': 'coalesce(relevance.count_relevant_chunks, 0)::integer',
+}, of='queries') }}
+from queries
+inner join families on queries.query_id = families.query_id
+left join relevance on queries.query_id = relevance.query_id
+left join masked as masked_queries on md5(queries.query_text) = masked_queries.text_id
+left join masked as masked_references on md5(queries.reference_answer) = masked_references.text_id
+left join records on md5(queries.tags) = records.text_id

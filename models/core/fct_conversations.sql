@@ -85,8 +85,8 @@ errors as (
 repeated as (
     select
         errors.conversation_key,
-        count(distinct sentences.turn_index) as count_repeating,
-        min(sentences.turn_index) as first_repeating_turn
+        count(distinct sentences.turn_index)::integer as count_repeating,
+        min(sentences.turn_index)::integer as first_repeating_turn
     from errors
     inner join sentences
         on
@@ -107,51 +107,23 @@ summed as (
         max(case when failing_place = 1 and is_failing then failing_metrics end) as first_failing_metrics,
         max(case when weakness_place = 1 and groundedness is not null then interaction_id end)
             as weakest_interaction_id,
-        max(count_turns) as count_turns,
-        count(distinct turn_index) as count_logged_turns,
-        count(is_failing) as count_judged,
-        sum(case when is_failing then 1 else 0 end) as count_failing,
-        min(case when is_failing then turn_index end) as first_failing_turn,
+        max(count_turns)::integer as count_turns,
+        count(distinct turn_index)::integer as count_logged_turns,
+        count(is_failing)::integer as count_judged,
+        sum(case when is_failing then 1 else 0 end)::integer as count_failing,
+        min(case when is_failing then turn_index end)::integer as first_failing_turn,
         min(groundedness) as least_groundedness,
         min(asked_at) as first_asked_at,
         max(asked_at) as last_asked_at
     from turns
     group by conversation_key
-),
-
-final as (
-    select
-        -- ids
-        summed.conversation_key,
-        summed.conversation_id,
-        summed.cluster_id,
-        summed.answer_run_id,
-        summed.first_failing_interaction_id,
-        summed.weakest_interaction_id,
-
-        -- strings
-        summed.system,
-        summed.first_failing_metrics,
-
-        -- numerics
-        summed.count_turns::integer as count_turns,
-        summed.count_logged_turns::integer as count_logged_turns,
-        summed.count_judged::integer as count_judged,
-        summed.count_failing::integer as count_failing,
-        summed.count_failing / nullif(summed.count_judged, 0)::double as share_failing,
-        summed.first_failing_turn::integer as first_failing_turn,
-        coalesce(repeated.count_repeating, 0)::integer as count_repeating,
-        repeated.first_repeating_turn::integer as first_repeating_turn,
-        summed.least_groundedness,
-
-        -- booleans
-        repeated.conversation_key is not null as is_error_repeated,
-
-        -- timestamps
-        summed.first_asked_at,
-        summed.last_asked_at
-    from summed
-    left join repeated on summed.conversation_key = repeated.conversation_key
 )
 
-select * from final
+select {{ columns_of_contract({
+    'share_failing': 'summed.count_failing / nullif(summed.count_judged, 0)::double',
+    'count_repeating': 'coalesce(repeated.count_repeating, 0)',
+    'first_repeating_turn': 'repeated.first_repeating_turn',
+    'is_error_repeated': 'repeated.conversation_key is not null',
+}, of='summed') }}
+from summed
+left join repeated on summed.conversation_key = repeated.conversation_key

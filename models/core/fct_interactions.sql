@@ -32,34 +32,9 @@ missed as (
     group by interactions.interaction_id
 ),
 
-final as (
+classed as (
     select
-        -- ids
-        interactions.interaction_id,
-        interactions.answer_run_id,
-        interactions.query_id,
-        interactions.cluster_id,
-        interactions.second_cluster_id,
-        interactions.conversation_id,
-        interactions.conversation_key,
-
-        -- strings
-        interactions.application,
-        interactions.application_version,
-        interactions.system,
-        interactions.population,
-        interactions.version_role,
-        interactions.language,
-        interactions.answer_language,
-        interactions.language_source,
-        masked.customer_group,
-        topics.topic,
-        topics.topic_source,
-        interactions.query_type,
-        interactions.difficulty,
-        interactions.answer_type,
-        interactions.variant_type,
-        interactions.expected_behaviour,
+        interactions.*,
         case
             when interactions.count_answer_characters is null or not interactions.is_answered then 'empty'
             when interactions.count_answer_characters < 200 then 'under 200 characters'
@@ -82,40 +57,26 @@ final as (
             when interactions.count_turns < 2 then '1 turn'
             when interactions.count_turns < 4 then '2 to 3 turns'
             when interactions.count_turns >= 4 then '4 turns or more'
-        end as conversation_length,
-        interactions.refusal_rule,
-        masked.query_text,
-        masked.answer,
-        masked.answer_masks,
-        masked.reference_answer,
-        masked.tags,
-        missed.missed_chunk_ids,
-
-        -- numerics
-        missed.missed_chunk_grades,
-        coalesce(interactions.sample_index, 0) as sample_index,
-        interactions.turn_index,
-        interactions.count_turns,
-        interactions.count_contexts::integer as count_contexts,
-        coalesce(interactions.count_answer_characters, 0)::integer as count_answer_characters,
-        interactions.sampling_weight,
-
-        -- booleans
-        interactions.is_answered,
-        interactions.is_refusal,
-        interactions.has_query,
-        interactions.has_context,
-        interactions.has_reference,
-        interactions.has_graded_retrieval,
-        interactions.is_in_release_population,
-        interactions.is_in_monitored_population,
-
-        -- timestamps
-        interactions.asked_at
+        end as conversation_length
     from interactions
-    inner join masked on interactions.interaction_id = masked.interaction_id
-    left join topics on interactions.interaction_id = topics.interaction_id
-    left join missed on interactions.interaction_id = missed.interaction_id
 )
 
-select * from final
+select {{ columns_of_contract({
+    'topic': 'topics.topic',
+    'topic_source': 'topics.topic_source',
+    'customer_group': 'masked.customer_group',
+    'query_text': 'masked.query_text',
+    'answer': 'masked.answer',
+    'answer_masks': 'masked.answer_masks',
+    'reference_answer': 'masked.reference_answer',
+    'tags': 'masked.tags',
+    'missed_chunk_ids': 'missed.missed_chunk_ids',
+    'missed_chunk_grades': 'missed.missed_chunk_grades',
+    'sample_index': 'coalesce(classed.sample_index, 0)',
+    'count_contexts': 'classed.count_contexts::integer',
+    'count_answer_characters': 'coalesce(classed.count_answer_characters, 0)::integer',
+}, of='classed') }}
+from classed
+inner join masked on classed.interaction_id = masked.interaction_id
+left join topics on classed.interaction_id = topics.interaction_id
+left join missed on classed.interaction_id = missed.interaction_id

@@ -16,33 +16,24 @@ empty as (
     where position is null
 ),
 
-final as (
+explained as (
     select
-        -- ids
-        md5(concat_ws('|', quality.interaction_id, quality.metric_name, coalesce(quality.k, 0)))
-            as retrieval_quality_id,
-        quality.interaction_id,
-        interactions.query_id,
-        interactions.cluster_id,
-
-        -- strings
-        interactions.system,
-        interactions.topic,
-        quality.metric_name,
+        quality.metric_name, quality.k, quality.score, interactions.*,
         case
             when verdicts.verdict = 'not_judged' and empty.empty_interaction_id is not null then 'retrieval'
             when verdicts.verdict <> 'failing' then 'no_failure'
             when interactions.retrieval_hit = 'source retrieved' then 'generation'
             else 'retrieval'
-        end as failure_cause,
-
-        -- numerics
-        quality.k::integer as k,
-        quality.score::double as score
+        end as failure_cause
     from quality
     inner join interactions on quality.interaction_id = interactions.interaction_id
     inner join verdicts on quality.interaction_id = verdicts.interaction_id
     left join empty on quality.interaction_id = empty.empty_interaction_id
 )
 
-select * from final
+select {{ columns_of_contract({
+    'retrieval_quality_id': "md5(concat_ws('|', interaction_id, metric_name, coalesce(k, 0)))",
+    'k': 'k::integer',
+    'score': 'score::double',
+}) }}
+from explained

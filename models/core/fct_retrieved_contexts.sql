@@ -53,27 +53,11 @@ contexts as (
     left join relevance on interactions.query_id = relevance.query_id and retrievals.chunk_id = relevance.chunk_id
     left join passages on retrievals.interaction_id = passages.interaction_id and retrievals.rank = passages.position
     left join masked on md5(passages.passage_text) = masked.text_id
-),
-
-final as (
-    select
-        -- ids
-        md5(concat_ws('|', interaction_id, rank)) as retrieved_context_id,
-        interaction_id,
-        chunk_id,
-        document_id,
-
-        -- strings
-        context_text,
-
-        -- numerics
-        rank::integer as rank,
-        retrieval_score,
-        grade,
-
-        -- booleans
-        grade > 0 as is_relevant
-    from contexts
 )
 
-select * from final
+select {{ columns_of_contract({
+    'retrieved_context_id': "md5(concat_ws('|', interaction_id, rank))",
+    'rank': 'rank::integer',
+    'is_relevant': 'grade > 0',
+}) }}
+from contexts

@@ -87,14 +87,9 @@ sentence_faults as (
     group by interaction_id
 ),
 
-final as (
+explained as (
     select
-        -- ids
-        interactions.interaction_id, interactions.query_id, interactions.cluster_id, interactions.second_cluster_id,
-
-        -- strings
-        interactions.application, interactions.system, interactions.version_role, interactions.population,
-        interactions.topic,
+        interactions.*,
         case
             when deciding.place_failed is not null then 'failing'
             when deciding.rule in ('refused_as_expected', 'accepted_by_raters', 'set_accepted', 'within_threshold')
@@ -152,25 +147,18 @@ final as (
         case when deciding.human_label is not null then deciding.label_rater_kind end as label_rater_kind,
         case when deciding.rule <> 'unsafe' then deciding.metric_name end as metric_name,
         deciding.prediction_set,
-
-        -- numerics
         deciding.human_label,
         deciding.raw_score,
         deciding.threshold,
-        interactions.sampling_weight,
         case when to_read.reading_rank <= {{ count_to_read }} then to_read.reading_rank end::integer as reading_rank,
-
-        -- booleans
         {%- for criterion in criteria %}
         deciding.{{ criterion }},
         {%- endfor %}
-        deciding.is_failing,
-        interactions.is_in_release_population,
-        interactions.is_in_monitored_population
+        deciding.is_failing
     from interactions
     inner join deciding on interactions.interaction_id = deciding.interaction_id
     left join sentence_faults on interactions.interaction_id = sentence_faults.interaction_id
     left join to_read on interactions.interaction_id = to_read.interaction_id
 )
 
-select * from final
+select {{ columns_of_contract() }} from explained

@@ -22,9 +22,9 @@ environment as (
 
 records as (
     select
-        sum(count_landed) as count_landed,
-        sum(count_rejected) as count_rejected,
-        sum(case when entity = 'interactions' then count_staged end) as count_interactions
+        sum(count_landed)::bigint as count_landed,
+        sum(count_rejected)::bigint as count_rejected,
+        sum(case when entity = 'interactions' then count_staged end)::bigint as count_interactions
     from {{ ref('hcat', 'int_records_counted') }}
 ),
 
@@ -61,57 +61,33 @@ systems as (
 gates as (
     select
         count(*) as count_gates,
-        coalesce(sum((not is_passing)::integer), 0) as count_gates_not_passing,
-        coalesce(sum((not is_passing and severity = 'error')::integer), 0) as count_error_gates_not_passing
+        coalesce(sum((not is_passing)::integer), 0)::bigint as count_gates_not_passing,
+        coalesce(sum((not is_passing and severity = 'error')::integer), 0)::bigint as count_error_gates_not_passing
     from {{ ref('hcat', 'fct_threshold_gates') }}
     where run_id = '{{ invocation_id }}'
-),
-
-final as (
-    select
-        -- ids
-        '{{ invocation_id }}' as run_id,
-        inputs.input_hash,
-        md5('{{ tojson(hcat_settings()) | replace("'", "") }}') as settings_hash,
-        md5('{{ tojson(checksums_of_files("model")) }}') as models_hash,
-
-        -- strings
-        '{{ tojson(hcat_settings()) | replace("'", "") }}' as settings,
-        -- which seed changed between two builds is a question of whoever signs
-        '{{ tojson(checksums_of_files("seed")) }}' as seed_checksums,
-        systems.systems, environment.code_version, environment.code_hash, environment.library_versions,
-        environment.platform,
-        '{{ dbt_version }}' as dbt_version,
-        encoder.encoder_name, encoder.encoder_revision, encoder.encoder_sha256, classifier.classifier_name,
-        classifier.classifier_revision, classifier.classifier_sha256, encoder.device, encoder.dtype,
-
-        -- numerics
-        {{ build_number() }} as build_number,
-        {{ var('hcat_random_seed') }}::bigint as random_seed,
-        records.count_landed::bigint as count_landed,
-        records.count_rejected::bigint as count_rejected,
-        records.count_interactions::bigint as count_interactions,
-        evaluations.count_evaluations::bigint as count_evaluations,
-        evaluations.count_labelled::bigint as count_labelled,
-        evaluations.count_labelled_by_people::bigint as count_labelled_by_people,
-        gates.count_gates::bigint as count_gates,
-        gates.count_gates_not_passing::bigint as count_gates_not_passing,
-        gates.count_error_gates_not_passing::bigint as count_error_gates_not_passing,
-
-        -- booleans
-        -- publication makes it true (mark_as_published): a build that is killed before publishes nothing
-        false as is_passing,
-
-        -- timestamps
-        timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as started_at
-    from encoder
-    cross join classifier
-    cross join environment
-    cross join records
-    cross join inputs
-    cross join evaluations
-    cross join systems
-    cross join gates
 )
 
-select * from final
+{#- whoever signs asks which seed changed between two builds; publication makes is_passing true (mark_as_published) -#}
+{%- set settings = tojson(hcat_settings()) | replace("'", '') -%}
+select {{ columns_of_contract({
+    'run_id': "'" ~ invocation_id ~ "'",
+    'settings_hash': "md5('" ~ settings ~ "')",
+    'models_hash': "md5('" ~ tojson(checksums_of_files('model')) ~ "')",
+    'settings': "'" ~ settings ~ "'",
+    'seed_checksums': "'" ~ tojson(checksums_of_files('seed')) ~ "'",
+    'dbt_version': "'" ~ dbt_version ~ "'",
+    'device': 'encoder.device',
+    'dtype': 'encoder.dtype',
+    'build_number': build_number(),
+    'random_seed': var('hcat_random_seed') ~ '::bigint',
+    'is_passing': 'false',
+    'started_at': "timestamp '" ~ run_started_at.strftime('%Y-%m-%d %H:%M:%S') ~ "'",
+}) }}
+from encoder
+cross join classifier
+cross join environment
+cross join records
+cross join inputs
+cross join evaluations
+cross join systems
+cross join gates

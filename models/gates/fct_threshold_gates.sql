@@ -7,6 +7,9 @@
 
 {#- a history that is older than days of decision remembers none -#}
 {%- set is_remembered = is_incremental() and has_column(this, 'decide_on') %}
+{#- a note that is the cause stands in the reason already -#}
+{%- set note_of_its_own =
+    'case when not contains(judged.reason, measurements.decision_note) then measurements.decision_note end' %}
 
 with measurements as (
     select * from {{ ref('hcat', 'int_gate_measurements') }}
@@ -74,40 +77,20 @@ judged as (
             days.gate_name = decided.gate_name
             and days.decide_on = decided.decide_on
             and days.candidates is not distinct from decided.candidates
-),
-
-final as (
-    select
-        -- ids
-        md5('{{ invocation_id }}' || '|' || measurements.gate_name) as gate_result_id,
-        '{{ invocation_id }}' as run_id,
-        measurements.gate_name,
-
-        -- strings
-        measurements.measurement, measurements.metric_name, measurements.dimension, measurements.segment,
-        measurements.severity, measurements.burden, measurements.comparison, judged.verdict,
-        concat_ws(
-            '; ',
-            judged.reason,
-            -- a note that is the cause stands in the reason already
-            case when not contains(judged.reason, measurements.decision_note) then measurements.decision_note end
-        ) as reason,
-        validated.expectation_results, measurements.rationale, judged.candidates,
-
-        -- numerics
-        {{ build_number() }} as build_number,
-        measurements.threshold, measurements.measured_value, measurements.lower_bound,
-        measurements.upper_bound, measurements.n, measurements.minimum_n,
-
-        -- booleans
-        judged.is_passing,
-
-        -- timestamps
-        judged.decide_on,
-        timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as evaluated_at
-    from measurements
-    inner join judged on measurements.gate_name = judged.gate_name
-    left join validated on measurements.gate_name = validated.gate_name
 )
 
-select * from final
+select {{ columns_of_contract({
+    'gate_result_id': "md5('" ~ invocation_id ~ "' || '|' || measurements.gate_name)",
+    'run_id': "'" ~ invocation_id ~ "'",
+    'verdict': 'judged.verdict',
+    'reason': "concat_ws('; ', judged.reason, " ~ note_of_its_own ~ ')',
+    'expectation_results': 'validated.expectation_results',
+    'candidates': 'judged.candidates',
+    'build_number': build_number(),
+    'is_passing': 'judged.is_passing',
+    'decide_on': 'judged.decide_on',
+    'evaluated_at': "timestamp '" ~ run_started_at.strftime('%Y-%m-%d %H:%M:%S') ~ "'",
+}, of='measurements') }}
+from measurements
+inner join judged on measurements.gate_name = judged.gate_name
+left join validated on measurements.gate_name = validated.gate_name

@@ -81,24 +81,18 @@ reasoned as (
     from placed
 ),
 
-final as (
+explained as (
     select
-        -- ids
-        md5(concat_ws('|', interaction_id, metric_name)) as failure_cause_id,
-        interaction_id, query_id, cluster_id,
-
-        -- strings
-        application, application_version, system, topic, metric_name,
+        *,
         case
             when reason in ('metric_of_retrieval', 'source_not_retrieved', 'refused_without_source') then 'retrieval'
             when reason in ('no_source_known', 'no_retrieval_known', 'sources_partly_retrieved') then 'undetermined'
             else 'generation'
-        end as fault,
-        reason,
-
-        -- numerics
-        raw_score, threshold
+        end as fault
     from reasoned
 )
 
-select * from final
+select {{ columns_of_contract({
+    'failure_cause_id': "md5(concat_ws('|', interaction_id, metric_name))",
+}) }}
+from explained

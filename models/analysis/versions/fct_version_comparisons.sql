@@ -23,31 +23,15 @@ left_out as (
     group by measured.version_pair_id, measured.metric_name, measured.measurement
 ),
 
-final as (
+shown as (
     select
-        -- ids
-        measured.version_comparison_id,
-
-        -- strings
-        pairs.application, pairs.baseline_version, pairs.candidate_version, pairs.pair_kind,
-        measured.metric_name, measured.dimension, measured.segment, measured.measurement, measured.family,
-        tested.status, tested.method, tested.verdict, tested.release_answer,
-
-        -- numerics
-        measured.count_shared_queries, measured.count_pairs, measured.count_clusters,
-        measured.count_second_clusters, measured.clusters_effective, measured.others_value,
-        measured.baseline_value, measured.candidate_value, measured.difference,
-        tested.difference_lower, tested.difference_upper, measured.margin, measured.tolerated_loss,
-        measured.target_difference, tested.queries_needed, tested.replicates_needed, tested.p_value,
-        tested.q_value, measured.count_regressions, measured.count_improvements,
+        measured.*,
+        tested.{{ columns_except(['version_comparison_id']) }},
         {%- for reason in ['without_rule', 'too_few_clusters', 'without_scores'] %}
         case when measured.dimension = 'all' then coalesce(left_out.count_{{ reason }}, 0) end::bigint
             as count_segments_{{ reason }},
         {%- endfor %}
-
-        -- booleans
-        tested.is_shared_easier,
-        pairs.is_latest
+        pairs.application, pairs.baseline_version, pairs.candidate_version, pairs.pair_kind, pairs.is_latest
     from measured
     inner join tested on measured.version_comparison_id = tested.version_comparison_id
     inner join pairs on measured.version_pair_id = pairs.version_pair_id
@@ -63,4 +47,4 @@ final as (
         or (pairs.is_latest and measured.measurement = 'share_failing_of_all' and tested.difference_lower is not null)
 )
 
-select * from final
+select {{ columns_of_contract() }} from shown
