@@ -183,8 +183,3 @@ def _read_evidence(batch: pa.RecordBatch, name: str) -> list[list[Any]]:
 def read_words(text: str) -> frozenset[str]:
     """Return the stems of the content words of a text; numbers stay as written."""
     return frozenset(stem_word(word) for word in content_words(text))
-
-
-def join_window(sentences: Sequence[str], window: Sequence[int]) -> str:
-    """Return the premise of a window: its sentences in the order of the context, joined by spaces."""
-    return " ".join(sentences[position] for position in window)
