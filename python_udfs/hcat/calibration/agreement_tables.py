@@ -19,9 +19,11 @@ from hcat.calibration.agreement import (
     Agreement,
     cohen_kappa,
     compare_strictness,
+    count_values,
     dawid_skene,
     fleiss_kappa,
     krippendorff_alpha,
+    most_frequent,
     percent_agreement,
     report_rater,
 )
@@ -198,17 +200,13 @@ def _to_rows(head: dict[str, Any], figures: Iterable[Agreement]) -> list[dict[st
 def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[Floats, Integers]:
     """Return the point that each kind gives to the units of both, shape (n, 2), and the clusters of the units."""
     groups = dict(zip(one.units, one.groups, strict=True))
-    first, second = (dict(zip(each.units, map(_most_frequent, each.first), strict=True)) for each in (one, other))
+    first, second = (
+        dict(zip(each.units, most_frequent(*count_values(each.first))[0], strict=True)) for each in (one, other)
+    )
     units = [unit for unit in one.units if unit in second]
     points = np.array([(first[unit], second[unit]) for unit in units], dtype=np.float64).reshape(-1, 2)
     clusters = np.unique([groups[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
     return points, clusters
-
-
-def _most_frequent(points: Floats) -> float:
-    """Return the most frequent of the points that are not NaN, the lowest of equals; NaN without any."""
-    values, counts = np.unique(points[~np.isnan(points)], return_counts=True)
-    return float(values[counts.argmax()]) if len(values) else float("nan")
 
 
 def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:

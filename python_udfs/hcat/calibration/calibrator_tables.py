@@ -1,10 +1,7 @@
 """Calibrators as Arrow tables: fitted on all labels, and what they say of labels whose cluster they did not see.
 
-The calibrator in force is fitted on all labels. What it is worth is measured by cross-fitting: each label has a
-probability by a calibrator that saw no label of its cluster. A metric that cannot be calibrated has a row that says
-why, and no number. One map from score to probability may be right on average and wrong in each kind of query. Labels
-therefore carry a segment: where a segment has labels enough, a calibrator of its own is in force in it, elsewhere the
-one for all.
+A metric that cannot be calibrated has a row that says why, and no number. Labels carry a segment: where a segment has
+labels enough, a calibrator of its own is in force in it, elsewhere the one for all.
 """
 
 from __future__ import annotations

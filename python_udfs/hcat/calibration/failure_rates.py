@@ -1,12 +1,7 @@
 """Failure rates of systems and segments as an Arrow table: one rate per criterion, and one of the verdict.
 
-The statistics are those of :mod:`hcat.statistics.prediction_powered`. Its predictor is a ridge regression of the label
-on the scores of all metrics of the criterion, cross-fitted: what it says of an interaction comes from labels of other
-clusters. A linear predictor needs no link, because the correction by labels removes whatever it gets wrong.
-
-Some outcomes are known without a label: a rule decides them. With b the weighted share of answers without a known
-outcome and k the failure rate of the others, the rate is (1 - b) k + b theta, theta that of the answers without one.
-Its limits add, in squares, what theta does not know and how much b and k vary by cluster (Zou and Donner 2008).
+docs/thresholds.md has the estimator. A linear predictor needs no link, because the correction by labels removes
+whatever it gets wrong. The limits of a rate with known outcomes add in squares (Zou and Donner 2008).
 
 Rates know two keys of siblings, and people as raters (:mod:`hcat.statistics.clustered`): what raters owe to their own
 strictness is added to the variance by cluster and document. A few raters, or documents, are named in the statement.

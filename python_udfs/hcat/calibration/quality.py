@@ -1,18 +1,13 @@
 """What a calibrated probability is worth on labels that its calibrator never saw, with intervals by cluster.
 
-y = 1 means that people accept the answer; a probability is P(y = 1). A type I error is a false accept: an answer that
-people fail passes the cut-off. A type II error is a false reject: an answer that people accept does not pass. Sarmah et
-al. 2024 (step 1C) call type I the false positive and type II the false negative of an evaluation whose positive is a
-pass. They map the risk appetite to the tolerated share of hallucinations that are let through, which is type I.
-Sudjianto et al. 2024 (section 5) name both errors without a definition. F1 elsewhere takes the failure as its positive;
-these two rates do not turn with it.
+y = 1 means that people accept the answer; a probability is P(y = 1). A type I error is a false accept, a type II error
+a false reject, as in Sarmah et al. 2024 (step 1C), whose positive is a pass. F1 elsewhere takes the failure as its
+positive; these two rates do not turn with it.
 
-Siblings are not independent, and intervals resample whole clusters (percentile bootstrap, Efron and Tibshirani 1993,
-section 13.3). Every figure of the same rows has the same draws. scikit-learn's Brier
-score, log loss and AUROC are those of one draw; here a thousand draws are weighed at once. The bootstrap cannot see
-what is missing where one side of a share has fewer than 10 cases, or the share fewer than 10 clusters. The interval is
-then that of Wilson (1927) on Kish's effective number of clusters, (sum n)^2 / sum n^2. Labels of unequal inclusion
-probability pi weigh 1 / pi.
+Intervals resample whole clusters (percentile bootstrap, Efron and Tibshirani 1993, section 13.3). Every figure of the
+same rows has the same draws. scikit-learn's Brier score, log loss and AUROC are those of one draw; here a thousand
+draws are weighed at once. The bootstrap cannot see what is missing where one side of a share has fewer than 10 cases,
+or the share fewer than 10 clusters. The interval is then that of Wilson (1927) on Kish's effective number of clusters.
 """
 
 from __future__ import annotations
