@@ -27,56 +27,26 @@ from hcat.calibration.agreement import (
     percent_agreement,
     report_rater,
 )
+from hcat.engine.columns import schema
 from hcat.engine.stacking import stack_parts
 from hcat.statistics.arrays import Floats, Integers
 
-AGREEMENT_SCHEMA = pa.schema(
-    [
-        ("criterion", pa.string()),
-        ("rater_kind", pa.string()),
-        ("other_rater_kind", pa.string()),
-        ("rater", pa.string()),
-        ("statistic", pa.string()),
-        ("status", pa.string()),
-        ("interval_status", pa.string()),
-        ("value", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("count_units", pa.int64()),
-        ("count_ratings", pa.int64()),
-        ("count_clusters", pa.int64()),
-    ]
+AGREEMENT_SCHEMA = schema(
+    "string: criterion rater_kind other_rater_kind rater statistic status interval_status",
+    "float64: value low high",
+    "int64: count_units count_ratings count_clusters",
 )
 
-RATER_SCHEMA = pa.schema(
-    [
-        ("criterion", pa.string()),
-        ("rater_kind", pa.string()),
-        ("rater", pa.string()),
-        ("status", pa.string()),
-        ("count_ratings", pa.int64()),
-        ("count_shared_units", pa.int64()),
-        ("count_effective", pa.float64()),
-        ("agreement", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("kappa", pa.float64()),
-        ("agreement_of_others", pa.float64()),
-        ("disagrees_with_everyone", pa.bool_()),
-        ("count_failed", pa.int64()),
-        ("share_failed", pa.float64()),
-        ("chance_of_gap", pa.float64()),
-    ]
+RATER_SCHEMA = schema(
+    "string: criterion rater_kind rater status",
+    "int64: count_ratings count_shared_units",
+    "float64: count_effective agreement low high kappa agreement_of_others",
+    "bool: disagrees_with_everyone",
+    "int64: count_failed",
+    "float64: share_failed chance_of_gap",
 )
 
-MODELLED_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("criterion", pa.string()),
-        ("label_status", pa.string()),
-        ("scale_point", pa.int64()),
-    ]
-)
+MODELLED_SCHEMA = schema("string: interaction_id criterion label_status", "int64: scale_point")
 
 #: How ratings become a label; the last one needs a model.
 RULES = ("majority", "mean", "dawid_skene")

@@ -15,27 +15,18 @@ import pyarrow as pa
 from hcat.calibration.conformal import check_sets
 from hcat.calibration.conformal_tables import AuditSample, fit_sets, read_samples
 from hcat.calibration.targets import Labels
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers, Keys
 from hcat.statistics.clusters import error_of_mean
 from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import holm
 
-AUDIT_SCHEMA = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("rated_month", pa.string()),
-        ("test", pa.string()),
-        ("stratum", pa.string()),
-        ("label", pa.int32()),
-        ("status", pa.string()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("value", pa.float64()),
-        ("expected", pa.float64()),
-        ("p_value", pa.float64()),
-        ("p_value_adjusted", pa.float64()),
-    ]
+AUDIT_SCHEMA = schema(
+    "string: metric_name criterion rated_month test stratum",
+    "int32: label",
+    "string: status",
+    "int64: count_labels count_clusters",
+    "float64: value expected p_value p_value_adjusted",
 )
 
 #: Sets of a class hold its labels as often as promised; probabilities are no higher than what people accept.

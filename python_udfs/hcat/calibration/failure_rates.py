@@ -23,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.calibration.calibrators import COUNT_FOLDS
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import LEAST_VALUES, crossed_keys, crossed_rate_interval, join_crossed, mean_interval
 from hcat.statistics.clusters import hash_folds, sum_by_cluster
@@ -30,17 +31,11 @@ from hcat.statistics.intervals import t_tail
 from hcat.statistics.memberships import find_places, read_memberships
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, estimate_failure_rate
 
-FAILURE_RATE_SCHEMA: Final = pa.schema(
-    [
-        *(
-            (name, pa.string())
-            for name in ("criterion", "system", "population", "dimension", "segment", "method", "message", "statement")
-        ),
-        *((f"count_{name}", pa.int64()) for name in ("interactions", "known_outcomes", "labels", "labels_by_people")),
-        *((f"count_{name}", pa.int64()) for name in ("labels_by_language_models", "failures", "clusters")),
-        *((name, pa.float64()) for name in ("effective_n", "failure_rate", "failure_rate_lower", "failure_rate_upper")),
-        *((name, pa.float64()) for name in ("labels_only_rate", "power_tuning", "width_ratio")),
-    ]
+FAILURE_RATE_SCHEMA: Final = schema(
+    "string: criterion system population dimension segment method message statement",
+    "int64: count_interactions count_known_outcomes count_labels count_labels_by_people",
+    "int64: count_labels_by_language_models count_failures count_clusters",
+    "float64: effective_n failure_rate failure_rate_lower failure_rate_upper labels_only_rate power_tuning width_ratio",
 )
 #: Failures, and passes, below which no predictor is fitted: a fold then learns from about four of each.
 LEAST_TO_FIT: Final = 5

@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 from hcat.calibration.calibrator_tables import read_calibrators
 from hcat.calibration.calibrators import log_losses
 from hcat.calibration.targets import as_texts, read_targets
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clusters import draw_cluster_counts, error_of_mean, sum_by_cluster
 from hcat.statistics.intervals import effective_clusters, normal_quantile, t_quantile, wilson_interval
@@ -50,54 +51,34 @@ _USABLE_DRAWS = 0.95
 #: Numbers held at once: draws are taken in blocks of this many cells.
 _BLOCK_CELLS = 200_000
 
-_FIGURE = pa.struct(
-    [("name", pa.string()), ("status", pa.string()), ("method", pa.string())]
-    + [(name, pa.float64()) for name in ("value", "low", "high")]
-)
+_FIGURE = pa.struct(schema("string: name status method", "float64: value low high"))
 
 _BIN = pa.struct(
-    [
-        ("position", pa.int32()),
-        ("lowest", pa.float64()),
-        ("highest", pa.float64()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("mean_prediction", pa.float64()),
-        ("share_accepted", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-    ]
+    schema(
+        "int32: position",
+        "float64: lowest highest",
+        "int64: count_labels count_clusters",
+        "float64: mean_prediction share_accepted low high",
+    )
 )
 
 _SYSTEM = pa.struct(
-    [
-        ("system", pa.string()),
-        ("status", pa.string()),
-        ("method", pa.string()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("share_accepted", pa.float64()),
-        ("mean_prediction", pa.float64()),
-        ("difference", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-    ]
+    schema(
+        "string: system status method",
+        "int64: count_labels count_clusters",
+        "float64: share_accepted mean_prediction difference low high",
+    )
 )
 
 MEASURED_SCHEMA = pa.schema(
     [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("family", pa.string()),
-        ("status", pa.string()),
-        ("is_chosen", pa.bool_()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("calibration_error_status", pa.string()),
-        ("calibration_error", pa.float64()),
-        ("calibration_error_by_chance", pa.float64()),
-        ("calibration_error_limit", pa.float64()),
-        ("calibration_error_debiased", pa.float64()),
+        *schema(
+            "string: metric_name criterion family status",
+            "bool: is_chosen",
+            "int64: count_labels count_clusters",
+            "string: calibration_error_status",
+            "float64: calibration_error calibration_error_by_chance calibration_error_limit calibration_error_debiased",
+        ),
         ("figures", pa.list_(_FIGURE)),
         ("bins", pa.list_(_BIN)),
         ("systems", pa.list_(_SYSTEM)),
@@ -121,11 +102,7 @@ class Figure(NamedTuple):
 
 
 class Quality(NamedTuple):
-    """All figures of one calibrator.
-
-    The figures are brier_score, log_loss, log_loss_difference (to that of the base rate: below 0 it is worth having),
-    auroc, type_one_error, type_two_error, calibration_slope and calibration_intercept.
-    """
+    """All figures of one calibrator; a log loss below that of the base rate makes it worth having."""
 
     figures: tuple[Figure, ...]
     calibration_error: dict[str, Any]  # columns of :data:`MEASURED_SCHEMA`

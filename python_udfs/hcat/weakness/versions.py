@@ -13,25 +13,17 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.statistics.clustered import mean_bounds
 from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg
 
-VERSION_DIFFERENCE_SCHEMA: Final = pa.schema(
-    [
-        ("version_comparison_id", pa.string()),
-        ("status", pa.string()),
-        ("method", pa.string()),
-        ("difference_lower", pa.float64()),
-        ("difference_upper", pa.float64()),
-        ("p_value", pa.float64()),
-        ("q_value", pa.float64()),
-        ("verdict", pa.string()),
-        ("release_answer", pa.string()),
-        ("queries_needed", pa.int64()),
-        ("replicates_needed", pa.int64()),
-        ("is_shared_easier", pa.bool_()),
-    ]
+VERSION_DIFFERENCE_SCHEMA: Final = schema(
+    "string: version_comparison_id status method",
+    "float64: difference_lower difference_upper p_value q_value",
+    "string: verdict release_answer",
+    "int64: queries_needed replicates_needed",
+    "bool: is_shared_easier",
 )
 
 #: More answers to a query than this are no plan.
