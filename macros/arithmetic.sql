@@ -85,7 +85,7 @@
     {{ whole_number('round((' ~ column ~ ') * 1e9)') }}
 {%- endmacro %}
 
-{# The signals that the fused groundedness joins, in the order of hcat.metrics.fusion.FEATURES. #}
+{# The signals that the fused groundedness joins, in the order of training.fusion.FEATURES. #}
 {%- macro fused_signals() -%}
     {{- return([
         'entailment_logit', 'contradiction_logit', 'similarity', 'share_words_supported', 'evidence_overlap',

@@ -18,9 +18,9 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
-from hcat.metrics.fusion import FEATURES
 from training import fit, grounded, human_sets, prior, release, signals
 from training.bases import BASES
+from training.fusion import FEATURES
 from training.lora import read_delta
 from training.pairs import Pair, count_by_cluster, read_nli, read_nli_test
 

@@ -21,12 +21,12 @@ from hcat.encoders.identities import resolve_encoder
 from hcat.engine.sizes import embedding_tokens
 from hcat.language.features import extract_features
 from hcat.metrics.batches import split_passages
-from hcat.metrics.evidence import EvidenceChoice, EvidenceSettings, join_window
-from hcat.metrics.fusion import COUNT_BOUND, bounded_log_odds
+from hcat.metrics.evidence import EvidenceChoice, EvidenceSettings
 from hcat.metrics.placement import Places, find_displaced, place_mentions
 from hcat.metrics.records import Records, find_contradictions, read_fields
 from hcat.metrics.support import Evidence, measure_support
 from training.faults import perturb
+from training.fusion import COUNT_BOUND, bounded_log_odds
 from training.pairs import TARGETS, Pair
 from training.ragtruth import read_rows, read_spans
 
@@ -203,7 +203,7 @@ class EvidenceReader:
                 continue
             vectors = np.stack([self._vectors[text_id] for text_id in row["context_text_ids"]])
             similarity = float((vectors @ self._vectors[row["answer_text_ids"][0]]).max())
-            premise = join_window(sentences, first[number]["context_indices"])
+            premise = " ".join(sentences[position] for position in first[number]["context_indices"])
             result.append(Chosen(premise, sentences, similarity, first[number]["overlap"]))
         return result
 

@@ -11,8 +11,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from hcat.metrics.fusion import Fusion, fit_fusion
 from hcat.statistics.arrays import Flags, Floats
+from training.fusion import Fusion, fit_fusion
 from training.signals import Signals
 
 #: Sets whose answers the shipped classifiers have read in training: no test of them.

@@ -14,9 +14,9 @@ from safetensors.torch import load_file, save_file
 
 from hcat.encoders.identities import SHIPPED
 from hcat.engine.keys import hash_file
-from hcat.metrics.fusion import FEATURES, Fusion
 from training.bases import BASES, CLASSES
 from training.fit import Settings, make_adapted
+from training.fusion import FEATURES, Fusion
 from training.lora import average_deltas, write_back
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
-from hcat.metrics.fusion import FEATURES, join_answers
 from hcat.statistics.arrays import Flags, Floats
+from training.fusion import FEATURES, join_answers
 from training.labelled_sets import LabelledAnswer, family_of
 
 #: Setting -> name of the shipped classifier whose prior is fitted.
@@ -45,7 +45,7 @@ class Signals:
     kinds: Sequence[str | None]
     #: Answer of each sentence; shape (m,).
     owners: npt.NDArray[np.int64]
-    #: In the order of :data:`hcat.metrics.fusion.FEATURES`; shape (m, n_features).
+    #: In the order of :data:`training.fusion.FEATURES`; shape (m, n_features).
     features: Floats
     #: Greetings, headings and the like; shape (m,).
     claims_nothing: Flags

@@ -20,7 +20,7 @@ from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.mpnet import find_parts
 from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
-from hcat.metrics.fusion import FEATURES, Fusion, join_answers
+from training.fusion import FEATURES, Fusion, join_answers
 from training.grounded import Answer, EvidenceReader, read_features, read_sentences
 
 CONTEXT = (

@@ -1,16 +1,14 @@
 """Agreement of raters, a report on each rater, and one label per unit from several ratings.
 
-Ratings are an array of shape (n_units, n_raters). Its values are points of a scale; its gaps are NaN. Saeed and Barlow
-(NatWest Group) aggregate the ratings of several labellers. Whether the labellers agree comes first. Agreement says
-whether people mean the same thing by a scale point; it does not say whether they are right.
+Ratings are an array of shape (n_units, n_raters). Its values are points of a scale; its gaps are NaN.
 
 All figures are 1 - observed / expected disagreement. A table by cluster holds how often point k met point l in one
 unit: of the first and the second rater (Cohen), or of all pairs of a unit, which weigh 1 / (m - 1) with m ratings
 (Fleiss, Krippendorff). The distance of k and l is 1 unless they are equal (nominal), their squared difference
 (quadratic), or the squared number of ratings between them (ordinal). Draws of clusters add up tables.
 
-An estimate that cannot be made has a status and no number. An agreement that is high because nothing varies is not
-shown as one. Intervals resample whole clusters, because siblings (variants of a query) are rated alike.
+An agreement that is high because nothing varies has a status and no number. Intervals resample whole clusters, because
+siblings (variants of a query) are rated alike.
 
 References
 ----------
@@ -162,7 +160,7 @@ def _pair(ratings: Floats, clusters: Integers, is_ordered: bool = False) -> _Uni
     rows = (~np.isnan(ratings)).sum(axis=1) >= 2
     if not rows.any():
         return None
-    points, counts = _count_values(ratings[rows])
+    points, counts = count_values(ratings[rows])
     if is_ordered:
         first, second = (column[:, None] == points for column in ratings[rows].T)
         pairs = first[:, :, None] & second[:, None, :]
@@ -227,11 +225,11 @@ def _measure(tables: Floats, points: Floats, level: Level, chance: str) -> Float
 
 def report_rater(ratings: Floats, clusters: Integers, rater: int) -> RaterReport:
     """Return the report on one rater, a column of the ratings."""
-    points, counts = _count_values(ratings)
+    points, counts = count_values(ratings)
     own = ratings[:, rater]
     is_rated = ~np.isnan(own)
     others = counts - (own[:, None] == points)
-    majority, is_tie = _most_frequent(points, others)
+    majority, is_tie = most_frequent(points, others)
     has_others = others.sum(axis=1) >= 2
     is_shared = is_rated & has_others & ~is_tie
     by_cluster = np.unique(clusters[is_shared], return_counts=True)[1].astype(np.float64)
@@ -297,7 +295,7 @@ def dawid_skene(
     is_given = ~np.isnan(ratings)
     is_rated, is_active = is_given.sum(axis=1) > 0, is_given.sum(axis=0) > 0
     kept = ratings[np.ix_(is_rated, is_active)]
-    points, counts = _count_values(kept)
+    points, counts = count_values(kept)
     labels = np.full(len(ratings), np.nan)
 
     def without_fit(status: str) -> DawidSkene:
@@ -327,7 +325,7 @@ def dawid_skene(
     return DawidSkene(labels, statuses.tolist(), posterior, confusion)
 
 
-def _count_values(ratings: Floats) -> tuple[Floats, Floats]:
+def count_values(ratings: Floats) -> tuple[Floats, Floats]:
     """Return the distinct ratings in ascending order, and how often each unit has each, shape (n_units, n_distinct)."""
     points = np.unique(ratings[~np.isnan(ratings)])
     if len(points) > MAXIMUM_SCALE_POINTS:
@@ -336,7 +334,7 @@ def _count_values(ratings: Floats) -> tuple[Floats, Floats]:
     return points, counts
 
 
-def _most_frequent(points: Floats, counts: Floats) -> tuple[Floats, Flags]:
+def most_frequent(points: Floats, counts: Floats) -> tuple[Floats, Flags]:
     """Return the value of the largest count of each row (NaN without any), and whether another count equals it."""
     best = counts.max(axis=1)
     is_tie = (best > 0) & ((counts == best[:, None]).sum(axis=1) > 1)

@@ -19,62 +19,34 @@ from hcat.calibration.agreement import (
     Agreement,
     cohen_kappa,
     compare_strictness,
+    count_values,
     dawid_skene,
     fleiss_kappa,
     krippendorff_alpha,
+    most_frequent,
     percent_agreement,
     report_rater,
 )
+from hcat.engine.columns import schema
 from hcat.engine.stacking import stack_parts
 from hcat.statistics.arrays import Floats, Integers
 
-AGREEMENT_SCHEMA = pa.schema(
-    [
-        ("criterion", pa.string()),
-        ("rater_kind", pa.string()),
-        ("other_rater_kind", pa.string()),
-        ("rater", pa.string()),
-        ("statistic", pa.string()),
-        ("status", pa.string()),
-        ("interval_status", pa.string()),
-        ("value", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("count_units", pa.int64()),
-        ("count_ratings", pa.int64()),
-        ("count_clusters", pa.int64()),
-    ]
+AGREEMENT_SCHEMA = schema(
+    "string: criterion rater_kind other_rater_kind rater statistic status interval_status",
+    "float64: value low high",
+    "int64: count_units count_ratings count_clusters",
 )
 
-RATER_SCHEMA = pa.schema(
-    [
-        ("criterion", pa.string()),
-        ("rater_kind", pa.string()),
-        ("rater", pa.string()),
-        ("status", pa.string()),
-        ("count_ratings", pa.int64()),
-        ("count_shared_units", pa.int64()),
-        ("count_effective", pa.float64()),
-        ("agreement", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-        ("kappa", pa.float64()),
-        ("agreement_of_others", pa.float64()),
-        ("disagrees_with_everyone", pa.bool_()),
-        ("count_failed", pa.int64()),
-        ("share_failed", pa.float64()),
-        ("chance_of_gap", pa.float64()),
-    ]
+RATER_SCHEMA = schema(
+    "string: criterion rater_kind rater status",
+    "int64: count_ratings count_shared_units",
+    "float64: count_effective agreement low high kappa agreement_of_others",
+    "bool: disagrees_with_everyone",
+    "int64: count_failed",
+    "float64: share_failed chance_of_gap",
 )
 
-MODELLED_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("criterion", pa.string()),
-        ("label_status", pa.string()),
-        ("scale_point", pa.int64()),
-    ]
-)
+MODELLED_SCHEMA = schema("string: interaction_id criterion label_status", "int64: scale_point")
 
 #: How ratings become a label; the last one needs a model.
 RULES = ("majority", "mean", "dawid_skene")
@@ -198,17 +170,13 @@ def _to_rows(head: dict[str, Any], figures: Iterable[Agreement]) -> list[dict[st
 def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[Floats, Integers]:
     """Return the point that each kind gives to the units of both, shape (n, 2), and the clusters of the units."""
     groups = dict(zip(one.units, one.groups, strict=True))
-    first, second = (dict(zip(each.units, map(_most_frequent, each.first), strict=True)) for each in (one, other))
+    first, second = (
+        dict(zip(each.units, most_frequent(*count_values(each.first))[0], strict=True)) for each in (one, other)
+    )
     units = [unit for unit in one.units if unit in second]
     points = np.array([(first[unit], second[unit]) for unit in units], dtype=np.float64).reshape(-1, 2)
     clusters = np.unique([groups[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
     return points, clusters
-
-
-def _most_frequent(points: Floats) -> float:
-    """Return the most frequent of the points that are not NaN, the lowest of equals; NaN without any."""
-    values, counts = np.unique(points[~np.isnan(points)], return_counts=True)
-    return float(values[counts.argmax()]) if len(values) else float("nan")
 
 
 def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:

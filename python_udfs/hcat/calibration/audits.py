@@ -1,13 +1,7 @@
 """Monthly tests of audit labels as an Arrow table: do the promises of calibration still hold for newly rated answers?
 
-Audit labels are a plain random sample. They are tested month by month, each against what the labels of all other
-months say, one-sided: sets that hold fewer labels than promised, and out-of-fold probabilities that lie above what
-people accept. More coverage than promised and probabilities that are too low do no harm to customers and are no
-failure.
-
-A strict rater looks like a month of bad answers. So where several people rated, a month is compared within raters: with
-other months' labels of those who rated it, each against what the same person found there. Labels of somebody who rated
-in no other month tell nothing of the answers, and a month that has no others has the status ``other_raters``.
+docs/calibration.md says what a month is held against, and why within raters. Tests are one-sided: more coverage than
+promised and probabilities that are too low do no harm to customers and are no failure.
 """
 
 from __future__ import annotations
@@ -21,27 +15,18 @@ import pyarrow as pa
 from hcat.calibration.conformal import check_sets
 from hcat.calibration.conformal_tables import AuditSample, fit_sets, read_samples
 from hcat.calibration.targets import Labels
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers, Keys
 from hcat.statistics.clusters import error_of_mean
 from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import holm
 
-AUDIT_SCHEMA = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("rated_month", pa.string()),
-        ("test", pa.string()),
-        ("stratum", pa.string()),
-        ("label", pa.int32()),
-        ("status", pa.string()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("value", pa.float64()),
-        ("expected", pa.float64()),
-        ("p_value", pa.float64()),
-        ("p_value_adjusted", pa.float64()),
-    ]
+AUDIT_SCHEMA = schema(
+    "string: metric_name criterion rated_month test stratum",
+    "int32: label",
+    "string: status",
+    "int64: count_labels count_clusters",
+    "float64: value expected p_value p_value_adjusted",
 )
 
 #: Sets of a class hold its labels as often as promised; probabilities are no higher than what people accept.
@@ -70,17 +55,9 @@ def check_audits(labels: pa.Table, targets: pa.Table, predictions: pa.Table, alp
 
 
 def overconfidence(excess: Floats, clusters: Keys, usual: Sequence[tuple[float, Floats, Keys]] = ()) -> float:
-    """Return the one-sided P-value that probabilities lie above labels by more than they do as a rule, clusters varying
-    together.
+    """Return the one-sided P-value that probabilities less labels lie above what is usual, clusters varying together.
 
-    Parameters
-    ----------
-    excess : ndarray of shape (n,)
-        Probability less label, 0 or 1.
-    clusters : ndarray of shape (n,)
-        Clusters of the labels.
-    usual : sequence of (share, excess, clusters)
-        For each rater: the share of the n labels, and the labels of other months. Without raters, 0 is usual.
+    `usual` has the share of the labels of each rater, and the rater's labels of other months; without raters, it is 0.
     """
     mean, error = _mean_and_error(excess, clusters)
     for share, known, own in usual:

@@ -1,10 +1,7 @@
 """Calibrators as Arrow tables: fitted on all labels, and what they say of labels whose cluster they did not see.
 
-The calibrator in force is fitted on all labels. What it is worth is measured by cross-fitting: each label has a
-probability by a calibrator that saw no label of its cluster. A metric that cannot be calibrated has a row that says
-why, and no number. One map from score to probability may be right on average and wrong in each kind of query. Labels
-therefore carry a segment: where a segment has labels enough, a calibrator of its own is in force in it, elsewhere the
-one for all.
+A metric that cannot be calibrated has a row that says why, and no number. Labels carry a segment: where a segment has
+labels enough, a calibrator of its own is in force in it, elsewhere the one for all.
 """
 
 from __future__ import annotations
@@ -26,6 +23,7 @@ from hcat.calibration.calibrators import (
     families_of,
 )
 from hcat.calibration.targets import ALL_SEGMENTS, Labels, Target, join_labels, read_labels
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Floats, Keys
 
 #: The score itself, where it claims to be a probability: the baseline that a calibrator must beat.
@@ -34,57 +32,35 @@ UNCALIBRATED: Final = "uncalibrated"
 BY_SEGMENT: Final = "by_segment"
 
 _PARAMETER = pa.struct(
-    [
-        ("parameter", pa.string()),
-        ("position", pa.int32()),
-        ("value", pa.float64()),
-        ("lower_bound", pa.float64()),
-        ("probability", pa.float64()),
-        ("tree", pa.int32()),
-        ("node", pa.int32()),
-        ("feature", pa.int32()),
-        ("threshold", pa.float64()),
-        ("left", pa.int32()),
-        ("right", pa.int32()),
-        ("missing_goes_left", pa.bool_()),
-    ]
+    schema(
+        "string: parameter",
+        "int32: position",
+        "float64: value lower_bound probability",
+        "int32: tree node feature",
+        "float64: threshold",
+        "int32: left right",
+        "bool: missing_goes_left",
+    )
 )
 
 CALIBRATOR_SCHEMA = pa.schema(
     [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("segment", pa.string()),
-        ("family", pa.string()),
-        ("status", pa.string()),
-        ("message", pa.string()),
-        ("is_chosen", pa.bool_()),
-        ("is_separated", pa.bool_()),
-        ("count_labels", pa.int64()),
-        ("count_accepted", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("log_loss", pa.float64()),
-        ("log_loss_standard_error", pa.float64()),
-        ("excess_log_loss", pa.float64()),
-        ("excess_log_loss_standard_error", pa.float64()),
+        *schema(
+            "string: metric_name criterion segment family status message",
+            "bool: is_chosen is_separated",
+            "int64: count_labels count_accepted count_clusters",
+            "float64: log_loss log_loss_standard_error excess_log_loss excess_log_loss_standard_error",
+        ),
         ("parameters", pa.list_(_PARAMETER)),
     ]
 )
 
-CROSS_FITTED_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("metric_name", pa.string()),
-        ("family", pa.string()),
-        ("cluster_id", pa.string()),
-        ("system", pa.string()),
-        ("is_chosen", pa.bool_()),
-        ("label", pa.int64()),
-        ("inclusion_probability", pa.float64()),
-        ("probability", pa.float64()),
-        ("share_accepted", pa.float64()),
-        ("scale_point_probabilities", pa.list_(pa.float64())),
-    ]
+CROSS_FITTED_SCHEMA = schema(
+    "string: interaction_id metric_name family cluster_id system",
+    "bool: is_chosen",
+    "int64: label",
+    "float64: inclusion_probability probability share_accepted",
+    "list<float64>: scale_point_probabilities",
 )
 
 _MESSAGES: Final[Mapping[str, str]] = {

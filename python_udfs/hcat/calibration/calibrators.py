@@ -1,20 +1,9 @@
 """Stage 1 of calibration with people: from a score to the probability that people accept.
 
-Sudjianto et al. 2024 (section 5.1) name the families: logistic (Platt 1999), isotonic (Zadrozny and Elkan 2002),
-ordinal (McCullagh 1980), multinomial and monotone gradient boosting. y = 1 means accepted. A fitted calibrator consists
-of its rows alone: a person can read them, and SQL or Python can apply them. s is the score. When the score is a
-probability, x = ln(c / (1 - c)) with c = greatest(logit_bound, least(1 - logit_bound, s)); else x = s:
-
-- logistic: ``1 / (1 + exp(-(intercept + slope * x)))``
-- ordinal: P(label >= k) = ``1 / (1 + exp(-(slope * x - cut_point[k])))``; accepted: k = accept_from
-- multinomial: P(label = k) = ``exp(intercept[k] + slope[k] * x)`` over the sum of these, with 0 and 0 for label 0;
-  accepted: the sum over k >= accept_from
-- isotonic: the probability of the last step with ``lower_bound is null or lower_bound <= s``
-- boosted: baseline + sum over trees of the value of the leaf that s reaches, through ``1 / (1 + exp(-.))``; at a node
-  go left when s is <= threshold
-
-Labels that were sampled with inclusion probability pi weigh 1 / pi. No row is resampled and no class is weighted,
-because both would move the probabilities.
+The families are those of Sudjianto et al. 2024 (section 5.1); docs/calibration.md has their formulas, and the least
+labels that each needs. A fitted calibrator consists of its rows alone: a person can read them, and SQL or Python can
+apply them. In a boosted tree, go left at a node when s is <= threshold. Labels that were sampled with inclusion
+probability pi weigh 1 / pi.
 """
 
 from __future__ import annotations
@@ -207,10 +196,8 @@ class Calibrator(NamedTuple):
 class Fit(NamedTuple):
     """A family fitted on all rows, and how it did in the choice among families.
 
-    Status is `fitted`, or says why there is no calibrator: `one_class`, `insufficient`, `constant_score`,
-    `wrong_direction` (the probability would not rise where the score gets better) or `not_converged`. `is_separated`: a
-    cut of the score parts accepted from other answers, and only the penalty sets the slope (Albert and Anderson 1984).
-    Losses are cross-validated means in nats with standard errors by cluster; the excess is above the best family.
+    `is_separated`: a cut of the score parts accepted from other answers, and only the penalty sets the slope (Albert
+    and Anderson 1984). Losses are means in nats; the excess is above the best family.
     """
 
     family: str
@@ -448,8 +435,7 @@ def log_losses(probabilities: Floats, is_accepted: Flags) -> Floats:
 def choose_calibrator(
     data: LabelledScores, families: Sequence[str] | None = None, count_folds: int = COUNT_FOLDS, seed: int = SEED
 ) -> tuple[Fit, ...]:
-    """Return all families; the simplest whose cross-validated log loss is within one standard error of the best is
-    chosen."""
+    """Return all families; chosen is the simplest whose log loss is within one standard error of the best."""
     wanted = families_of(data.count_scale_points) if families is None else families
     fits = [fit_calibrator(data, family, seed) for family in FAMILIES if family in wanted]
     losses = {

@@ -1,28 +1,13 @@
-"""Prediction sets with finite-sample promises: stage 2 of the calibration with people.
+"""Prediction sets with finite-sample promises: stage 2 of the calibration with people, as docs/calibration.md has it.
 
-Stage 1 gives P(Y = y | x). Stage 2 asks how far such probabilities lie from what people said. The answer becomes sets
-that hold the true label with probability at least 1 - alpha. Sources: Sudjianto et al. 2024, section 5.2; Vovk,
-Gammerman and Shafer 2005; Angelopoulos and Bates 2023. Sets need exchangeable clusters; tests need clusters that are
-independent and alike.
+Sources: Sudjianto et al. 2024, section 5.2; Vovk, Gammerman and Shafer 2005; Angelopoulos and Bates 2023; with clusters
+Lee, Barber and Willett 2023 and Dunn, Wasserman and Ramdas 2022. Sets need exchangeable clusters; tests need clusters
+that are independent and alike. y = 1 means that people accept.
 
-No label is spent on a fold. The sets of a class depend on ranks within the class alone, and every monotone calibrator
-leaves ranks as they are (:func:`hcat.calibration.decidable.standings`). So all audit labels rank, nothing else is
-fitted, and a row of a labelled cluster is ranked among the other clusters: neither its own label nor one of a sibling
-decides its set.
-
-- Nonconformity is S = 1 - P(Y = y | x); y is in the set if and only if S <= q, with q the k-th smallest S of n labels
-  and k = ceil((n + 1)(1 - alpha)): an order statistic, never interpolated, and infinite if k > n. The formula of
-  Sudjianto et al., Quantile(S; k / (n + 1)), gives the same for k <= n. For k = n + 1 it gives the largest score, where
-  the promise fails.
-- Compare S with q, never P with 1 - q: rounding would decide the ties that the promise counts.
-- Rows of one cluster are siblings, not fresh evidence. A quantile weighs row i of cluster k by 1 / ((K + 1) n_k), with
-  1 / (K + 1) at infinity (hierarchical conformal prediction: Lee, Barber and Willett 2023, with the groups of Dunn,
-  Wasserman and Ramdas 2022). Its promise is for a row drawn at random from a new cluster; with one row per cluster it
-  is the plain order statistic. Labels of unequal inclusion probability weigh by 1 / pi, and the mass at infinity is
-  that of the largest weight, because the weight of the new row is not known (Tibshirani et al. 2019).
-- No set is empty. Where every S exceeds its q, the label with the largest conformal p-value is the set: coverage only
-  rises, and a set that holds nothing would tell nobody anything.
-- y = 1 means that people accept.
+- Compare S = 1 - P(Y = y | x) with q, never P with 1 - q: rounding would decide the ties that the promise counts.
+- Labels of unequal inclusion probability weigh by 1 / pi, and the mass at infinity is that of the largest weight,
+  because the weight of the new row is not known (Tibshirani et al. 2019).
+- No set is empty: coverage only rises, and a set that holds nothing would tell nobody anything.
 """
 
 from __future__ import annotations

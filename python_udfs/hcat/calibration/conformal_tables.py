@@ -1,10 +1,8 @@
 """Prediction sets as Arrow tables: every audit label ranks, and none is spent on a fold.
 
-The statistics are those of :mod:`hcat.calibration.conformal`. Stage 2 reads the plain random audit sample alone: its
-promises are for answers drawn as the labelled ones were. The sets in force are label-conditional and made of the ranks
-of raw scores, so that no calibrator, and no label of the same cluster, has a part in them. The marginal sets and those
-of scale points compare classes with each other. They need probabilities, and take those that are out of fold. A metric
-without a calibrator, or with too few clusters, has rows that say so; its sets then hold every label.
+The sets in force are label-conditional and made of the ranks of raw scores. The marginal sets and those of scale points
+compare classes with each other: they need probabilities, and take those that are out of fold. A metric without a
+calibrator, or with too few clusters, has rows that say so; its sets then hold every label.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
 """Failure rates of systems and segments as an Arrow table: one rate per criterion, and one of the verdict.
 
-The statistics are those of :mod:`hcat.statistics.prediction_powered`. Its predictor is a ridge regression of the label
-on the scores of all metrics of the criterion, cross-fitted: what it says of an interaction comes from labels of other
-clusters. A linear predictor needs no link, because the correction by labels removes whatever it gets wrong.
-
-Some outcomes are known without a label: a rule decides them. With b the weighted share of answers without a known
-outcome and k the failure rate of the others, the rate is (1 - b) k + b theta, theta that of the answers without one.
-Its limits add, in squares, what theta does not know and how much b and k vary by cluster (Zou and Donner 2008).
+docs/thresholds.md has the estimator. A linear predictor needs no link, because the correction by labels removes
+whatever it gets wrong. The limits of a rate with known outcomes add in squares (Zou and Donner 2008).
 
 Rates know two keys of siblings, and people as raters (:mod:`hcat.statistics.clustered`): what raters owe to their own
 strictness is added to the variance by cluster and document. A few raters, or documents, are named in the statement.
@@ -28,6 +23,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.calibration.calibrators import COUNT_FOLDS
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.clustered import LEAST_VALUES, crossed_keys, crossed_rate_interval, join_crossed, mean_interval
 from hcat.statistics.clusters import hash_folds, sum_by_cluster
@@ -35,17 +31,11 @@ from hcat.statistics.intervals import t_tail
 from hcat.statistics.memberships import find_places, read_memberships
 from hcat.statistics.prediction_powered import LEAST_EXPECTED, FailureRate, RateInterval, estimate_failure_rate
 
-FAILURE_RATE_SCHEMA: Final = pa.schema(
-    [
-        *(
-            (name, pa.string())
-            for name in ("criterion", "system", "population", "dimension", "segment", "method", "message", "statement")
-        ),
-        *((f"count_{name}", pa.int64()) for name in ("interactions", "known_outcomes", "labels", "labels_by_people")),
-        *((f"count_{name}", pa.int64()) for name in ("labels_by_language_models", "failures", "clusters")),
-        *((name, pa.float64()) for name in ("effective_n", "failure_rate", "failure_rate_lower", "failure_rate_upper")),
-        *((name, pa.float64()) for name in ("labels_only_rate", "power_tuning", "width_ratio")),
-    ]
+FAILURE_RATE_SCHEMA: Final = schema(
+    "string: criterion system population dimension segment method message statement",
+    "int64: count_interactions count_known_outcomes count_labels count_labels_by_people",
+    "int64: count_labels_by_language_models count_failures count_clusters",
+    "float64: effective_n failure_rate failure_rate_lower failure_rate_upper labels_only_rate power_tuning width_ratio",
 )
 #: Failures, and passes, below which no predictor is fitted: a fold then learns from about four of each.
 LEAST_TO_FIT: Final = 5

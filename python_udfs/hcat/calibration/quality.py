@@ -1,18 +1,13 @@
 """What a calibrated probability is worth on labels that its calibrator never saw, with intervals by cluster.
 
-y = 1 means that people accept the answer; a probability is P(y = 1). A type I error is a false accept: an answer that
-people fail passes the cut-off. A type II error is a false reject: an answer that people accept does not pass. Sarmah et
-al. 2024 (step 1C) call type I the false positive and type II the false negative of an evaluation whose positive is a
-pass. They map the risk appetite to the tolerated share of hallucinations that are let through, which is type I.
-Sudjianto et al. 2024 (section 5) name both errors without a definition. F1 elsewhere takes the failure as its positive;
-these two rates do not turn with it.
+y = 1 means that people accept the answer; a probability is P(y = 1). A type I error is a false accept, a type II error
+a false reject, as in Sarmah et al. 2024 (step 1C), whose positive is a pass. F1 elsewhere takes the failure as its
+positive; these two rates do not turn with it.
 
-Siblings are not independent, and intervals resample whole clusters (percentile bootstrap, Efron and Tibshirani 1993,
-section 13.3). Every figure of the same rows has the same draws. scikit-learn's Brier
-score, log loss and AUROC are those of one draw; here a thousand draws are weighed at once. The bootstrap cannot see
-what is missing where one side of a share has fewer than 10 cases, or the share fewer than 10 clusters. The interval is
-then that of Wilson (1927) on Kish's effective number of clusters, (sum n)^2 / sum n^2. Labels of unequal inclusion
-probability pi weigh 1 / pi.
+Intervals resample whole clusters (percentile bootstrap, Efron and Tibshirani 1993, section 13.3). Every figure of the
+same rows has the same draws. scikit-learn's Brier score, log loss and AUROC are those of one draw; here a thousand
+draws are weighed at once. The bootstrap cannot see what is missing where one side of a share has fewer than 10 cases,
+or the share fewer than 10 clusters. The interval is then that of Wilson (1927) on Kish's effective number of clusters.
 """
 
 from __future__ import annotations
@@ -28,6 +23,7 @@ import pyarrow.compute as pc
 from hcat.calibration.calibrator_tables import read_calibrators
 from hcat.calibration.calibrators import log_losses
 from hcat.calibration.targets import as_texts, read_targets
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 from hcat.statistics.clusters import draw_cluster_counts, error_of_mean, sum_by_cluster
 from hcat.statistics.intervals import effective_clusters, normal_quantile, t_quantile, wilson_interval
@@ -55,54 +51,34 @@ _USABLE_DRAWS = 0.95
 #: Numbers held at once: draws are taken in blocks of this many cells.
 _BLOCK_CELLS = 200_000
 
-_FIGURE = pa.struct(
-    [("name", pa.string()), ("status", pa.string()), ("method", pa.string())]
-    + [(name, pa.float64()) for name in ("value", "low", "high")]
-)
+_FIGURE = pa.struct(schema("string: name status method", "float64: value low high"))
 
 _BIN = pa.struct(
-    [
-        ("position", pa.int32()),
-        ("lowest", pa.float64()),
-        ("highest", pa.float64()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("mean_prediction", pa.float64()),
-        ("share_accepted", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-    ]
+    schema(
+        "int32: position",
+        "float64: lowest highest",
+        "int64: count_labels count_clusters",
+        "float64: mean_prediction share_accepted low high",
+    )
 )
 
 _SYSTEM = pa.struct(
-    [
-        ("system", pa.string()),
-        ("status", pa.string()),
-        ("method", pa.string()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("share_accepted", pa.float64()),
-        ("mean_prediction", pa.float64()),
-        ("difference", pa.float64()),
-        ("low", pa.float64()),
-        ("high", pa.float64()),
-    ]
+    schema(
+        "string: system status method",
+        "int64: count_labels count_clusters",
+        "float64: share_accepted mean_prediction difference low high",
+    )
 )
 
 MEASURED_SCHEMA = pa.schema(
     [
-        ("metric_name", pa.string()),
-        ("criterion", pa.string()),
-        ("family", pa.string()),
-        ("status", pa.string()),
-        ("is_chosen", pa.bool_()),
-        ("count_labels", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("calibration_error_status", pa.string()),
-        ("calibration_error", pa.float64()),
-        ("calibration_error_by_chance", pa.float64()),
-        ("calibration_error_limit", pa.float64()),
-        ("calibration_error_debiased", pa.float64()),
+        *schema(
+            "string: metric_name criterion family status",
+            "bool: is_chosen",
+            "int64: count_labels count_clusters",
+            "string: calibration_error_status",
+            "float64: calibration_error calibration_error_by_chance calibration_error_limit calibration_error_debiased",
+        ),
         ("figures", pa.list_(_FIGURE)),
         ("bins", pa.list_(_BIN)),
         ("systems", pa.list_(_SYSTEM)),
@@ -126,11 +102,7 @@ class Figure(NamedTuple):
 
 
 class Quality(NamedTuple):
-    """All figures of one calibrator.
-
-    The figures are brier_score, log_loss, log_loss_difference (to that of the base rate: below 0 it is worth having),
-    auroc, type_one_error, type_two_error, calibration_slope and calibration_intercept.
-    """
+    """All figures of one calibrator; a log loss below that of the base rate makes it worth having."""
 
     figures: tuple[Figure, ...]
     calibration_error: dict[str, Any]  # columns of :data:`MEASURED_SCHEMA`

@@ -45,8 +45,7 @@ class Target(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Labels of one metric, in the order of the interactions: the warehouse's order would decide the last bits of
-    sums."""
+    """Labels of one metric, ordered by interaction: the warehouse's order would decide the last bits of sums."""
 
     interactions: Keys
     scores: Floats

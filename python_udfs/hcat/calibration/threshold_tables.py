@@ -1,12 +1,8 @@
 """Thresholds as an Arrow table: one row per metric, method and risk appetite, with what it does on other labels.
 
-A threshold is fitted on all labels. Its quote comes from nested cross-validation: whole clusters are dealt to folds,
-the method is fitted without one fold, its own inner folds included, and what that threshold does to the fold left out
-is noted. Every label is used once, and none is spent on a fold that only tests. Every metric that people calibrate has
-all its rows, with a status and a message where there is no number.
-
-A threshold in force has rows of the method `decided`, quoted on all labels. Where it is the rounded threshold of a
-shown method, these labels chose it, and the quote is that of the method on other folds.
+A quote comes from nested cross-validation (docs/thresholds.md). A threshold in force has rows of the method `decided`,
+quoted on all labels. Where it is the rounded threshold of a shown method, these labels chose it, and the quote is that
+of the method on other folds.
 """
 
 from __future__ import annotations

@@ -1,11 +1,6 @@
 """Thresholds of a metric from labels and risk appetite: acceptance thresholds, and monitoring floors beside them.
 
-Two kinds, never mixed. An *acceptance threshold* is fitted on answers that people accepted and on answers that people
-failed, and limits false accepts; a lower risk appetite makes it stricter. A *monitoring floor* is fitted on accepted
-answers alone and limits how often normal answers are flagged; a lower appetite (99 % instead of 90 %) makes it *laxer*,
-because fewer normal answers may fall below it. A floor says nothing about bad answers and is no acceptance threshold.
-
-One rule decides everywhere, the rule of the marts: a score that is equal to the threshold or better is accepted
+docs/thresholds.md says what the two kinds limit. A score that is equal to the threshold or better is accepted
 (:func:`accepts`). Direction is handled once, at the entrance: scores of a lower-is-better metric are negated, bounds
 with them, and a threshold is negated back at the exit. Inside, higher is better.
 
@@ -16,9 +11,6 @@ Method -> what of the appetite it reads -> does the threshold rise with confiden
 - ``logistic``, ``polynomial_logistic``: confidence; by themselves, because a fit that is not increasing is refused.
 - ``conformal``: confidence; by itself, an order statistic whose rank rises.
 - ``normal_floor``, ``normal_floor_fold_mean``, ``normal_floor_fold_strictest``, ``pass_quantile``: confidence; falls.
-
-Tolerated shares of an appetite do not shape a fit. The cross-validated rates are held against them
-(:func:`hcat.calibration.threshold_tables.judge`).
 
 The methods are those of Sarmah et al. 2024 (arXiv 2412.12148, "How to Choose a Threshold for an Evaluation Metric for
 Large Language Models"). The paper gives no data; formulas beyond mean - z sd are those of the cited literature.

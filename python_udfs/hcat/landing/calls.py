@@ -91,11 +91,6 @@ class OpenedCall:
     is_example: bool = False
 
 
-def content_of(call: Mapping[str, Any]) -> str:
-    """Return the key of a call's content: equal for equal calls, whatever their file and the order of their keys."""
-    return hash_text(_WRITE_CONTENT(call))
-
-
 def expand_call(
     call: Mapping[str, Any], entity_name: str, seen: Counter[str] | None = None
 ) -> Iterator[dict[str, Any]]:
@@ -123,7 +118,8 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
         raise RecordError(f"a span of a trace and not a call (it has {mark}): name the file spans.jsonl")
     call_id = _given_id(record)
     if call_id is None:
-        content = content_of(call)
+        # equal for equal calls, whatever their file and the order of their keys
+        content = hash_text(_WRITE_CONTENT(call))
         seen = Counter() if seen is None else seen
         seen[content] += 1
         call_id = f"call_{content[:16]}" + (f"_{seen[content]}" if seen[content] > 1 else "")

@@ -239,20 +239,11 @@ def _read_csv(path: Path) -> Iterator[RawRecord]:
             if not _is_encodable(row):
                 yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(lines.current))
             elif len(row) != len(names):
-                yield (
-                    number,
-                    None,
-                    f"{len(row)} fields where the header has {len(names)}",
-                    _show_bytes("".join(lines.current)),
-                )
+                message = f"{len(row)} fields where the header has {len(names)}"
+                yield number, None, message, _show_bytes("".join(lines.current))
             else:
                 # CSV cannot tell empty from null: an empty field is null
-                yield (
-                    number,
-                    {name: value if value != "" else None for name, value in zip(names, row, strict=True)},
-                    None,
-                    None,
-                )
+                yield number, {name: value or None for name, value in zip(names, row, strict=True)}, None, None
 
 
 def _is_encodable(texts: Sequence[str]) -> bool:

@@ -651,13 +651,10 @@ def _place(key: str) -> tuple[str, str]:
 
 def _text_or_none(text: str | None) -> str | None:
     """Return a text without outer blanks, as the macro text_or_null does; None where nothing is left."""
-    if text is None or all(each in " \t\n\f\r" or unicodedata.category(each)[0] == "Z" for each in _visible(text)):
+    kinds = ((each, unicodedata.category(each)) for each in text or "")
+    if text is None or all(each in " \t\n\f\r" or kind[0] == "Z" or kind == "Cf" for each, kind in kinds):
         return None
     return text.strip(BLANKS)
-
-
-def _visible(text: str) -> Iterator[str]:
-    return (each for each in text if unicodedata.category(each) != "Cf")
 
 
 def _load(text: str) -> Any:

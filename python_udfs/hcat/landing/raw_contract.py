@@ -89,8 +89,7 @@ def canonical_columns(entity: Entity, names: Iterable[str]) -> dict[str, str]:
 
 
 def without_constants(value: Any, is_number: bool = False) -> Any:
-    """Return a value with null for NaN and infinity, which stand for what is missing; number columns get their
-    names."""
+    """Return a value with null for NaN and infinity, which stand for what is missing, and names for number columns."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value) if is_number else None
     if isinstance(value, dict):

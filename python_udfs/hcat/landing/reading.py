@@ -203,8 +203,8 @@ def _read_file(
     # said once for all entities of a file
     if opened.problem is not None and (opened.is_of_entity or is_begun or entity.name == entities_of(place)[0]):
         # what was landed of a file before its disk failed is taken back with the build
-        make = _file_problem if is_begun or is_alone else _reject_file
-        yield make(entity, source_file, f"{source_file} {opened.problem}")
+        stops = is_begun or is_alone
+        yield _file_problem(entity, source_file, f"{source_file} {opened.problem}", stops_the_build=stops)
 
 
 def read_folder(
@@ -368,7 +368,8 @@ def _read_calls(
     source_file = clean_text(place.as_posix())
     opened = _open_file(first, path, place)
     if opened.problem is not None:
-        yield first.name, _reject_file(first, source_file, f"{source_file} {opened.problem}")
+        message = f"{source_file} {opened.problem}"
+        yield first.name, _file_problem(first, source_file, message, stops_the_build=False)
         return
     _say_unread(first, place, opened.head)
     file_hash = hash_file(path)
@@ -552,17 +553,8 @@ def _clean_values(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _reject_file(entity: Entity, source_file: str, message: str) -> pa.RecordBatch:
-    """Return the row of a file that cannot be read, which lands as a rejected record."""
-    return _row_of_file(entity, source_file, message, is_file_problem=False)
-
-
-def _file_problem(entity: Entity, source_file: str, message: str) -> pa.RecordBatch:
-    """Return the row that stands for logs, a table or a column that is missing, and that stops the build."""
-    return _row_of_file(entity, source_file, message, is_file_problem=True)
-
-
-def _row_of_file(entity: Entity, source_file: str, message: str, *, is_file_problem: bool) -> pa.RecordBatch:
+def _file_problem(entity: Entity, source_file: str, message: str, *, stops_the_build: bool = True) -> pa.RecordBatch:
+    """Return the row of a source that cannot be read; one that does not stop the build lands as a rejected record."""
     # names of files and columns may hold what no table of texts can
     source_file, message = clean_text(source_file), clean_line(message)
     row = {
@@ -575,7 +567,7 @@ def _row_of_file(entity: Entity, source_file: str, message: str, *, is_file_prob
         "record_hash": hash_text(message),
         "read_error": message,
         "unread_record": None,
-        "is_file_problem": is_file_problem,
+        "is_file_problem": stops_the_build,
         "read_note": None,
         "is_cleaned": False,
     }

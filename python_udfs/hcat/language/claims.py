@@ -49,15 +49,7 @@ _SIGNED = re.compile(
 
 
 def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset()) -> bool:
-    """Return whether a sentence is a greeting, an offer of help, a heading, a lead-in to a list, or a question.
-
-    Parameters
-    ----------
-    sentence : str
-        One sentence of an answer.
-    topic : set of str
-        Stems of the words of question and passages.
-    """
+    """Return whether a sentence is a greeting, an offer, a heading, a lead-in or a question; the topic is of stems."""
     words = [word.replace("\u2019", "'") for word in _WORD.findall(sentence)]
     if not words:
         return not _DIGIT.search(sentence) or re.fullmatch(r"\W*\d{1,2}[.)]\W*", sentence) is not None

@@ -31,6 +31,7 @@ import functools
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -197,7 +198,8 @@ class _Line(NamedTuple):
 
 def _find_structures(text: str, depth: int) -> list[tuple[int, int, list[Unit]]]:
     """Return the lines of JSON and the table rows that are verbalised: their trimmed spans and units, in order."""
-    may_have_json = depth < MAXIMUM_EMBEDDING and _looks_like_json_inside(text)
+    has_member = ("{" in text or "[" in text) and _MEMBER.search(text) is not None
+    may_have_json = has_member and depth < MAXIMUM_EMBEDDING
     if not may_have_json and "\t" not in text and text.count("|") < 2:
         return []
     found: list[tuple[int, int, list[Unit]]] = []
@@ -214,12 +216,10 @@ def _find_structures(text: str, depth: int) -> list[tuple[int, int, list[Unit]]]
             pass
         elif not text[start].isalnum() and RULE_LINE.fullmatch(text, start, end):
             kind = "rule"
-        elif may_have_json and looks_like_json(text, start, end):
-            units = _verbalise_json(text, start, end, depth)
-            if units:
-                found.append((start, end, units))
-            elif _is_short_row(text, start, end):
-                kind = "row"
+        elif (
+            may_have_json and looks_like_json(text, start, end) and (units := _verbalise_json(text, start, end, depth))
+        ):
+            found.append((start, end, units))
         elif _is_short_row(text, start, end):
             kind = "row"
         lines.append(_Line(match.start(), start, end, kind))
@@ -236,18 +236,13 @@ def _is_short_row(text: str, start: int, end: int) -> bool:
     return end - start <= MAXIMUM_SENTENCE_CHARACTERS and is_table_row(text, start, end)
 
 
-def _looks_like_json_inside(text: str) -> bool:
-    """Return whether any line may be JSON: a bracket and a member with a key."""
-    return ("{" in text or "[" in text) and _MEMBER.search(text) is not None
-
-
 def _read_table(text: str, lines: Sequence[_Line], position: int) -> tuple[list[tuple[int, int, list[Unit]]], int]:
     """Return the rows of the table whose header is the line at `position`, and the line behind the table."""
     header = lines[position]
     is_drawn = _is_header_drawn(text, lines, position)
     rows = []
     position += 1 + is_drawn
-    if header.kind != "row" or not (is_drawn or _has_tab(text, header)):
+    if header.kind != "row" or not (is_drawn or "\t" in text[header.start : header.end]):
         return [], position
     while position < len(lines) and lines[position].kind != "other":
         line = lines[position]
@@ -272,10 +267,6 @@ def _read_table(text: str, lines: Sequence[_Line], position: int) -> tuple[list[
         if units:
             table.append((row.start, row.end, units))
     return table, position
-
-
-def _has_tab(text: str, line: _Line) -> bool:
-    return text.find("\t", line.start, line.end) >= 0
 
 
 def _follows_blank(text: str, lines: Sequence[_Line], position: int) -> bool:
@@ -393,7 +384,7 @@ def _write_parts(
         units.append(Unit(first.start, last.end, _finish(lead, separator.join(written), bool(lead or first.label))))
 
     for part in parts:
-        words = " ".join(filter(None, (part.label, part.shown))) if is_compact else _join_label(part.label, part.shown)
+        words = (" " if is_compact else ": ").join(filter(None, (part.label, part.shown)))
         if written and length + len(words) > GROUP_CHARACTERS:
             close_sentence()
             if repeats_first and not lead and len(written[0]) <= LABEL_CHARACTERS:
@@ -408,13 +399,10 @@ def _write_parts(
     return units
 
 
-def _join_label(label: str, shown: str) -> str:
-    return f"{label}: {shown}" if label else shown
-
-
 def _finish(lead: str, words: str, is_named: bool) -> str:
     """Return a whole sentence, without what goes before when it would be longer than any sentence may be."""
-    sentence = _close(f"{lead}{words}")
+    sentence = f"{lead}{words}"
+    sentence += "" if _CLOSED.search(sentence, max(0, len(sentence) - 4)) else "."
     if len(sentence) > MAXIMUM_SENTENCE_CHARACTERS:
         return words[:MAXIMUM_SENTENCE_CHARACTERS]
     return _capitalise(sentence) if is_named else sentence
@@ -424,10 +412,6 @@ def _capitalise(sentence: str) -> str:
     """Return the sentence with a capital in front, unless its first word is written its own way (iOS)."""
     first = sentence[:40].split(" ", 1)[0]
     return sentence[0].upper() + sentence[1:] if first.islower() and len(sentence[0].upper()) == 1 else sentence
-
-
-def _close(sentence: str) -> str:
-    return sentence if _CLOSED.search(sentence, max(0, len(sentence) - 4)) else f"{sentence}."
 
 
 @functools.lru_cache(maxsize=4096)
@@ -500,42 +484,36 @@ def _extend_path(path: tuple[str, ...], label: str) -> tuple[str, ...]:
 # --- JSON: reading
 
 
-class _Source:
+class _Source(NamedTuple):
     """A text, and where its characters stand in the text it was decoded from, down to the original one."""
 
-    __slots__ = ("_base", "_extras", "_outer", "_positions", "text")
-
-    def __init__(
-        self, text: str, outer: _Source | None = None, base: int = 0, escapes: tuple[list[int], list[int]] | None = None
-    ) -> None:
-        self.text = text
-        self._outer = outer
-        self._base = base
-        self._positions, self._extras = escapes or ([], [])
+    text: str
+    outer: _Source | None
+    base: int
+    positions: Sequence[int] = ()
+    extras: Sequence[int] = ()
 
     def locate(self, offset: int) -> int:
         """Return the offset in the original text of a character offset in this one."""
-        index = bisect_left(self._positions, offset)  # escapes before it
-        offset += self._base + (self._extras[index - 1] if index else 0)
-        return offset if self._outer is None else self._outer.locate(offset)
+        index = bisect_left(self.positions, offset)  # escapes before it
+        offset += self.base + (self.extras[index - 1] if index else 0)
+        return offset if self.outer is None else self.outer.locate(offset)
 
 
+@dataclass(slots=True, eq=False)
 class _Node:
     """A value: `kind` is object, array, string or scalar, `shown` a scalar in words, `source` the text of a string.
 
     `children` are the members or items: start in the original text, name of the key (empty in an array), value.
     """
 
-    __slots__ = ("children", "closer", "end", "kind", "shown", "source", "start")
-
-    def __init__(self, kind: str, start: int, end: int, shown: str = "", source: _Source | None = None) -> None:
-        self.kind = kind
-        self.start = start
-        self.end = end
-        self.shown = shown
-        self.source = source
-        self.closer = ""
-        self.children: list[tuple[int, str, _Node]] = []
+    kind: str
+    start: int
+    end: int
+    shown: str = ""
+    source: _Source | None = None
+    closer: str = ""
+    children: list[tuple[int, str, _Node]] = field(default_factory=list)
 
 
 def _verbalise_json(text: str, start: int, end: int, depth: int) -> list[Unit]:
@@ -665,7 +643,7 @@ def _decode(source: _Source, start: int, end: int) -> _Source:
         count_decoded += len(decoded)
         position = escape.end()
     pieces.append(raw[position:])
-    return _Source("".join(pieces), source, start, (positions, extras))
+    return _Source("".join(pieces), source, start, positions, extras)
 
 
 def _decode_escape(escape: str) -> str:

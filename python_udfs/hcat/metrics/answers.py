@@ -1,8 +1,7 @@
 """Check an answer against the true answer by rules: correct, incorrect or undecided. No model takes part.
 
-A rule decides only what it can. An answer that gives the true value in other words, or that gives more than one value,
-is ``undecided``: a person or a language model decides it. Texts from logs are read and never obeyed. An answer may name
-many values to hit the right one, so it is also compared with the other known answers (``rivals``).
+A rule decides only what it can (docs/robustness.md). Texts from logs are read and never obeyed. An answer may name many
+values to hit the right one, so it is also compared with the other known answers (``rivals``).
 
 The kind of the true answer selects the rule:
 

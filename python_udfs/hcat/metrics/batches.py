@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.language.claims import claims_nothing, is_bare_polarity
 from hcat.language.ellipsis import strip_label
@@ -25,55 +26,27 @@ from hcat.metrics.texts import TextReader, to_batch
 #: List columns of an interaction whose texts the support metrics read.
 SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "statement_text_ids")
 
-SPLIT_SCHEMA = pa.schema(
-    [
-        ("passage_id", pa.string()),
-        ("text_id", pa.string()),
-        ("sentence_text", pa.string()),
-        ("citations", pa.list_(pa.string())),
-        ("sentence_index", pa.int32()),
-        ("start_character", pa.int32()),
-        ("count_characters", pa.int32()),
-        ("count_content_words", pa.int32()),
-    ]
+SPLIT_SCHEMA = schema(
+    "string: passage_id text_id sentence_text",
+    "list<string>: citations",
+    "int32: sentence_index start_character count_characters count_content_words",
 )
 
-SUPPORT_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("input_key", pa.string()),
-        ("text_id", pa.string()),
-        ("unsupported", pa.list_(pa.string())),
-        ("contradicted", pa.list_(pa.string())),
-        ("displaced", pa.list_(pa.string())),
-        ("computed", pa.list_(pa.string())),
-        ("mention_fault", pa.string()),
-        ("sentence_index", pa.int32()),
-        ("count_words", pa.int32()),
-        ("count_words_supported", pa.int32()),
-        ("count_numbers", pa.int32()),
-        ("count_numbers_supported", pa.int32()),
-        ("count_entities", pa.int32()),
-        ("count_entities_supported", pa.int32()),
-        ("number_displacement", pa.float64()),
-        ("entity_displacement", pa.float64()),
-        ("claims_nothing", pa.bool_()),
-    ]
+SUPPORT_SCHEMA = schema(
+    "string: interaction_id input_key text_id",
+    "list<string>: unsupported contradicted displaced computed",
+    "string: mention_fault",
+    "int32: sentence_index count_words count_words_supported count_numbers count_numbers_supported count_entities",
+    "int32: count_entities_supported",
+    "float64: number_displacement entity_displacement",
+    "bool: claims_nothing",
 )
 
-OVERLAP_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("input_key", pa.string()),
-        ("bleu_2", pa.float64()),
-        ("rouge_l", pa.float64()),
-        ("exact_match", pa.float64()),
-        ("reference_recall", pa.float64()),
-        ("reference_precision", pa.float64()),
-        ("count_reference_items", pa.int32()),
-        ("count_answer_items", pa.int32()),
-        ("reference_sentence_shares", pa.list_(pa.float64())),
-    ]
+OVERLAP_SCHEMA = schema(
+    "string: interaction_id input_key",
+    "float64: bleu_2 rouge_l exact_match reference_recall reference_precision",
+    "int32: count_reference_items count_answer_items",
+    "list<float64>: reference_sentence_shares",
 )
 
 DESCRIBED_SCHEMA = pa.schema([*LANGUAGE_SCHEMA, ("refusal_rule", pa.string()), ("is_refusal", pa.bool_())])

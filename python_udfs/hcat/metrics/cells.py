@@ -1,11 +1,9 @@
 """Align the numbers of an answer sentence with the cells of tables and records that it names.
 
-Set membership accepts "the wire costs 12 euros" if any row of the context has 12 euros. Here a number is held against
-the cell of the row, and of the column, that the sentence names beside it: next before it, or next behind it in a
-sentence that begins with a number. A row is named by the words of a cell that no other row has. A number contradicts
-its cell only if another cell of that column or row has it; any other number is a matter of :mod:`hcat.metrics.support`.
-Highest, lowest, count, sum, difference, rank and order over the cells are computed, so that a right figure that no cell
-has is supported.
+A number is held against the cell of the row, and of the column, that the sentence names beside it: next before it, or
+next behind it in a sentence that begins with a number. A row is named by the words of a cell that no other row has. A
+number contradicts its cell only if another cell of that column or row has it; any other number is a matter of
+:mod:`hcat.metrics.support`. Figures over the cells are computed, so that a right figure that no cell has is supported.
 """
 
 from __future__ import annotations

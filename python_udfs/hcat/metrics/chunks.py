@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.metrics.evidence import read_words
 from hcat.metrics.similarity import best_matches
 from hcat.metrics.texts import take_texts, to_batch, to_matrix
@@ -17,15 +18,10 @@ from hcat.metrics.texts import take_texts, to_batch, to_matrix
 #: List columns whose elements are text ids.
 CHUNK_LISTS = ("query_text_ids", "context_text_ids")
 
-COMPARED_CHUNKS_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("input_key", pa.string()),
-        ("rank", pa.int64()),
-        ("context_relevancy", pa.float64()),
-        ("context_precision", pa.float64()),
-        ("word_overlap", pa.float64()),
-    ]
+COMPARED_CHUNKS_SCHEMA = schema(
+    "string: interaction_id input_key",
+    "int64: rank",
+    "float64: context_relevancy context_precision word_overlap",
 )
 
 

@@ -8,14 +8,11 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-COPIED_SCHEMA: Final = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("input_key", pa.string()),
-        ("copied_text", pa.string()),
-        ("count_copied_words", pa.int32()),
-        ("count_answer_words", pa.int32()),
-    ]
+from hcat.engine.columns import schema
+
+COPIED_SCHEMA: Final = schema(
+    "string: interaction_id input_key copied_text",
+    "int32: count_copied_words count_answer_words",
 )
 
 COPIED_LISTS: Final = ("answer_text_ids", "context_text_ids")

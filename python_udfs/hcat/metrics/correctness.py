@@ -6,22 +6,16 @@ from typing import Final
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.metrics.answers import check_answer
 from hcat.metrics.facts import READ_BY_FACTS, check_facts
 from hcat.metrics.texts import to_batch
 
 #: One row per answer and content.
-CHECKED_SCHEMA: Final = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("input_key", pa.string()),
-        ("check_status", pa.string()),
-        ("check_reason", pa.string()),
-        ("answer_kind", pa.string()),
-        ("is_correct", pa.bool_()),
-        ("facts_status", pa.string()),
-        ("facts_reason", pa.string()),
-    ]
+CHECKED_SCHEMA: Final = schema(
+    "string: interaction_id input_key check_status check_reason answer_kind",
+    "bool: is_correct",
+    "string: facts_status facts_reason",
 )
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.language.ellipsis import read_claim
 from hcat.language.text import content_words
@@ -23,19 +24,13 @@ from hcat.statistics.arrays import Vectors as Similarities
 #: List columns of an interaction whose texts are read.
 EVIDENCE_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "statement_text_ids")
 
-WINDOWED_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("evidence_key", pa.string()),
-        ("sentence_index", pa.int32()),
-        ("window_index", pa.int32()),
-        ("context_indices", pa.list_(pa.int32())),
-        ("similarity", pa.float32()),
-        ("overlap", pa.float32()),
-        ("hypothesis", pa.string()),
-        ("hypothesis_id", pa.string()),
-        ("is_denied", pa.bool_()),
-    ]
+WINDOWED_SCHEMA = schema(
+    "string: interaction_id evidence_key",
+    "int32: sentence_index window_index",
+    "list<int32>: context_indices",
+    "float32: similarity overlap",
+    "string: hypothesis hypothesis_id",
+    "bool: is_denied",
 )
 
 #: Distinct texts whose words are kept between batches; many interactions share a context sentence.
@@ -183,8 +178,3 @@ def _read_evidence(batch: pa.RecordBatch, name: str) -> list[list[Any]]:
 def read_words(text: str) -> frozenset[str]:
     """Return the stems of the content words of a text; numbers stay as written."""
     return frozenset(stem_word(word) for word in content_words(text))
-
-
-def join_window(sentences: Sequence[str], window: Sequence[int]) -> str:
-    """Return the premise of a window: its sentences in the order of the context, joined by spaces."""
-    return " ".join(sentences[position] for position in window)

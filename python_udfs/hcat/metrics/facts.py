@@ -1,13 +1,8 @@
 """Check an answer against a true answer of whole sentences, by the numbers, names and words that both state.
 
-The rules of :mod:`hcat.metrics.answers` leave such answers undecided. Here each sentence of the true answer is compared
-with the passage of the answer that is nearest to it: one sentence, or two that follow each other. What the query
-already says proves nothing.
-
-This check is coarser than the rules. It is a source of correctness of its own (``facts`` in the seed
-``correctness_sources``), ranks behind people and rules, and can be switched off there. It leaves undecided what it
-cannot tell for sure: a missing fact, another subject, a negation. In long answers such findings were wrong as often as
-right.
+Each sentence of the true answer is compared with the passage of the answer that is nearest to it: one sentence, or two
+that follow each other. What the query already says proves nothing. What the check cannot tell for sure stays undecided:
+a missing fact, another subject, a negation. In long answers such findings were wrong as often as right.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Check whether each number and name of an answer sentence stands in the place that the context gives it.
 
-Set membership accepts "the fee is 12 euros" if the context has 12 as a number of months. This module compares the words
-around a number in the answer with the words around each number of the same kind in the context. If the place of another
-number fits clearly better than every place of its own, the number is displaced. Names are compared in the same way.
-
-For a mention m of the answer sentence and an occurrence o of a mention in the context:
+docs/metrics.md says what that catches. For a mention m of the answer sentence and an occurrence o of a mention in the
+context:
 
 - fit(m, o) = sum of v_w near(w, o) / sum of v_w over the other words w of the sentence that the context has, with
   v_w = log(1 + N / n_w) / (1 + d(w, m) / H). Rare words and words close to m count most. N is the number of context
@@ -16,13 +13,9 @@ For a mention m of the answer sentence and an occurrence o of a mention in the c
   context has: nothing can be said of a sentence in other words. The terms with F and L are for the subject of a text,
   which is named first and often, and elsewhere by a pronoun.
 
-A rival is a mention of the same kind (:mod:`hcat.language.kinds`) that is not in the sentence. Two things are not
-compared: fields of one record, because all of them speak of one thing, and days of the week, because they are ranges
-more often than places. A mention that the context does not have at all is unsupported (:mod:`hcat.metrics.support`) and
-not displaced.
-
-The constants were chosen on faithful sentences and swaps made from RAGTruth (docs/benchmarks.md). The rule has no
-fitted weights.
+A rival is a mention of the same kind (:mod:`hcat.language.kinds`) that is not in the sentence. Fields of one record are
+not compared, because all of them speak of one thing, nor are days of the week: they are ranges more often than places.
+A mention that the context does not have at all is unsupported (:mod:`hcat.metrics.support`) and not displaced.
 """
 
 from __future__ import annotations

@@ -108,29 +108,23 @@ def explain_refusal(answer: str) -> str | None:
         weight if mark is None or (is_announced and mark.kind == "deflects") else 0
         for mark, weight in zip(marks, weights, strict=True)
     ]
-    refusing = [position for position, mark in enumerate(marks) if mark is not None and mark.kind != "deflects"]
+    refusing = {position: mark for position, mark in enumerate(marks) if mark is not None and mark.kind != "deflects"}
     if not refusing:
         only_refers = all(mark is not None and mark.name == "refer_elsewhere" for mark in marks)
         return marks[0].name if may_refer and only_refers and marks[0] is not None else None
-    first = refusing[0]
+    first, opening = next(iter(refusing.items()))
     if len(answer) <= MAXIMUM_PARTIAL_CHARACTERS and any(
         weight and mark is None and not claims_nothing(sentence)
         for sentence, mark, weight in zip(sentences, marks, weights, strict=True)
     ):
         return None  # a partial refusal: what it says beside is judged
-    opening = marks[first]
-    if (
-        opening is not None
-        and sum(answering[:first]) <= MAXIMUM_OPENING_WORDS
-        and sum(answering) <= MAXIMUM_ANSWER_SHARE[opening.kind] * total
-    ):
+    is_short = sum(answering) <= MAXIMUM_ANSWER_SHARE[opening.kind] * total
+    if is_short and sum(answering[:first]) <= MAXIMUM_OPENING_WORDS:
         return opening.name
-    declining = [position for position in refusing if _kind(marks[position]) == "declines"]
+    declining = [position for position, mark in refusing.items() if mark.kind == "declines"]
     if declining and sum(answering[declining[-1] :]) == 0 and sum(answering) <= MAXIMUM_SHARE_BEFORE_CLOSING * total:
-        return _name(marks[declining[-1]])
-    if sum(answering) <= MAXIMUM_SHARE_BESIDE * total:
-        return _name(marks[first])
-    return None
+        return refusing[declining[-1]].name
+    return opening.name if sum(answering) <= MAXIMUM_SHARE_BESIDE * total else None
 
 
 def _read_clauses(answer: str) -> list[str]:
@@ -166,11 +160,3 @@ def _mark_sentence(sentence: str) -> RefusalPattern | None:
         if (has_cue or pattern.kind == "deflects") and pattern.expression.search(sentence):
             return pattern
     return None
-
-
-def _name(mark: RefusalPattern | None) -> str | None:
-    return None if mark is None else mark.name
-
-
-def _kind(mark: RefusalPattern | None) -> str | None:
-    return None if mark is None else mark.kind

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.columns import schema
 from hcat.metrics.texts import to_matrix
 from hcat.statistics.arrays import Vectors as Matrix
 
@@ -38,32 +39,21 @@ COMPARISONS = (
     ("query", "answer"),
 )
 
-COMPARED_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("input_key", pa.string()),
-        *[
-            field
-            for first, second in COMPARISONS
-            for field in (
-                (f"{first}_to_{second}_similarity", pa.list_(pa.float32())),
-                (f"{first}_to_{second}_match", pa.list_(pa.int32())),
-            )
-        ],
-        ("transport_cost", pa.float64()),
-        ("average_distance", pa.float64()),
-        ("reference_similarity", pa.float64()),
-        ("count_truncated_query", pa.int32()),
-        ("count_truncated_answer", pa.int32()),
-        ("count_truncated_context", pa.int32()),
-        ("count_truncated_windows", pa.int32()),
-    ]
+COMPARED_SCHEMA = schema(
+    "string: interaction_id input_key",
+    *(
+        part.format(*roles)
+        for roles in COMPARISONS
+        for part in ("list<float32>: {}_to_{}_similarity", "list<int32>: {}_to_{}_match")
+    ),
+    "float64: transport_cost average_distance reference_similarity",
+    "int32: count_truncated_query count_truncated_answer count_truncated_context count_truncated_windows",
 )
 
 #: List columns of a pair of answers whose elements are text ids.
 ANSWER_LISTS = ("first_text_ids", "second_text_ids")
 
-ANSWERS_SCHEMA = pa.schema([("answer_pair_id", pa.string()), ("input_key", pa.string()), ("similarity", pa.float64())])
+ANSWERS_SCHEMA = schema("string: answer_pair_id input_key", "float64: similarity")
 
 
 _SIMILARITY_DIGITS = 6
@@ -131,12 +121,7 @@ def compare_interactions(batch: pa.RecordBatch, embeddings: pa.Table) -> pa.Reco
     answer_characters = batch.column("answer_window_characters").to_pylist()
     reference_characters = batch.column("reference_window_characters").to_pylist()
     for row in range(batch.num_rows):
-        found = {
-            "query": roles["query_text_ids"][row],
-            "answer": roles["answer_text_ids"][row],
-            "context": roles["context_text_ids"][row],
-            "statement": roles["statement_text_ids"][row],
-        }
+        found = {role: roles[f"{role}_text_ids"][row] for role in ("query", "answer", "context", "statement")}
         vectors = {role: matrix[positions] if positions is not None else None for role, positions in found.items()}
         pairs: dict[tuple[str, str], Matrix] = {}
         for first, second in (("query", "context"), ("answer", "context"), ("answer", "query")):

@@ -1,30 +1,19 @@
 """The headline family: few cells of one metric, declared in advance, tested by a bootstrap of whole clusters.
 
-A piece is the set of rows of one cluster that lie in the same cells. With d = v - r the difference between a cell and
-its rest (higher = worse), the statistic is T = d / max(s_J, s_0). s_J is the jackknife error of
-:mod:`hcat.weakness.statistics`, and s_0 the error that d has when the cell is like all others,
+docs/weakness.md has the test, and decision 27 its reasons. A piece is the set of rows of one cluster that lie in the
+same cells. In T = d / max(s_J, s_0), with two keys of siblings,
 
     s_0^2 = spread^2 (D / n + D_rest / n_rest),   D = 1 + a (sum_g n_g^2 / n - 1) + b (sum_h n_h^2 / n - 1),
 
-n_g the rows of cluster g on that side, n_h those of document h. s_J is the larger of the errors that leave out clusters
-and documents. The likeness b of rows of one document is estimated over all rows by moments: the mean of
-((S_h - n_h p)^2 / spread^2 - n_h) / (n_h (n_h - 1)), S_h the sum of document h; a document weighs by its rows. In the
-same way rows of one cluster, which are about one document as a rule, have the likeness a + b.
+n_g the rows of cluster g on that side, n_h those of document h. The likeness b of rows of one document is estimated
+over all rows by moments: the mean of ((S_h - n_h p)^2 / spread^2 - n_h) / (n_h (n_h - 1)), S_h the sum of document h; a
+document weighs by its rows. In the same way rows of one cluster, which are about one document as a rule, have the
+likeness a + b.
 
-What T does by chance depends on where the rows lie: on the number of clusters in the cell, on their sizes, on cells
-that overlap, and on how rare failures are. Student's distribution knows none of it. So new values are drawn for the
-rows where they lie, with no cell worse than another. Clusters and documents get rates of their own from the
-beta distribution with the observed rate p and the likeness (sqrt(a) + sqrt(b))^2. A piece has the rate of its cluster
-with the weight sqrt(a) / (sqrt(a) + sqrt(b)) and that of its document with the rest, so that rows of one cluster have
-the likeness a, those of one document b. Its failures are binomial at that rate. (Scores: normal effects and errors.)
-Every draw estimates p, a, b, s_J and s_0 anew.
-
-P is the share of draws in which T of that cell is at least as large. The adjusted P is that of Westfall and Young
-(1993), stepping down from the smallest P: the share of draws in which the smallest P of this cell, and of all cells
-with a larger P, is at most as large. It bounds the probability that any cell of the family is flagged although none is
-worse, and it spends nothing on the dependence of cells.
-
-``python -m benchmarks.promises --part cells`` measures both under uneven clusters and shared documents.
+Clusters and documents draw rates of their own from the beta distribution with the observed rate p and the likeness
+(sqrt(a) + sqrt(b))^2. A piece has the rate of its cluster with the weight sqrt(a) / (sqrt(a) + sqrt(b)) and that of its
+document with the rest, so that rows of one cluster have the likeness a, those of one document b. Its failures are
+binomial at that rate. (Scores: normal effects and errors.) Every draw estimates p, a, b, s_J and s_0 anew.
 """
 
 from __future__ import annotations
@@ -80,8 +69,7 @@ class HeadlineTests(NamedTuple):
     errors: Floats
 
     def bound(self, differences: Floats, errors: Floats, confidence: float) -> Floats:
-        """Return one-sided lower bounds of the differences: d - q s, q the quantile of T among the draws, at least
-        0."""
+        """Return one-sided lower bounds of the differences: d - q s, q the quantile of T among draws, at least 0."""
         quantiles = self.drawn[int(np.ceil(confidence * len(self.drawn))) - 1]
         bounds: Floats = differences - np.maximum(quantiles, 0) * errors
         return bounds

@@ -12,28 +12,17 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.statistics.intervals import normal_quantile, wilson_interval
 
-REPRESENTATIVENESS_SCHEMA: Final = pa.schema(
-    [
-        ("dimension", pa.string()),
-        ("segment", pa.string()),
-        ("status", pa.string()),
-        ("count_test_set", pa.int64()),
-        ("count_production", pa.int64()),
-        ("count_clusters_test_set", pa.int64()),
-        ("count_clusters_production", pa.int64()),
-        ("share_test_set", pa.float64()),
-        ("share_production", pa.float64()),
-        ("difference", pa.float64()),
-        ("difference_lower", pa.float64()),
-        ("difference_upper", pa.float64()),
-        ("is_untested", pa.bool_()),
-        ("statistic", pa.float64()),
-        ("limit_value", pa.float64()),
-        ("degrees_of_freedom", pa.int64()),
-        ("is_representative", pa.bool_()),
-    ]
+REPRESENTATIVENESS_SCHEMA: Final = schema(
+    "string: dimension segment status",
+    "int64: count_test_set count_production count_clusters_test_set count_clusters_production",
+    "float64: share_test_set share_production difference difference_lower difference_upper",
+    "bool: is_untested",
+    "float64: statistic limit_value",
+    "int64: degrees_of_freedom",
+    "bool: is_representative",
 )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.columns import schema
 from hcat.statistics.clusters import jackknife_cells
 from hcat.statistics.intervals import t_tail
 from hcat.weakness.statistics import with_whole
@@ -19,20 +20,12 @@ from hcat.weakness.statistics import with_whole
 #: Largest one-sided P-value that confirms: the share of false flags that is tolerated among weak cells.
 ERROR_RATE: Final = 0.05
 
-RETEST_SCHEMA: Final = pa.schema(
-    [
-        ("cell_id", pa.string()),
-        ("run_id", pa.string()),
-        ("build_number", pa.int64()),
-        ("count_interactions", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("count_second_clusters", pa.int64()),
-        ("count_new_second_clusters", pa.int64()),
-        ("difference", pa.float64()),
-        ("p_value", pa.float64()),
-        ("is_confirmed", pa.bool_()),
-        ("built_at", pa.timestamp("us")),
-    ]
+RETEST_SCHEMA: Final = schema(
+    "string: cell_id run_id",
+    "int64: build_number count_interactions count_clusters count_second_clusters count_new_second_clusters",
+    "float64: difference p_value",
+    "bool: is_confirmed",
+    "timestamp[us]: built_at",
 )
 
 

@@ -1,13 +1,7 @@
 """Two versions of an application over the same queries, as Arrow tables: which differences are more than noise.
 
-SQL pairs the queries, averages replicates and sums by cluster (``int_version_cells_measured``). Here its rows get an
-interval, a p-value, a q-value, a verdict, the answer to the release question and the number of queries that a
-difference of a stated size takes. A difference is positive where the candidate is better, whatever the direction of the
-metric.
-
-Each pair of versions has three families of tests, each with its own level: the headline (one metric over all queries,
-tested alone), the other metrics over all queries, and the segments. A family of hundreds of segments would spend the
-level that the headline needs.
+SQL pairs the queries, averages replicates and sums by cluster (``int_version_cells_measured``).
+docs/versions-and-findings.md has the tests and their families.
 """
 
 from __future__ import annotations
@@ -19,25 +13,17 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.statistics.clustered import mean_bounds
 from hcat.statistics.intervals import normal_quantile, t_quantile, t_tail
 from hcat.statistics.multiple_tests import benjamini_hochberg
 
-VERSION_DIFFERENCE_SCHEMA: Final = pa.schema(
-    [
-        ("version_comparison_id", pa.string()),
-        ("status", pa.string()),
-        ("method", pa.string()),
-        ("difference_lower", pa.float64()),
-        ("difference_upper", pa.float64()),
-        ("p_value", pa.float64()),
-        ("q_value", pa.float64()),
-        ("verdict", pa.string()),
-        ("release_answer", pa.string()),
-        ("queries_needed", pa.int64()),
-        ("replicates_needed", pa.int64()),
-        ("is_shared_easier", pa.bool_()),
-    ]
+VERSION_DIFFERENCE_SCHEMA: Final = schema(
+    "string: version_comparison_id status method",
+    "float64: difference_lower difference_upper p_value q_value",
+    "string: verdict release_answer",
+    "int64: queries_needed replicates_needed",
+    "bool: is_shared_easier",
 )
 
 #: More answers to a query than this are no plan.
@@ -79,14 +65,6 @@ def compare_versions(cells: pa.Table, *, confidence: float, minimum_clusters: in
     ------
     ValueError
         If a margin is negative, or a tolerated loss or target difference is not above 0.
-
-    Notes
-    -----
-    `jackknife`: difference +- t x standard error, with effective clusters - 1 degrees of freedom. `exact`, where few
-    clusters changed at all: the sign test over them (McNemar's exact test where a cluster is one query with one
-    answer), and an interval from Clopper-Pearson bounds of the shares of clusters that gained and lost, each at a
-    quarter of 1 - confidence. A cluster that lost may have lost the whole range there, so that this interval is never
-    too narrow.
 
     Examples
     --------

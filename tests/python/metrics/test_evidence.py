@@ -12,7 +12,6 @@ from hcat.metrics.evidence import (
     EvidenceSettings,
     choose_windows,
     cut_chunks,
-    join_window,
     read_words,
 )
 
@@ -145,6 +144,5 @@ def test_missing_text_is_no_silent_evidence():
         EvidenceChoice(settings())(batch, texts.slice(0, 3))
 
 
-def test_words_and_premise():
+def test_words_are_stems_of_content_words():
     assert read_words("The fees are charged monthly.") == {"fee", "charg", "monthly"}
-    assert join_window(["a.", "b.", "c."], [0, 2]) == "a. c."

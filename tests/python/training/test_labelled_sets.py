@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hcat.metrics.fusion import FEATURES
 from training import prior
+from training.fusion import FEATURES
 from training.labelled_sets import LabelledAnswer
 from training.release import PRIOR
 from training.signals import CLASSIFIERS, NAMES, Signals, read_stored, write_stored

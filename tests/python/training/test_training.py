@@ -11,9 +11,9 @@ from safetensors.torch import save_file
 # training is no installed package: it is run from the root of the repository
 from hcat.encoders import minilm
 from hcat.encoders.pair_classifiers import merge_delta
-from hcat.metrics.fusion import FEATURES
 from training import fit, grounded, pairs
 from training.bases import BASES
+from training.fusion import FEATURES
 from training.lora import adapt, read_delta, write_back
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.linear_model import LogisticRegression
 
-from hcat.metrics.fusion import CERTAIN_LOG_ODDS, Fusion, fit_fusion, join_answers
+from training.fusion import CERTAIN_LOG_ODDS, Fusion, fit_fusion, join_answers
 
 
 def make(count: int, random: np.random.Generator, coefficients, intercept: float):
