@@ -1,12 +1,5 @@
 """Does an application treat people alike? Gaps between two sides, tested by permutation, and equivalence.
 
-Two designs share everything but their permutations:
-
-- **paired**: the same query with a demographic term of the one side and of the other. Under the null hypothesis the
-  sides of a pair can change places: the sign of each cluster's sum of differences is flipped (Fisher 1935, section 21).
-- **unpaired**: logged traffic of one group against all others. Under the null hypothesis group labels can change places
-  between clusters; a cluster that holds both sides changes them or keeps them.
-
 Whole clusters (templates, query families) move together, so that variants of one query are never independent witnesses.
 The statistic is studentised by the spread between clusters, which keeps the permutation test valid where the two sides
 have unequal spread (Janssen 1997). *No bias* is said by a test of its own, two one-sided tests against a margin
