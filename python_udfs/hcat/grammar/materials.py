@@ -57,22 +57,6 @@ class Settings:
         return min(self.maximum_templates, MAXIMUM_TEMPLATES)
 
 
-def schema_of(columns: pa.Table, constraints: pa.Table) -> Schema:
-    """Return the schema that the introspected rows describe.
-
-    Parameters
-    ----------
-    columns : Table
-        Rows of :func:`~hcat.grammar.schema.read_schema`, and count_rows of their table.
-    constraints : Table
-        Rows of :func:`~hcat.grammar.schema.read_schema`.
-    """
-    tables = {row["table_name"]: row["count_rows"] for row in columns.to_pylist()}
-    return read_schema(
-        columns, constraints, [{"table_name": name, "count_rows": count} for name, count in tables.items()]
-    )
-
-
 def add_descriptions(columns: pa.Table, described: pa.Table) -> pa.Table:
     """Return the columns of tables with what people say of them.
 
@@ -146,8 +130,7 @@ def gather(
     settings : mapping
         Fields of :class:`Settings`.
     columns, constraints : Table
-        As :func:`hcat.engine.catalogue.describe_columns` and :func:`~hcat.engine.catalogue.describe_constraints` return
-        them; ``columns`` may also have is_descriptive.
+        As :func:`hcat.grammar.schema.read_schema` takes them.
     edits : Table
         template_id, sql_template, is_enabled, reason.
     text_edits : Table
@@ -156,5 +139,4 @@ def gather(
         Schema :data:`CALL_SCHEMA`.
     """
     known = CALL_SCHEMA.empty_table() if calls is None else calls
-    schema = schema_of(columns, constraints)
-    return Materials(schema, Settings(**settings), edits, text_edits, known)
+    return Materials(read_schema(columns, constraints), Settings(**settings), edits, text_edits, known)

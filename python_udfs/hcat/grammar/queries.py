@@ -53,7 +53,7 @@ def answer_fillings(
     run : callable
         SELECT statement with ``?`` and the values bound to them -> rows.
     templates : Table
-        Schema :data:`~hcat.grammar.templates.TEMPLATE_SCHEMA`.
+        Rows of fct_grammar_templates.
     schema : Schema
         Its names are written into the SQL.
     settings : mapping
@@ -156,7 +156,7 @@ def fill_queries(fillings: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch
     fillings : Table
         Schema :data:`FILLING_SCHEMA`.
     texts : Table
-        Schema :data:`~hcat.grammar.templates.TEXT_SCHEMA`.
+        Rows of fct_grammar_texts.
 
     Examples
     --------
