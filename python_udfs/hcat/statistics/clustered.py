@@ -218,10 +218,6 @@ class _Rows(NamedTuple):
     residuals: Floats
     weight_by_cluster: Floats
 
-    @property
-    def count_clusters(self) -> int:
-        return len(self.weight_by_cluster)
-
     def interval(self, low: float, high: float, effective_n: float, degrees: float) -> ClusteredInterval:
         total = float(self.weight_by_cluster.sum())
         return ClusteredInterval(
@@ -231,7 +227,7 @@ class _Rows(NamedTuple):
             float(np.sqrt(self.variance)),
             effective_n,
             self.count_rows,
-            self.count_clusters,
+            len(self.weight_by_cluster),
             self.effective_clusters,
             degrees,
             float(self.weight_by_cluster.max()) / total,
