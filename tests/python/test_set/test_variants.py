@@ -35,7 +35,7 @@ from hcat.test_set.variants.kinds import (
 from hcat.test_set.variants.misspellings import MISSPELLINGS, NEIGHBOURS, known_words
 from hcat.test_set.variants.questions import read_plan
 from hcat.test_set.variants.surroundings import swap_terms
-from hcat.test_set.variants.tables import VARIED_SCHEMA, LanguageBounds, read_materials, vary_batch
+from hcat.test_set.variants.tables import VARIED_SCHEMA, read_materials, tell_languages, vary_batch
 
 DEMO = Path(__file__).resolve().parents[3] / "demo" / "logs" / "queries.jsonl"
 SHIPPED = shipped_materials()
@@ -371,9 +371,9 @@ def test_the_language_of_a_text_counts_where_it_is_sure():
     }
     batch = pa.RecordBatch.from_pydict(columns)
     assert vary_batch(batch, SHIPPED)["variant_status"].to_pylist() == [MADE, MADE]
-    sure = vary_batch(batch, SHIPPED, LanguageBounds(0.8, 20))
+    sure = vary_batch(tell_languages(batch), SHIPPED)
     assert sure["variant_status"].to_pylist() == ["other_language", MADE]
-    unsure = vary_batch(batch, SHIPPED, LanguageBounds(0.8, 200))
+    unsure = vary_batch(tell_languages(batch, 200), SHIPPED)
     assert unsure["variant_status"].to_pylist() == [MADE, MADE]
 
 
