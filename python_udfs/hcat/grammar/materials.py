@@ -31,17 +31,12 @@ CALL_SCHEMA = schema(
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What templates, texts and fillings are wanted.
-
-    Templates of people come first, then those of a language model, and enumerated ones up to the maximum. Equal numbers
-    of texts keep the share of gap groups alike; with a single text, a style could never be right in one wording and
-    wrong in another. Enumerated templates have stricter limits, because questions of people have few parts.
-    """
+    """What templates, texts and fillings are wanted."""
 
     random_seed: int
     generator: str = "offline"
     maximum_templates: int = 40
-    texts_per_style: int = 3
+    texts_per_style: int = 3  # with one, a style could never be right in one wording and wrong in another
     maximum_fillings: int = 10
     requirements: Requirements = Requirements()  # noqa: RUF009 it cannot be changed
     enumerated: Requirements = ENUMERATED

@@ -10,9 +10,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-#: What a column holds. `other` (lists, structures, identifiers of 128 bits, binary) is neither asked for nor asked by.
-COLUMN_KINDS: Final = ("text", "number", "date", "boolean", "other")
-
 #: Kinds of constraints that are read; others (CHECK) are passed over.
 CONSTRAINT_TYPES: Final = ("PRIMARY KEY", "UNIQUE", "FOREIGN KEY")
 
@@ -99,7 +96,7 @@ class Schema:
 
 
 def column_kind(data_type: str) -> str:
-    """Return the kind (:data:`COLUMN_KINDS`) of a data type as information_schema names it."""
+    """Return the kind of a data type as information_schema names it; `other` is neither asked for nor asked by."""
     folded = data_type.strip().casefold()
     if folded.endswith("]"):
         return "other"

@@ -28,7 +28,6 @@ from hcat.test_set.variants.kinds import (
     KEPT,
     MADE,
     OUT_OF_SCOPE,
-    STATUSES,
     VARIANT_TYPES,
     vary,
 )
@@ -97,7 +96,7 @@ TEXTS = st.one_of(st.lists(PIECES, max_size=14).map(" ".join), st.text(max_size=
 @example("grammar", "What is the fee?", None, 0, 1.0)
 def test_every_kind_of_any_text(variant_type, text, reference, seed, rate):
     status, drafts = make(variant_type, text, reference, seed=seed, rate=rate)
-    assert status in STATUSES
+    assert status in (MADE, "no_place", "other_language", "no_reference", "no_material")
     assert (status == MADE) == bool(drafts)
     assert len({draft.text for draft in drafts}) == len(drafts) <= VARIANT_TYPES[variant_type].maximum_drafts
     for draft in drafts:

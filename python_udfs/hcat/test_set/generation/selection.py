@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,24 +16,6 @@ from hcat.language.features import extract_features
 from hcat.language.text import STOP_WORDS
 from hcat.metrics.support import Evidence
 from hcat.metrics.texts import to_matrix
-
-REASONS: Final = (
-    "too_short",
-    "too_long",
-    "mentions_context",
-    "unanswerable_form",
-    "missing_reference",
-    "unsupported_reference",
-    "copied_from_chunk",
-    "far_from_chunk",
-    "duplicate_text",
-    "near_duplicate",
-)
-"""too_short, too_long: words; mentions_context: "the passage above"; unanswerable_form: no question, or about a
-table or figure that only the page shows; missing_reference: none where an answer is due; unsupported_reference:
-holds a number that the source chunks do not; copied_from_chunk: one run of the chunk's own words; far_from_chunk:
-another subject than the chunk's; duplicate_text: the same words as an accepted query; near_duplicate: the same names
-and numbers, nearly the same words and meaning."""
 
 CHECKED_SCHEMA = schema(
     "string: query_id chunk_id check_status reason duplicate_of",

@@ -8,7 +8,7 @@ from random import Random
 from typing import Final
 
 from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
-from hcat.test_set.perturbation.forms import article_for, find_article, in_case_of
+from hcat.test_set.perturbation.forms import in_case_of, with_article
 from hcat.test_set.variants.drafts import Draft, Item, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
 from hcat.test_set.variants.wording import PLACEHOLDER, fill
@@ -115,7 +115,8 @@ def swap_terms(text: str, items: Sequence[Item]) -> Draft | None:
         word = match.group()
         other, _ = side[word.lower()]
         other = _PRONOUNS.get((word.lower(), _is_before_noun(text, match.end())), other)
-        text = _replace(text, match.start(), match.end(), in_case_of(other, word))
+        start, after = with_article(text, match.start(), in_case_of(other, word))
+        text = text[:start] + after + text[match.end() :]
     detail = ", ".join(f"{match.group()} > {side[match.group().lower()][0]}" for match in matches)
     return Draft(text, detail, side[matches[0].group().lower()][1])
 
@@ -141,11 +142,3 @@ def _is_before_noun(text: str, end: int) -> bool:
     """Return whether the word behind a pronoun can belong to a noun; without a word, or before a function word, not."""
     following = _NEXT_WORD.match(text, end)
     return following is not None and _NO_NOUN.fullmatch(following[1]) is None
-
-
-def _replace(text: str, start: int, end: int, word: str) -> str:
-    """Return the text with a word in the place of another, and the indefinite article before it in its form."""
-    article = find_article(text, start)
-    if article is not None and article[1].lower() != article_for(word):
-        return text[: article.start(1)] + in_case_of(article_for(word), article[1]) + " " + word + text[end:]
-    return text[:start] + word + text[end:]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
-from hcat.test_set.perturbation.forms import article_for, find_article, in_case_of
+from hcat.test_set.perturbation.forms import with_article
 from hcat.test_set.variants.drafts import Draft, Item, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
 from hcat.test_set.variants.questions import read_plan, split_lead
@@ -101,7 +101,8 @@ def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[D
     found = _find(text, settings.items("synonym"), settings.items("fixed_phrase"))
     chosen = _choose(text, found, settings.rate, random)
     details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in chosen]
-    text = _apply(text, [_with_article(text, edit) for edit in chosen])
+    spoken = [(*with_article(text, edit.start, edit.after), edit.end) for edit in chosen]
+    text = _apply(text, [_Edit(start, end, after) for start, after, end in spoken])
     lead, main = split_lead(text)
     forms = [form for form in (_tell_indirectly(lead, main, settings.items("frame"), random),) if form is not None]
     moved = _move_to_end(lead, main) if lead else None
@@ -178,15 +179,6 @@ def _find(text: str, items: Sequence[Item], fixed: Sequence[Item] = ()) -> list[
 
 def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'\u2019-]){re.escape(words)}(?![\w'\u2019-])", re.IGNORECASE)
-
-
-def _with_article(text: str, edit: _Edit) -> _Edit:
-    """Return the edit together with the indefinite article before it, where that takes its other form."""
-    article = find_article(text, edit.start)
-    if article is None or article[1].lower() == article_for(edit.after):
-        return edit
-    changed = f"{in_case_of(article_for(edit.after), article[1])} {edit.after}"
-    return _Edit(article.start(1), edit.end, changed)
 
 
 def _choose(text: str, edits: Sequence[_Edit], rate: float, random: Random) -> list[_Edit]:
