@@ -26,15 +26,12 @@ CRITERIA: Final = (
     "one_line",  # a template is one line without a prefix or a suffix
 )
 
-#: undecided: cannot be asked because an earlier criterion is broken, or only the result of the query can tell.
-OUTCOMES: Final = ("met", "broken", "undecided")
-
 
 class Check(NamedTuple):
-    """One criterion (:data:`CRITERIA`), its outcome (:data:`OUTCOMES`), and why it is not met (empty if it is)."""
+    """One criterion (:data:`CRITERIA`), its outcome, and why it is not met (empty if it is)."""
 
     criterion: str
-    outcome: str
+    outcome: str  # met, broken, or undecided where an earlier one is broken or only the result of the query can tell
     reason: str
 
 
@@ -44,11 +41,6 @@ class TemplateReport(NamedTuple):
     text: str
     template: SqlTemplate | None
     checks: tuple[Check, ...]
-
-    @property
-    def is_accepted(self) -> bool:
-        """Whether no criterion is broken and it can be run; an undecided answer is decided by the result."""
-        return self.template is not None and all(check.outcome != "broken" for check in self.checks)
 
 
 class Requirements(NamedTuple):

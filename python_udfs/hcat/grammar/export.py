@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.warehouse import Place
+from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.test_set.export import Written, to_jsonl, write_whole
 
 COLUMNS: Final = (
@@ -34,8 +34,6 @@ _HOW_TO_BUILD: Final = (
 
 def write_queries(warehouse: Path | Place, output: Path | None = None, *, is_replacing: bool = False) -> Written:
     """Write the queries of ``fct_grammar_queries`` to a JSON Lines file."""
-    from hcat.engine.warehouse import find_folder, open_warehouse
-
     path = output or find_folder(warehouse) / "grammar" / "queries.jsonl"
     if path.suffix != ".jsonl":
         raise ValueError(f"queries are written to a file *.jsonl, got {path}")

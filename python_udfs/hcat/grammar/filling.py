@@ -12,14 +12,6 @@ from typing import Any, Final, NamedTuple
 from hcat.engine.keys import hash_text
 from hcat.grammar.sql_templates import Placeholder, SqlTemplate
 
-#: What the result of a query is to its question; only the first is a true answer to test against.
-ANSWER_STATUSES: Final = (
-    "single_answer",
-    "several_answers",  # distinct rows that are not alike
-    "no_answer",  # no row
-    "null_answer",  # one row, and a column of it is empty
-)
-
 MAXIMUM_PRODUCT: Final = 100_000
 """Combinations that are hashed one by one; above, every placeholder keeps its first values by hash beforehand."""
 
@@ -27,16 +19,8 @@ Value = str | int | float | bool | decimal.Decimal | datetime.date | datetime.ti
 """What a filling can be; datetime.datetime is a datetime.date."""
 
 
-class Combinations(NamedTuple):
-    """Fillings of one SQL template: values in the order of its placeholders; how many there were before the cap."""
-
-    placeholders: tuple[Placeholder, ...]
-    rows: tuple[tuple[Value, ...], ...]
-    count_possible: int
-
-
 class AnswerCheck(NamedTuple):
-    """Status (:data:`ANSWER_STATUSES`) and the answer as text; None unless the status is `single_answer`."""
+    """Status and the answer as text, None unless the status is `single_answer`: a true answer to test against."""
 
     status: str
     answer: str | None
@@ -67,14 +51,14 @@ def write_value(value: Value) -> str:
 
 def select_combinations(
     template: SqlTemplate, values: Mapping[Placeholder, Iterable[Value | None]], cap: int, random_seed: int
-) -> Combinations:
-    """Return at most ``cap`` combinations of the Cartesian product of distinct values, each equally likely."""
+) -> tuple[tuple[tuple[Value, ...], ...], int]:
+    """Return at most ``cap`` combinations of the product of distinct values, each equally likely, and its size."""
     columns = [_distinct(values[placeholder]) for placeholder in template.placeholders]
     count_possible = math.prod(len(column) for column in columns)
     if count_possible > MAXIMUM_PRODUCT:
         columns = _thin(columns, template, random_seed)
     rows = itertools.product(*(column.values() for column in columns))
-    return Combinations(template.placeholders, _cap_rows(template, rows, cap, random_seed), count_possible)
+    return _cap_rows(template, rows, cap, random_seed), count_possible
 
 
 def query_group_id(template: SqlTemplate, values: Sequence[Value]) -> str:

@@ -31,17 +31,12 @@ CALL_SCHEMA = schema(
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What templates, texts and fillings are wanted.
-
-    Templates of people come first, then those of a language model, and enumerated ones up to the maximum. Equal numbers
-    of texts keep the share of gap groups alike; with a single text, a style could never be right in one wording and
-    wrong in another. Enumerated templates have stricter limits, because questions of people have few parts.
-    """
+    """What templates, texts and fillings are wanted."""
 
     random_seed: int
     generator: str = "offline"
     maximum_templates: int = 40
-    texts_per_style: int = 3
+    texts_per_style: int = 3  # with one, a style could never be right in one wording and wrong in another
     maximum_fillings: int = 10
     requirements: Requirements = Requirements()  # noqa: RUF009 it cannot be changed
     enumerated: Requirements = ENUMERATED
@@ -55,22 +50,6 @@ class Settings:
     def count_asked(self) -> int:
         """SQL templates that a language model is asked for in one prompt."""
         return min(self.maximum_templates, MAXIMUM_TEMPLATES)
-
-
-def schema_of(columns: pa.Table, constraints: pa.Table) -> Schema:
-    """Return the schema that the introspected rows describe.
-
-    Parameters
-    ----------
-    columns : Table
-        Rows of :func:`~hcat.grammar.schema.read_schema`, and count_rows of their table.
-    constraints : Table
-        Rows of :func:`~hcat.grammar.schema.read_schema`.
-    """
-    tables = {row["table_name"]: row["count_rows"] for row in columns.to_pylist()}
-    return read_schema(
-        columns, constraints, [{"table_name": name, "count_rows": count} for name, count in tables.items()]
-    )
 
 
 def add_descriptions(columns: pa.Table, described: pa.Table) -> pa.Table:
@@ -146,8 +125,7 @@ def gather(
     settings : mapping
         Fields of :class:`Settings`.
     columns, constraints : Table
-        As :func:`hcat.engine.catalogue.describe_columns` and :func:`~hcat.engine.catalogue.describe_constraints` return
-        them; ``columns`` may also have is_descriptive.
+        As :func:`hcat.grammar.schema.read_schema` takes them.
     edits : Table
         template_id, sql_template, is_enabled, reason.
     text_edits : Table
@@ -156,5 +134,4 @@ def gather(
         Schema :data:`CALL_SCHEMA`.
     """
     known = CALL_SCHEMA.empty_table() if calls is None else calls
-    schema = schema_of(columns, constraints)
-    return Materials(schema, Settings(**settings), edits, text_edits, known)
+    return Materials(read_schema(columns, constraints), Settings(**settings), edits, text_edits, known)

@@ -53,7 +53,7 @@ def answer_fillings(
     run : callable
         SELECT statement with ``?`` and the values bound to them -> rows.
     templates : Table
-        Schema :data:`~hcat.grammar.templates.TEMPLATE_SCHEMA`.
+        Rows of fct_grammar_templates.
     schema : Schema
         Its names are written into the SQL.
     settings : mapping
@@ -69,10 +69,10 @@ def answer_fillings(
         for placeholder in template.placeholders:
             if placeholder not in values:
                 values[placeholder] = [found[0] for found in run(render_values(placeholder, schema), ())]
-        chosen = select_combinations(template, values, wanted.maximum_fillings, wanted.random_seed)
+        chosen, count_possible = select_combinations(template, values, wanted.maximum_fillings, wanted.random_seed)
         rows = []
-        for filling in chosen.rows:
-            by_placeholder = dict(zip(chosen.placeholders, filling, strict=True))
+        for filling in chosen:
+            by_placeholder = dict(zip(template.placeholders, filling, strict=True))
             bound = [by_placeholder[placeholder] for placeholder in rendered.parameters]
             check = check_answer(run(rendered.sql, bound))
             rows.append(
@@ -83,9 +83,9 @@ def answer_fillings(
                     "reference_answer": check.answer,
                     "answer_type": answer_type_of(template, schema),
                     "sql_text": write_statement(rendered.sql, bound),
-                    "placeholders": [str(placeholder) for placeholder in chosen.placeholders],
+                    "placeholders": [str(placeholder) for placeholder in template.placeholders],
                     "filled_values": [write_value(value) for value in filling],
-                    "count_fillings_possible": chosen.count_possible,
+                    "count_fillings_possible": count_possible,
                 }
             )
         yield pa.RecordBatch.from_pylist(rows, schema=FILLING_SCHEMA)
@@ -156,7 +156,7 @@ def fill_queries(fillings: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch
     fillings : Table
         Schema :data:`FILLING_SCHEMA`.
     texts : Table
-        Schema :data:`~hcat.grammar.templates.TEXT_SCHEMA`.
+        Rows of fct_grammar_texts.
 
     Examples
     --------

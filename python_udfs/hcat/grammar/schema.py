@@ -10,9 +10,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-#: What a column holds. `other` (lists, structures, identifiers of 128 bits, binary) is neither asked for nor asked by.
-COLUMN_KINDS: Final = ("text", "number", "date", "boolean", "other")
-
 #: Kinds of constraints that are read; others (CHECK) are passed over.
 CONSTRAINT_TYPES: Final = ("PRIMARY KEY", "UNIQUE", "FOREIGN KEY")
 
@@ -44,7 +41,6 @@ class Column:
 
     name: str
     kind: str
-    is_nullable: bool = True
     count_distinct: int | None = None
     is_descriptive: bool | None = None
 
@@ -100,7 +96,7 @@ class Schema:
 
 
 def column_kind(data_type: str) -> str:
-    """Return the kind (:data:`COLUMN_KINDS`) of a data type as information_schema names it."""
+    """Return the kind of a data type as information_schema names it; `other` is neither asked for nor asked by."""
     folded = data_type.strip().casefold()
     if folded.endswith("]"):
         return "other"
@@ -112,10 +108,16 @@ def column_kind(data_type: str) -> str:
 def read_schema(
     columns: Iterable[Mapping[str, Any]] | pa.Table,
     constraints: Iterable[Mapping[str, Any]] | pa.Table = (),
-    tables: Iterable[Mapping[str, Any]] | pa.Table = (),
 ) -> Schema:
-    """Return the schema that rows describe; members of rows that are not named here are passed over, unread."""
-    counts = {_name(row, "table_name").casefold(): _count(row, "count_rows") for row in _rows(tables)}
+    """Return the schema that rows describe; members of rows that are not named here are passed over, unread.
+
+    Parameters
+    ----------
+    columns, constraints : rows or Table
+        As :func:`hcat.engine.catalogue.describe_columns` and :func:`~hcat.engine.catalogue.describe_constraints` return
+        them; ``columns`` may also have is_descriptive.
+    """
+    counts: dict[str, int | None] = {}
     by_table: dict[str, list[tuple[int, Column]]] = defaultdict(list)
     names: dict[str, str] = {}
     namespaces: dict[str, str | None] = {}
@@ -127,12 +129,11 @@ def read_schema(
             raise SchemaError(
                 f"the tables {namespaces[folded]}.{names[folded]} and {namespace}.{name} cannot be told apart"
             )
-        nullable = row.get("is_nullable", True)
+        counts[folded] = _count(row, "count_rows")
         descriptive = row.get("is_descriptive")
         column = Column(
             name=_name(row, "column_name"),
             kind=column_kind(str(row.get("data_type") or "")),
-            is_nullable=nullable if isinstance(nullable, bool) else str(nullable).upper() != "NO",
             count_distinct=_count(row, "count_distinct"),
             is_descriptive=descriptive if isinstance(descriptive, bool) else None,
         )
@@ -146,16 +147,11 @@ def read_schema(
     keys, foreign_keys = _read_constraints(constraints, bare)
     return Schema(
         tables=tuple(
-            Table(table.name, table.columns, keys.get(folded, ()), namespaces[folded], counts.get(folded))
+            Table(table.name, table.columns, keys.get(folded, ()), namespaces[folded], counts[folded])
             for folded, table in sorted(bare.items())
         ),
         foreign_keys=foreign_keys,
     )
-
-
-def quote_identifier(name: str) -> str:
-    """Return a name as an SQL identifier in double quotes."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _read_constraints(

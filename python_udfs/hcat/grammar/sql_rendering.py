@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from hcat.grammar.schema import Schema, quote_identifier
+from hcat.engine.warehouse import quote
+from hcat.grammar.schema import Schema
 from hcat.grammar.sql_templates import RESERVED_WORDS, Join, Placeholder, Reference, SqlTemplate
 
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -25,7 +26,7 @@ def write_sql_template(template: SqlTemplate) -> str:
 
     def name(text: str) -> str:
         is_plain = _PLAIN_NAME.fullmatch(text) and text.casefold() not in RESERVED_WORDS
-        return text if is_plain else quote_identifier(text)
+        return text if is_plain else quote(text)
 
     def column(place: Reference) -> str:
         return f"t{place.source + 1}.{name(place.column)}" if several else name(place.column)
@@ -77,7 +78,7 @@ def _quote(place: Reference, template: SqlTemplate, schema: Schema) -> str:
     column = None if table is None else table.column(place.column)
     if column is None:
         raise ValueError(f"the schema has no column {template.tables[place.source]}.{place.column}")
-    return f"t{place.source + 1}.{quote_identifier(column.name)}"
+    return f"t{place.source + 1}.{quote(column.name)}"
 
 
 def _from(template: SqlTemplate, schema: Schema) -> str:
@@ -86,7 +87,7 @@ def _from(template: SqlTemplate, schema: Schema) -> str:
         if table is None:
             raise ValueError(f"the schema has no table {template.tables[source]}")
         names = (table.name,) if table.namespace is None else (table.namespace, table.name)
-        return f"{'.'.join(map(quote_identifier, names))} as t{source + 1}"
+        return f"{'.'.join(map(quote, names))} as t{source + 1}"
 
     text = f"from {relation(0)}"
     for source, join in _join_order(template):

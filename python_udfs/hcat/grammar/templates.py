@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,45 +12,37 @@ import pyarrow as pa
 
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
-from hcat.grammar.criteria import CRITERIA, Check, TemplateReport, check_sql_template
+from hcat.grammar.criteria import TemplateReport, check_sql_template
 from hcat.grammar.enumeration import enumerate_sql_templates
 from hcat.grammar.materials import Materials, Settings
 from hcat.grammar.prompts import generation_key, sql_templates_prompt, text_templates_prompt
+from hcat.grammar.schema import Schema
 from hcat.grammar.sql_rendering import render_query, write_sql_template
 from hcat.grammar.sql_templates import SqlTemplate
 from hcat.grammar.text_templates import (
     MAXIMUM_PER_STYLE,
     STYLES,
-    TextTemplate,
     check_text_template,
     hypothesis_of,
     same_text_key,
     write_text_templates,
 )
 
-TEMPLATE_SCHEMA = schema(
-    "string: candidate_id sql_template_id logic_id origin template_status status_detail sql_template sql_query",
-    "list<string>: placeholders",
-    "int64: template_number count_joins count_columns count_placeholders",
-)
-CHECK_SCHEMA = schema(
-    "string: check_id candidate_id sql_template_id origin criterion outcome reason",
-)
-TEXT_SCHEMA = schema(
-    "string: text_id text_template_id sql_template_id hypothesis style origin text_status status_detail text_template",
+CHECK_SCHEMA: Final = schema("string: check_id origin criterion outcome reason")
+TEXT_SCHEMA: Final = schema(
+    "string: text_id text_template_id hypothesis style origin text_status status_detail text_template",
     "int64: text_number",
 )
-#: Fields of a check and of a text that their SQL template says already.
-_OF_THE_TEMPLATE: Final = frozenset({"candidate_id", "sql_template_id"})
-
 #: One row per SQL template with its checks and its texts: what is made of one set of materials.
-MADE_SCHEMA = pa.schema(
+MADE_SCHEMA: Final = pa.schema(
     [
-        *TEMPLATE_SCHEMA,
-        *[
-            (name, pa.list_(pa.struct([each for each in schema if each.name not in _OF_THE_TEMPLATE])))
-            for name, schema in (("checks", CHECK_SCHEMA), ("texts", TEXT_SCHEMA))
-        ],
+        *schema(
+            "string: candidate_id sql_template_id logic_id origin template_status status_detail sql_template sql_query",
+            "list<string>: placeholders",
+            "int64: template_number count_joins count_columns count_placeholders",
+        ),
+        ("checks", pa.list_(pa.struct(list(CHECK_SCHEMA)))),
+        ("texts", pa.list_(pa.struct(list(TEXT_SCHEMA)))),
     ]
 )
 
@@ -143,98 +136,75 @@ def make_templates(materials: Materials) -> pa.Table:
     >>> [(row["origin"], row["template_status"]) for row in make_templates(materials).to_pylist()]
     [('person', 'rejected'), ('enumerated', 'accepted')]
     """
-    checks, texts = (
-        _lists_by(table, key)
-        for table, key in ((checks_table(materials), "candidate_id"), (texts_table(materials), "sql_template_id"))
-    )
-    rows = [
-        row
-        | {
-            "checks": checks[row["candidate_id"]],
-            "texts": texts[row["sql_template_id"]] if row["template_status"] == "accepted" else [],
-        }
-        for row in templates_table(materials).to_pylist()
-    ]
-    return pa.Table.from_pylist(rows, schema=MADE_SCHEMA)
-
-
-def _lists_by(table: pa.Table, key: str) -> dict[str, list[dict[str, Any]]]:
-    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in table.to_pylist():
-        found[row[key]].append({name: value for name, value in row.items() if name not in _OF_THE_TEMPLATE})
-    return found
-
-
-def templates_table(materials: Materials) -> pa.Table:
-    """Return one row per SQL template in their order (schema :data:`TEMPLATE_SCHEMA`)."""
+    by_people: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for row in materials.text_edits.sort_by([("style", "ascending"), ("text_template", "ascending")]).to_pylist():
+        by_people[row["sql_template_id"], row["style"]].append(row)
     rows = []
+    taken: set[str] = set()
+    numbers = itertools.count()
     for number, candidate in enumerate(collect_templates(materials)):
         template = candidate.report.template
+        of_template = {} if template is None else _describe(template, materials.schema)
+        texts: list[dict[str, Any]] = []
+        if template is not None and candidate.status == "accepted":
+            texts = _write_texts(candidate.sql_template_id, template, by_people, taken, materials)
         rows.append(
-            {
+            of_template
+            | {
                 "candidate_id": candidate.candidate_id,
                 "sql_template_id": candidate.sql_template_id,
-                "logic_id": None if template is None else template.sql_template_id,
                 "origin": candidate.origin,
                 "template_status": candidate.status,
                 "status_detail": candidate.detail or None,
                 "sql_template": candidate.report.text,
-                "sql_query": None if template is None else render_query(template, materials.schema).sql,
-                "placeholders": None if template is None else [str(each) for each in template.placeholders],
                 "template_number": number,
-                "count_joins": None if template is None else len(template.joins),
-                "count_columns": None if template is None else len(template.selected),
-                "count_placeholders": None if template is None else len(template.placeholders),
+                "checks": [
+                    {
+                        "check_id": hash_text("check", candidate.candidate_id, check.criterion),
+                        "origin": candidate.origin,
+                        "criterion": check.criterion,
+                        "outcome": check.outcome,
+                        "reason": check.reason or None,
+                    }
+                    for check in candidate.report.checks
+                ],
+                "texts": [text | {"text_number": next(numbers)} for text in texts],
             }
         )
-    return pa.Table.from_pylist(rows, schema=TEMPLATE_SCHEMA)
+    return pa.Table.from_pylist(rows, schema=MADE_SCHEMA)
 
 
-def checks_table(materials: Materials) -> pa.Table:
-    """Return one row per SQL template and criterion (schema :data:`CHECK_SCHEMA`)."""
-    rows = []
-    for candidate in collect_templates(materials):
-        by_name: dict[str, Check] = {check.criterion: check for check in candidate.report.checks}
-        for criterion in CRITERIA:
-            rows.append(
-                {
-                    "check_id": hash_text("check", candidate.candidate_id, criterion),
-                    "candidate_id": candidate.candidate_id,
-                    "sql_template_id": candidate.sql_template_id,
-                    "origin": candidate.origin,
-                    "criterion": criterion,
-                    "outcome": by_name[criterion].outcome,
-                    "reason": by_name[criterion].reason or None,
-                }
-            )
-    return pa.Table.from_pylist(rows, schema=CHECK_SCHEMA)
+def _describe(template: SqlTemplate, schema: Schema) -> dict[str, Any]:
+    return {
+        "logic_id": template.sql_template_id,
+        "sql_query": render_query(template, schema).sql,
+        "placeholders": [str(each) for each in template.placeholders],
+        "count_joins": len(template.joins),
+        "count_columns": len(template.selected),
+        "count_placeholders": len(template.placeholders),
+    }
 
 
-def texts_table(materials: Materials) -> pa.Table:
-    """Return every text template of the accepted SQL templates with its status (schema :data:`TEXT_SCHEMA`)."""
+def _write_texts(
+    sql_template_id: str,
+    template: SqlTemplate,
+    by_people: Mapping[tuple[str, str], list[dict[str, Any]]],
+    taken: set[str],
+    materials: Materials,
+) -> list[dict[str, Any]]:
+    """Return every text template of an accepted SQL template with its status."""
     settings = materials.settings
-    by_people: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for row in materials.text_edits.sort_by([("style", "ascending"), ("text_template", "ascending")]).to_pylist():
-        by_people[row["sql_template_id"], row["style"]].append(row)
     rows: list[dict[str, Any]] = []
-    taken: set[str] = set()
-    for candidate in collect_templates(materials):
-        template = candidate.report.template
-        if candidate.status != "accepted" or template is None:
-            continue
-        enumerated = write_text_templates(template, MAXIMUM_PER_STYLE)
-        own: list[dict[str, Any]] = []
-        for style in STYLES:
-            edits = by_people[candidate.sql_template_id, style]
-            key = generation_key(text_templates_prompt(template, materials.schema, style, settings.texts_per_style))
-            written = [("person", row["text_template"]) for row in edits if row["is_enabled"]]
-            written += [("language_model", text) for text in materials.replies(key)]
-            written += [("enumerated", text.text) for text in enumerated if text.style == style]
-            disabled = {same_text_key(row["text_template"]): row["reason"] for row in edits if not row["is_enabled"]}
-            own += _choose_texts(candidate.sql_template_id, template, style, written, disabled, taken, settings)
-        _drop_unbalanced(own, settings)
-        rows += own
-    return pa.Table.from_pylist([row | {"text_number": number} for number, row in enumerate(rows)], schema=TEXT_SCHEMA)
+    for style, enumerated in write_text_templates(template, MAXIMUM_PER_STYLE).items():
+        edits = by_people[sql_template_id, style]
+        key = generation_key(text_templates_prompt(template, materials.schema, style, settings.texts_per_style))
+        written = [("person", row["text_template"]) for row in edits if row["is_enabled"]]
+        written += [("language_model", text) for text in materials.replies(key)]
+        written += [("enumerated", text) for text in enumerated]
+        disabled = {same_text_key(row["text_template"]): row["reason"] for row in edits if not row["is_enabled"]}
+        rows += _choose_texts(sql_template_id, template, style, written, disabled, taken, settings)
+    _drop_unbalanced(rows, settings)
+    return rows
 
 
 def _choose_texts(
@@ -249,7 +219,7 @@ def _choose_texts(
     rows: dict[str, dict[str, Any]] = {}
     count = 0
     for origin, text in written:
-        made = TextTemplate(template.sql_template_id, hypothesis_of(style), style, text, origin)
+        text_template_id = hash_text("text_template", template.sql_template_id, style, text)
         key = same_text_key(text)
         faults = check_text_template(text, template, [text] if key in taken else [])
         if key in disabled:
@@ -262,14 +232,13 @@ def _choose_texts(
             status, detail = "used", ""
             count += 1
             taken.add(key)
-        text_id = hash_text("text_candidate", sql_template_id, origin, made.text_template_id)
+        text_id = hash_text("text_candidate", sql_template_id, origin, text_template_id)
         rows.setdefault(
             text_id,
             {
                 "text_id": text_id,
-                "text_template_id": made.text_template_id,
-                "sql_template_id": sql_template_id,
-                "hypothesis": made.hypothesis,
+                "text_template_id": text_template_id,
+                "hypothesis": hypothesis_of(style),
                 "style": style,
                 "origin": origin,
                 "text_status": status,

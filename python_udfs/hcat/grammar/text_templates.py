@@ -6,11 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import yaml
 
-from hcat.engine.keys import hash_text
 from hcat.grammar.column_names import split_words
 from hcat.grammar.sql_templates import Join, Placeholder, Reference, SqlTemplate
 
@@ -52,36 +51,16 @@ MAXIMUM_PER_STYLE: Final = min(len(frames) for frames in _FRAMES.values())
 """Texts that the deterministic writer has per style."""
 
 
-class TextTemplate(NamedTuple):
-    """A text with placeholders for one SQL template, and the style and hypothesis it was written for."""
-
-    sql_template_id: str
-    hypothesis: str
-    style: str
-    text: str
-    origin: str = "enumerated"
-
-    @property
-    def text_template_id(self) -> str:
-        """Content key: the same text in the same style for the same SQL template has the same id."""
-        return hash_text("text_template", self.sql_template_id, self.style, self.text)
-
-
 def hypothesis_of(style: str) -> str:
     """Return the hypothesis that a style (:data:`STYLES`) belongs to."""
     return next(name for name, pair in HYPOTHESES.items() if style in pair)
 
 
-def write_text_templates(template: SqlTemplate, count_per_style: int) -> tuple[TextTemplate, ...]:
-    """Return ``count_per_style`` texts in each style of each hypothesis, without a model."""
+def write_text_templates(template: SqlTemplate, count_per_style: int) -> dict[str, list[str]]:
+    """Return ``count_per_style`` texts in each style (:data:`STYLES`), without a model."""
     what, which = describe_template(template)
-    written = []
-    for hypothesis, styles in HYPOTHESES.items():
-        for style in styles:
-            for frame in _FRAMES[style][:count_per_style]:
-                text = frame.format(what=what, which=which)
-                written.append(TextTemplate(template.sql_template_id, hypothesis, style, text[0].upper() + text[1:]))
-    return tuple(written)
+    texts = {style: [frame.format(what=what, which=which) for frame in _FRAMES[style]] for style in STYLES}
+    return {style: [text[0].upper() + text[1:] for text in texts[style][:count_per_style]] for style in STYLES}
 
 
 def describe_template(template: SqlTemplate) -> tuple[str, str]:

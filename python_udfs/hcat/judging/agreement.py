@@ -13,7 +13,6 @@ from hcat.calibration.agreement import (
     MINIMUM_CLUSTERS,
     MINIMUM_SHARE_USABLE_DRAWS,
     SEED,
-    Agreement,
     cohen_kappa,
     percent_agreement,
 )
@@ -133,40 +132,33 @@ def _figures(members: list[dict[str, Any]], count_draws: int, seed: int) -> list
     clusters = [row["cluster_id"] for row in scored]
     values = np.array([row["oriented_score"] for row in scored], dtype=np.float64)
     labels = np.array([row["label"] for row in scored], dtype=np.float64)
-    found = []
-    for statistic in STATISTICS[:2]:
-        decided = [row for row in scored if row["metric_label"] is not None]
-        found.append((statistic, _compare(statistic, decided, scored, ("metric_label", "label"), count_draws, seed)))
+    decided = [row for row in scored if row["metric_label"] is not None]
     pointed = [row for row in scored if row["metric_point"] is not None and row["scale_point"] is not None]
-    if pointed:
-        points = ("metric_point", "scale_point")
-        found.append((STATISTICS[2], _compare(STATISTICS[2], pointed, scored, points, count_draws, seed)))
-    found.append(("ranking_accuracy", ranking_accuracy(values, labels, clusters, count_draws, seed)))
-    found.append(("paired_accuracy", paired_accuracy(values, labels, clusters, count_draws, seed)))
-    return found
+    compared = [(statistic, decided, ("metric_label", "label")) for statistic in STATISTICS[:2]]
+    compared += [(STATISTICS[2], pointed, ("metric_point", "scale_point"))] if pointed else []
+    nothing = _nothing("no_threshold" if scored else "no_scores", 0, 0)
+    return [
+        *(
+            (statistic, _compare(statistic, rows, columns, count_draws, seed) if rows else nothing)
+            for statistic, rows, columns in compared
+        ),
+        ("ranking_accuracy", ranking_accuracy(values, labels, clusters, count_draws, seed)),
+        ("paired_accuracy", paired_accuracy(values, labels, clusters, count_draws, seed)),
+    ]
 
 
 def _compare(
-    statistic: str,
-    rows: list[dict[str, Any]],
-    scored: list[dict[str, Any]],
-    columns: tuple[str, str],
-    count_draws: int,
-    seed: int,
+    statistic: str, rows: list[dict[str, Any]], columns: tuple[str, str], count_draws: int, seed: int
 ) -> Figure:
     """Return how far two columns agree."""
-    if not rows:
-        return _nothing("no_threshold" if scored else "no_scores", 0, 0)
     ratings = np.array([[row[name] for name in columns] for row in rows], dtype=np.float64)
     names = sorted({row["cluster_id"] for row in rows})
     codes = np.array([names.index(row["cluster_id"]) for row in rows], dtype=np.int64)
     if statistic == "percent_agreement":
-        return _from_agreement(percent_agreement(ratings, codes, count_draws, seed=seed))
-    weighting: Any = "quadratic" if statistic == "cohen_kappa_quadratic" else "unweighted"
-    return _from_agreement(cohen_kappa(ratings, codes, weighting, count_draws, seed=seed))
-
-
-def _from_agreement(found: Agreement) -> Figure:
+        found = percent_agreement(ratings, codes, count_draws, seed=seed)
+    else:
+        weighting: Any = "quadratic" if statistic == "cohen_kappa_quadratic" else "unweighted"
+        found = cohen_kappa(ratings, codes, weighting, count_draws, seed=seed)
     return Figure(
         found.status, found.interval_status, found.value, found.low, found.high, found.count_units, found.count_clusters
     )

@@ -100,7 +100,7 @@ def judge_pending(
     model = open_model(service, sorted(pair for pair in kept if pair[1] is not None))
     ledger = list(written)
     work = list({row["judge_key"]: row for row in reversed(requests.to_pylist())}.values())[::-1]
-    most = max(_count_steps(row) for row in work) * (1 + model.service.repairs)
+    most = max(len(steps_of(row, {"statements": [""]})) for row in work) * (1 + model.service.repairs)
     for rows in in_waves(model, work, most, lambda row: _judge(model, row)):
         yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=JUDGE_CALLS_SCHEMA)
 
@@ -273,11 +273,6 @@ _DECISIONS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], 
     "rubric_llm": _rubric_decision,
     "correctness_llm": _correctness_decision,
 }
-
-
-def _count_steps(request: Mapping[str, Any]) -> int:
-    """Return the questions of a request at most."""
-    return len(steps_of(request, {"statements": [""]}))
 
 
 def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, Any]]:

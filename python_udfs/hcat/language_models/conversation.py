@@ -13,6 +13,8 @@ from hcat.language_models.replies import ReplyError
 MAXIMUM_REPLY_CHARACTERS: Final = 12_000
 """Characters of an unusable reply that are sent back to the model."""
 
+_AGAIN: Final = "Reply with one JSON object that fits the schema, and with nothing else."
+
 KEY_VARIABLE: Final = "HCAT_LLM_API_KEY"
 """Environment variable of the endpoint's key, which has no other source."""
 
@@ -22,18 +24,6 @@ LEDGER_FIELDS: Final = (
     "float64: seconds",
 )  # fmt: skip
 """Columns of every ledger of calls, after the id and the purpose of the call."""
-
-
-def repair_prompt(messages: Sequence[Mapping[str, str]], answer: str, problem: str) -> list[dict[str, str]]:
-    """Return the messages that ask once more, with the unusable reply and what was wrong with it."""
-    again = (
-        f"That reply cannot be used: {problem}. Reply with one JSON object that fits the schema, and with nothing else."
-    )
-    return [
-        *map(dict, messages),
-        {"role": "assistant", "content": answer[:MAXIMUM_REPLY_CHARACTERS]},
-        {"role": "user", "content": again},
-    ]
 
 
 def hash_prompt(model: str, messages: Sequence[Mapping[str, str]], revision: str) -> str:
@@ -64,7 +54,9 @@ def converse(
         rows.append(ledger_row(model, shared, key, number, messages, reply, problem, revision))
         if problem is None or reply.text is None:
             break
-        messages = repair_prompt(messages, reply.text, problem)
+        again = f"That reply cannot be used: {problem}. {_AGAIN}"
+        said = {"role": "assistant", "content": reply.text[:MAXIMUM_REPLY_CHARACTERS]}
+        messages = [*messages, said, {"role": "user", "content": again}]
     rows[-1]["is_last"] = True
     return rows, value
 

@@ -59,13 +59,7 @@ def write_question(state: Mapping[str, Any], instructions: str, options: Mapping
 
 
 def read_probabilities(answer: str, options: Sequence[str]) -> dict[str, float]:
-    """Return the probability of each option, scaled to the sum 1.
-
-    Examples
-    --------
-    >>> read_probabilities('{"decision": {"probabilities": {"yes": 0.75, "no": 0.25}}}', ["yes", "no"])
-    {'yes': 0.75, 'no': 0.25}
-    """
+    """Return the probability of each option, scaled to the sum 1."""
     try:
         said = json.loads(answer)["decision"]["probabilities"]
         found = {option: float(said[option]) for option in options}

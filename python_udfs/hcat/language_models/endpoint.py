@@ -213,7 +213,17 @@ class LanguageModel:
 
     def _read(self, content: bytes, status: int) -> tuple[str, int, int]:
         """Return text, prompt tokens and completion tokens of a reply; an :class:`AttemptError` if it has no text."""
-        return _read_completion(content, status)
+        try:
+            document = json.loads(content)
+            text = document["choices"][0]["message"]["content"]
+        except (ValueError, KeyError, IndexError, TypeError, RecursionError):
+            reason = f"a reply must hold choices[0].message.content, got {excerpt(content)!r}"
+            raise AttemptError("malformed_reply", reason, status=status) from None
+        if not isinstance(text, str):
+            reason = f"choices[0].message.content must be a text, got {type(text).__name__}"
+            raise AttemptError("malformed_reply", reason, status=status)
+        usage = document.get("usage")
+        return text, count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
 
     def _post(self, body: Mapping[str, Any], headers: Mapping[str, str]) -> tuple[int, httpx.Headers, bytes]:
         url = self.service.base_url.rstrip("/") + self._path
@@ -269,21 +279,6 @@ def in_waves(
             results += list(pool.map(task, work[position : position + width]))
             position += width
     return results
-
-
-def _read_completion(content: bytes, status: int) -> tuple[str, int, int]:
-    """Return text, prompt tokens and completion tokens of a reply; an :class:`AttemptError` if it has no text."""
-    try:
-        document = json.loads(content)
-        text = document["choices"][0]["message"]["content"]
-    except (ValueError, KeyError, IndexError, TypeError, RecursionError):
-        reason = f"a reply must hold choices[0].message.content, got {excerpt(content)!r}"
-        raise AttemptError("malformed_reply", reason, status=status) from None
-    if not isinstance(text, str):
-        reason = f"choices[0].message.content must be a text, got {type(text).__name__}"
-        raise AttemptError("malformed_reply", reason, status=status)
-    usage = document.get("usage")
-    return text, count_of(usage, "prompt_tokens"), count_of(usage, "completion_tokens")
 
 
 def excerpt(content: bytes) -> str:

@@ -24,10 +24,7 @@ class ReplyError(ValueError):
 
 
 def read_reply(answer: str, schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON object that a reply is, with or without a fence around it, if it fits the schema that was sent.
-
-    Its texts are cleaned, with runs of white space as one space; none may be empty.
-    """
+    """Return the JSON object that a reply is, inside a fence or not, if it fits the schema; its texts are cleaned."""
     fenced = _FENCE.match(answer.strip())
     try:
         value = _clean(json.loads(fenced["inside"] if fenced else answer, parse_constant=_refuse))

@@ -1,15 +1,7 @@
 """Groups of queries with one meaning, and which module failed: retrieval or the language model.
 
-Queries that ask the same thing in other words are a group. One correct answer in a group shows that the knowledge is
-there; a wrong one beside it shows a lack of robustness (Li et al. 2024, GRAMMAR, section 3.3). Three types of group:
-
-- ``gap``: every answer is wrong; the documents may lack the knowledge;
-- ``robust``: every answer is right;
-- ``non_robust``: right and wrong ones.
-
-Context comparison: a wrong answer of a non-robust group whose context holds a document that also a right answer of its
-group had is an error of the language model, because the document was enough there; otherwise retrieval failed. This
-holds where one document suffices and the right answers rest on documents, not on what the model knew beforehand.
+A document that a right answer of the group had was enough there (Li et al. 2024, GRAMMAR, section 3.3). This holds
+where one document suffices and right answers rest on documents, not on what the model knew beforehand.
 """
 
 from __future__ import annotations

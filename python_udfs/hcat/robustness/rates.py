@@ -1,11 +1,5 @@
 """Robustness R and accuracy of sides, with intervals that resample whole groups.
 
-    R   = correct / (total - total in gap groups)                    (equation 1)
-    Acc = R (total - total in gap groups) / total                    (equation 2)
-
-so that Acc = R (1 - lambda), with lambda the share of answers that lie in gap groups (Li et al. 2024, GRAMMAR, section
-3.3). Accuracy alone confuses a lack of knowledge with a lack of robustness.
-
 R rises when groups are small: with answers that are right by chance, independently with probability p, groups of m give
 R = p / (1 - (1 - p)^m). R is therefore compared at equal group size only, and its chance value stands beside it.
 """

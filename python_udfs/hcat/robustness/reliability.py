@@ -1,12 +1,5 @@
 """How far a metric that needs no reference can be believed: its verdicts, and its order of chunks, against the truth.
 
-A metric with a decided threshold is a classifier of answers: accepted or not. Where the true answer is known, its
-precision is the share of the accepted answers that are right, and its recall the share of the right answers that it
-accepts (Li et al. 2024, GRAMMAR, section 4.1 and table 1). A low precision is optimism, a low recall is cynicism.
-
-A metric of context relevance orders chunks. A pair holds one relevant and one other chunk that the same query
-retrieved; the metric is right if it scores the relevant chunk higher (Es et al. 2024, RAGAS, section 5).
-
 Answers to queries of one group succeed and fail together, so that intervals count groups and not answers.
 """
 

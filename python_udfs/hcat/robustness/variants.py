@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
+from hcat.engine.columns import schema
 from hcat.robustness.rates import MINIMUM_GROUPS
 from hcat.robustness.reliability import measure_share
 from hcat.statistics.arrays import Integers
@@ -19,18 +20,11 @@ _KEYS: Final = ("system", "variant_type", "variant_meaning", "metric_name")
 _SHARES: Final = {"share_flipped": ("broken", "mended"), "share_broken": ("broken",)}
 
 #: One row per system, variant type and metric.
-VARIANT_SCHEMA: Final = pa.schema(
-    [
-        *((name, pa.string()) for name in (*_KEYS, "change_status", "flip_status")),
-        ("count_pairs", pa.int64()),
-        ("count_scored_pairs", pa.int64()),
-        ("count_decided_pairs", pa.int64()),
-        ("count_clusters", pa.int64()),
-        ("count_broken", pa.int64()),
-        ("count_mended", pa.int64()),
-        *((f"mean_change{end}", pa.float64()) for end in ("", "_lower", "_upper")),
-        *((f"{name}{end}", pa.float64()) for name in _SHARES for end in ("", "_lower", "_upper")),
-    ]
+VARIANT_SCHEMA: Final = schema(
+    f"string: {' '.join(_KEYS)} change_status flip_status",
+    "int64: count_pairs count_scored_pairs count_decided_pairs count_clusters count_broken count_mended",
+    "float64: mean_change mean_change_lower mean_change_upper share_flipped share_flipped_lower share_flipped_upper",
+    "float64: share_broken share_broken_lower share_broken_upper",
 )
 
 

@@ -1,12 +1,5 @@
 """Does an application treat people alike? Gaps between two sides, tested by permutation, and equivalence.
 
-Two designs share everything but their permutations:
-
-- **paired**: the same query with a demographic term of the one side and of the other. Under the null hypothesis the
-  sides of a pair can change places: the sign of each cluster's sum of differences is flipped (Fisher 1935, section 21).
-- **unpaired**: logged traffic of one group against all others. Under the null hypothesis group labels can change places
-  between clusters; a cluster that holds both sides changes them or keeps them.
-
 Whole clusters (templates, query families) move together, so that variants of one query are never independent witnesses.
 The statistic is studentised by the spread between clusters, which keeps the permutation test valid where the two sides
 have unequal spread (Janssen 1997). *No bias* is said by a test of its own, two one-sided tests against a margin
@@ -107,7 +100,7 @@ def _flip_signs(differences: Floats, random: np.random.Generator, count_draws: i
 
 def compare_groups(sides: Sides, random: np.random.Generator, count_draws: int) -> Gap:
     """Return the gap between a group and all others, of whom each cluster holds either or both."""
-    first, second, error, degrees = (float(value[0]) for value in _studentise(*(side[None, :] for side in sides)))
+    first, second, error, degrees = _studentise(*sides)
     is_both = (sides.first_count > 0) & (sides.second_count > 0)
     is_first = (sides.first_count[~is_both] > 0).astype(np.float64)
     count_first = int(is_first.sum())
@@ -187,28 +180,21 @@ def _ratio(differences: Floats, errors: Floats) -> Floats:
 
 def _studentise(
     first_sum: Floats, first_count: Floats, second_sum: Floats, second_count: Floats
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return mean, error and degrees of freedom of each row of sums by cluster, shape (n_draws, n_clusters)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        totals = first_count.sum(axis=1), second_count.sum(axis=1)
-        means = first_sum.sum(axis=1) / totals[0], second_sum.sum(axis=1) / totals[1]
-        influences = [
-            (sums - mean[:, None] * counts) / total[:, None]
-            for sums, counts, mean, total in zip(
-                (first_sum, second_sum), (first_count, second_count), means, totals, strict=True
-            )
-        ]
-        clusters = [(counts > 0).sum(axis=1).astype(np.float64) for counts in (first_count, second_count)]
-        inflation = [count / np.maximum(count - 1, 1) for count in clusters]
-        own = [(influence**2).sum(axis=1) * factor for influence, factor in zip(influences, inflation, strict=True)]
-        shared = (influences[0] * influences[1]).sum(axis=1) * np.sqrt(inflation[0] * inflation[1])
-        variance = np.maximum(own[0] + own[1] - 2 * shared, 0.0)
-        # Welch and Satterthwaite, a cluster being one observation
-        degrees = (own[0] + own[1]) ** 2 / sum(
-            spread**2 / np.maximum(count - 1, 1) for spread, count in zip(own, clusters, strict=True)
-        )
-    least = np.maximum(np.minimum(clusters[0], clusters[1]) - 1, 1)
-    return means[0], means[1], np.sqrt(variance), np.where(np.isfinite(degrees), np.maximum(degrees, least), least)
+) -> tuple[float, float, float, float]:
+    """Return the means of both sides, and error and degrees of freedom of their difference, from sums by cluster."""
+    totals = first_count.sum(), second_count.sum()
+    means = first_sum.sum() / totals[0], second_sum.sum() / totals[1]
+    first, second = (first_sum - means[0] * first_count) / totals[0], (second_sum - means[1] * second_count) / totals[1]
+    clusters = [float((counts > 0).sum()) for counts in (first_count, second_count)]
+    inflation = [count / max(count - 1, 1) for count in clusters]
+    own = (first**2).sum() * inflation[0], (second**2).sum() * inflation[1]
+    shared = (first * second).sum() * np.sqrt(inflation[0] * inflation[1])
+    error = float(np.sqrt(max(own[0] + own[1] - 2 * shared, 0.0)))
+    # Welch and Satterthwaite, a cluster being one observation
+    spread = sum(each**2 / max(count - 1, 1) for each, count in zip(own, clusters, strict=True))
+    least = max(min(clusters) - 1, 1)
+    degrees = max((own[0] + own[1]) ** 2 / spread, least) if spread > 0 else least
+    return float(means[0]), float(means[1]), error, float(degrees)
 
 
 def interval_of(gap: Gap, confidence: float) -> tuple[float, float]:

@@ -9,34 +9,21 @@ the cluster, the estimate moves by W_g (p - p_g) / (W - W_g) when g leaves, and
 How well s_J is known depends on how evenly the rows are spread: its degrees of freedom are k - 1, with Kish's effective
 number of clusters k = W^2 / sum W_g^2. K - 1 promises too much where few clusters hold most rows.
 
-A rate near 0 needs more. When few clusters hold a failure, s_J depends on which ones do, and it is too small exactly
-where the rate came out too small. So the variance of a rate is the mean of s_J^2 and of the variance that the rate has
-when every cluster is like all others,
+A rate near 0 needs more: when few clusters hold a failure, s_J is too small exactly where the rate came out too small.
+So the variance of a rate is the mean of s_J^2 and of v (1 + rho (m - 1)), the variance of clusters that are all alike,
 
-    s_M^2 = v (1 + rho (m - 1)),    m = sum_g W_g^2 / sum w^2,
+    m = sum_g W_g^2 / sum w^2,    v the mean of sum w^2 (y - p)^2 / W^2 and p (1 - p) sum w^2 / W^2,
 
-w the weights of rows, rho the likeness of siblings, and v the variance without clusters: the mean of sum w^2 (y - p)^2
-/ W^2 and p (1 - p) sum w^2 / W^2, which differ only where the weights go with the failures. Few failing clusters cannot
-show how alike siblings are, and those of one row show nothing of it: with f' of them (the effective number of clusters
-with a failure, or with a pass, whichever is smaller, each weighed by its pairs of siblings), rho is the estimate,
-shrunk towards 1 by a quarter of one cluster, (f' rho + .25) / (f' + .25). And few failing clusters do not show how
-large s is: with f of them, of any size, the relative variance of s^2 is about 1 / f, which leaves 2 f degrees of
-freedom (Satterthwaite 1946), more where siblings add only the share phi = rho (m - 1) / (1 + rho (m - 1)) to it. So a
-rate has min(k - 1, 1 + 2 f / phi) of them, and k - 1 where f is 0. The bounds are those of Wilson (1927) on n = p (1 -
-p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis and Slud (2019) do for other variances.
+w the weights of rows and rho the likeness of siblings. Few failing clusters show neither rho, which is shrunk towards 1
+(:func:`design_effects`), nor how large s is: f of them leave 2 f degrees of freedom (Satterthwaite 1946), more where
+siblings add only the share phi = rho (m - 1) / (1 + rho (m - 1)) to it (:func:`degrees_of_rates`). The bounds are those
+of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis and Slud
+(2019) do for other variances.
 
-Rows that share a document, a user or a day fail together as well, whatever their cluster. With two crossed keys A and
-B, each from :data:`LEAST_VALUES` values on, a variance is max(s_A^2, s_B^2, s_A^2 + s_B^2 - s_AB^2), AB the pairs of
-both (Cameron, Gelbach and Miller 2011), and so is 1 / n. The degrees of freedom are the smaller of the two. Of fewer
-values nothing can be said beyond them: the interval is then that of A, for these values of B. Rows of very unequal
-weight, as labels that stand for a band of scores, leave at most 2 (sum w^2)^2 / sum w^4 degrees: few rows make most of
-the variance, and half of it is observed.
-
-Raters are too few for that, and a rate without them is that of the ones who rated. Their variance s_R^2 - s_AR^2, on
-r - 1 degrees of freedom with r effective raters, is averaged with the variance of raters whose strictness has the
-ordinary spread of .5 in log odds, which counts as much as two more raters. It is added to the others.
-
-``python -m benchmarks.promises`` measures the coverage under uneven clusters, crossed keys and rare failures.
+Rows that share a document, a user or a day fail together as well, whatever their cluster: two crossed keys join their
+variances (Cameron, Gelbach and Miller 2011). Rows of very unequal weight, as labels that stand for a band of scores,
+leave at most 2 (sum w^2)^2 / sum w^4 degrees: few rows make most of the variance, and half of it is observed. Raters
+are too few for a key of their own: docs/decisions/0028-one-interval-of-clustered-rates.md says what is done instead.
 """
 
 from __future__ import annotations
@@ -231,10 +218,6 @@ class _Rows(NamedTuple):
     residuals: Floats
     weight_by_cluster: Floats
 
-    @property
-    def count_clusters(self) -> int:
-        return len(self.weight_by_cluster)
-
     def interval(self, low: float, high: float, effective_n: float, degrees: float) -> ClusteredInterval:
         total = float(self.weight_by_cluster.sum())
         return ClusteredInterval(
@@ -244,7 +227,7 @@ class _Rows(NamedTuple):
             float(np.sqrt(self.variance)),
             effective_n,
             self.count_rows,
-            self.count_clusters,
+            len(self.weight_by_cluster),
             self.effective_clusters,
             degrees,
             float(self.weight_by_cluster.max()) / total,

@@ -15,17 +15,12 @@ def wilson_interval(rate: float, effective_n: float, quantile: float) -> tuple[f
         raise ValueError(
             f"rate must lie in [0, 1], effective_n and quantile above 0, got {rate}, {effective_n}, {quantile}"
         )
-    low, high = _wilson(rate, effective_n, quantile)
+    low, high = wilson_intervals(rate, effective_n, quantile)
     return float(low), float(high)
 
 
-def wilson_intervals(rates: Floats, effective_n: Floats, quantiles: Floats) -> tuple[Floats, Floats]:
-    """Return the bounds of Wilson's interval of many rates; NaN where an argument is NaN."""
-    low, high = _wilson(rates, effective_n, quantiles)
-    return low, high
-
-
-def _wilson(rate: Any, effective_n: Any, quantile: Any) -> tuple[Any, Any]:
+def wilson_intervals(rate: Any, effective_n: Any, quantile: Any) -> tuple[Any, Any]:
+    """Return the bounds of Wilson's interval of many rates, each an array or a number; NaN where an argument is NaN."""
     squared = quantile**2
     center = (rate * effective_n + squared / 2) / (effective_n + squared)
     half = quantile * np.sqrt(effective_n * rate * (1 - rate) + squared / 4) / (effective_n + squared)

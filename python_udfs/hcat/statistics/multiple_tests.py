@@ -23,23 +23,13 @@ def holm(p_values: Sequence[float]) -> Floats:
 
 
 def benjamini_hochberg(p_values: Floats) -> Floats:
-    """Return q-values: the least rate of false discoveries at which a test is one (Benjamini, Hochberg 1995)."""
-    count = len(p_values)
-    order = np.argsort(p_values, kind="stable")
-    return _step_up(p_values[order] * count / np.arange(1, count + 1), order)
+    """Return q-values: the least rate of false discoveries at which a test is one (Benjamini, Hochberg 1995).
 
-
-def adjust_p_values(p_values: Floats) -> Floats:
-    """Return Benjamini and Hochberg's (1995) q-values; NaN is no member of the family and stays NaN."""
-    q_values = np.full(len(p_values), np.nan)
+    NaN is no member of the family and stays NaN.
+    """
     members = np.flatnonzero(~np.isnan(p_values))
-    if len(members):
-        q_values[members] = benjamini_hochberg(p_values[members])
+    order = members[np.argsort(p_values[members], kind="stable")]
+    stepped = p_values[order] * len(order) / np.arange(1, len(order) + 1)
+    q_values = np.full(len(p_values), np.nan)
+    q_values[order] = np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1])
     return q_values
-
-
-def _step_up(stepped: Floats, order: np.ndarray) -> Floats:
-    """Return, in the order of the tests, the least of each stepped P-value and all larger ones, at most 1."""
-    adjusted = np.empty(len(stepped))
-    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1])
-    return adjusted

@@ -1,17 +1,9 @@
 """Failure rates of many interactions from few labels of people: prediction-powered or labels-only.
 
-The mean of predicted probabilities is biased by whatever the predictor gets wrong, and the rate of the labels alone
-leaves all other interactions unused. The prediction-powered rate takes the mean prediction over all N interactions and
-corrects it by the labelled ones (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, the algorithm for the mean),
-with weights for unequal sampling (the difference estimator of Särndal, Swensson and Wretman 1992, section 6.3, in
-Hájek form):
-
-    theta = lambda mean_N(f) + sum w (Y - lambda f) / sum w,    w = s / pi,
-
-s the sampling weight of an interaction (1 where it stands for itself alone), with which mean_N is weighted too.
-
-It is valid for any predictor; a better one only makes it narrower. lambda = 0 is the labels-only (Hájek 1971) rate,
-lambda = 1 the untuned estimate. Here Y = 1 is a failure: the complement of the calibrators' y = 1, accepted.
+The rate takes the mean prediction over all N interactions and corrects it by the labelled ones (Angelopoulos, Bates,
+Fannjiang, Jordan and Zrnic 2023), in Hájek form (Särndal, Swensson and Wretman 1992, section 6.3): docs/thresholds.md.
+It is valid for any predictor; a better one only makes it narrower. Here Y = 1 is a failure: the complement of the
+calibrators' y = 1, accepted.
 
 The rate is that of the process that made these interactions: clusters are independent draws. Variance, by the jackknife
 over whole clusters. With S = sum s over all N, W = sum w, and e = Y - lambda f with weighted mean e_bar, the part of
@@ -28,9 +20,6 @@ psi_g is linear in lambda, psi_g / (1 - h_g) = y_g + lambda x_g, so that lambda 
 smallest variance: the power tuning of Angelopoulos, Duchi and Zrnic 2023 (PPI++, section 6; for the mean
 lambda = cov_n(Y, f) / ((1 + n / N) var(f)), to which it reduces for independent rows), by cluster, clipped to
 [0, 1].
-
-With a second key, the variance is joined from those by each key and by their pairs, as in
-:mod:`hcat.statistics.clustered`. What the choice of raters adds, no prediction takes away.
 """
 
 from __future__ import annotations

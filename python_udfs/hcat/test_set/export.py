@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from hcat.engine.files import replacing
-from hcat.engine.warehouse import Place
+from hcat.engine.warehouse import Place, find_folder, open_warehouse
 
 _CARRIED: Final = (
     "reference_answer", "source_chunk_ids", "query_type", "difficulty", "answer_type", "expected_behaviour",
@@ -41,8 +41,6 @@ class Written(NamedTuple):
 
 def write_test_set(warehouse: Path | Place, output: Path | None = None, *, is_replacing: bool = False) -> Written:
     """Write the test set of a warehouse to a file of the raw contract, whole or not at all."""
-    from hcat.engine.warehouse import find_folder
-
     path = output or find_folder(warehouse) / "test_set" / "queries.jsonl"
     if path.suffix != ".jsonl":
         raise ValueError(f"a test set is a file *.jsonl, got {path}")
@@ -78,8 +76,6 @@ def write_test_set(warehouse: Path | Place, output: Path | None = None, *, is_re
 
 def read_test_set(warehouse: Path | Place) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the rows of ``int_test_queries`` and ``int_test_variants``, in the order of their ids."""
-    from hcat.engine.warehouse import open_warehouse
-
     tables = ("int_test_queries", "int_test_variants")
     with open_warehouse(warehouse) as opened:
         missing = opened.lacks(*tables)
@@ -91,8 +87,6 @@ def read_test_set(warehouse: Path | Place) -> tuple[list[dict[str, Any]], list[d
 
 def _count_rejected(warehouse: Path | Place) -> dict[str, int]:
     """Return how many records were rejected, for the kinds of which any were."""
-    from hcat.engine.warehouse import open_warehouse
-
     with open_warehouse(warehouse) as opened:
         counted = {
             entity: opened.rows(
@@ -116,8 +110,6 @@ having count(*) > 0
 
 def _describe_sampling(warehouse: Path | Place) -> str:
     """Return in words whether chunks were drawn or all taken; empty where there are no strata."""
-    from hcat.engine.warehouse import open_warehouse
-
     with open_warehouse(warehouse) as opened:
         rows = opened.rows(_COUNT_SAMPLED, ("fct_sampling_strata",))
     if not rows:

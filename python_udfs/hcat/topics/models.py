@@ -96,7 +96,7 @@ def cluster_vectors(vectors: Vectors, settings: TopicSettings, random_seed: int 
     seed = (settings.random_seed if random_seed is None else random_seed) % 2**32
     with one_thread():
         space = reduce_vectors(smooth_vectors(vectors, settings.count_neighbours), settings, seed)
-        return Clustering(_order_labels(_label(space, settings, seed)), space)
+        return Clustering(order_labels(_label(space, settings, seed)), space)
 
 
 def pull_to_documents(vectors: Vectors, documents: Sequence[str | None], share: float) -> Vectors:
@@ -333,7 +333,7 @@ def _silhouette(space: Floats, labels: Labels, random_seed: int) -> float:
     return float(silhouette_score(space, labels)) if 2 <= count < len(space) else float("nan")
 
 
-def _order_labels(labels: Labels) -> Labels:
+def order_labels(labels: Labels) -> Labels:
     """Return labels renumbered from the largest cluster; of equal clusters, the one met first comes first."""
     names, first_rows, sizes = np.unique(labels, return_index=True, return_counts=True)
     is_cluster = names != NOISE

@@ -81,7 +81,8 @@ def name_topics(
     texts: Sequence[str], labels: Labels, count_topics: int, tagger: str, languages: Collection[str]
 ) -> list[TopicName]:
     """Return the name of each topic."""
-    by_words = [_name(weighed, WORDS) for weighed in _weigh_all_words(texts, labels, count_topics)]
+    weighed_words = weigh_words(count_words(texts, labels, count_topics), COUNT_WORDS)
+    by_words = [_name(weighed, WORDS) for weighed in weighed_words]
     read = (labels != NOISE) & _is_read(texts, languages) if describe_naming(tagger) != WORDS else labels < NOISE
     chosen = np.flatnonzero(read)[:MAXIMUM_TEXTS]
     if not len(chosen):
@@ -129,10 +130,6 @@ def _name(weighed: Sequence[tuple[str, float]], naming: str) -> TopicName:
         if len(chosen) < COUNT_NAME_WORDS and not any(stems <= other or other <= stems for other in others):
             chosen.append(word)
     return TopicName(", ".join(chosen), words, [weight for _, weight in weighed], naming if words else NO_NAME)
-
-
-def _weigh_all_words(texts: Sequence[str], labels: Labels, count_topics: int) -> list[list[tuple[str, float]]]:
-    return weigh_words(count_words(texts, labels, count_topics), COUNT_WORDS)
 
 
 def _is_read(texts: Sequence[str], languages: Collection[str]) -> Any:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.engine.columns import schema
-from hcat.topics.models import naming_words, weigh_words
+from hcat.metrics.texts import to_matrix
+from hcat.topics.models import count_words, order_labels, unit_rows, weigh_words
 
 #: Topics of queries that carry none.
 COUNT_TOPICS = 8
@@ -57,25 +55,24 @@ def cluster_queries(sentences: pa.Table, random_seed: int, count_topics: int = C
         return CLUSTERED_SCHEMA.empty_table()
     from sklearn.cluster import KMeans
 
-    flat = sentences["embedding"].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-    vectors = flat.reshape(sentences.num_rows, -1)
+    vectors = to_matrix(sentences["embedding"])
     ids = sentences["passage_id"].to_pylist()
     starts = [row for row in range(len(ids)) if row == 0 or ids[row] != ids[row - 1]]
-    pooled = np.add.reduceat(vectors, starts, axis=0, dtype=np.float32)
-    pooled /= np.maximum(np.linalg.norm(pooled, axis=1, keepdims=True), 1e-12)
+    pooled = unit_rows(np.add.reduceat(vectors, starts, axis=0, dtype=np.float32))
     count_clusters = _count_distinct(pooled, count_topics)
     model = KMeans(n_clusters=count_clusters, n_init=3, random_state=random_seed % 2**32).fit(pooled)
-    assigned: npt.NDArray[np.int64] = model.labels_.astype(np.int64)
-    centres = model.cluster_centers_ / np.maximum(np.linalg.norm(model.cluster_centers_, axis=1, keepdims=True), 1e-12)
+    centres = unit_rows(model.cluster_centers_)[model.labels_]
     texts = sentences["sentence_text"].to_pylist()
     ends = [*starts[1:], len(ids)]
     passages = [" ".join(texts[start:end]) for start, end in zip(starts, ends, strict=True)]
-    names = _name_clusters(passages, assigned, count_clusters)
+    labels = order_labels(model.labels_)
+    words = weigh_words(count_words(passages, labels, count_clusters), COUNT_NAME_WORDS)
+    names = [f"topic_{number:02d}: {', '.join(word for word, _ in found)}" for number, found in enumerate(words, 1)]
     return pa.table(
         {
             "passage_id": [ids[start] for start in starts],
-            "topic": [names[cluster] for cluster in assigned],
-            "similarity_to_centre": np.sum(pooled * centres[assigned], axis=1).astype(np.float64),
+            "topic": [names[label] for label in labels],
+            "similarity_to_centre": np.sum(pooled * centres, axis=1).astype(np.float64),
         },
         schema=CLUSTERED_SCHEMA,
     )
@@ -90,17 +87,3 @@ def _count_distinct(vectors: npt.NDArray[np.float32], most: int) -> int:
         if len(found) == most:
             break
     return len(found)
-
-
-def _name_clusters(passages: Sequence[str], assigned: npt.NDArray[np.int64], count_clusters: int) -> dict[int, str]:
-    counts = [Counter[str]() for _ in range(count_clusters)]
-    for words_of_passage, cluster in zip(naming_words(passages), assigned, strict=True):
-        counts[cluster].update(words_of_passage)
-    words = weigh_words(counts, COUNT_NAME_WORDS)
-    sizes = np.bincount(assigned, minlength=count_clusters)
-    first_member = [int(np.argmax(assigned == cluster)) for cluster in range(count_clusters)]
-    order = sorted(range(count_clusters), key=lambda cluster: (-int(sizes[cluster]), first_member[cluster]))
-    names = {}
-    for number, cluster in enumerate(order, start=1):
-        names[cluster] = f"topic_{number:02d}: {', '.join(word for word, _ in words[cluster])}"
-    return names

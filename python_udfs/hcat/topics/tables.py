@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import map_batches, read_rows
+from hcat.metrics.texts import to_matrix
 from hcat.statistics.arrays import Floats, Vectors
 from hcat.topics.models import (
     MEMBER_QUANTILE,
@@ -105,7 +106,7 @@ def fit_topics(
     rows = read_rows(sample)
     if not rows.num_rows:
         return FITTED_SCHEMA.empty_table()
-    text_ids, vectors = rows["text_id"].to_pylist(), read_vectors(rows["embedding"])
+    text_ids, vectors = rows["text_id"].to_pylist(), to_matrix(rows["embedding"])
     pulled = pull_to_documents(vectors, rows["document_id"].to_pylist(), chosen.document_share)
     clustering = cluster_vectors(pulled, chosen)
     centres = find_centres(vectors, clustering.labels)
@@ -218,19 +219,11 @@ def measure_topics(sample: Any, fits: pa.Table, done: pa.Table | None, settings:
     if chosen.method == "k_means":
         chosen = replace(chosen, count_topics=last["count_topics"][0].as_py())
     rows = read_rows(sample)
-    vectors = read_vectors(rows["embedding"])
+    vectors = to_matrix(rows["embedding"])
     pulled = pull_to_documents(vectors, rows["document_id"].to_pylist(), chosen.document_share)
     measured = measure_stability(pulled, chosen, COUNT_FITS)
     columns = list(zip(*((last["fit_id"][0].as_py(), *row) for row in measured), strict=True))
     return pa.table(dict(zip(MEASURED_SCHEMA.names, map(list, columns), strict=True)), schema=MEASURED_SCHEMA)
-
-
-def read_vectors(column: pa.Array | pa.ChunkedArray) -> Vectors:
-    """Return a column of lists of equal length as a matrix of float32, shape (n, d)."""
-    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    flat = array.flatten().to_numpy(zero_copy_only=False)
-    matrix: Vectors = np.ascontiguousarray(flat.reshape(len(array), -1), dtype=np.float32)
-    return matrix
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +257,7 @@ class _Fit:
         )
 
     def assign(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        vectors = read_vectors(batch.column("embedding")).astype(np.float64)
+        vectors = to_matrix(pa.chunked_array([batch.column("embedding")])).astype(np.float64)
         known = [self.topic_of_text.get(text) for text in batch.column("text_id").to_pylist()]
         numbers = {topic: number for number, topic in enumerate(self.topic_ids)}
         nearest = self._nearest(vectors)

@@ -12,7 +12,7 @@ from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.grammar.materials import Materials
 from hcat.grammar.materials import gather as gather_materials
 from hcat.grammar.schema import Schema, read_schema
-from hcat.grammar.templates import templates_table, texts_table
+from hcat.grammar.templates import make_templates
 
 NAMES = [("main", name) for name in ("accounts", "branches", "customers", "loans")]
 SETTINGS: dict[str, Any] = {"random_seed": 7, "maximum_templates": 12, "texts_per_style": 2, "maximum_fillings": 5}
@@ -63,10 +63,7 @@ def constraint_rows() -> list[dict[str, Any]]:
 
 def schema_of(statements: str = TABLES) -> Schema:
     """Return the schema of the tables that statements make, with their counts."""
-    columns, constraints = describe(statements)
-    counts = {row["table_name"]: row["count_rows"] for row in columns}
-    tables = [{"table_name": name, "count_rows": count} for name, count in counts.items()]
-    return read_schema(columns, constraints, tables)
+    return read_schema(*describe(statements))
 
 
 def edits(*rows: tuple[str, str | None, bool]) -> pa.Table:
@@ -107,11 +104,19 @@ def gather(
 
 def statuses(materials: Materials, **wanted: str) -> list[tuple[str, str]]:
     """Return (id, status) of the templates that have these values."""
-    rows = templates_table(materials).to_pylist()
     return [
         (row["sql_template_id"], row["template_status"])
-        for row in rows
+        for row in make_templates(materials).to_pylist()
         if all(row[name] == value for name, value in wanted.items())
+    ]
+
+
+def texts_of(materials: Materials) -> list[dict[str, Any]]:
+    """Return the texts of all templates."""
+    return [
+        text | {"sql_template_id": row["sql_template_id"]}
+        for row in make_templates(materials).to_pylist()
+        for text in row["texts"]
     ]
 
 
@@ -119,6 +124,6 @@ def used(materials: Materials, **wanted: str) -> list[tuple[str, str]]:
     """Return (origin, text) of the texts in use that have these values."""
     return [
         (row["origin"], row["text_template"])
-        for row in texts_table(materials).to_pylist()
+        for row in texts_of(materials)
         if row["text_status"] == "used" and all(row[name] == value for name, value in wanted.items())
     ]

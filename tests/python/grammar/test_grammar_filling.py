@@ -12,7 +12,6 @@ from grammar_materials import schema_of
 
 from hcat.grammar import filling
 from hcat.grammar.filling import (
-    ANSWER_STATUSES,
     check_answer,
     select_combinations,
     write_value,
@@ -58,15 +57,14 @@ def test_values_that_cannot_be_said_are_refused(value: Any) -> None:
 
 
 def test_the_whole_product_is_taken_when_the_cap_allows_it() -> None:
-    found = select_combinations(PAIR, {IBAN: ["a", "b", None, "a"], NUMBER: [1, 2, 3, 1.0]}, 100, 1)
-    assert found.placeholders == (IBAN, NUMBER)
-    assert found.count_possible == 6
-    assert set(found.rows) == {(iban, number) for iban in "ab" for number in (1, 2, 3)}
+    rows, count_possible = select_combinations(PAIR, {IBAN: ["a", "b", None, "a"], NUMBER: [1, 2, 3, 1.0]}, 100, 1)
+    assert count_possible == 6
+    assert set(rows) == {(iban, number) for iban in "ab" for number in (1, 2, 3)}
 
 
 def test_every_combination_is_equally_likely_over_seeds() -> None:
     values: dict[Placeholder, list[Any]] = {IBAN: ["a", "b", "c"], NUMBER: [1, 2]}
-    drawn = Counter(row for seed in range(600) for row in select_combinations(PAIR, values, 2, seed).rows)
+    drawn = Counter(row for seed in range(600) for row in select_combinations(PAIR, values, 2, seed)[0])
     # 600 draws of 2 out of 6: 200 each, standard deviation 11.5
     assert sum(drawn.values()) == 1_200
     assert all(abs(count - 200) < 50 for count in drawn.values())
@@ -77,10 +75,10 @@ def test_a_huge_product_is_not_counted_out(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(filling, "MAXIMUM_PRODUCT", 100)
     values: dict[Placeholder, list[Any]] = {IBAN: [f"Z{number}" for number in range(3_000)], NUMBER: list(range(5))}
     found = select_combinations(PAIR, values, 20, 1)
-    assert found.count_possible == 15_000
-    assert len(set(found.rows)) == 20
+    assert found[1] == 15_000
+    assert len(set(found[0])) == 20
     assert found == select_combinations(PAIR, {key: value[::-1] for key, value in values.items()}, 20, 1)
-    whole = select_combinations(PAIR, values, 1_000, 1).rows
+    whole, _ = select_combinations(PAIR, values, 1_000, 1)
     # the short list stays whole, the long one fills the room: 5 x 20
     assert len(whole) == 100
     assert len({number for _, number in whole}) == 5
@@ -104,5 +102,5 @@ def test_a_huge_product_is_not_counted_out(monkeypatch: pytest.MonkeyPatch) -> N
     ],
 )
 def test_the_single_answer(rows: list[tuple[Any, ...]], status: str, answer: str | None) -> None:
-    assert status in ANSWER_STATUSES
+    assert status in ("single_answer", "several_answers", "no_answer", "null_answer")
     assert check_answer(rows) == (status, answer)

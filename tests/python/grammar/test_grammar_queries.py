@@ -20,13 +20,13 @@ from hcat.grammar.queries import (
     write_literal,
     write_statement,
 )
-from hcat.grammar.templates import templates_table
+from hcat.grammar.templates import make_templates
 
 
 def answer(bank: duckdb.DuckDBPyConnection, materials: Materials, **settings: Any) -> pa.Table:
     """Return the fillings of the accepted templates."""
     batches = answer_fillings(
-        select_runner(bank, 1000), templates_table(materials), materials.schema, SETTINGS | settings
+        select_runner(bank, 1000), make_templates(materials), materials.schema, SETTINGS | settings
     )
     return pa.Table.from_batches(list(batches), schema=FILLING_SCHEMA)
 

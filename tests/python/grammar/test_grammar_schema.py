@@ -53,7 +53,7 @@ def test_counts_tell_whether_a_column_names_one_row(
     kind: str, count_distinct: int | None, count_rows: int | None, expected: bool | None
 ) -> None:
     row = {"table_name": "t", "column_name": "label", "data_type": kind, "count_distinct": count_distinct}
-    table = read_schema([row], (), [{"table_name": "t", "count_rows": count_rows}]).table("t")
+    table = read_schema([row | {"count_rows": count_rows}]).table("t")
     assert table is not None
     assert table.identifies("label") is expected
 

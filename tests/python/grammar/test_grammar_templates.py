@@ -2,42 +2,37 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import duckdb
-from grammar_materials import CITY, SETTINGS, edits, gather, statuses, text_edits, used
+from grammar_materials import CITY, SETTINGS, edits, gather, statuses, text_edits, texts_of, used
 
 from hcat.grammar.criteria import CRITERIA
-from hcat.grammar.templates import checks_table, make_templates, templates_table, texts_table
+from hcat.grammar.templates import make_templates
 
 
 def test_every_criterion_is_asked_of_every_template(bank: duckdb.DuckDBPyConnection) -> None:
     materials = gather(bank, edits(("hostile", "DROP TABLE branches", True)))
-    checks = checks_table(materials).to_pylist()
-    by_candidate = Counter(row["candidate_id"] for row in checks)
-    assert set(by_candidate.values()) == {len(CRITERIA)}
-    accepted = {
-        row["candidate_id"] for row in templates_table(materials).to_pylist() if row["template_status"] == "accepted"
-    }
+    rows = make_templates(materials).to_pylist()
+    assert {len(row["checks"]) for row in rows} == {len(CRITERIA)}
+    accepted = [row for row in rows if row["template_status"] == "accepted"]
     assert len(accepted) == SETTINGS["maximum_templates"]
-    assert {row["outcome"] for row in checks if row["candidate_id"] in accepted} == {"met"}
+    assert {check["outcome"] for row in accepted for check in row["checks"]} == {"met"}
     assert statuses(materials, origin="person") == [("hostile", "rejected")]
 
 
 def test_a_persons_template_takes_the_place_of_a_generated_one(bank: duckdb.DuckDBPyConnection) -> None:
     (city,) = [
-        row["sql_template_id"] for row in templates_table(gather(bank)).to_pylist() if row["sql_template"] == CITY
+        row["sql_template_id"] for row in make_templates(gather(bank)).to_pylist() if row["sql_template"] == CITY
     ]
     own = "SELECT city, opened_on FROM branches WHERE branch_name = '[branches.branch_name]'"
     materials = gather(bank, edits((city, own, True)))
-    found = [row for row in templates_table(materials).to_pylist() if row["sql_template_id"] == city]
+    found = [row for row in make_templates(materials).to_pylist() if row["sql_template_id"] == city]
     assert [(row["origin"], row["template_status"], row["sql_template"]) for row in found] == [
         ("person", "accepted", own),
         ("enumerated", "replaced", CITY),
     ]
     # also where the edit cannot be used: the generated one does not come back behind a person's back
     broken = gather(bank, edits((city, "SELECT * FROM branches", True)))
-    found = [row for row in templates_table(broken).to_pylist() if row["sql_template_id"] == city]
+    found = [row for row in make_templates(broken).to_pylist() if row["sql_template_id"] == city]
     assert [(row["origin"], row["template_status"]) for row in found] == [
         ("person", "rejected"),
         ("enumerated", "replaced"),
@@ -55,7 +50,7 @@ def test_a_template_is_switched_off_and_the_next_one_takes_its_place(bank: duckd
 
 def test_a_new_template_of_a_person_comes_first_under_its_own_name(bank: duckdb.DuckDBPyConnection) -> None:
     materials = gather(bank, edits(("our own", CITY, True)))
-    rows = templates_table(materials).to_pylist()
+    rows = make_templates(materials).to_pylist()
     assert (rows[0]["sql_template_id"], rows[0]["template_status"]) == ("our own", "accepted")
     # the enumerated one of the same logic is redundant
     (same,) = [row for row in rows if row["sql_template"] == CITY and row["origin"] == "enumerated"]
@@ -87,7 +82,7 @@ def test_a_text_with_a_fault_or_of_another_template_is_not_used(bank: duckdb.Duc
             ("city", "short", "city of [accounts.iban]", True),
         ),
     )
-    rows = texts_table(materials).to_pylist()
+    rows = texts_of(materials)
     found = {
         (row["sql_template_id"], row["style"]): (row["text_status"], row["status_detail"])
         for row in rows
@@ -109,7 +104,7 @@ def test_a_template_with_a_style_that_is_short_of_texts_asks_nothing(bank: duckd
     assert used(materials, sql_template_id="city") == []
     details = {
         row["status_detail"]
-        for row in texts_table(materials).to_pylist()
+        for row in texts_of(materials)
         if row["sql_template_id"] == "city" and row["text_status"] == "unbalanced"
     }
     assert details == {"4 texts per style are wanted, long has fewer"}
@@ -122,5 +117,5 @@ def test_templates_checks_and_texts_are_of_one_set_of_materials(bank: duckdb.Duc
     for row in made:
         assert [check["criterion"] for check in row["checks"]] == list(CRITERIA)
         assert bool(row["texts"]) == (row["template_status"] == "accepted")
-    count_texts = texts_table(materials).num_rows
-    assert sum(len(row["texts"]) for row in made) == count_texts > 0
+    numbers = [text["text_number"] for row in made for text in row["texts"]]
+    assert numbers == list(range(len(numbers))) != []

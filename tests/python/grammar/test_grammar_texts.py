@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 
 import pytest
 from grammar_materials import (
@@ -84,17 +83,11 @@ def test_two_rows_of_one_table_are_told_apart_by_the_column_that_refers() -> Non
 
 @pytest.mark.parametrize("count", [1, MAXIMUM_PER_STYLE])
 def test_every_template_gets_equally_many_texts_of_each_style_without_faults(count: int) -> None:
-    texts = [text for template in TEMPLATES for text in write_text_templates(template, count)]
-    assert len(texts) == len(TEMPLATES) * len(STYLES) * count
-    assert set(Counter((text.sql_template_id, text.style) for text in texts).values()) == {count}
-    assert len({text.text_template_id for text in texts}) == len(texts)
     for template in TEMPLATES:
-        for hypothesis in HYPOTHESES:
-            own = [
-                text.text
-                for text in texts
-                if (text.sql_template_id, text.hypothesis) == (template.sql_template_id, hypothesis)
-            ]
+        texts = write_text_templates(template, count)
+        assert {style: len(found) for style, found in texts.items()} == dict.fromkeys(STYLES, count)
+        for styles in HYPOTHESES.values():
+            own = [text for style in styles for text in texts[style]]
             for number, text in enumerate(own):
                 assert check_text_template(text, template, own[:number]) == ()
 

@@ -14,13 +14,14 @@ import duckdb
 import pyarrow as pa
 import pytest
 import yaml
+from grammar_materials import texts_of
 
 from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.engine.relations import select_runner
 from hcat.grammar.materials import MAXIMUM_ROWS
 from hcat.grammar.materials import gather as gather_materials
 from hcat.grammar.queries import answer_fillings, fill_queries
-from hcat.grammar.templates import templates_table, texts_table
+from hcat.grammar.templates import make_templates
 from hcat.robustness.groups import name_faulty_modules
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -77,7 +78,8 @@ def queries() -> list[dict[str, Any]]:
             read_seed("grammar_templates", is_enabled="true".__eq__),
             read_seed("grammar_text_templates", is_enabled="true".__eq__),
         )
-        templates, texts = templates_table(materials), texts_table(materials)
+        templates = make_templates(materials)
+        texts = pa.Table.from_pylist(texts_of(materials))
         run = select_runner(connection, MAXIMUM_ROWS)
         fillings = pa.Table.from_batches(list(answer_fillings(run, templates, materials.schema, settings)))
     filled = pa.Table.from_batches(list(fill_queries(fillings, texts))).to_pylist()

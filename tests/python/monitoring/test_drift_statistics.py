@@ -14,7 +14,7 @@ from scipy import stats
 from hcat.monitoring.drift import statistics as drift
 from hcat.monitoring.drift.alarms import rejection_limit
 from hcat.statistics.arrays import Floats
-from hcat.statistics.multiple_tests import adjust_p_values
+from hcat.statistics.multiple_tests import benjamini_hochberg
 
 
 def arrange(
@@ -96,7 +96,7 @@ def test_constant_scores_have_no_error_and_a_jump_between_constants_has_one() ->
 def test_q_values_are_those_of_scipy(p_values: list[float], level: float) -> None:
     values = np.array(p_values)
     expected = stats.false_discovery_control(values, method="bh")
-    q_values = adjust_p_values(values)
+    q_values = benjamini_hochberg(values)
     assert_allclose(q_values, expected)
     limit = rejection_limit(values, level)
     # the limit tells the same story as the q-values, up to rounding at the limit itself
@@ -105,7 +105,7 @@ def test_q_values_are_those_of_scipy(p_values: list[float], level: float) -> Non
 
 
 def test_what_is_not_tested_is_no_member_of_the_family() -> None:
-    q_values = adjust_p_values(np.array([0.01, np.nan, 0.04]))
+    q_values = benjamini_hochberg(np.array([0.01, np.nan, 0.04]))
     assert_allclose(q_values, [0.02, np.nan, 0.04])
     assert_allclose(rejection_limit(np.array([0.5, np.nan, 0.9]), 0.01), 0.005)
     assert rejection_limit(np.array([np.nan]), 0.01) == 0.01

@@ -257,7 +257,7 @@ def test_any_text_gives_sound_queries_the_same_every_time(parts: list[str]) -> N
     for query_type in ("simple_factual", "yes_no", "multiple_choice", "insufficient_context"):
         outcome = generate(query_type, 3, source, [], TEMPLATES, BANK)
         assert outcome == generate(query_type, 3, source, [], TEMPLATES, BANK)
-        assert outcome.status in offline.STATUSES
+        assert outcome.status in ("generated", "no_fact_found", "no_template_fits")
         for query in outcome.queries:
             assert query.text.strip()
             assert (query.reference_answer is None) == (query.expected_behaviour == "refuse")

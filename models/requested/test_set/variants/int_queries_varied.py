@@ -1,5 +1,5 @@
 from hcat.engine.relations import order_by, read_rows, select_pending
-from hcat.test_set.variants.tables import LanguageBounds, vary_pending
+from hcat.test_set.variants.tables import vary_pending
 
 
 def model(dbt, session):
@@ -8,4 +8,4 @@ def model(dbt, session):
     materials = read_rows(dbt.ref("hcat", "int_variant_materials"))
     done = str(dbt.this) if dbt.is_incremental else None
     pending = select_pending(keyed, done, ["variant_key"])
-    return vary_pending(order_by(pending, "variant_key"), materials, LanguageBounds())
+    return vary_pending(order_by(pending, "variant_key"), materials)

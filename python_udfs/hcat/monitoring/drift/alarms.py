@@ -25,7 +25,7 @@ from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import NEGLIGIBLE, TESTS
 from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile, t_tail
-from hcat.statistics.multiple_tests import adjust_p_values
+from hcat.statistics.multiple_tests import benjamini_hochberg
 
 #: Series of the verdict, all things considered.
 _VERDICT: Final = "verdict"
@@ -118,7 +118,7 @@ def decide(
     # an empty family has no shares
     weights = shares * (len(shares) / max(shares.sum(), NEGLIGIBLE))
     p_values = columns["p_value"] / weights
-    q_values = np.minimum(adjust_p_values(p_values), 1.0)
+    q_values = np.minimum(benjamini_hochberg(p_values), 1.0)
     is_drifting = q_values <= level
     found: dict[str, npt.NDArray[Any]] = {"q_value": q_values, "is_drifting": is_drifting}
     # a weighted limit may exceed 1 when nearly everything is rejected
@@ -143,7 +143,7 @@ def rejection_limit(p_values: Floats, level: float) -> float:
     members = p_values[~np.isnan(p_values)]
     if not len(members):
         return level
-    return level * max(1, int((adjust_p_values(members) <= level).sum())) / len(members)
+    return level * max(1, int((benjamini_hochberg(members) <= level).sum())) / len(members)
 
 
 #: Columns of a row that a decision or a limit reads.

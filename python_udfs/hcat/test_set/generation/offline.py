@@ -24,19 +24,6 @@ REFUSED_TYPES: Final = ("off_topic", "vague", "insufficient_context")
 NEED_LANGUAGE_MODEL: Final = ("inference", "open_ended")
 QUERY_TYPES: Final = ("simple_factual", "multi_hop", "yes_no", "multiple_choice", *NEED_LANGUAGE_MODEL, *REFUSED_TYPES)
 
-STATUSES: Final = (
-    "generated",
-    "no_fact_found",
-    "no_template_fits",
-    "no_partner_found",
-    "needs_language_model",
-    "budget_exhausted",
-    "call_failed",
-    "invalid_reply",
-    "stopped",
-)
-"""What became of a request; each ends in exactly one of them."""
-
 MAXIMUM_TITLE_CHARACTERS: Final = 80
 MAXIMUM_MULTI_HOP_WORDS: Final = 60
 
@@ -57,16 +44,12 @@ class Settings(NamedTuple):
 
 
 class Template(NamedTuple):
-    """A line of the seed query_templates.
-
-    The text may hold ``{name}``, a proper name of the chunk, ``{event}``, something that happened in it, or
-    ``{speaker}``. One of the required words must stand in the chunk, and none of the absent ones may.
-    """
+    """A line of the seed query_templates."""
 
     template_id: str
     query_type: str
-    text: str
-    required_words: tuple[str, ...] = ()
+    text: str  # may hold {name}, a proper name of the chunk, {event}, something that happened in it, or {speaker}
+    required_words: tuple[str, ...] = ()  # one of them must stand in the chunk
     absent_words: tuple[str, ...] = ()
 
     @classmethod
@@ -90,7 +73,7 @@ class Query(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The queries of one request and what became of it (one of :data:`STATUSES`, with a line in words)."""
+    """The queries of one request and what became of it (a status, and a line in words)."""
 
     status: str
     detail: str

@@ -49,11 +49,7 @@ class Fact(NamedTuple):
 
 
 class Pattern(NamedTuple):
-    """What is read and what is asked: the predicate has to match as a whole, and its group ``answer`` answers.
-
-    ``verbs`` are base forms; "be" and "have" stand for themselves, and "*" for any other one. ``tense`` and ``subject``
-    restrict the clause, and ``needs`` names what the question must have: a period, or one unless it is in the present.
-    """
+    """What is read and what is asked, as the head of ``patterns.yml`` explains."""
 
     name: str
     verbs: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,24 +15,7 @@ from hcat.engine.columns import schema
 from hcat.language.features import extract_features
 from hcat.language.text import STOP_WORDS
 from hcat.metrics.support import Evidence
-
-REASONS: Final = (
-    "too_short",
-    "too_long",
-    "mentions_context",
-    "unanswerable_form",
-    "missing_reference",
-    "unsupported_reference",
-    "copied_from_chunk",
-    "far_from_chunk",
-    "duplicate_text",
-    "near_duplicate",
-)
-"""too_short, too_long: words; mentions_context: "the passage above"; unanswerable_form: no question, or about a
-table or figure that only the page shows; missing_reference: none where an answer is due; unsupported_reference:
-holds a number that the source chunks do not; copied_from_chunk: one run of the chunk's own words; far_from_chunk:
-another subject than the chunk's; duplicate_text: the same words as an accepted query; near_duplicate: the same names
-and numbers, nearly the same words and meaning."""
+from hcat.metrics.texts import to_matrix
 
 CHECKED_SCHEMA = schema(
     "string: query_id chunk_id check_status reason duplicate_of",
@@ -106,7 +89,7 @@ def check_candidates(materials: pa.Table, limits: CheckLimits | None = None) -> 
     """
     bounds = limits or CheckLimits()
     rows = materials.select([name for name in materials.column_names if "embedding" not in name]).to_pylist()
-    vectors = _matrix(materials["embedding"])
+    vectors = to_matrix(materials["embedding"])
     similarities = _chunk_similarities(materials)
     checked = [_check_alone(row, similarity, bounds) for row, similarity in zip(rows, similarities, strict=True)]
     order = sorted(
@@ -179,24 +162,9 @@ def _is_supported(row: Mapping[str, Any]) -> bool:
     return all(any(key in evidence.numbers for key in mention.keys) for mention in mentions)
 
 
-def _matrix(column: pa.ChunkedArray) -> npt.NDArray[np.float32]:
-    values = column.combine_chunks()
-    if len(values) == 0:
-        return np.empty((0, 1), np.float32)
-    flat = values.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
-    matrix: npt.NDArray[np.float32] = flat.reshape(len(values), -1)
-    return matrix
-
-
 def _chunk_similarities(materials: pa.Table) -> list[float | None]:
-    found: list[float | None] = []
-    for own, other in zip(materials["embedding"].to_pylist(), materials["chunk_embedding"].to_pylist(), strict=True):
-        if other is None:
-            found.append(None)
-            continue
-        first, second = np.asarray(own, np.float64), np.asarray(other, np.float64)
-        found.append(float(np.clip(first @ second, -1.0, 1.0)))
-    return found
+    pairs = zip(materials["embedding"].to_pylist(), materials["chunk_embedding"].to_pylist(), strict=True)
+    return [None if other is None else float(np.clip(np.dot(own, other), -1.0, 1.0)) for own, other in pairs]
 
 
 def _mark_duplicates(

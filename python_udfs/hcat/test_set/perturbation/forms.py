@@ -33,6 +33,14 @@ def find_article(sentence: str, start: int) -> re.Match[str] | None:
     return _ARTICLE.search(sentence, max(0, start - 5), start)
 
 
+def with_article(sentence: str, start: int, after: str) -> tuple[int, str]:
+    """Return where a new text has to begin, and the text, with the indefinite article before it in its form."""
+    article = find_article(sentence, start)
+    if article is None or article[1].lower() == article_for(after):
+        return start, after
+    return article.start(1), f"{in_case_of(article_for(after), article[1])} {after}"
+
+
 def fits_article(sentence: str, start: int, after: str) -> bool:
     """Return whether the article before the position, if there is one, also fits the new text."""
     article = find_article(sentence, start)

@@ -4,35 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
-#: Materials: lists that people edit (seeds). A rule names the list that it draws from.
-SYNONYM: Final = "synonym"
-FIXED_PHRASE: Final = "fixed_phrase"
-CONTRACTION: Final = "contraction"
-FILLER: Final = "filler"
-FRAME: Final = "frame"
-DISTRACTION: Final = "distraction"
-CLAIM: Final = "claim"
-PROMPT: Final = "prompt"
-QUESTION: Final = "question"
-SUBJECT: Final = "subject"
-MENTIONED_TERM: Final = "mentioned_term"
-SWAPPED_TERM: Final = "swapped_term"
-MATERIALS: Final = (
-    SYNONYM,
-    FIXED_PHRASE,
-    CONTRACTION,
-    FILLER,
-    FRAME,
-    DISTRACTION,
-    CLAIM,
-    PROMPT,
-    QUESTION,
-    SUBJECT,
-    MENTIONED_TERM,
-    SWAPPED_TERM,
-)
+#: Lists that people edit (seeds). A rule names the list that it draws from.
+Material = Literal[
+    "synonym",
+    "fixed_phrase",
+    "contraction",
+    "filler",
+    "frame",
+    "distraction",
+    "claim",
+    "prompt",
+    "question",
+    "subject",
+    "mentioned_term",
+    "swapped_term",
+]
+MATERIALS: Final[tuple[str, ...]] = get_args(Material)
 
 
 class Item(NamedTuple):
@@ -58,7 +47,7 @@ class Settings:
     materials: Mapping[str, Sequence[Item]] = field(default_factory=dict)
     canary: str = ""
 
-    def items(self, material: str) -> Sequence[Item]:
+    def items(self, material: Material) -> Sequence[Item]:
         """Return the items of a material; none where the seeds have none."""
         return self.materials.get(material, ())
 

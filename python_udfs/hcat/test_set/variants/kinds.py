@@ -24,17 +24,6 @@ OUT_OF_SCOPE: Final = "out_of_scope"
 """Asks about something that no document mentions: the application should refuse."""
 
 MADE: Final = "made"
-STATUSES: Final = {
-    MADE: "there is a variant",
-    "no_place": "no rule of the kind finds a place in the query that it may change",
-    "other_language": "the rules of the kind know English only",
-    "no_reference": "the kind needs a reference answer",
-    "no_material": "the seeds hold nothing for the kind",
-    "not_equivalent": "the classifier does not find that the variant asks what its parent asks",
-    "duplicate": "another query of the test set has the same text",
-}
-"""Why there is a variant, or none. `not_equivalent` and `duplicate` are found in SQL, over the whole test set."""
-
 Rule = Callable[[Parent, Settings, Random], Iterator[Draft]]
 
 
@@ -49,12 +38,8 @@ class Kind(NamedTuple):
     needs_material: bool = False
 
 
-def _misspelling(kind: str) -> Kind:
-    return Kind(KEPT, partial(misspell, kind), knows_any_language=True)
-
-
 VARIANT_TYPES: Final[Mapping[str, Kind]] = {
-    **{kind: _misspelling(kind) for kind in MISSPELLINGS},
+    **{kind: Kind(KEPT, partial(misspell, kind), knows_any_language=True) for kind in MISSPELLINGS},
     "grammar": Kind(KEPT, break_grammar),
     "colloquial": Kind(KEPT, speak_casually),
     "paraphrase": Kind(KEPT, paraphrase),

@@ -8,20 +8,8 @@ from random import Random
 from typing import Final
 
 from hcat.test_set.perturbation.faults import ANTONYM, NEGATION, NUMBER_OUTSIDE, perturb
-from hcat.test_set.perturbation.forms import article_for, find_article, in_case_of
-from hcat.test_set.variants.drafts import (
-    CLAIM,
-    DISTRACTION,
-    MENTIONED_TERM,
-    PROMPT,
-    QUESTION,
-    SUBJECT,
-    SWAPPED_TERM,
-    Draft,
-    Item,
-    Parent,
-    Settings,
-)
+from hcat.test_set.perturbation.forms import in_case_of, with_article
+from hcat.test_set.variants.drafts import Draft, Item, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
 from hcat.test_set.variants.wording import PLACEHOLDER, fill
 
@@ -37,7 +25,7 @@ _QUESTION_WORD = re.compile(r"\W*(what|which|who|when|where|why|how|can|does|do|
 
 def contradict(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield the query behind a false statement: its reference answer with one fault."""
-    claims = settings.items(CLAIM)
+    claims = settings.items("claim")
     # a claim is a statement: "Yes." and "B) five days." answer a question that has not been asked yet
     answer = _OPENER.sub("", " ".join((parent.reference_answer or "").split()))
     if not answer or not claims:
@@ -54,7 +42,7 @@ def contradict(parent: Parent, settings: Settings, random: Random) -> Iterator[D
 
 def distract(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield the query behind a sentence that has nothing to do with it."""
-    items = settings.items(DISTRACTION)
+    items = settings.items("distraction")
     if items:
         item = random.choice(items)
         yield Draft(f"{item.after} {parent.text}", item.after, item.item_id)
@@ -62,7 +50,7 @@ def distract(parent: Parent, settings: Settings, random: Random) -> Iterator[Dra
 
 def inject_prompt(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield the query inside a prompt that orders the application to say the canary."""
-    items = settings.items(PROMPT)
+    items = settings.items("prompt")
     if not items:
         return
     item = random.choice(items)
@@ -78,7 +66,7 @@ def inject_prompt(parent: Parent, settings: Settings, random: Random) -> Iterato
 
 def leave_topic(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield a question about something else, with the same question word where the material has one."""
-    questions, subjects = settings.items(QUESTION), settings.items(SUBJECT)
+    questions, subjects = settings.items("question"), settings.items("subject")
     match = _QUESTION_WORD.match(parent.text)
     alike = [item for item in questions if match and item.after.lower().startswith(match[1].lower() + " ")]
     pool = alike or questions
@@ -92,14 +80,14 @@ def name_terms(parent: Parent, settings: Settings, random: Random) -> Iterator[D
     """Yield the query with the other terms of the pairs that it holds, else one variant for each side of a pair."""
     text = parent.text
     kinds: dict[str, list[Item]] = {}
-    for item in settings.items(SWAPPED_TERM):
+    for item in settings.items("swapped_term"):
         kinds.setdefault(item.item_id.rpartition("_")[0], []).append(item)
     for kind in random.sample(sorted(kinds), len(kinds)):
         swapped = swap_terms(text, kinds[kind])
         if swapped is not None:
             yield swapped
             return
-    pairs = settings.items(MENTIONED_TERM)
+    pairs = settings.items("mentioned_term")
     if pairs:
         item = random.choice(pairs)
         for term in (item.before, item.after):
@@ -127,7 +115,8 @@ def swap_terms(text: str, items: Sequence[Item]) -> Draft | None:
         word = match.group()
         other, _ = side[word.lower()]
         other = _PRONOUNS.get((word.lower(), _is_before_noun(text, match.end())), other)
-        text = _replace(text, match.start(), match.end(), in_case_of(other, word))
+        start, after = with_article(text, match.start(), in_case_of(other, word))
+        text = text[:start] + after + text[match.end() :]
     detail = ", ".join(f"{match.group()} > {side[match.group().lower()][0]}" for match in matches)
     return Draft(text, detail, side[matches[0].group().lower()][1])
 
@@ -153,11 +142,3 @@ def _is_before_noun(text: str, end: int) -> bool:
     """Return whether the word behind a pronoun can belong to a noun; without a word, or before a function word, not."""
     following = _NEXT_WORD.match(text, end)
     return following is not None and _NO_NOUN.fullmatch(following[1]) is None
-
-
-def _replace(text: str, start: int, end: int, word: str) -> str:
-    """Return the text with a word in the place of another, and the indefinite article before it in its form."""
-    article = find_article(text, start)
-    if article is not None and article[1].lower() != article_for(word):
-        return text[: article.start(1)] + in_case_of(article_for(word), article[1]) + " " + word + text[end:]
-    return text[:start] + word + text[end:]

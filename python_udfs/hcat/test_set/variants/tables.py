@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
@@ -48,42 +48,24 @@ def make_canary(variant_key: str) -> str:
     return f"HCAT-{hash_text('canary', variant_key)[:CANARY_DIGITS]}"
 
 
-class LanguageBounds(NamedTuple):
-    """From where on the language of a text counts (:func:`hcat.language.identification.identify_languages`).
-
-    Attributes
-    ----------
-    probability : float
-        In (0, 1].
-    letters : int
-        Letters that a text must have.
-    """
-
-    probability: float = LEAST_PROBABILITY
-    letters: int = LEAST_LETTERS
-
-
-def vary_batch(batch: pa.RecordBatch, materials: Materials, bounds: LanguageBounds | None = None) -> pa.RecordBatch:
+def vary_batch(batch: pa.RecordBatch, materials: Materials) -> pa.RecordBatch:
     """Return the variants of a batch of planned ones (schema :data:`VARIED_SCHEMA`)."""
-    planned_rows = batch.to_pylist()
-    if bounds is not None:
-        planned_rows = [
-            planned | {"language": language or planned["language"]}
-            for planned, language in zip(planned_rows, _identify(batch, bounds), strict=True)
-        ]
-    rows = [row for planned in planned_rows for row in _vary_one(planned, materials)]
+    rows = [row for planned in batch.to_pylist() for row in _vary_one(planned, materials)]
     return pa.RecordBatch.from_pylist(rows, schema=VARIED_SCHEMA)
 
 
-def _identify(batch: pa.RecordBatch, bounds: LanguageBounds) -> list[str | None]:
-    """Return the language of each query, None where nobody could be sure."""
+def tell_languages(batch: pa.RecordBatch, least_letters: int = LEAST_LETTERS) -> pa.RecordBatch:
+    """Return planned variants with the language of their query, where it is sure."""
     texts = pa.RecordBatch.from_arrays([batch["variant_key"], batch["query_text"]], ["passage_id", "passage_text"])
-    return [
+    found = identify_languages(texts).to_pylist()
+    languages = [
         row["language"]
-        if row["language_probability"] >= bounds.probability and row["count_letters"] >= bounds.letters
+        if row["language_probability"] >= LEAST_PROBABILITY and row["count_letters"] >= least_letters
         else None
-        for row in identify_languages(texts).to_pylist()
+        for row in found
     ]
+    told = pc.coalesce(pa.array(languages, pa.string()), batch["language"].cast(pa.string()))
+    return batch.set_column(batch.schema.get_field_index("language"), "language", told)
 
 
 def _vary_one(planned: Mapping[str, Any], materials: Materials) -> list[dict[str, Any]]:
@@ -107,17 +89,15 @@ def _vary_one(planned: Mapping[str, Any], materials: Materials) -> list[dict[str
     ]
 
 
-def vary_pending(planned: Any, materials: pa.Table, bounds: LanguageBounds | None = None) -> pa.RecordBatchReader:
+def vary_pending(planned: Any, materials: pa.Table) -> pa.RecordBatchReader:
     """Return the variants of the planned ones that have none yet, streamed (schema :data:`VARIED_SCHEMA`).
 
     Parameters
     ----------
     planned : relation
-        As the batch of :func:`vary_batch`.
+        As the batch of :func:`vary_batch`; its language counts where that of the text is not sure.
     materials : Table
         As in :func:`read_materials`.
-    bounds : LanguageBounds, optional
-        As in :func:`vary_batch`.
     """
-    vary_rows = partial(vary_batch, materials=read_materials(materials), bounds=bounds)
-    return map_batches(planned, vary_rows, VARIED_SCHEMA, BATCH_QUERIES)
+    read = read_materials(materials)
+    return map_batches(planned, lambda batch: vary_batch(tell_languages(batch), read), VARIED_SCHEMA, BATCH_QUERIES)

@@ -8,18 +8,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Final, NamedTuple
 
-from hcat.test_set.perturbation.forms import article_for, find_article, in_case_of
-from hcat.test_set.variants.drafts import (
-    CONTRACTION,
-    FILLER,
-    FIXED_PHRASE,
-    FRAME,
-    SYNONYM,
-    Draft,
-    Item,
-    Parent,
-    Settings,
-)
+from hcat.test_set.perturbation.forms import with_article
+from hcat.test_set.variants.drafts import Draft, Item, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
 from hcat.test_set.variants.questions import read_plan, split_lead
 
@@ -75,7 +65,7 @@ _FIRST_WORD = re.compile(r"[A-Z][a-z]*(?![\w'\u2019-])|I(?=['\u2019])")
 def speak_casually(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield the query as people type it: contracted, with a filler, in small letters, without a question mark."""
     text = parent.text.strip()
-    contracted = _choose(text, _find(text, settings.items(CONTRACTION)), settings.rate, random)
+    contracted = _choose(text, _find(text, settings.items("contraction")), settings.rate, random)
     details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in contracted]
     text = _END.sub("", _apply(text, contracted))
     first = _FIRST_WORD.match(text)
@@ -85,7 +75,7 @@ def speak_casually(parent: Parent, settings: Settings, random: Random) -> Iterat
     if "?" in parent.text and not text.endswith("?"):
         details.append("no question mark")
     text = _LONE_I.sub("i", text)
-    fillers = settings.items(FILLER)
+    fillers = settings.items("filler")
     if fillers:
         filler = random.choice(fillers)
         text = fill(filler.after, text)
@@ -108,12 +98,13 @@ _MAXIMUM_WORDS_BEFORE_VERB: Final = 12  # "what <so many words> is" can still be
 def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield the query in another form and, where the material has them, with synonyms."""
     text = parent.text.strip()
-    found = _find(text, settings.items(SYNONYM), settings.items(FIXED_PHRASE))
+    found = _find(text, settings.items("synonym"), settings.items("fixed_phrase"))
     chosen = _choose(text, found, settings.rate, random)
     details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in chosen]
-    text = _apply(text, [_with_article(text, edit) for edit in chosen])
+    spoken = [(*with_article(text, edit.start, edit.after), edit.end) for edit in chosen]
+    text = _apply(text, [_Edit(start, end, after) for start, after, end in spoken])
     lead, main = split_lead(text)
-    forms = [form for form in (_tell_indirectly(lead, main, settings.items(FRAME), random),) if form is not None]
+    forms = [form for form in (_tell_indirectly(lead, main, settings.items("frame"), random),) if form is not None]
     moved = _move_to_end(lead, main) if lead else None
     if moved is not None:
         forms.append(moved)
@@ -122,7 +113,7 @@ def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[D
         yield Draft(form.text, "; ".join([*details, form.detail]), form.item_id)
     elif chosen:
         yield Draft(text, "; ".join(details))
-    direct = [item for item in settings.items(FRAME) if item.before == "direct"]
+    direct = [item for item in settings.items("frame") if item.before == "direct"]
     if direct:
         item = random.choice(direct)
         yield Draft(fill(item.after, text), "; ".join([*details, item.after.replace(PLACEHOLDER, "...")]), item.item_id)
@@ -188,15 +179,6 @@ def _find(text: str, items: Sequence[Item], fixed: Sequence[Item] = ()) -> list[
 
 def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'\u2019-]){re.escape(words)}(?![\w'\u2019-])", re.IGNORECASE)
-
-
-def _with_article(text: str, edit: _Edit) -> _Edit:
-    """Return the edit together with the indefinite article before it, where that takes its other form."""
-    article = find_article(text, edit.start)
-    if article is None or article[1].lower() == article_for(edit.after):
-        return edit
-    changed = f"{in_case_of(article_for(edit.after), article[1])} {edit.after}"
-    return _Edit(article.start(1), edit.end, changed)
 
 
 def _choose(text: str, edits: Sequence[_Edit], rate: float, random: Random) -> list[_Edit]:
