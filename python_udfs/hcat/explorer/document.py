@@ -1,9 +1,4 @@
-"""The explorer of a build: one HTML file beside the report, whose numbers are those of the marts and of the report.
-
-A file of more than :data:`MAXIMUM_BYTES` is not written. What would not fit is left out in this order: texts of other
-interactions than the worst ones and a random sample, then the interactions themselves. The page says what was left out,
-and weighs what was drawn.
-"""
+"""The explorer of a build: one HTML file beside the report, whose numbers are those of the marts and of the report."""
 
 from __future__ import annotations
 

@@ -67,12 +67,17 @@ SCORE_METRICS: Final = (
     "semantic_similarity",
     "answer_relevancy__mean",
 )
-_LIST_SCORED: Final = "select metric_name from fct_marginal_weaknesses where dimension = 'all' and count_scored > 0"
 
 
 def choose_metrics(source: Warehouse, build: Build) -> tuple[Row | None, Row | None]:
     """Return the metric that says what fails and the one whose score orders; None without a scored primary metric."""
-    scored = {row["metric_name"] for row in source.rows(_LIST_SCORED, ["fct_marginal_weaknesses"])}
+    scored = {
+        row["metric_name"]
+        for row in source.rows(
+            "select metric_name from fct_marginal_weaknesses where dimension = 'all' and count_scored > 0",
+            ["fct_marginal_weaknesses"],
+        )
+    }
     ordered = dict.fromkeys((*SCORE_METRICS, *build.primary))
     with_scores = [build.primary[name] for name in ordered if name in build.primary and name in scored]
     decided = [metric for metric in with_scores if metric["threshold"] is not None]
@@ -93,13 +98,16 @@ def read_everything(source: Warehouse) -> Read:
     seed = int(build.run["random_seed"]) if build.run else 0
     columns = data.read_interactions(source, dimensions, tags, score["metric_name"], seed)
     names = [metric["metric_name"] for metric in build.metrics]
+    rankings = source.rows(
+        data.QUERIES["list_rankings"], ["fct_interactions.missed_chunk_ids", "fct_retrieved_contexts"]
+    )
     return Read(
         build,
         main,
         score,
         columns,
         data.read_scores(source, names, score["metric_name"]),
-        {row["interaction_id"]: row for row in source.rows(data.LIST_RANKINGS, data.RANKING_TABLES)},
+        {row["interaction_id"]: row for row in rankings},
         {name: _encode(columns[f"dimension_{number}"]) for number, name in enumerate(dimensions)},
         _encode(columns["application"]),
         _encode(columns["application_version"]),

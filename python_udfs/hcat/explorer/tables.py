@@ -43,7 +43,6 @@ _UNSAFE: Final = re.compile(
     "\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000110bd-\U0010ffff]"
 )
 
-
 #: Blanks between words that are not one space.
 _IRREGULAR: Final = re.compile(r"\s\s|[^\S ]")
 

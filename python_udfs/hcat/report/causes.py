@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Block
 from hcat.report.queries import QUERIES
 from hcat.report.showing import MAXIMUM_SYSTEMS
 
-COUNT_RETRIEVAL_CAUSES: Final = QUERIES["count_retrieval_causes"]
-
-COUNT_FAILURE_CAUSES: Final = QUERIES["count_failure_causes"]
-
 
 def describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
     """Return causes of failures by system, and whether any is known or none was to be found."""
-    systems = source.rows(COUNT_RETRIEVAL_CAUSES, ["fct_retrieval_quality"])
-    metrics = source.rows(COUNT_FAILURE_CAUSES, ["fct_failure_causes"])
+    systems = source.rows(QUERIES["count_retrieval_causes"], ["fct_retrieval_quality"])
+    metrics = source.rows(QUERIES["count_failure_causes"], ["fct_failure_causes"])
     # without source chunks, every cause is undetermined
     is_known = any(row["count_retrieval"] or row["count_generation"] for row in metrics)
     if not (systems or is_known):

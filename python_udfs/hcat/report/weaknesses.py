@@ -28,7 +28,6 @@ from hcat.report.worst import describe_conversations
 
 MARGINAL: Final = "fct_marginal_weaknesses"
 BIVARIATE: Final = "fct_bivariate_weaknesses"
-LIST_CONSTANT_DIMENSIONS: Final = QUERIES["list_constant_dimensions"]
 #: Cells in the figure of the weakest segments: at most, and at least where fewer are weak.
 MAXIMUM_DIFFERENCES: Final = 20
 MINIMUM_DIFFERENCES: Final = 8
@@ -39,7 +38,6 @@ MAXIMUM_FINDINGS: Final = 40
 EXAMPLE_CHARACTERS: Final = 140
 #: Findings of the report, one of each hole.
 MAXIMUM_HOLES: Final = 10
-ASKED: Final = WORDS["weaknesses"]["asked"]
 #: What labels say of a finding -> the colour of its pill.
 LABEL_STATES: Final = {"supported": "passed", "contradicted": "failed", "silent": "not_evaluated"}
 
@@ -73,7 +71,7 @@ CELLS: Final = QUERIES["cells"]
 
 # A pair with a dimension of one segment repeats a marginal cell.
 LIST_TESTED: Final = f"""
-with constant as ({LIST_CONSTANT_DIMENSIONS}),
+with constant as ({QUERIES["list_constant_dimensions"]}),
 
 cells as ({CELLS})
 
@@ -114,8 +112,6 @@ where test_status <> 'not_in_family'
 group by metric_name
 order by metric_name
 """
-
-LIST_FINDINGS: Final = QUERIES["list_findings"]
 
 # Without a register of findings, the weak cells of this build take its place: seen once, and never tested again.
 WEAK_CELLS: Final = f"""
@@ -177,7 +173,7 @@ def describe_findings(source: Warehouse) -> dict[str, Any] | None:
     has_register = "fct_findings" not in source.switched_off
     if has_register and not source.has("fct_findings"):
         return None
-    query = LIST_FINDINGS.format(findings="select * from fct_findings" if has_register else WEAK_CELLS)
+    query = QUERIES["list_findings"].format(findings="select * from fct_findings" if has_register else WEAK_CELLS)
     reads = [
         *(["fct_findings.page_rank"] if has_register else ["dim_metrics.is_deciding"]),
         *TESTED,
@@ -246,7 +242,8 @@ def _describe_weight(row: Row) -> str:
     if row["severity"] is None or row["failed_answers_a_week"] is None:
         return row["severity"] or ""
     count = format_number(row["failed_answers_a_week"])
-    return f"{row['severity']}: {count} more failed answers a week ({ASKED[row['failed_answers_basis']]})"
+    asked = WORDS["weaknesses"]["asked"][row["failed_answers_basis"]]
+    return f"{row['severity']}: {count} more failed answers a week ({asked})"
 
 
 def _describe_cost(row: Row) -> str:
@@ -351,7 +348,7 @@ def _name_hole(row: Row, explorer: str) -> Any:
 
 def _name_finding(row: Row, explorer: str) -> Any:
     inside = blocks.link(f"{explorer}#/findings/{quote_url(row['finding_id'])}", "in the explorer") if explorer else ""
-    return blocks.spaced([blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside)], " ")
+    return blocks.rich("{} {}", blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside))
 
 
 def _show_example(example: Row) -> Any:

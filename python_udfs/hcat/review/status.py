@@ -1,8 +1,4 @@
-"""What the ratings of a round are worth as of the last build, and what more of them would change.
-
-Widths of intervals fall with the square root of the number of labels: half the width takes four times as many. Where a
-mart plans labels for a target (`fct_labels_needed`), its number is shown instead.
-"""
+"""What the ratings of a round are worth as of the last build, and what more of them would change."""
 
 from __future__ import annotations
 
@@ -25,10 +21,7 @@ _NO_PAIR: Final = "no answer was rated by two raters of one kind: write the desk
 def describe_status(
     warehouse: Path | Place, review_round: str | None = None, raw_logs: Path | None = None
 ) -> list[tuple[str, str]]:
-    """Return lines of (subject, text) on a round: who rated what, agreement, calibration, sets and labels needed.
-
-    Ratings that were imported into ``raw_logs`` since the last build count as rated; all else is of the last build.
-    """
+    """Return lines of (subject, text) on a round: who rated what, agreement, calibration, sets and labels needed."""
     with open_warehouse(warehouse) as opened:
         found = read_round(opened, review_round)
         given = read_given(opened, found, raw_logs)
