@@ -24,8 +24,8 @@ MAXIMUM_EXAMPLES: Final = 10
 _CONFIDENCE: Final = 0.95
 
 
-def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[str, Any]:
-    """Return the blocks that do not depend on how many interactions the page holds."""
+def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return what does not depend on how many interactions the page holds: its words, and blocks."""
     build, names = read.build, read.metric_names
     gates = describe_gates(source, build.run)
     findings = describe_claims(source)["findings"]
@@ -82,8 +82,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
             for row in source.rows(data.QUERIES["list_versions"], ["fct_interactions"])
         ],
     }
-    return {
-        "page": page,
+    return page, {
         "cells": tables.write_parquet(tables.tabulate_cells(cells, names, segments)),
         "weeks": tables.write_parquet(_tabulate_weeks(weeks, read)),
     }

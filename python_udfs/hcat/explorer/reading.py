@@ -9,6 +9,7 @@ from typing import Any, Final
 from hcat.engine.warehouse import Row, Warehouse, WarehouseError
 from hcat.explorer import data, tables
 from hcat.report.ledger import Build, read_build
+from hcat.report.showing import distinct_labels
 from hcat.statistics.arrays import Integers
 
 #: Values of a tag that is a facet.
@@ -67,17 +68,12 @@ SCORE_METRICS: Final = (
     "semantic_similarity",
     "answer_relevancy__mean",
 )
+_LIST_SCORED: Final = "select metric_name from fct_marginal_weaknesses where dimension = 'all' and count_scored > 0"
 
 
 def choose_metrics(source: Warehouse, build: Build) -> tuple[Row | None, Row | None]:
     """Return the metric that says what fails and the one whose score orders; None without a scored primary metric."""
-    scored = {
-        row["metric_name"]
-        for row in source.rows(
-            "select metric_name from fct_marginal_weaknesses where dimension = 'all' and count_scored > 0",
-            ["fct_marginal_weaknesses"],
-        )
-    }
+    scored = {row["metric_name"] for row in source.rows(_LIST_SCORED, ["fct_marginal_weaknesses"])}
     ordered = dict.fromkeys((*SCORE_METRICS, *build.primary))
     with_scores = [build.primary[name] for name in ordered if name in build.primary and name in scored]
     decided = [metric for metric in with_scores if metric["threshold"] is not None]
@@ -117,4 +113,4 @@ def read_everything(source: Warehouse) -> Read:
 
 def _encode(values: Any) -> Coded:
     codes, names = tables.encode(values)
-    return Coded(codes, names, tables.label_segments(names))
+    return Coded(codes, names, list(distinct_labels(names).values()))

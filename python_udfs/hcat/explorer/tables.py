@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Row
 from hcat.language.display import clean_text
-from hcat.report.showing import distinct_labels, group_by
+from hcat.report.showing import group_by
 from hcat.statistics.arrays import Flags, Floats, Integers
 
 #: Characters of a text that the page holds; an ellipsis replaces the rest.
@@ -312,12 +312,6 @@ def tabulate_cells(
     marks = [("is_small", 1), ("is_weak", 2), ("is_confirmed", 4), ("is_unsure", 8)]
     columns["marks"] = np.array([sum(bit * bool(cell[name]) for name, bit in marks) for cell, _, _ in kept], np.int32)
     return columns
-
-
-def label_segments(names: Sequence[str]) -> list[str]:
-    """Return a short and safe label for each segment; different segments keep different labels."""
-    labels = distinct_labels(names)
-    return [labels[name] for name in names]
 
 
 def choose_rows(lots: Sequence[str], count: int, count_worst: int) -> tuple[Integers, Flags]:
