@@ -29,11 +29,10 @@ from hcat.report.words import WORDS
 
 #: Rows of each list; the number left out is shown below it.
 MAXIMUM_ROWS: Final = 20
-#: What a build before the signed one may not have kept.
-_HISTORY: Final = ("fct_run_metrics", "fct_findings.confirmed_build_number")
 
 EVENTS: Final = WORDS["changes"]["events"]
 
+COUNT_METRICS: Final = "select count(*) as count_rows from fct_run_metrics where run_id = $run_id"
 _FIGURES: Final = ("mean_score", "share_failing")
 _COLUMNS: Final = ("count_scored", *(f"{figure}{part}" for figure in _FIGURES for part in ("", "_lower", "_upper")))
 
@@ -145,11 +144,7 @@ def _show_figure(row: Row, figure: str, when: str) -> str:
 
 
 def _has_metrics(source: Warehouse, run: Row) -> bool:
-    counted = source.rows(
-        "select count(*) as count_rows from fct_run_metrics where run_id = $run_id",
-        ["fct_run_metrics"],
-        run_id=run["run_id"],
-    )
+    counted = source.rows(COUNT_METRICS, ["fct_run_metrics"], run_id=run["run_id"])
     return bool(counted and counted[0]["count_rows"])
 
 
@@ -182,7 +177,7 @@ def _list_not_kept(source: Warehouse, before: Row) -> list[str]:
         "main figures and thresholds": _has_metrics(source, before),
         "seeds": before.get("seed_checksums") is not None,
         "labels": before.get("count_labelled") is not None,
-        "times of confirmation": source.has(_HISTORY[1]),
+        "times of confirmation": source.has("fct_findings.confirmed_build_number"),
     }
     return [words for words, is_kept in kept.items() if not is_kept]
 

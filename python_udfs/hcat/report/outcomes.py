@@ -39,6 +39,7 @@ VIOLIN_METRICS = (
     "semantic_similarity",
 )
 
+_EXPLAINED_IN: Final = WORDS["outcomes"]["explained_in"]
 ADMITTED: Final = WORDS["outcomes"]["admitted"]
 
 
@@ -115,14 +116,7 @@ def find_formula(row: Row) -> str:
     """Return the id of what explains the measurement of a gate: its metric, or the section that measures it."""
     if row["metric_name"]:
         return to_anchor("metric", row["metric_name"])
-    return next(
-        (
-            name
-            for start, name in WORDS["outcomes"]["explained_in"].items()
-            if str(row["measurement"]).startswith(start)
-        ),
-        "safety",
-    )
+    return next((name for start, name in _EXPLAINED_IN.items() if str(row["measurement"]).startswith(start)), "safety")
 
 
 def show_measured(value: float | None, measurement: str) -> str:

@@ -10,11 +10,11 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
-from hcat.report.causes import describe_causes
 from hcat.report.ledger import Build
 from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
+    MAXIMUM_SYSTEMS,
     describe_segment,
     format_difference,
     format_difference_interval,
@@ -142,7 +142,7 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
     drawn = {cell["weakness_id"] for cell in cells}
     known = [row["key"] for row in findings["rows"] if row["key"] not in drawn] if findings else []
     others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
-    causes, has_causes = describe_causes(source)
+    causes, has_causes = _describe_causes(source)
     return blocks.section(
         blocks.heading("Weakest segments"),
         *_describe_differences(build, cells, others),
@@ -158,6 +158,39 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
             *([] if has_causes else [CAUSES_UNKNOWN]),
         ],
     )
+
+
+def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
+    """Return causes of failures by system, and whether any is known or none was to be found."""
+    systems = source.rows(QUERIES["count_retrieval_causes"], ["fct_retrieval_quality"])
+    metrics = source.rows(QUERIES["count_failure_causes"], ["fct_failure_causes"])
+    # without source chunks, every cause is undetermined
+    is_known = any(row["count_retrieval"] or row["count_generation"] for row in metrics)
+    if not (systems or is_known):
+        return [], not metrics
+    return [
+        blocks.heading("Causes of failures"),
+        blocks.table(
+            "If a source chunk was retrieved, generation failed; otherwise retrieval failed.",
+            (
+                "system",
+                "count_interactions=Interactions with known source chunks",
+                "count_retrieval=Failing, source chunk not retrieved",
+                "count_generation=Failing, source chunk retrieved",
+            ),
+            systems,
+            MAXIMUM_SYSTEMS,
+            "systems",
+        ),
+        blocks.fold(
+            "Causes by metric",
+            blocks.table(
+                "Undetermined: only some source chunks were retrieved, or they are not known.",
+                ("metric_name", "count_failing", "count_retrieval", "count_generation", "count_undetermined"),
+                metrics if is_known else [],
+            ),
+        ),
+    ], True
 
 
 def describe_claims(source: Warehouse) -> dict[str, Any]:

@@ -51,6 +51,10 @@ NOT_LABELLED: Final = Gap(
     "ratings",
 )
 
+COUNT_LABELS: Final = QUERIES["section_count_labels"]
+LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
+LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = $metric_name order by system"
+LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
 LIST_RATER_REPORTS: Final = """
 select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
 """
@@ -59,17 +63,9 @@ select * from fct_rater_reports where disagrees_with_everyone order by criterion
 def describe_calibration(source: Warehouse, build: Build) -> Section:
     """Return the evidence as far as the warehouse holds it."""
     calibrators = source.rows(QUERIES["list_calibrators"], ["fct_calibrators"])
-    quality = source.rows(
-        "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator",
-        ["fct_calibration_quality"],
-    )
-    labelled = {
-        row["metric_name"]: row["count_labels"]
-        for row in source.rows(QUERIES["section_count_labels"], ["fct_evaluations"])
-    }
-    needed = source.rows(
-        "select * from fct_labels_needed order by metric_name, purpose desc, target", ["fct_labels_needed"]
-    )
+    quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
+    labelled = {row["metric_name"]: row["count_labels"] for row in source.rows(COUNT_LABELS, ["fct_evaluations"])}
+    needed = source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"])
     ratings = blocks.keep(describe_ratings(source))
     judges = describe_judges(source)
     if not source.has(*CALIBRATION_MARTS):
@@ -242,11 +238,7 @@ def _describe_chosen(source: Warehouse, build: Build, chosen: Row | None) -> lis
                 "count_clusters",
                 Column("Result", _judge_system, ""),
             ),
-            source.rows(
-                "select * from fct_system_calibration where metric_name = $metric_name order by system",
-                ["fct_system_calibration"],
-                metric_name=chosen["metric_name"],
-            ),
+            source.rows(LIST_SYSTEMS, ["fct_system_calibration"], metric_name=chosen["metric_name"]),
             MAXIMUM_SYSTEMS,
             "systems",
         )

@@ -12,10 +12,12 @@ from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, SA
 from hcat.report.showing import distinct_labels, format_level, format_number, format_percent
 from hcat.report.words import WORDS
 
+THRESHOLD_VERDICTS: Final = WORDS["thresholds"]["threshold_verdicts"]
 METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
 
 SHOWN_NAMES: Final = WORDS["thresholds"]["shown_names"]
 
+LIST_BANDS: Final = "select * from fct_score_bands where metric_name = $metric_name order by band desc"
 LIST_THRESHOLDS: Final = """
 select *
 from fct_metric_thresholds
@@ -55,11 +57,7 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
                 "failure_rate",
                 "count_clusters",
             ),
-            source.rows(
-                "select * from fct_score_bands where metric_name = $metric_name order by band desc",
-                ["fct_score_bands"],
-                metric_name=metric_name,
-            ),
+            source.rows(LIST_BANDS, ["fct_score_bands"], metric_name=metric_name),
         ),
         _list_acceptance(acceptance) or none,
         blocks.fold(
@@ -107,9 +105,7 @@ def _error(title: str, name: str) -> Column:
 _COLUMNS: Final = ("method", "risk_appetite", "confidence", Column("Threshold", _show_threshold, ""))
 _VERDICT: Final = Column(
     "Verdict",
-    lambda row: blocks.pill(
-        *WORDS["thresholds"]["threshold_verdicts"].get(row["verdict"], ("not_evaluated", row["verdict"]))
-    ),
+    lambda row: blocks.pill(*THRESHOLD_VERDICTS.get(row["verdict"], ("not_evaluated", row["verdict"]))),
 )
 
 
