@@ -9,6 +9,7 @@ from typing import Any, Final
 EVERY: Final = "*"
 """The step of ``[*]``; a member with this name is a :class:`Name`."""
 
+# without filters, slices and descent (..), which can silently find nothing
 _STEP = re.compile(r"\.(?P<name>[^\W\d][\w-]*)|\['(?P<quoted>[^']+)'\]|\[(?P<index>-?\d+)\]|\[(?P<every>\*)\]")
 
 

@@ -12,9 +12,6 @@ from hcat.language.display import clean_label
 from hcat.review.ratings import Given, Key, describe_progress, read_given
 from hcat.review.rounds import CANNOT_JUDGE, QUERIES, Round, describe_needs, find_version, read_round
 
-#: Labels for half the width of an interval, as a multiple of those at hand.
-_FOUR_TIMES: Final = 4
-
 _NO_PAIR: Final = "no answer was rated by two raters of one kind: write the desk with --raters and --overlap"
 
 
@@ -41,7 +38,8 @@ def describe_status(
 
 def describe_half_width(count: int) -> str:
     """Return how many more labels halve the width of an interval on ``count`` labels."""
-    return f"about {(_FOUR_TIMES - 1) * count:,} more would halve the interval"
+    # widths fall with the square root of the number of labels
+    return f"about {3 * count:,} more would halve the interval"
 
 
 def _or_none(subject: str, texts: Iterable[str], without: str) -> list[tuple[str, str]]:
