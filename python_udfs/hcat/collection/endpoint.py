@@ -1,7 +1,4 @@
-"""The description of an endpoint: a small YAML file, checked strictly, with secrets only from the environment.
-
-Every message names the file, the key, the expected value and the value found. Values of headers are never shown.
-"""
+"""The description of an endpoint: a small YAML file, checked strictly, with secrets only from the environment."""
 
 from __future__ import annotations
 
@@ -264,7 +261,6 @@ _SECTIONS: Final[dict[tuple[Any, ...], type[_Section]]] = {
     ("response", "refusal"): Refusal,
     ("limits",): _Limits,
 }
-
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The file with the values of the environment

@@ -1,9 +1,4 @@
-"""The journal: one line per finished interaction, on disk before the next query is sent.
-
-The journal is the only state of a collection. A killed process loses queries without a reply and no finished
-interaction; an incomplete last line is dropped. The files that a build reads are written from the journal, always in
-the same order.
-"""
+"""The journal: one line per finished interaction, on disk before the next query is sent."""
 
 from __future__ import annotations
 

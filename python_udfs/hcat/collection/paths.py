@@ -1,9 +1,4 @@
-"""Paths into a JSON document: ``$.answer``, ``$.choices[0].message.content``, ``$.contexts[*].text``.
-
-The supported part of JSONPath (RFC 9535) is member names, indices, and ``[*]`` for every element of a list. Filters,
-slices and descent (``..``) are left out, because they can silently find nothing. Here a place that does not exist is an
-error.
-"""
+"""Paths into a JSON document: ``$.answer``, ``$.choices[0].message.content``, ``$.contexts[*].text``."""
 
 from __future__ import annotations
 
@@ -14,6 +9,7 @@ from typing import Any, Final
 EVERY: Final = "*"
 """The step of ``[*]``; a member with this name is a :class:`Name`."""
 
+# without filters, slices and descent (..), which can silently find nothing
 _STEP = re.compile(r"\.(?P<name>[^\W\d][\w-]*)|\['(?P<quoted>[^']+)'\]|\[(?P<index>-?\d+)\]|\[(?P<every>\*)\]")
 
 

@@ -1,8 +1,4 @@
-"""Read a test set: queries of the raw contract from a file, or the queries of a warehouse.
-
-Unlike logs, a test set is the user's own file, and a part of it is a different test set. An invalid row therefore stops
-the collection before anything is sent. Texts are sent exactly as they stand in the file.
-"""
+"""Read a test set: queries of the raw contract from a file, or the queries of a warehouse."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Read the reply of a service: an answer with its contexts, or the reason why there is none.
-
-A reply that does not match the description is a failure. Nothing is guessed: a reply without the place of the answer is
-not an empty answer.
-"""
+"""Read the reply of a service: an answer with its contexts, or the reason why there is none."""
 
 from __future__ import annotations
 

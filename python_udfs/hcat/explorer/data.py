@@ -1,9 +1,4 @@
-"""What the explorer reads of a build: statements stand in ``queries.sql``, and here what is made of their rows.
-
-Two kinds of data leave it. Columns of NumPy hold one value per interaction, worst interaction first: scores, statuses,
-segments. Rows of dictionaries hold what is read when somebody opens an interaction: texts, sentences, chunks, ratings.
-Texts are the masked ones, unless the caller asks for the others.
-"""
+"""What the explorer reads of a build: statements stand in ``queries.sql``, and here what is made of their rows."""
 
 from __future__ import annotations
 
@@ -91,8 +86,6 @@ select distinct dimension from fct_marginal_weaknesses where dimension <> 'all' 
 #: A mask may have broken the JSON of a record: then it has no tags.
 _TAGS: Final = "case when json_valid(interactions.tags) then interactions.tags end"
 
-COUNT_TAG_VALUES: Final = QUERIES["count_tag_values"]
-
 LIST_SCORES: Final = (
     ORDER_INTERACTIONS
     + """,
@@ -123,34 +116,10 @@ where list_contains($metric_names::varchar[], evaluations.metric_name)
 """
 )
 
-LIST_RANKINGS: Final = QUERIES["list_rankings"]
-RANKING_TABLES: Final = ("fct_interactions.missed_chunk_ids", "fct_retrieved_contexts")
-
-LIST_TEXTS: Final = QUERIES["list_texts"]
-
-LIST_EARLIER_TURNS: Final = QUERIES["list_earlier_turns"]
-
-LIST_CONTEXTS: Final = QUERIES["list_contexts"]
 _LOGGED_CONTEXTS: Final = f"""left join {LOGGED_CONTEXTS} as logged
     on contexts.interaction_id = logged.interaction_id and contexts.rank = logged.rank"""
 _LOGGED_CHUNKS: Final = """left join base_chunks as logged
     on missed.chunk_id = logged.chunk_id and logged.record_status = 'staged'"""
-LIST_MISSED: Final = QUERIES["list_missed"]
-
-LIST_SENTENCES: Final = QUERIES["list_sentences"]
-LIST_RATINGS: Final = QUERIES["list_ratings"]
-
-LIST_SCALES: Final = QUERIES["list_scales"]
-
-LIST_LABELS: Final = QUERIES["list_labels"]
-
-LIST_DETAILS: Final = QUERIES["list_details"]
-
-LIST_CAUSES: Final = QUERIES["list_causes"]
-
-LIST_FLAGS: Final = QUERIES["list_flags"]
-
-LIST_PRIVATE_VALUES: Final = QUERIES["list_private_values"]
 
 _CELL_COLUMNS: Final = """
     cells.count_interactions,
@@ -207,21 +176,7 @@ where cells.second_dimension not like '% x %'
 order by metric_name, first_dimension, second_dimension nulls first, first_segment, second_segment
 """
 
-LIST_FINDING_CELLS: Final = QUERIES["list_finding_cells"]
-
-LIST_FINDING_EXAMPLES: Final = QUERIES["list_finding_examples"]
-
-LIST_RATES: Final = QUERIES["list_rates"]
-
-LIST_WEEKS: Final = QUERIES["list_weeks"]
-
-LIST_ALARMS: Final = QUERIES["list_alarms"]
-
-LIST_COMPARISONS: Final = QUERIES["list_comparisons"]
-
 LIST_LIVE: Final = "select distinct system from fct_interactions where version_role = 'candidate' order by system"
-
-LIST_VERSIONS: Final = QUERIES["list_versions"]
 
 
 def list_dimensions(source: Warehouse) -> list[str]:
@@ -276,7 +231,7 @@ def read_interactions(
 def read_tags(source: Warehouse, maximum: int) -> list[str]:
     """Return the tags of the logs that are no dimension and have at most ``maximum`` values."""
     reads = ["fct_interactions", "fct_marginal_weaknesses"]
-    return [row["tag"] for row in source.rows(COUNT_TAG_VALUES, reads, maximum=maximum)]
+    return [row["tag"] for row in source.rows(QUERIES["count_tag_values"], reads, maximum=maximum)]
 
 
 def read_scores(source: Warehouse, metric_names: Sequence[str], score_metric: str) -> dict[str, Any]:
@@ -301,25 +256,29 @@ def read_texts(
         )
     ids = {"interaction_ids": list(interaction_ids)}
     texts = LOGGED_INTERACTIONS if is_unmasked else "fct_interactions"
-    contexts = LIST_CONTEXTS.format(
+    contexts = QUERIES["list_contexts"].format(
         text="logged.context_text" if is_unmasked else "contexts.context_text",
         joins=_LOGGED_CONTEXTS if is_unmasked else "",
     )
-    missed = LIST_MISSED.format(
+    missed = QUERIES["list_missed"].format(
         text="logged.chunk_text" if is_unmasked else "chunks.chunk_text", joins=_LOGGED_CHUNKS if is_unmasked else ""
     )
     return {
-        "interactions": source.rows(LIST_TEXTS.format(texts=texts), ["fct_interactions", "fct_verdicts"], **ids),
+        "interactions": source.rows(
+            QUERIES["list_texts"].format(texts=texts), ["fct_interactions", "fct_verdicts"], **ids
+        ),
         "turns": source.rows(
-            LIST_EARLIER_TURNS.format(texts=texts), ["fct_interactions"], **ids, maximum=limits["turns"]
+            QUERIES["list_earlier_turns"].format(texts=texts), ["fct_interactions"], **ids, maximum=limits["turns"]
         ),
         "contexts": source.rows(contexts, ["fct_retrieved_contexts", "dim_documents", "dim_queries"], **ids),
         "missed": source.rows(missed, ["fct_interactions.missed_chunk_ids", "dim_chunks", "dim_queries"], **ids),
-        "sentences": source.rows(LIST_SENTENCES, ["fct_sentence_evidence"], **ids, maximum=limits["sentences"]),
-        "ratings": source.rows(LIST_RATINGS, ["fct_ratings"], **ids),
-        "labels": source.rows(LIST_LABELS, ["fct_evaluations"], **ids),
-        "details": source.rows(LIST_DETAILS, ["fct_evaluations", "dim_metrics"], **ids),
-        "causes": source.rows(LIST_CAUSES, ["fct_failure_causes"], **ids),
-        "flags": source.rows(LIST_FLAGS, ["fct_query_flags"], **ids),
-        "private": source.rows(LIST_PRIVATE_VALUES, ["fct_privacy_findings"], **ids),
+        "sentences": source.rows(
+            QUERIES["list_sentences"], ["fct_sentence_evidence"], **ids, maximum=limits["sentences"]
+        ),
+        "ratings": source.rows(QUERIES["list_ratings"], ["fct_ratings"], **ids),
+        "labels": source.rows(QUERIES["list_labels"], ["fct_evaluations"], **ids),
+        "details": source.rows(QUERIES["list_details"], ["fct_evaluations", "dim_metrics"], **ids),
+        "causes": source.rows(QUERIES["list_causes"], ["fct_failure_causes"], **ids),
+        "flags": source.rows(QUERIES["list_flags"], ["fct_query_flags"], **ids),
+        "private": source.rows(QUERIES["list_private_values"], ["fct_privacy_findings"], **ids),
     }

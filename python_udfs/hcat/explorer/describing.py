@@ -1,7 +1,4 @@
-"""What the explorer's page says of a build as a whole: its verdict, maps, findings, drift and versions.
-
-Verdict, gates and findings are those of the report, by its own functions.
-"""
+"""What the explorer's page says of a build as a whole: its verdict, maps, findings, drift and versions."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ MAXIMUM_EXAMPLES: Final = 10
 _CONFIDENCE: Final = 0.95
 
 
-def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[str, Any]:
-    """Return the blocks that do not depend on how many interactions the page holds."""
+def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return what does not depend on how many interactions the page holds: its words, and blocks."""
     build, names = read.build, read.metric_names
     gates = describe_gates(source, build.run)
     findings = describe_claims(source)["findings"]
@@ -36,13 +33,13 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
     decisions = describe_decisions(source)
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])[0]
     segments = {dimension: coded.code_of for dimension, coded in read.dimensions.items()}
-    kept = source.rows(data.LIST_FINDING_CELLS, ["fct_findings"])
+    kept = source.rows(data.QUERIES["list_finding_cells"], ["fct_findings"])
     confirmed = {row["finding_id"] for row in kept if row["confirmed"]}
     cells = [
         cell | {"is_confirmed": cell["cell_id"] in confirmed}
         for cell in source.rows(data.LIST_CELLS, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"])
     ]
-    weeks = source.rows(data.LIST_WEEKS, ["fct_metric_weeks"])
+    weeks = source.rows(data.QUERIES["list_weeks"], ["fct_metric_weeks"])
     applications, versions = read.applications.code_of, read.versions.code_of
     run = build.run
     page = {
@@ -61,7 +58,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
         "gates": gates["rows"],
         "lines": [line for number, each in enumerate(decisions) for line in each["lines"][number == 0 :]],
         "withoutFindings": "No release was decided: no application has a candidate.",
-        "rates": source.rows(data.LIST_RATES, ["fct_failure_rates"]),
+        "rates": source.rows(data.QUERIES["list_rates"], ["fct_failure_rates"]),
         "metrics": [_describe_metric(metric) for metric in build.metrics],
         "mainMetric": names.index(read.main["metric_name"]),
         "scoreMetric": names.index(read.score["metric_name"]),
@@ -82,11 +79,10 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> dict[s
         "alarms": _describe_alarms(source, read),
         "versionOrder": [
             [applications[row["application"]], versions[row["version"]]]
-            for row in source.rows(data.LIST_VERSIONS, ["fct_interactions"])
+            for row in source.rows(data.QUERIES["list_versions"], ["fct_interactions"])
         ],
     }
-    return {
-        "page": page,
+    return page, {
         "cells": tables.write_parquet(tables.tabulate_cells(cells, names, segments)),
         "weeks": tables.write_parquet(_tabulate_weeks(weeks, read)),
     }
@@ -108,7 +104,7 @@ def _describe_metric(metric: Row) -> Row:
 
 
 def _describe_scales(source: Warehouse) -> dict[str, list[Row]]:
-    scales = group_by(source.rows(data.LIST_SCALES, ["rating_scales"]), "criterion")
+    scales = group_by(source.rows(data.QUERIES["list_scales"], ["rating_scales"]), "criterion")
     return {
         criterion: [{name: row[name] for name in ("point", "label", "text")} for row in rows]
         for criterion, rows in scales.items()
@@ -128,7 +124,7 @@ def _describe_comparisons(source: Warehouse, read: Read) -> list[Row]:
             **{name: value for name, value in row.items() if name not in _SYSTEMS},
             "metric": read.metric_names.index(row["metric"]),
         }
-        for row in source.rows(data.LIST_COMPARISONS, ["fct_version_comparisons"])
+        for row in source.rows(data.QUERIES["list_comparisons"], ["fct_version_comparisons"])
         if row["metric"] in read.metric_names
     ]
 
@@ -148,7 +144,8 @@ def _describe_findings(
     ids = {"finding_ids": [row["key"] for row in rows]}
     histories = {row["finding_id"]: {name: row[name] for name in row if name != "finding_id"} for row in kept}
     examples = group_by(
-        source.rows(data.LIST_FINDING_EXAMPLES, ["fct_findings.example_interaction_ids"], **ids), "finding_id"
+        source.rows(data.QUERIES["list_finding_examples"], ["fct_findings.example_interaction_ids"], **ids),
+        "finding_id",
     )
     return [
         {
@@ -192,7 +189,7 @@ def _describe_alarms(source: Warehouse, read: Read) -> list[Row]:
             "segment": read.label_of(row["dimension"], row["segment"]),
             "detail": tables.show(row["detail"], tables.SHORT_CHARACTERS),
         }
-        for row in source.rows(data.LIST_ALARMS, ["fct_metric_drift"])
+        for row in source.rows(data.QUERIES["list_alarms"], ["fct_metric_drift"])
         if row["metric"] is None or row["metric"] in metric_names
     ]
 

@@ -1,10 +1,4 @@
-"""The rating desk: one page with one review round, in which raters rate blind and save the sheet for the import.
-
-The page holds queries, contexts as retrieved, answers and guidelines. Scores, systems, versions, evidence chosen by the
-machine and the way in which an interaction was drawn are not in it. Private data is masked as in the marts. A mask
-changes the length of a text, so the places of the masks go along, and a marked passage is written in characters of the
-logged answer.
-"""
+"""The rating desk: one page with one review round, in which raters rate blind and save the sheet for the import."""
 
 from __future__ import annotations
 
@@ -31,8 +25,6 @@ from hcat.review.texts import Texts, read_texts
 
 #: Columns of the sheet that the desk saves; `hcat labels import` takes them.
 COLUMNS: Final = ("review_id", "review_round", *REQUIRED[1:], "comment", *DESK_COLUMNS)
-
-_FIND_DRAWN = "select 1 from int_interactions_sampled_for_review limit 1"
 
 _LIST_MASKS = """
 select interaction_id, answer_masks
@@ -156,7 +148,10 @@ def _describe_criterion(name: str, points: Sequence[Row]) -> dict[str, Any]:
 
 def describe_review(opened: Warehouse) -> dict[str, Any] | None:
     """Return the last review round for ratings outside of the desk; None in a copy, and in a build without a round."""
-    if not opened.rows(_FIND_DRAWN, ("int_interactions_sampled_for_review", "rating_scales", "calibration_targets")):
+    if not opened.rows(
+        "select 1 from int_interactions_sampled_for_review limit 1",
+        ("int_interactions_sampled_for_review", "rating_scales", "calibration_targets"),
+    ):
         return None
     found = read_round(opened, None)
     criteria = [_describe_criterion(name, points) for name, points in found.guidelines.items()]

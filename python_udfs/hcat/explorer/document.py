@@ -1,14 +1,7 @@
-"""The explorer of a build: one HTML file beside the report, whose numbers are those of the marts and of the report.
-
-A file of more than :data:`MAXIMUM_BYTES` is not written. What would not fit is left out in this order: texts of other
-interactions than the worst ones and a random sample, then the interactions themselves. The page says what was left out,
-and weighs what was drawn.
-"""
+"""The explorer of a build: one HTML file beside the report, whose numbers are those of the marts and of the report."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,14 +25,6 @@ SHARE_DRAWN: Final = 0.2
 LIMITS: Final = {"sentences": 200, "turns": 20}
 
 
-@dataclass(frozen=True, slots=True)
-class _Size:
-    """How much of a build the page holds: interactions, and those of them with texts."""
-
-    count_rows: int
-    count_texts: int
-
-
 def write_explorer(warehouse: Path | Place, output: Path, *, is_unmasked: bool = False) -> Path:
     """Write the explorer of the last build as one HTML file and return its path."""
     with open_warehouse(warehouse) as source:
@@ -54,48 +39,38 @@ def write_explorer(warehouse: Path | Place, output: Path, *, is_unmasked: bool =
 def render_explorer(source: Warehouse, *, is_unmasked: bool = False, maximum_bytes: int = MAXIMUM_BYTES) -> str:
     """Return the explorer as HTML text, of at most ``maximum_bytes``; parameters as of :func:`write_explorer`."""
     read = read_everything(source)
-    fixed = describe_page(source, read, is_unmasked=is_unmasked)
-    count = len(read.columns["interaction_id"])
-    size = _Size(count, min(count, COUNT_TEXTS))
+    described, fixed = describe_page(source, read, is_unmasked=is_unmasked)
+    count_rows = len(read.columns["interaction_id"])
+    count_texts = min(count_rows, COUNT_TEXTS)
     while True:
-        blocks = _write_blocks(source, read, size, is_unmasked)
-        page = assemble_page("explorer", fixed["page"]["title"], _join(fixed, blocks))
+        chosen, blocks = _write_blocks(source, read, count_rows, count_texts, is_unmasked)
+        page = assemble_page("explorer", described["title"], {**fixed, **blocks, "page": described | chosen})
         if len(page.encode("utf-8")) <= maximum_bytes:
             return page
-        smaller = _shrink(size)
-        if smaller is None:
+        # half the texts, then half the interactions
+        if count_texts > LEAST_TEXTS:
+            count_texts = max(LEAST_TEXTS, count_texts // 2)
+        elif count_rows > LEAST_TEXTS:
+            count_rows = max(LEAST_TEXTS, count_rows // 2)
+        else:
             raise WarehouseError(
-                f"the explorer would be larger than {maximum_bytes / 1e6:g} MB even with {size.count_rows:,}"
+                f"the explorer would be larger than {maximum_bytes / 1e6:g} MB even with {count_rows:,}"
                 " interactions: build fewer metrics, or read the marts"
             )
-        size = smaller
-
-
-def _shrink(size: _Size) -> _Size | None:
-    """Return a smaller size: half the texts, then half the interactions; None where nothing can go."""
-    if size.count_texts > LEAST_TEXTS:
-        return _Size(size.count_rows, max(LEAST_TEXTS, size.count_texts // 2))
-    if size.count_rows > LEAST_TEXTS:
-        return _Size(max(LEAST_TEXTS, size.count_rows // 2), size.count_texts)
-    return None
 
 
 def _count_worst(count: int) -> int:
     return count - int(count * SHARE_DRAWN)
 
 
-def _join(fixed: Mapping[str, Any], blocks: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the blocks of the page; what was chosen joins the description."""
-    page = {**fixed["page"], **blocks["page"]}
-    return {**{name: block for name, block in {**fixed, **blocks}.items() if name != "page"}, "page": page}
-
-
-def _write_blocks(source: Warehouse, read: Read, size: _Size, is_unmasked: bool) -> dict[str, Any]:
-    """Return the blocks that depend on how many interactions the page holds."""
+def _write_blocks(
+    source: Warehouse, read: Read, count_rows: int, count_texts: int, is_unmasked: bool
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Return what was chosen, in words of the page, and the blocks that hold it."""
     columns = read.columns
-    rows, drawn = tables.choose_rows(columns["lot"], size.count_rows, _count_worst(size.count_rows))
+    rows, drawn = tables.choose_rows(columns["lot"], count_rows, _count_worst(count_rows))
     ids = [str(name) for name in columns["interaction_id"][rows]]
-    with_texts, texts_drawn = tables.choose_rows(columns["lot"][rows], size.count_texts, _count_worst(size.count_texts))
+    with_texts, texts_drawn = tables.choose_rows(columns["lot"][rows], count_texts, _count_worst(count_texts))
     text_ids = [ids[position] for position in with_texts]
     text_row = np.full(len(rows), -1, dtype=np.int32)
     text_row[with_texts] = np.arange(len(with_texts))
@@ -128,23 +103,19 @@ def _write_blocks(source: Warehouse, read: Read, size: _Size, is_unmasked: bool)
         **{f"facet_{number}": coded.codes[rows] for number, coded in enumerate(read.facets.values())},
         **tables.tabulate_scores(read.scores, len(read.metric_names), rows),
     }
-    return {
-        "rows": tables.write_parquet(written),
-        "texts": text_block,
-        "chunks": chunks.write(),
-        "page": {
-            "flagSets": [_split(one) for one in flag_sets],
-            "tagSets": [_split(one) for one in tag_sets],
-            "sampling": {
-                "countAll": count,
-                "countRows": len(rows),
-                "countDrawn": count_drawn,
-                "weight": weight,
-                "countTexts": len(text_ids),
-                "countTextsDrawn": int(texts_drawn.sum()),
-            },
+    chosen = {
+        "flagSets": [_split(one) for one in flag_sets],
+        "tagSets": [_split(one) for one in tag_sets],
+        "sampling": {
+            "countAll": count,
+            "countRows": len(rows),
+            "countDrawn": count_drawn,
+            "weight": weight,
+            "countTexts": len(text_ids),
+            "countTextsDrawn": int(texts_drawn.sum()),
         },
     }
+    return chosen, {"rows": tables.write_parquet(written), "texts": text_block, "chunks": chunks.write()}
 
 
 def _split(joined: str) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from hcat.engine.warehouse import Row, Warehouse, WarehouseError
 from hcat.explorer import data, tables
 from hcat.report.ledger import Build, read_build
+from hcat.report.showing import distinct_labels
 from hcat.statistics.arrays import Integers
 
 #: Values of a tag that is a facet.
@@ -93,13 +94,16 @@ def read_everything(source: Warehouse) -> Read:
     seed = int(build.run["random_seed"]) if build.run else 0
     columns = data.read_interactions(source, dimensions, tags, score["metric_name"], seed)
     names = [metric["metric_name"] for metric in build.metrics]
+    rankings = source.rows(
+        data.QUERIES["list_rankings"], ["fct_interactions.missed_chunk_ids", "fct_retrieved_contexts"]
+    )
     return Read(
         build,
         main,
         score,
         columns,
         data.read_scores(source, names, score["metric_name"]),
-        {row["interaction_id"]: row for row in source.rows(data.LIST_RANKINGS, data.RANKING_TABLES)},
+        {row["interaction_id"]: row for row in rankings},
         {name: _encode(columns[f"dimension_{number}"]) for number, name in enumerate(dimensions)},
         _encode(columns["application"]),
         _encode(columns["application_version"]),
@@ -109,4 +113,4 @@ def read_everything(source: Warehouse) -> Read:
 
 def _encode(values: Any) -> Coded:
     codes, names = tables.encode(values)
-    return Coded(codes, names, tables.label_segments(names))
+    return Coded(codes, names, list(distinct_labels(names).values()))

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Row
 from hcat.language.display import clean_text
-from hcat.report.showing import distinct_labels, group_by
+from hcat.report.showing import group_by
 from hcat.statistics.arrays import Flags, Floats, Integers
 
 #: Characters of a text that the page holds; an ellipsis replaces the rest.
@@ -42,7 +42,6 @@ _UNSAFE: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff\ufff9-\ufffb\U000110bd-\U0010ffff]"
 )
-
 
 #: Blanks between words that are not one space.
 _IRREGULAR: Final = re.compile(r"\s\s|[^\S ]")
@@ -313,12 +312,6 @@ def tabulate_cells(
     marks = [("is_small", 1), ("is_weak", 2), ("is_confirmed", 4), ("is_unsure", 8)]
     columns["marks"] = np.array([sum(bit * bool(cell[name]) for name, bit in marks) for cell, _, _ in kept], np.int32)
     return columns
-
-
-def label_segments(names: Sequence[str]) -> list[str]:
-    """Return a short and safe label for each segment; different segments keep different labels."""
-    labels = distinct_labels(names)
-    return [labels[name] for name in names]
 
 
 def choose_rows(lots: Sequence[str], count: int, count_worst: int) -> tuple[Integers, Flags]:

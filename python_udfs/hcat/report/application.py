@@ -1,7 +1,4 @@
-"""What no log can tell of the assistant, from `application.yml`: its parts, who watches it, owners, and the conclusion.
-
-Every key is optional. The report prints "not stated" where one is missing.
-"""
+"""What no log can tell of the assistant, from `application.yml`: its parts, its owners, and the conclusion."""
 
 from __future__ import annotations
 

@@ -84,6 +84,11 @@ class Column(NamedTuple):
     kind: str = "number"
 
 
+def text_of(name: str) -> Column:
+    """Return the column of the texts of a name, which some rows lack."""
+    return Column(name, lambda row: row.get(name, "–"))
+
+
 def section(*blocks: Block | None, gaps: Iterable[Gap] = (), is_empty: bool = False) -> Section:
     """Return a section of the blocks that have content."""
     return Section(keep(blocks), list(gaps), is_empty)
@@ -241,11 +246,6 @@ def small(text: Any, kind: str = "note") -> Any:
 def lines(*parts: Any) -> Markup:
     """Return the parts that are not empty, one below the other."""
     return Markup("<br>").join(part for part in parts if part not in ("", None))
-
-
-def spaced(parts: Iterable[Any], between: str = "; ") -> Markup:
-    """Return the parts in one line."""
-    return Markup(between).join(parts)
 
 
 def code(text: Any) -> Markup:

@@ -29,20 +29,12 @@ from hcat.report.words import WORDS
 
 #: Rows of each list; the number left out is shown below it.
 MAXIMUM_ROWS: Final = 20
-VERSIONS: Final = WORDS["changes"]["versions"]
-COUNTS: Final = WORDS["changes"]["counts"]
-#: What a build before the signed one may not have kept.
-_HISTORY: Final = ("fct_run_metrics", "fct_findings.confirmed_build_number")
 
-COMPARE_GATES: Final = QUERIES["compare_gates"]
-
-LIST_FINDINGS: Final = QUERIES["changes_list_findings"]
 EVENTS: Final = WORDS["changes"]["events"]
 
-COMPARE_METRICS: Final = QUERIES["compare_metrics"]
+COUNT_METRICS: Final = "select count(*) as count_rows from fct_run_metrics where run_id = $run_id"
 _FIGURES: Final = ("mean_score", "share_failing")
 _COLUMNS: Final = ("count_scored", *(f"{figure}{part}" for figure in _FIGURES for part in ("", "_lower", "_upper")))
-COUNT_METRICS: Final = "select count(*) as count_rows from fct_run_metrics where run_id = $run_id"
 
 
 def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
@@ -78,7 +70,9 @@ def _show_signature(row: Row) -> Row:
 
 
 def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row]) -> dict[str, Any]:
-    gates = source.rows(COMPARE_GATES, ["fct_threshold_gates"], signed_run=before["run_id"], run=now["run_id"])
+    gates = source.rows(
+        QUERIES["compare_gates"], ["fct_threshold_gates"], signed_run=before["run_id"], run=now["run_id"]
+    )
     verdicts = [_find_verdict(source, run) for run in (before, now)]
     metrics = _compare_metrics(source, before, now)
     findings = {words: _list_findings(source, event, before, now) for event, words in EVENTS.items()}
@@ -99,7 +93,7 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
         ],
         "versions": [
             {"what": words, "before": _show(before.get(name)), "after": _show(now.get(name))}
-            for name, words in VERSIONS.items()
+            for name, words in WORDS["changes"]["versions"].items()
             if before.get(name) != now.get(name) and before.get(name) is not None
         ],
         "libraries": _compare_texts(read_json(before["library_versions"]), read_json(now["library_versions"])),
@@ -107,7 +101,7 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
         "seeds": _list_changed_seeds(before, now),
         "counts": [
             f"{words}: {format_number(before.get(name))} → {format_number(now.get(name))}"
-            for name, words in COUNTS.items()
+            for name, words in WORDS["changes"]["counts"].items()
             if now.get(name) is not None
         ],
         "is_same_input": before["input_hash"] == now["input_hash"],
@@ -123,7 +117,7 @@ def _find_verdict(source: Warehouse, run: Row) -> str:
 
 def _list_findings(source: Warehouse, event: str, before: Row, now: Row) -> list[Row]:
     return source.rows(
-        LIST_FINDINGS.format(event=event),
+        QUERIES["changes_list_findings"].format(event=event),
         ["fct_findings", f"fct_findings.{event}"],
         signed=before["build_number"],
         built=now["build_number"],
@@ -139,7 +133,7 @@ def _compare_metrics(source: Warehouse, before: Row, now: Row) -> list[Row]:
         f" and before.{figure} not between after.{figure}_lower and after.{figure}_upper, false) as moved_{figure}"
         for figure in _FIGURES
     )
-    sql = COMPARE_METRICS.format(columns=columns, moved=moved)
+    sql = QUERIES["compare_metrics"].format(columns=columns, moved=moved)
     return source.rows(sql, ["fct_run_metrics"], signed_run=before["run_id"], run=now["run_id"])
 
 
@@ -183,7 +177,7 @@ def _list_not_kept(source: Warehouse, before: Row) -> list[str]:
         "main figures and thresholds": _has_metrics(source, before),
         "seeds": before.get("seed_checksums") is not None,
         "labels": before.get("count_labelled") is not None,
-        "times of confirmation": source.has(_HISTORY[1]),
+        "times of confirmation": source.has("fct_findings.confirmed_build_number"),
     }
     return [words for words, is_kept in kept.items() if not is_kept]
 

@@ -15,7 +15,6 @@ from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
-    distinct_labels,
     format_difference_interval,
     format_period,
     format_points,
@@ -45,7 +44,6 @@ COUNT_RECORDS_EVALUATED: Final = QUERIES["count_records_evaluated"]
 COUNT_DOCUMENTS: Final = (
     "select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks from dim_documents"
 )
-COUNT_QUERIES: Final = "select count(*) as count_queries from dim_queries"
 
 DESCRIBE_SYSTEMS: Final = QUERIES["describe_systems"]
 
@@ -58,11 +56,7 @@ group by metrics.metric_name, metrics.family, metrics.requires
 order by bool_or(metrics.is_primary) desc, metrics.family, metrics.metric_name
 """
 
-COUNT_LANGUAGES: Final = QUERIES["count_languages"]
-
 LIST_RECORD_COUNTS: Final = "select * from int_records_counted order by entity"
-
-LIST_REJECTS: Final = QUERIES["list_rejects"]
 
 LIST_DELETIONS: Final = "select * from fct_deletions order by deletion_number desc"
 
@@ -83,21 +77,11 @@ order by dimension, count_interactions desc, segment
 
 LIST_REPRESENTATIVENESS: Final = QUERIES["list_representativeness"]
 
-LIST_DEVIATIONS: Final = QUERIES["list_deviations"]
-
-REPRESENTATIVENESS_STATUSES: Final = WORDS["data"]["representativeness_statuses"]
-
 
 def read_counts(source: Warehouse) -> Row | None:
     """Return the counts of the evaluated interactions; None where there are none."""
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])
     return counts[0] if counts and counts[0]["count_interactions"] else None
-
-
-def label_systems(source: Warehouse) -> dict[str, str]:
-    """Return the labels of the systems with most interactions, by their names."""
-    systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
-    return distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
 
 
 def describe_data(source: Warehouse, counts: Row | None) -> Section:
@@ -121,7 +105,7 @@ def describe_data(source: Warehouse, counts: Row | None) -> Section:
 def _describe_counts(source: Warehouse, counts: Row | None, documents: Sequence[Row]) -> list[Block | None]:
     if counts is None:
         return [blocks.absent("This warehouse holds no interactions, so nothing has been evaluated.")]
-    queries = source.rows(COUNT_QUERIES, ["dim_queries"])
+    queries = source.rows("select count(*) as count_queries from dim_queries", ["dim_queries"])
     base, logged = "no documents in the logs", "no queries in the logs; query texts come from the interactions"
     if documents and documents[0]["count_documents"]:
         base = f"{documents[0]['count_documents']:,} documents, {documents[0]['count_chunks']:,} chunks"
@@ -210,7 +194,7 @@ def _describe_records(source: Warehouse, counts: Sequence[Row]) -> list[Block | 
         told = ", ".join(f"{row['count_landed']:,} {row['entity'].replace('_', ' ')}" for row in landed)
         return [blocks.paragraph(f"Landed: {told}. No record was rejected.")]
     rejects = source.rows(
-        LIST_REJECTS, ["stg_rejected_records"], characters=EXCERPT_CHARACTERS + 1, maximum=MAXIMUM_EXAMPLES
+        QUERIES["list_rejects"], ["stg_rejected_records"], characters=EXCERPT_CHARACTERS + 1, maximum=MAXIMUM_EXAMPLES
     )
     return [
         blocks.table(
@@ -288,7 +272,7 @@ def _describe_representativeness(source: Warehouse) -> Block | None:
                 "count_production=n",
                 Column("Difference", _show_deviation),
             ),
-            source.rows(LIST_DEVIATIONS, ["fct_representativeness"]),
+            source.rows(QUERIES["list_deviations"], ["fct_representativeness"]),
             MAXIMUM_UNTESTED,
             "segments",
         ),
@@ -298,7 +282,7 @@ def _describe_representativeness(source: Warehouse) -> Block | None:
 
 def _show_comparison(row: Row) -> Any:
     if row["status"] != "compared":
-        return REPRESENTATIVENESS_STATUSES.get(row["status"], row["status"])
+        return WORDS["data"]["representativeness_statuses"].get(row["status"], row["status"])
     is_like = row["is_representative"]
     return blocks.pill("passed", "no difference shown") if is_like else blocks.pill("undecided", "differs")
 
@@ -314,7 +298,7 @@ def _describe_statuses(source: Warehouse) -> list[Block | None]:
         return [blocks.absent("No evaluation row: without interactions there is nothing to score.")]
     languages = ", ".join(
         f"{row['answer_language'] or 'undecided'} {row['count_interactions']:,} ({row['language_source']})"
-        for row in source.rows(COUNT_LANGUAGES, ["fct_interactions"])
+        for row in source.rows(QUERIES["count_languages"], ["fct_interactions"])
     )
     present = [status for status in SCORE_STATUSES if any(row[status] for row in rows)]
     return [

@@ -24,8 +24,6 @@ from hcat.report.worst import show_cards
 
 STATES: Final = WORDS["decision"]["states"]
 
-LIST_TO_READ: Final = QUERIES["list_to_read"]
-
 
 def describe_decisions(source: Warehouse) -> list[dict[str, Any]]:
     """Return the first lines of each application, cleaned, with the state of its decision."""
@@ -50,7 +48,7 @@ def list_signers(applications: Sequence[Mapping[str, Any]]) -> list[str]:
 def list_to_read(source: Warehouse) -> list[Row]:
     """Return the answers to read first, one of each question."""
     return source.rows(
-        LIST_TO_READ,
+        QUERIES["list_to_read"],
         ["fct_verdicts.reading_rank", "fct_interactions", "fct_evaluations", "dim_metrics.is_deciding"],
         # one character more than is shown, so that a cut text is recognised
         query_characters=QUERY_CHARACTERS + 1,

@@ -13,27 +13,14 @@ from hcat.report.showing import format_percent, ratio
 from hcat.report.words import WORDS
 
 CRITERIA: Final = WORDS["grammar"]["criteria"]
-REASONS: Final = WORDS["grammar"]["reasons"]
-
-COUNT_TEMPLATES: Final = QUERIES["count_templates"]
-
-COUNT_CRITERIA: Final = QUERIES["count_criteria"]
-
-COUNT_REJECTED: Final = QUERIES["count_rejected"]
-
-COUNT_QUERIES: Final = QUERIES["count_queries"]
-
-COUNT_ANSWERED: Final = QUERIES["count_answered"]
-
-COUNT_CALLS: Final = QUERIES["count_calls"]
 
 
 def describe_grammar(source: Warehouse) -> list[Block]:
     """Return templates, criteria and queries made from tables; nothing where this warehouse made none."""
-    made = source.rows(COUNT_TEMPLATES, ["fct_grammar_counts", "fct_grammar_templates"])
+    made = source.rows(QUERIES["count_templates"], ["fct_grammar_counts", "fct_grammar_templates"])
     if not made:
         return []
-    criteria = {row["criterion"]: row for row in source.rows(COUNT_CRITERIA, ["fct_grammar_checks"])}
+    criteria = {row["criterion"]: row for row in source.rows(QUERIES["count_criteria"], ["fct_grammar_checks"])}
     listed = [criteria[name] for name in CRITERIA if name in criteria]
     return blocks.keep(
         (
@@ -45,7 +32,7 @@ def describe_grammar(source: Warehouse) -> list[Block]:
                     "Queries by style. A hypothesis compares two styles that ask for the same facts; it states a change"
                     " of wording that the application may not be robust against.",
                     ("hypothesis", "style", "count_queries", "count_groups=Facts"),
-                    source.rows(COUNT_QUERIES, ["fct_grammar_queries"]),
+                    source.rows(QUERIES["count_queries"], ["fct_grammar_queries"]),
                 ),
                 blocks.table(
                     "Criteria of an SQL template (GRAMMAR, Table 4; the first two are hcat's), checked for every"
@@ -62,13 +49,13 @@ def describe_grammar(source: Warehouse) -> list[Block]:
 
 def _tell_what_was_made(source: Warehouse, made: Row) -> str:
     reasons = ", ".join(
-        f"{row['count_rejected']:,} ({REASONS.get(row['reason'], row['reason'])})"
-        for row in source.rows(COUNT_REJECTED, ["fct_rejected_grammar_queries"])
+        f"{row['count_rejected']:,} ({WORDS['grammar']['reasons'].get(row['reason'], row['reason'])})"
+        for row in source.rows(QUERIES["count_rejected"], ["fct_rejected_grammar_queries"])
     )
     calls = "; ".join(
         f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,},"
         f" {row['count_tokens']:,} tokens"
-        for row in source.rows(COUNT_CALLS, ["fct_grammar_calls"])
+        for row in source.rows(QUERIES["count_calls"], ["fct_grammar_calls"])
     )
     texts = " to ".join(map(str, sorted({made["fewest_texts"], made["most_texts"]})))
     told = (
@@ -77,7 +64,7 @@ def _tell_what_was_made(source: Warehouse, made: Row) -> str:
         f" combinations of values, {made['count_fillings']:,} were drawn by a seeded hash and run;"
         f" {f'left out: {reasons}' if reasons else 'each has a single answer'}."
     )
-    for row in source.rows(COUNT_ANSWERED, ["fct_grammar_queries", "fct_interactions.query_id"]):
+    for row in source.rows(QUERIES["count_answered"], ["fct_grammar_queries", "fct_interactions.query_id"]):
         share = format_percent(ratio(row["count_answered"], made["count_queries"]))
         told += f" Of these queries, {row['count_answered']:,} ({share}) were answered in the logs of this build."
     told += " fct_grammar_templates and fct_grammar_texts list each template with its author and its reason."

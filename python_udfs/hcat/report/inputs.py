@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.report.blocks import Gap, Section
@@ -13,47 +13,39 @@ from hcat.report.blocks import Gap, Section
 MAXIMUM_METRICS = 4
 
 
-class Input(NamedTuple):
-    """Something that logs or people can give: its name, and how it is given."""
-
-    name: str
-    supply: str
-
-
-#: In the order of the list. The first are words of `requires` in the catalogue of metrics.
-INPUTS: Mapping[str, Input] = {
-    "query": Input("query texts", "query_text of the interactions, or queries"),
-    "answer": Input("answers", "answer of the interactions"),
-    "context": Input("retrieved contexts", "retrievals, or contexts in calls"),
-    "reference": Input("reference answers", "reference_answer of the queries"),
-    "relevance": Input(
+#: Name of an input, and how it is given. The first are words of `requires` in the catalogue of metrics.
+INPUTS: Mapping[str, tuple[str, str]] = {
+    "query": ("query texts", "query_text of the interactions, or queries"),
+    "answer": ("answers", "answer of the interactions"),
+    "context": ("retrieved contexts", "retrievals, or contexts in calls"),
+    "reference": ("reference answers", "reference_answer of the queries"),
+    "relevance": (
         "relevance judgements or source chunks",
         "relevance_judgements, or source_chunk_ids of the queries, and chunk ids in the retrievals",
     ),
-    "samples": Input(
-        "several answers to the same query", "one system answers a query again, with another sample_index"
-    ),
-    "ratings": Input("ratings", "hcat labels export writes a sheet, raters fill it in, hcat labels import reads it"),
-    "documents": Input("documents of the knowledge base", "documents, chunks or a corpus in the logs"),
-    "test_set": Input("production logs beside a test set", "both in the logs, each with enough clusters"),
-    "versions": Input("a second version", "two values of application_version that answer the same queries"),
-    "wordings": Input(
+    "samples": ("several answers to the same query", "one system answers a query again, with another sample_index"),
+    "ratings": ("ratings", "hcat labels export writes a sheet, raters fill it in, hcat labels import reads it"),
+    "documents": ("documents of the knowledge base", "documents, chunks or a corpus in the logs"),
+    "test_set": ("production logs beside a test set", "both in the logs, each with enough clusters"),
+    "versions": ("a second version", "two values of application_version that answer the same queries"),
+    "wordings": (
         "several wordings of a question",
         "query_group, or variants with parent_query_id, and a reference answer",
     ),
-    "people": Input(
-        "queries asked for different people", "counterfactual variants of a test set (hcat test-set, hcat collect)"
+    "people": (
+        "queries asked for different people",
+        "counterfactual variants of a test set (hcat test-set, hcat collect)",
     ),
-    "attacks": Input(
+    "attacks": (
         "adversarial variants of queries",
         "variants prompt_injection, contradicting_context or out_of_distribution, and their original queries",
     ),
-    "times": Input("times", "asked_at of the interactions, over several weeks"),
-    "tags": Input("topics and query types of the queries", "tags of the queries or of the interactions"),
-    "languages": Input("answers in a language that is read", "logs in one of hcat_tagger_languages"),
-    "application": Input("purpose and owner of the application", "a row in the seed applications"),
-    "risks": Input("risks and their controls", "rows in the seed risks"),
-    "generated": Input(
+    "times": ("times", "asked_at of the interactions, over several weeks"),
+    "tags": ("topics and query types of the queries", "tags of the queries or of the interactions"),
+    "languages": ("answers in a language that is read", "logs in one of hcat_tagger_languages"),
+    "application": ("purpose and owner of the application", "a row in the seed applications"),
+    "risks": ("risks and their controls", "rows in the seed risks"),
+    "generated": (
         "a test set made from the documents (on request)",
         "dbt build --select +tag:test_set --indirect-selection cautious --vars '{hcat_test_set: true}'",
     ),
@@ -80,7 +72,7 @@ def describe_never_given(
             if gap.needs:
                 added.setdefault(gap.needs, []).append(f"{titles[name]}: {gap.what}")
     given = [
-        {"name": INPUTS[key].name, "supply": INPUTS[key].supply, "adds": added[key]} for key in INPUTS if key in added
+        {"name": name, "supply": supply, "adds": added[key]} for key, (name, supply) in INPUTS.items() if key in added
     ]
     return given + _describe_switched_off(source, settings)
 

@@ -19,8 +19,6 @@ where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
 order by compared_with, method, metric_name, reference, statistic
 """
 
-STATUSES: Final = WORDS["judges"]["statuses"]
-
 
 def describe_judges(source: Warehouse) -> list[Block]:
     """Return agreement and calls by metric and statistic; nothing where this warehouse has no judge."""
@@ -54,7 +52,7 @@ def describe_judges(source: Warehouse) -> list[Block]:
                     "count_tokens",
                 ),
                 rows,
-                words={"status": STATUSES},
+                words={"status": WORDS["judges"]["statuses"]},
             ),
         )
     )

@@ -28,9 +28,6 @@ _ADDED_COLUMNS: Final = (
     "fct_version_comparisons.count_segments_without_rule",
 )
 
-LIST_RUNS: Final = "select * from dim_runs order by build_number desc"
-LIST_METRICS: Final = "select * from dim_metrics order by is_primary desc, family, metric_name"
-
 
 @dataclass(frozen=True, slots=True)
 class Build:
@@ -70,9 +67,13 @@ def read_build(source: Warehouse) -> Build:
                 f"an earlier version of hcat made this warehouse (it lacks {column}):"
                 " run `hcat upgrade`, then `dbt build`"
             )
-    runs = source.rows(LIST_RUNS, ["dim_runs"])
+    runs = source.rows("select * from dim_runs order by build_number desc", ["dim_runs"])
     settings = read_json(runs[0]["settings"] if runs else None)
-    return Build(runs, settings, source.rows(LIST_METRICS, ["dim_metrics"]))
+    return Build(
+        runs,
+        settings,
+        source.rows("select * from dim_metrics order by is_primary desc, family, metric_name", ["dim_metrics"]),
+    )
 
 
 def describe_ledger(build: Build) -> Section:

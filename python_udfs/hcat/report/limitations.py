@@ -17,12 +17,6 @@ from hcat.report.queries import QUERIES
 from hcat.report.showing import format_percent, ratio
 from hcat.report.weaknesses import TEST_STATUSES, TESTED
 
-COUNT_UNSCORED: Final = QUERIES["count_unscored"]
-
-COUNT_SMALL: Final = QUERIES["count_small"]
-
-COUNT_TEST_STATUSES: Final = QUERIES["count_test_statuses"]
-
 #: What holds for every build: title and text.
 LIMITS: Final = yaml.safe_load(Path(__file__).with_name("limits.yml").read_text(encoding="utf-8"))
 
@@ -117,7 +111,7 @@ def _list_limits(
     ):
         if names:
             found.append((title, f"({words}): {', '.join(names)}."))
-    for row in source.rows(COUNT_SMALL, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"]):
+    for row in source.rows(QUERIES["count_small"], ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"]):
         if row["count_cells"]:
             share = format_percent(ratio(row["count_small"], row["count_cells"]))
             found.append(
@@ -126,12 +120,12 @@ def _list_limits(
                     f": {row['count_small']:,} of {row['count_cells']:,} ({share}) have too few clusters.",
                 )
             )
-    for row in source.rows(COUNT_TEST_STATUSES, TESTED):
+    for row in source.rows(QUERIES["count_test_statuses"], TESTED):
         if row["test_status"] != "tested":
             status = TEST_STATUSES.get(row["test_status"], row["test_status"])
             found.append((f"{row['count_cells']:,} cells {status}.", ""))
     for (missing, failed, count), names in _gather_unscored(
-        source.rows(COUNT_UNSCORED, ["fct_evaluations", "dim_metrics"])
+        source.rows(QUERIES["count_unscored"], ["fct_evaluations", "dim_metrics"])
     ).items():
         found.append(
             (

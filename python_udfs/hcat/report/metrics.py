@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import yaml
 
@@ -17,40 +16,20 @@ from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import VOID_DECISIONS, Build
 from hcat.report.showing import group_by, to_anchor
 
+#: By metric family: what it measures, its formula, what it cannot see, and who proposed it.
+FAMILIES: Final = yaml.safe_load(Path(__file__).with_name("families.yml").read_text(encoding="utf-8"))
 
-class Family(NamedTuple):
-    """A family of metrics in words: what it measures, its formula, what it cannot see, and who proposed it."""
-
-    measures: str
-    formula: str
-    limits: str
-    source: str
-
-
-#: By metric family.
-FAMILIES: Final = {
-    name: Family(**family)
-    for name, family in yaml.safe_load(Path(__file__).with_name("families.yml").read_text(encoding="utf-8")).items()
-}
-
-LIST_SCORED: Final = "select distinct metric_name from fct_evaluations where raw_score is not null"
 #: A published copy lacks this table; dim_metrics repeats a part of it.
 DECISIONS: Final = "int_threshold_decisions"
 LIST_DECISIONS: Final = f"select * from {DECISIONS} order by valid_until nulls first, decision_name"
 MAXIMUM_DECISIONS: Final = 60
 
 
-@cache
 def read_public_accuracy() -> dict[str, dict[str, Any]]:
     """Return the accuracy of groundedness on public labels, by name of the classifier."""
     text = Path(__file__).with_name("public_accuracy.json").read_text(encoding="utf-8")
     figures: dict[str, dict[str, Any]] = json.loads(text)
     return figures
-
-
-def find_public_accuracy(classifier: str | None) -> dict[str, Any] | None:
-    """Return the public accuracy of groundedness with a classifier; None where it was never measured."""
-    return read_public_accuracy().get(classifier or "")
 
 
 def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Section:
@@ -101,7 +80,7 @@ def _name_models(run: Row | None) -> list[tuple[str, str]]:
 def _describe_accuracy(run: Row | None) -> Block | None:
     if run is None:
         return None
-    accuracy = find_public_accuracy(run.get("classifier_name"))
+    accuracy = read_public_accuracy().get(run.get("classifier_name") or "")
     if accuracy is None:
         return blocks.paragraph("The accuracy of groundedness on public labels was not measured with this classifier.")
     return blocks.paragraph(
@@ -163,10 +142,10 @@ def _show_state(row: Row) -> Any:
 
 def _describe_family(family: str, metrics: Sequence[Row]) -> list[Block | None]:
     known = FAMILIES.get(family)
-    titles = ("Measures", "Formula", "Cannot see", "Source")
+    titles = {"measures": "Measures", "formula": "Formula", "limits": "Cannot see", "source": "Source"}
     return [
         blocks.heading(family.capitalize(), 4, to_anchor("family", family)),
-        blocks.facts(list(zip(titles, known, strict=True))) if known else None,
+        blocks.facts([(title, known[part]) for part, title in titles.items()]) if known else None,
         blocks.table(
             "",
             (
@@ -201,7 +180,12 @@ def _find_gaps(source: Warehouse, build: Build, families: Sequence[str]) -> list
                 "the descriptions of their metrics in the catalogue, or an entry in hcat/report/families.yml",
             )
         )
-    scored = {row["metric_name"] for row in source.rows(LIST_SCORED, ["fct_evaluations"])}
+    scored = {
+        row["metric_name"]
+        for row in source.rows(
+            "select distinct metric_name from fct_evaluations where raw_score is not null", ["fct_evaluations"]
+        )
+    }
     undecided = [name for name, metric in build.primary.items() if metric["threshold"] is None and name in scored]
     if undecided:
         gaps.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from hcat.engine.warehouse import Row, Warehouse
@@ -21,22 +21,6 @@ MAXIMUM_DECISIONS: Final = 60
 
 #: Metrics whose weeks are drawn.
 WEEKLY_METRICS: Final = ("groundedness", "answer_relevancy__mean", "recall_at_5", "refusal_as_expected")
-
-COUNT_DRIFT: Final = QUERIES["count_drift"]
-
-LIST_DRIFTING: Final = QUERIES["list_drifting"]
-
-LIST_WEEKLY_SERIES: Final = QUERIES["list_weekly_series"]
-
-LIST_WEEKS: Final = QUERIES["list_weeks"]
-
-FIND_BAND: Final = QUERIES["find_band"]
-
-LIST_ALARMS: Final = QUERIES["list_alarms"]
-
-LIST_VALIDITY: Final = QUERIES["list_validity"]
-
-COUNT_AUDITS: Final = QUERIES["count_audits"]
 
 
 def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Section:
@@ -72,13 +56,13 @@ def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Se
                     "last_rated_at=Last rated",
                     "valid_until",
                 ),
-                source.rows(LIST_VALIDITY, ["fct_calibration_validity"]),
+                source.rows(QUERIES["list_validity"], ["fct_calibration_validity"]),
                 MAXIMUM_DECISIONS,
             ),
             blocks.table(
                 "Audits: the labels of each month, tested against what the calibration promised.",
                 ("metric_name", "test", "last_month", "count_passed", "count_failed", "count_not_tested"),
-                source.rows(COUNT_AUDITS, ["fct_audit_tests"]),
+                source.rows(QUERIES["count_audits"], ["fct_audit_tests"]),
                 MAXIMUM_DECISIONS,
             ),
             level=3,
@@ -102,13 +86,13 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
     needed = ["fct_metric_weeks", "fct_metric_drift"]
     names = list(WEEKLY_METRICS)
     series = []
-    for row in source.rows(LIST_WEEKLY_SERIES, needed, metric_names=names, maximum=MAXIMUM_SERIES):
+    for row in source.rows(QUERIES["list_weekly_series"], needed, metric_names=names, maximum=MAXIMUM_SERIES):
         key = {each: row[each] for each in ("metric_name", "dimension", "segment")}
-        weeks = source.rows(LIST_WEEKS, needed, **key)[-MAXIMUM_WEEKS:]
+        weeks = source.rows(QUERIES["list_weeks"], needed, **key)[-MAXIMUM_WEEKS:]
         segment = "" if row["dimension"] == "all" else f", {describe_segment(row)}"
         if len(weeks) > 1:
-            band = next(iter(source.rows(FIND_BAND, needed, **key)), None)
-            alarms = source.rows(LIST_ALARMS, needed, **key)
+            band = next(iter(source.rows(QUERIES["find_band"], needed, **key)), None)
+            alarms = source.rows(QUERIES["list_alarms"], needed, **key)
             series.append(_Series(row["metric_name"] + segment, weeks, _clip_band(build, key, band), band, alarms))
     days = sorted({week["week_start"] for one in series for week in one.weeks})
     if not days:
@@ -131,20 +115,13 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
     ]
     behind = blocks.table(
         "Mean, interval and number of scored interactions (n) by week.",
-        (
-            "week",
-            *(Column(one.title, _take(one.title)) for one in series),
-        ),
+        ("week", *(blocks.text_of(one.title) for one in series)),
         rows,
         len(rows),
     )
     return blocks.picture(
         charts.draw_weeks(panels, [format_day(each) for each in days], text), caption, behind, "scroll low"
     )
-
-
-def _take(title: str) -> Callable[[Row], Any]:
-    return lambda row: row.get(title, "–")
 
 
 def _mark_week(week: Row, alarms: Sequence[Row]) -> charts.WeeklyValue:
@@ -183,7 +160,7 @@ def _show_band(band: tuple[float, float] | None, reference: Row | None) -> str:
 def _describe_drift(source: Warehouse) -> list[Block | None]:
     if not source.has("fct_metric_drift"):
         return []
-    (counts,) = source.rows(COUNT_DRIFT, ["fct_metric_drift"])
+    (counts,) = source.rows(QUERIES["count_drift"], ["fct_metric_drift"])
     if not counts["count_tested"]:
         return [blocks.heading("Drift"), blocks.absent("No series was long enough to be tested for drift.")]
     return [
@@ -208,7 +185,7 @@ def _describe_drift(source: Warehouse) -> list[Block | None]:
                 "count_reference=n reference",
                 "count_window=n window",
             ),
-            source.rows(LIST_DRIFTING, ["fct_metric_drift"]),
+            source.rows(QUERIES["list_drifting"], ["fct_metric_drift"]),
             MAXIMUM_DRIFTS,
             "drifting series",
             words={"metric_name": {None: "mix of segments"}},

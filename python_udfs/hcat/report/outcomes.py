@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Section
-from hcat.report.data import DESCRIBE_SYSTEMS, label_systems
+from hcat.report.data import DESCRIBE_SYSTEMS
 from hcat.report.ledger import Build
 from hcat.report.queries import QUERIES
 from hcat.report.showing import (
+    MAXIMUM_SYSTEMS,
     SENTENCE_CHARACTERS,
     clip,
     distinct_labels,
@@ -38,21 +39,8 @@ VIOLIN_METRICS = (
     "semantic_similarity",
 )
 
-
-MEASURE_SYSTEMS: Final = QUERIES["measure_systems"]
-
-LIST_GATES: Final = QUERIES["list_gates"]
-
-FIND_LAST_GATE_RUN = "select run_id from fct_threshold_gates order by build_number desc limit 1"
-
-DESCRIBE_DISTRIBUTIONS: Final = QUERIES["describe_distributions"]
-
-SAMPLE_SCORES: Final = QUERIES["sample_scores"]
-
-
+_EXPLAINED_IN: Final = WORDS["outcomes"]["explained_in"]
 ADMITTED: Final = WORDS["outcomes"]["admitted"]
-
-VERDICTS: Final = WORDS["outcomes"]["verdicts"]
 
 
 def describe_outcomes(source: Warehouse, build: Build) -> Section:
@@ -70,9 +58,11 @@ def describe_outcomes(source: Warehouse, build: Build) -> Section:
 
 def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
     """Return the gates of the last build; gates that do not pass come first."""
-    last = source.rows(FIND_LAST_GATE_RUN, ["fct_threshold_gates"])
+    last = source.rows(
+        "select run_id from fct_threshold_gates order by build_number desc limit 1", ["fct_threshold_gates"]
+    )
     run_id = run["run_id"] if run else last[0]["run_id"] if last else None
-    rows = [] if run_id is None else source.rows(LIST_GATES, ["fct_threshold_gates"], run_id=run_id)
+    rows = [] if run_id is None else source.rows(QUERIES["list_gates"], ["fct_threshold_gates"], run_id=run_id)
     shown = []
     for row in rows[:MAXIMUM_GATES]:
         unit = "share" if str(row["measurement"]).startswith("share") else None
@@ -122,9 +112,6 @@ def cause_of(row: Row) -> str:
     return cause.lstrip(",; ")
 
 
-_EXPLAINED_IN: Final = WORDS["outcomes"]["explained_in"]
-
-
 def find_formula(row: Row) -> str:
     """Return the id of what explains the measurement of a gate: its metric, or the section that measures it."""
     if row["metric_name"]:
@@ -141,7 +128,7 @@ def show_measured(value: float | None, measurement: str) -> str:
 
 def show_verdict(verdict: str) -> Any:
     """Return the verdict of a gate in its colour."""
-    return blocks.pill(verdict, VERDICTS[verdict])
+    return blocks.pill(verdict, WORDS["outcomes"]["verdicts"][verdict])
 
 
 def show_gates(gates: Mapping[str, Any]) -> list[Block | None]:
@@ -185,11 +172,11 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
 
 def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
     systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
-    labels = label_systems(source)
+    labels = distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
     # with one system, the row of all interactions would repeat its row
     measured = [
         row
-        for row in source.rows(MEASURE_SYSTEMS, ["fct_marginal_weaknesses", "dim_metrics"])
+        for row in source.rows(QUERIES["measure_systems"], ["fct_marginal_weaknesses", "dim_metrics"])
         if (row["segment"] in labels if row["dimension"] == "system" else len(systems) > 1)
     ]
     if not measured:
@@ -267,9 +254,9 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
             break
         # the quantiles stand in the marts of cells, but only where the module of distributions is on
         reads = ["fct_marginal_weaknesses", "fct_score_distributions"]
-        groups = source.rows(DESCRIBE_DISTRIBUTIONS, reads, metric_name=metric)
+        groups = source.rows(QUERIES["describe_distributions"], reads, metric_name=metric)
         sampled = source.rows(
-            SAMPLE_SCORES,
+            QUERIES["sample_scores"],
             ["fct_evaluations", "fct_interactions"],
             metric_name=metric,
             maximum=MAXIMUM_VIOLIN_SCORES,
@@ -310,23 +297,16 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
     return [
         *shown,
         blocks.paragraph(explained, "note"),
-        blocks.fold("Table behind the figures", _tabulate_quartiles("Topic", found)),
+        blocks.fold("Table behind the figures", _tabulate_quartiles(found)),
     ]
 
 
-def _take(metric: str) -> Callable[[Row], str]:
-    return lambda row: row.get(metric, "–")
-
-
-def _tabulate_quartiles(what: str, found: Mapping[str, Mapping[str, str]]) -> Block | None:
-    """Return the table behind pictures of scores: quartiles by group and metric."""
+def _tabulate_quartiles(found: Mapping[str, Mapping[str, str]]) -> Block | None:
+    """Return the table behind the violins: quartiles by topic and metric."""
     metrics = dict.fromkeys(metric for cells in found.values() for metric in cells)
     return blocks.table(
         "Median, [25 % quantile, 75 % quantile] and number of scores (n).",
-        (
-            f"group={what}",
-            *(Column(metric, _take(metric)) for metric in metrics),
-        ),
+        ("group=Topic", *(blocks.text_of(metric) for metric in metrics)),
         [{"group": group, **cells} for group, cells in found.items()],
         len(found),
     )

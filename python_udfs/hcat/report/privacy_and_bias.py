@@ -23,9 +23,6 @@ MAXIMUM_IDS: Final = 3
 MAXIMUM_LEAKS: Final = 25
 MAXIMUM_GAPS: Final = 60
 
-COUNT_FINDINGS: Final = QUERIES["count_findings"]
-
-LIST_LEAKS: Final = QUERIES["list_leaks"]
 # Equal values are told apart where they stand as logged; only their number is shown.
 COUNT_DISTINCT: Final = f"""
 select count(distinct (
@@ -36,19 +33,12 @@ inner join {LOGGED_INTERACTIONS} as logged on findings.interaction_id = logged.i
 where findings.is_leak
 """
 
-COUNT_READ: Final = QUERIES["count_read"]
-
-LIST_GAPS: Final = QUERIES["list_gaps"]
-
-COUNT_VERDICTS: Final = QUERIES["count_verdicts"]
-
-VERDICTS: Final = WORDS["privacy_and_bias"]["verdicts"]
 DESIGNS: Final = {"counterfactual": "same query for two people", "logged_groups": "logged traffic"}
 
 
 def describe_privacy(source: Warehouse) -> Section:
     """Return the personal data found in answers, masked."""
-    reads = source.rows(COUNT_READ, ["fct_evaluations"])
+    reads = source.rows(QUERIES["count_read"], ["fct_evaluations"])
     read = reads[0] if reads else {"count_read": 0, "count_leaking": 0, "count_not_read": 0}
     gaps = blocks.lacks_mart(source, "fct_privacy_findings", "Personal data in answers")
     if not gaps and not read["count_read"]:
@@ -78,7 +68,7 @@ def describe_privacy(source: Warehouse) -> Section:
                 "count_leaked",
                 "is_counted=Counted by gates",
             ),
-            source.rows(COUNT_FINDINGS, ["fct_privacy_findings"]),
+            source.rows(QUERIES["count_findings"], ["fct_privacy_findings"]),
         ),
         gaps=gaps,
     )
@@ -86,7 +76,7 @@ def describe_privacy(source: Warehouse) -> Section:
 
 def describe_leaks(source: Warehouse) -> list[Block | None]:
     """Return the values that answers gave away, each in its sentence and masked, and how to read what they hide."""
-    rows = source.rows(LIST_LEAKS, ["fct_privacy_findings", "fct_interactions"])
+    rows = source.rows(QUERIES["list_leaks"], ["fct_privacy_findings", "fct_interactions"])
     if not rows:
         return []
     found: dict[tuple[str, ...], list[Row]] = {}
@@ -132,7 +122,7 @@ def _name_answers(ids: Sequence[str]) -> Any:
 
 def describe_bias(source: Warehouse, build: Build) -> Section:
     """Return the gaps between groups of people with their verdicts."""
-    rows = source.rows(LIST_GAPS, ["fct_bias_gaps"])
+    rows = source.rows(QUERIES["list_gaps"], ["fct_bias_gaps"])
     gaps = blocks.lacks_mart(source, "fct_bias_gaps", "Equal treatment")
     if not gaps and not any(row["design"] == "counterfactual" for row in rows):
         gaps.append(
@@ -144,7 +134,7 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
         )
     if not rows:
         return blocks.section(gaps=gaps, is_empty=True)
-    (counts,) = source.rows(COUNT_VERDICTS, ["fct_bias_gaps"])
+    (counts,) = source.rows(QUERIES["count_verdicts"], ["fct_bias_gaps"])
     caption = (
         f"The difference is the mean of the first segment minus the mean of the second, with its {build.level} interval"
         " over whole clusters. answer_length is in characters; answer_similarity compares with the answer to the same"
@@ -195,4 +185,4 @@ def _list_gaps(caption: str, rows: Sequence[Row]) -> Block | None:
 def _show_verdict(row: Row) -> Any:
     if row["status"] != "tested":
         return blocks.pill("not_evaluated", "too few clusters")
-    return blocks.pill(*VERDICTS[row["verdict"]])
+    return blocks.pill(*WORDS["privacy_and_bias"]["verdicts"][row["verdict"]])

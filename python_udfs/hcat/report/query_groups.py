@@ -20,17 +20,9 @@ MAXIMUM_GROUPS: Final = 12
 
 SCOPES: Final = WORDS["query_groups"]["scopes"]
 GAP_RULES: Final = {"own_side": "", "every_side": "; gap only if wrong on all sides"}
-RATE_STATUSES: Final = WORDS["query_groups"]["rate_statuses"]
-MODULES: Final = WORDS["query_groups"]["modules"]
-
-COUNT_CORRECTNESS: Final = QUERIES["count_correctness"]
 
 # a group of one query has no meaningful type
 COUNT_GROUPS: Final = "select 1 from fct_robustness_groups where count_queries > 1 limit 1"
-
-LIST_RATES: Final = QUERIES["query_groups_list_rates"]
-
-LIST_GROUPS: Final = QUERIES["list_groups"]
 
 
 def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block], list[Gap]]:
@@ -41,7 +33,9 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
             " fct_robustness_groups or fct_answer_correctness."
         )
         return [], [Gap(what, "`dbt build` with the current version of hcat")]
-    rates = _with_contexts(source.rows(LIST_RATES, ["fct_robustness_rates"], scopes=list(SCOPES)))
+    rates = _with_contexts(
+        source.rows(QUERIES["query_groups_list_rates"], ["fct_robustness_rates"], scopes=list(SCOPES))
+    )
     correctness = blocks.table(
         "True correctness of the answers. Labels take precedence over rules, and rules over the comparison of facts"
         " with the reference answer. Answers that none of them can decide stay undecided and enter no rate below.",
@@ -56,7 +50,7 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
             "count_other=By comparison",
             "count_disputed",
         ),
-        source.rows(COUNT_CORRECTNESS, ["fct_answer_correctness"]),
+        source.rows(QUERIES["count_correctness"], ["fct_answer_correctness"]),
     )
     shown = blocks.keep(
         (
@@ -137,7 +131,7 @@ def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
         ),
         rows,
         MAXIMUM_SIDES * len(SCOPES),
-        words={"status": RATE_STATUSES},
+        words={"status": WORDS["query_groups"]["rate_statuses"]},
     )
 
 
@@ -153,10 +147,10 @@ def _list_groups(source: Warehouse) -> Block | None:
             "count_retrieval_errors",
             "count_language_model_errors",
         ),
-        source.rows(LIST_GROUPS, ["fct_robustness_groups"]),
+        source.rows(QUERIES["list_groups"], ["fct_robustness_groups"]),
         MAXIMUM_GROUPS,
         "groups",
-        {"faulty_module": MODULES},
+        {"faulty_module": WORDS["query_groups"]["modules"]},
     )
 
 

@@ -24,11 +24,6 @@ MAXIMUM_RATES: Final = 40
 MAXIMUM_ALARMS: Final = 12
 MAXIMUM_SCORERS: Final = 24
 
-LIST_RATES: Final = QUERIES["list_rates"]
-LIST_BASELINES: Final = QUERIES["list_baselines"]
-LIST_ALARMS: Final = QUERIES["questions_list_alarms"]
-LIST_SCORERS: Final = QUERIES["list_scorers"]
-LIST_ERRORS: Final = QUERIES["list_errors"]
 #: Admission of a metric -> its colour.
 _ADMISSION_STATES: Final = {"fact": "passed", "admitted": "passed", "provisional": "undecided"}
 
@@ -58,7 +53,7 @@ def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str, 
 def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     """Return the comparison of versions on the same questions, and the rates of candidate and baseline."""
     decisions = [row for row in read_decisions(source) if row["baseline"]]
-    baselines = [row["system"] for row in source.rows(LIST_BASELINES, ["fct_interactions.version_role"])]
+    baselines = [row["system"] for row in source.rows(QUERIES["list_baselines"], ["fct_interactions.version_role"])]
     systems = [*(row["system"] for row in decisions), *baselines]
     rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"] if decisions else []
     compared = [
@@ -82,7 +77,9 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
     """Return the rates before and since a change, and the drift alarms of metrics that may decide."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
     periods = [row for row in _list_rates(source, systems) if row["dimension"] == "period"]
-    alarms = source.rows(LIST_ALARMS, ["fct_metric_drift.leading_drift_id", "dim_metrics.is_deciding"])
+    alarms = source.rows(
+        QUERIES["questions_list_alarms"], ["fct_metric_drift.leading_drift_id", "dim_metrics.is_deciding"]
+    )
     return [
         _show_rates("Answers to customers before and since the change that was found.", periods)
         or blocks.paragraph("No change over the weeks was found in the answers to customers."),
@@ -106,11 +103,11 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
 
 def describe_sure(source: Warehouse, labels: Mapping[str, Any]) -> Section:
     """Return who rated, and which scores may decide, with what labels have and need."""
-    errors = source.rows(LIST_ERRORS, ["fct_metric_thresholds.is_appetite_of_application"])
+    errors = source.rows(QUERIES["list_errors"], ["fct_metric_thresholds.is_appetite_of_application"])
     measured = {row["metric_name"]: row for row in errors}
     # scores that decide nothing for the same reason share a row
     scorers: dict[tuple[Any, ...], list[Row]] = {}
-    for row in source.rows(LIST_SCORERS, ["dim_metrics.admission", "dim_metrics.valid_until"]):
+    for row in source.rows(QUERIES["list_scorers"], ["dim_metrics.admission", "dim_metrics.valid_until"]):
         own = None if row["threshold"] is None and row["admission"] == "not_admitted" else row["metric_name"]
         scorers.setdefault((own, row["admission_reason"]), []).append(row)
     drawn = sorted(rehearse_last_build(source), key=lambda gate: (-gate.share_other_verdict, gate.gate_name))
@@ -172,7 +169,7 @@ def _show_admission(row: Row) -> Any:
 
 
 def _list_rates(source: Warehouse, systems: Sequence[str]) -> list[Row]:
-    return source.rows(LIST_RATES, ["fct_failure_rates"], systems=list(systems))
+    return source.rows(QUERIES["list_rates"], ["fct_failure_rates"], systems=list(systems))
 
 
 def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:

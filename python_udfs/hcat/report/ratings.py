@@ -11,24 +11,16 @@ from hcat.report.queries import QUERIES
 from hcat.report.showing import ratio
 from hcat.report.words import WORDS
 
-COUNT_RATINGS: Final = QUERIES["count_ratings"]
-
-COUNT_LABELS: Final = QUERIES["count_labels"]
-
 KINDS: Final = WORDS["ratings"]["kinds"]
-
-DESCRIBE_RATINGS: Final = QUERIES["describe_ratings"]
-
-COUNT_UNJUDGED: Final = QUERIES["count_unjudged"]
 
 
 def describe_ratings(source: Warehouse) -> list[Block | None]:
     """Return ratings by kind of rater, and labels by criterion; nothing without ratings."""
-    kinds = source.rows(COUNT_RATINGS, ["fct_ratings"])
+    kinds = source.rows(QUERIES["count_ratings"], ["fct_ratings"])
     if not kinds:
         return []
     labels = describe_labels(source)
-    rows = source.rows(COUNT_UNJUDGED, ["fct_rater_reports.count_cannot_judge"])
+    rows = source.rows(QUERIES["count_unjudged"], ["fct_rater_reports.count_cannot_judge"])
     unjudged = {row["criterion"]: row["count_cannot_judge"] for row in rows}
     given = f": {labels['raters']}" if labels["raters"] else ""
     criteria = [
@@ -37,7 +29,7 @@ def describe_ratings(source: Warehouse) -> list[Block | None]:
             "count_cannot_judge": unjudged.get(row["criterion"], 0),
             "share_accepted": ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"]),
         }
-        for row in source.rows(DESCRIBE_RATINGS, ["fct_ratings.count_raters"])
+        for row in source.rows(QUERIES["describe_ratings"], ["fct_ratings.count_raters"])
     ]
     return [
         blocks.heading("Ratings"),
@@ -75,7 +67,7 @@ def describe_ratings(source: Warehouse) -> list[Block | None]:
 
 def describe_labels(source: Warehouse) -> dict[str, Any]:
     """Return who gave the labels (empty without any), and a warning unless all are known to be people."""
-    rows = source.rows(COUNT_LABELS, ["fct_evaluations"])
+    rows = source.rows(QUERIES["count_labels"], ["fct_evaluations"])
     counts: dict[str, int] = {row["rater_kind"]: row["count_interactions"] for row in rows}
     sentences = [
         f"{KINDS[kind][2][0].upper()}{KINDS[kind][2][1:]} gave the labels of {counts[kind]:,} answers: what"

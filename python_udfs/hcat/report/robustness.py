@@ -29,24 +29,16 @@ MAXIMUM_SEGMENTS: Final = 15
 VERDICTS: Final = WORDS["robustness"]["verdicts"]
 COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
-RELEASE_ANSWERS: Final = WORDS["robustness"]["release_answers"]
-
 LIST_PAIRS: Final = QUERIES["list_pairs"]
-
-LIST_COMPARISONS: Final = QUERIES["list_comparisons"]
-
-LIST_CHANGED_SEGMENTS: Final = QUERIES["list_changed_segments"]
-
-LIST_VARIATION: Final = QUERIES["list_variation"]
-
-REPLICATE_STATUSES: Final = WORDS["robustness"]["replicate_statuses"]
 
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return version comparisons, replicates and query groups as far as their marts exist."""
     pairs = source.rows(LIST_PAIRS, ["fct_version_comparisons"])
     replicated = [
-        row for row in source.rows(LIST_VARIATION, ["fct_replicate_variation"]) if row["status"] != "no_replicates"
+        row
+        for row in source.rows(QUERIES["list_variation"], ["fct_replicate_variation"])
+        if row["status"] != "no_replicates"
     ]
     groups, gaps_of_groups = describe_query_groups(source, build)
     gaps = blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions")
@@ -94,7 +86,7 @@ def _list_variation(build: Build, rows: Sequence[Row]) -> Block | None:
             "status",
         ),
         rows,
-        words={"status": REPLICATE_STATUSES},
+        words={"status": WORDS["robustness"]["replicate_statuses"]},
     )
 
 
@@ -111,25 +103,25 @@ def _show_root(variance: float | None) -> str:
 
 def describe_headlines(source: Warehouse) -> list[Row]:
     """Return the pairs of versions with the comparison that says whether the newer one is better; without pictures."""
-    headlines = []
-    for pair in source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]:
-        key = {name: pair[name] for name in ("application", "baseline_version", "candidate_version")}
-        rows = source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)
-        headlines.append(
-            {
-                "baseline": clean_label(pair["baseline_version"]),
-                "candidate": clean_label(pair["candidate_version"]),
-                "headline": next((_show_headline(row) for row in rows if row["family"] == "headline"), None),
-            }
-        )
-    return headlines
+    return [
+        {
+            "baseline": clean_label(pair["baseline_version"]),
+            "candidate": clean_label(pair["candidate_version"]),
+            "headline": _find_headline(_compare_pair(source, pair)),
+        }
+        for pair in source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]
+    ]
+
+
+def _compare_pair(source: Warehouse, pair: Row, name: str = "list_comparisons") -> list[Row]:
+    key = {each: pair[each] for each in ("application", "baseline_version", "candidate_version")}
+    return source.rows(QUERIES[name], ["fct_version_comparisons"], **key)
 
 
 def _describe_pair(source: Warehouse, build: Build, pair: Row) -> list[Block | None]:
-    key = {each: pair[each] for each in ("application", "baseline_version", "candidate_version")}
-    rows = source.rows(LIST_COMPARISONS, ["fct_version_comparisons"], **key)
+    rows = _compare_pair(source, pair)
     baseline, candidate = clean_label(pair["baseline_version"]), clean_label(pair["candidate_version"])
-    headline = next((_show_headline(row) for row in rows if row["family"] == "headline"), None)
+    headline = _find_headline(rows)
     columns = (
         "metric_name",
         "measurement",
@@ -165,7 +157,7 @@ def _describe_pair(source: Warehouse, build: Build, pair: Row) -> list[Block | N
             blocks.table(
                 "",
                 (Column("Segment", lambda row: f"{row['dimension']} = {clean_label(row['segment'])}", ""), *columns),
-                source.rows(LIST_CHANGED_SEGMENTS, ["fct_version_comparisons"], **key),
+                _compare_pair(source, pair, "list_changed_segments"),
                 MAXIMUM_SEGMENTS,
                 "segments",
                 {"measurement": MEASUREMENTS},
@@ -192,8 +184,11 @@ def _show_verdict(row: Row) -> Any:
     )
 
 
-def _show_headline(row: Row) -> Row:
+def _find_headline(rows: Sequence[Row]) -> Row | None:
     """Return the answer to the two questions of a release: is it better, and is a loss excluded."""
+    row = next((row for row in rows if row["family"] == "headline"), None)
+    if row is None:
+        return None
     measurement = row["measurement"]
     target = _name_difference(row["target_difference"], measurement)
     needed = (
@@ -205,21 +200,6 @@ def _show_headline(row: Row) -> Row:
         needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
     tolerated = _name_difference(row["tolerated_loss"], measurement)
     return {
-        **_show_comparison(row),
-        "release": RELEASE_ANSWERS[row["release_answer"]].format(tolerated=tolerated),
-        "needed": needed and f"{needed}.",
-        "easier": row["is_shared_easier"] and EASIER.format(others=format_value(row["others_value"], measurement)),
-        "unit": "" if measurement == "mean_score" else " percentage points",
-    }
-
-
-def _name_difference(difference: float, measurement: str) -> str:
-    return f"{difference:g}" if measurement == "mean_score" else f"{100 * difference:g} percentage points"
-
-
-def _show_comparison(row: Row) -> Row:
-    measurement = row["measurement"]
-    return {
         "metric_name": row["metric_name"],
         "measurement": MEASUREMENTS.get(measurement, measurement),
         "count_pairs": row["count_pairs"],
@@ -230,4 +210,12 @@ def _show_comparison(row: Row) -> Row:
         "interval": format_difference_interval(row["difference_lower"], row["difference_upper"], measurement),
         "words": VERDICTS[row["verdict"]][1],
         "reason": COMPARISON_STATUSES.get(row["status"], row["status"]),
+        "release": WORDS["robustness"]["release_answers"][row["release_answer"]].format(tolerated=tolerated),
+        "needed": needed and f"{needed}.",
+        "easier": row["is_shared_easier"] and EASIER.format(others=format_value(row["others_value"], measurement)),
+        "unit": "" if measurement == "mean_score" else " percentage points",
     }
+
+
+def _name_difference(difference: float, measurement: str) -> str:
+    return f"{difference:g}" if measurement == "mean_score" else f"{100 * difference:g} percentage points"

@@ -11,24 +11,20 @@ from hcat.report.ledger import Build
 from hcat.report.queries import QUERIES
 from hcat.report.words import WORDS
 
-LIST_TOXICITY: Final = "select * from fct_toxicity_error_rates order by error_kind, target_group <> 'all', target_group"
-
-LIST_REFUSALS: Final = QUERIES["list_refusals"]
-
-LIST_FLAGS: Final = "select * from fct_safety_rates where rate_kind = 'flag_raised' order by category, system"
-
-LIST_ADVERSARIAL: Final = QUERIES["list_adversarial"]
-
 ERROR_KINDS: Final = WORDS["safety"]["error_kinds"]
-FLAGS: Final = WORDS["safety"]["flags"]
 
 
 def describe_safety(source: Warehouse, build: Build) -> Section:
     """Return the parts of the section as far as their marts exist."""
-    toxicity = source.rows(LIST_TOXICITY, ["fct_toxicity_error_rates"])
-    refusals = source.rows(LIST_REFUSALS, ["fct_safety_rates"])
-    flags = source.rows(LIST_FLAGS, ["fct_safety_rates"])
-    changed = source.rows(LIST_ADVERSARIAL, ["fct_safety_rates"])
+    toxicity = source.rows(
+        "select * from fct_toxicity_error_rates order by error_kind, target_group <> 'all', target_group",
+        ["fct_toxicity_error_rates"],
+    )
+    refusals = source.rows(QUERIES["list_refusals"], ["fct_safety_rates"])
+    flags = source.rows(
+        "select * from fct_safety_rates where rate_kind = 'flag_raised' order by category, system", ["fct_safety_rates"]
+    )
+    changed = source.rows(QUERIES["list_adversarial"], ["fct_safety_rates"])
     gaps = [
         Gap(
             f"{what}: {mart} is missing or has no row.",
@@ -79,7 +75,7 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
                 "missed_share=Missed",
             ),
             flags,
-            words={"category": FLAGS},
+            words={"category": WORDS["safety"]["flags"]},
         ),
         blocks.fold(
             "Behaviour on changed and adversarial queries",

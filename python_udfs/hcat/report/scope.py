@@ -18,15 +18,10 @@ MAXIMUM_APPLICATIONS: Final = 12
 MAXIMUM_VERSIONS: Final = 20
 MAXIMUM_RISKS: Final = 60
 
-LIST_APPLICATIONS: Final = "select * from applications order by application"
-LIST_RISKS: Final = "select * from risks order by application, risk_id"
-LIST_APPETITES: Final = "select * from risk_appetites order by confidence desc, risk_appetite"
-LIST_COSTS: Final = "select * from fct_assistant_costs where period = 'all' order by measure, population, system"
 _COSTS: Final = (
     *("measure", "system", "population", "language_models=Models", "prompt_versions=Prompts", "count_interactions"),
     *("count_missing", "median", "p90=90 %", "p95=95 %", "p99=99 %", "total"),
 )
-COUNT_VERSIONS: Final = QUERIES["count_versions"]
 
 _GUIDANCE: Final = (
     blocks.rich(
@@ -43,14 +38,14 @@ _GUIDANCE: Final = (
 
 def list_applications(source: Warehouse) -> list[Row]:
     """Return what the seed states of each application."""
-    return source.rows(LIST_APPLICATIONS, ["applications"])
+    return source.rows("select * from applications order by application", ["applications"])
 
 
 def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
     """Return risks and appetite as the seeds state them, and the versions evaluated."""
     stated = list_applications(source)
-    versions = source.rows(COUNT_VERSIONS, ["fct_interactions"])
-    risks = source.rows(LIST_RISKS, ["risks"])
+    versions = source.rows(QUERIES["count_versions"], ["fct_interactions"])
+    risks = source.rows("select * from risks order by application, risk_id", ["risks"])
     verdicts = {row["anchor"]: row["verdict"] for row in gates}
     appetites = (
         "risk_appetite",
@@ -95,12 +90,19 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
             "Speed and cost of the answers, as the log says: latency in seconds, cost in the currency of the log."
             " Nothing is judged by it; fct_assistant_costs has every week.",
             _COSTS,
-            source.rows(LIST_COSTS, ["fct_assistant_costs"]),
+            source.rows(
+                "select * from fct_assistant_costs where period = 'all' order by measure, population, system",
+                ["fct_assistant_costs"],
+            ),
         ),
         blocks.fold("Which guidance applies", blocks.bullets(_GUIDANCE), level=3, anchor="guidance"),
         blocks.fold(
             "Risk appetites for which thresholds are fitted",
-            blocks.table("", appetites, source.rows(LIST_APPETITES, ["risk_appetites"])),
+            blocks.table(
+                "",
+                appetites,
+                source.rows("select * from risk_appetites order by confidence desc, risk_appetite", ["risk_appetites"]),
+            ),
         ),
         gaps=_find_gaps(source, stated, risks, versions),
     )

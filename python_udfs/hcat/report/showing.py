@@ -87,7 +87,8 @@ def format_interval(lower: float | None, upper: float | None, unit: str | None =
     if lower is None or upper is None or not (math.isfinite(lower) and math.isfinite(upper)):
         return ""
     if unit == "share":
-        return f"[{_percent_digits(lower)}, {_percent_digits(upper)}] %"
+        low, high = (format_percent(bound).removesuffix(" %") for bound in (lower, upper))
+        return f"[{low}, {high}] %"
     return f"[{format_number(lower)}, {format_number(upper)}]"
 
 
@@ -106,10 +107,6 @@ def format_difference_interval(lower: float | None, upper: float | None, measure
     if lower is None or upper is None:
         return ""
     return f"[{format_difference(lower, measurement)}, {format_difference(upper, measurement)}]"
-
-
-def _percent_digits(share: float) -> str:
-    return format_percent(share).removesuffix(" %")
 
 
 def clip(value: float | None, low: float | None, high: float | None) -> float | None:

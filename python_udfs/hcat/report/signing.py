@@ -1,7 +1,4 @@
-"""Signatures under reports: a row that is added to the seed of signatures, and the rows that a warehouse holds.
-
-A signature is given by a person and recorded in that person's words. Rows are added and never changed.
-"""
+"""Signatures under reports: a row that is added to the seed of signatures, and the rows that a warehouse holds."""
 
 from __future__ import annotations
 
@@ -22,8 +19,6 @@ SEED: Final = Path("seeds", "sign_offs.csv")
 COLUMNS: Final = ("sign_off_id", "run_id", "signed_by", "role", "decision", "signed_at", "report_sha256", "note")
 _ID_CHARACTERS: Final = 12
 
-FIND_RUN: Final = "select run_id from dim_runs where run_id = $run_id"
-FIND_LAST_RUN: Final = "select run_id from dim_runs order by build_number desc limit 1"
 # the last first; two signatures of one second keep the order of their ids
 LIST_SIGN_OFFS: Final = """
 select sign_off_id, run_id, signed_by, role, decision, signed_at, report_sha256, note
@@ -85,9 +80,9 @@ def sign_report(
 
 def _check_run(warehouse: Path | Place, run_id: str) -> None:
     with open_warehouse(warehouse) as source:
-        if source.rows(FIND_RUN, ["dim_runs"], run_id=run_id):
+        if source.rows("select run_id from dim_runs where run_id = $run_id", ["dim_runs"], run_id=run_id):
             return
-        last = source.rows(FIND_LAST_RUN, ["dim_runs"])
+        last = source.rows("select run_id from dim_runs order by build_number desc limit 1", ["dim_runs"])
     known = f"its last build is {last[0]['run_id']}" if last else "it holds no build"
     raise ValueError(f"{find_database(warehouse)}: no build {run_id}; {known}")
 

@@ -14,24 +14,14 @@ from hcat.report.showing import format_number
 
 MAXIMUM_STRATA: Final = 25
 
-LIST_TOPICS: Final = "select topic_id, topic_name, count_chunks, is_noise from dim_topics where count_chunks > 0"
-
-LIST_STABILITY: Final = QUERIES["list_stability"]
-
-LIST_STRATA: Final = QUERIES["list_strata"]
-
-COUNT_QUERIES: Final = QUERIES["test_set_count_queries"]
-
-COUNT_REASONS: Final = QUERIES["count_reasons"]
-
-COUNT_CALLS: Final = QUERIES["test_set_count_calls"]
-
 
 def describe_test_set(source: Warehouse) -> list[Block]:
     """Return strata, queries and variants of the test set; nothing where this warehouse has no test set."""
     if not source.has("dim_topics", "fct_test_queries"):
         return []
-    topics = source.rows(LIST_TOPICS, ["dim_topics"])
+    topics = source.rows(
+        "select topic_id, topic_name, count_chunks, is_noise from dim_topics where count_chunks > 0", ["dim_topics"]
+    )
     if not topics:
         return []
     told = (
@@ -49,7 +39,7 @@ def describe_test_set(source: Warehouse) -> list[Block]:
                 blocks.table(
                     "Queries by type: candidates, and queries accepted into the test set.",
                     ("query_type", "expected_behaviour", "generator", "count_candidates", "count_accepted"),
-                    source.rows(COUNT_QUERIES, ["fct_test_queries", "fct_rejected_queries"]),
+                    source.rows(QUERIES["test_set_count_queries"], ["fct_test_queries", "fct_rejected_queries"]),
                 ),
             ),
         )
@@ -65,14 +55,14 @@ def _list_sentences(source: Warehouse) -> list[str]:
         f" {format_number(row['minimum_adjusted_rand'])}, over {row['count_pairs']:,} pairs of fits of"
         f" {row['count_texts']:,} texts ({blocks.say(row['method'])}, {blocks.say(row['reduction'])}); silhouette"
         f" coefficient {format_number(row['silhouette'])}."
-        for row in source.rows(LIST_STABILITY, ["fct_topic_stability"])
+        for row in source.rows(QUERIES["list_stability"], ["fct_topic_stability"])
     ]
     for start, texts, end in (
         (
             "Rejected",
             [
                 f"{blocks.say(row['reason'])} {row['count_rejected']:,}"
-                for row in source.rows(COUNT_REASONS, ["fct_rejected_queries"])
+                for row in source.rows(QUERIES["count_reasons"], ["fct_rejected_queries"])
             ],
             " (fct_rejected_queries)",
         ),
@@ -80,7 +70,7 @@ def _list_sentences(source: Warehouse) -> list[str]:
             "Calls of a language model",
             [
                 f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,}"
-                for row in source.rows(COUNT_CALLS, ["fct_generation_calls"])
+                for row in source.rows(QUERIES["test_set_count_calls"], ["fct_generation_calls"])
             ],
             " (fct_generation_calls holds every prompt and answer)",
         ),
@@ -91,7 +81,7 @@ def _list_sentences(source: Warehouse) -> list[str]:
 
 
 def _list_strata(source: Warehouse, names: Mapping[str, str]) -> Block | None:
-    rows = source.rows(LIST_STRATA, ["fct_sampling_strata"])
+    rows = source.rows(QUERIES["list_strata"], ["fct_sampling_strata"])
     stratum = Column(
         "Stratum",
         lambda row: clean_label(" | ".join(names.get(part, part) for part in row["stratum_label"].split(" | "))),

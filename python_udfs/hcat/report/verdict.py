@@ -8,8 +8,6 @@ from typing import Any
 from hcat.engine.warehouse import Row
 from hcat.report.words import WORDS
 
-_WORDS = WORDS["verdict"]["words"]
-
 
 def passes_gates(run: Row) -> bool:
     """Return whether no gate of severity error fails; such a build passes once its tables are published."""
@@ -18,41 +16,30 @@ def passes_gates(run: Row) -> bool:
 
 def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str]:
     """Return the verdict of a build: a word, its state (a class of the style sheet) and a sentence."""
+    return dict(zip(("word", "state", "text"), _judge(run, gates), strict=True))
+
+
+def _judge(run: Row | None, gates: Mapping[str, Any]) -> tuple[str, str, str]:
     if run is None:
-        return {
-            "word": "unknown",
-            "state": "not_evaluated",
-            "text": "The warehouse holds no build: dim_runs has no row.",
-        }
+        return "unknown", "not_evaluated", "The warehouse holds no build: dim_runs has no row."
     if run["count_gates"] == 0:
-        return {
-            "word": "Failed",
-            "state": "failed",
-            "text": "No gate was evaluated. A build without gates proves nothing.",
-        }
+        return "Failed", "failed", "No gate was evaluated. A build without gates proves nothing."
     count, passing = gates["count_all"], gates["count_passing"]
     if passing == count and run["is_passing"]:
-        return {"word": "Passed", "state": "passed", "text": f"All {count} gates pass."}
+        return "Passed", "passed", f"All {count} gates pass."
     share = f"{count - passing} of {count} gates {'does' if count - passing == 1 else 'do'} not pass"
     by_verdict = gates["count_by_verdict"]
     others = ", ".join(
         f"{by_verdict[verdict]} {words[by_verdict[verdict] != 1]}"
-        for verdict, words in _WORDS.items()
+        for verdict, words in WORDS["verdict"]["words"].items()
         if verdict in by_verdict
     )
     if run["is_passing"]:
-        return {
-            "word": "Published",
-            "state": "warned",
-            "text": f"{share}: {others}. They are of severity warn, so the build ends without an error.",
-        }
+        told = f"{share}: {others}. They are of severity warn, so the build ends without an error."
+        return "Published", "warned", told
     if passes_gates(run):
-        return {
-            "word": "Not published",
-            "state": "failed",
-            "text": f"{share}, but the build broke off before it published its tables: published/ holds those of an"
-            " earlier build. Run it again.",
-        }
+        told = f"{share}, but the build broke off before it published its tables: published/ holds those of an"
+        return "Not published", "failed", f"{told} earlier build. Run it again."
     errors = run["count_error_gates_not_passing"]
     stopping = f"{errors} of severity error {'does' if errors == 1 else 'do'} not pass"
-    return {"word": "Failed", "state": "failed", "text": f"{share}: {others}. {stopping}: nothing was published."}
+    return "Failed", "failed", f"{share}: {others}. {stopping}: nothing was published."

@@ -10,11 +10,11 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
-from hcat.report.causes import describe_causes
 from hcat.report.ledger import Build
 from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
+    MAXIMUM_SYSTEMS,
     describe_segment,
     format_difference,
     format_difference_interval,
@@ -28,7 +28,6 @@ from hcat.report.worst import describe_conversations
 
 MARGINAL: Final = "fct_marginal_weaknesses"
 BIVARIATE: Final = "fct_bivariate_weaknesses"
-LIST_CONSTANT_DIMENSIONS: Final = QUERIES["list_constant_dimensions"]
 #: Cells in the figure of the weakest segments: at most, and at least where fewer are weak.
 MAXIMUM_DIFFERENCES: Final = 20
 MINIMUM_DIFFERENCES: Final = 8
@@ -39,7 +38,6 @@ MAXIMUM_FINDINGS: Final = 40
 EXAMPLE_CHARACTERS: Final = 140
 #: Findings of the report, one of each hole.
 MAXIMUM_HOLES: Final = 10
-ASKED: Final = WORDS["weaknesses"]["asked"]
 #: What labels say of a finding -> the colour of its pill.
 LABEL_STATES: Final = {"supported": "passed", "contradicted": "failed", "silent": "not_evaluated"}
 
@@ -73,7 +71,7 @@ CELLS: Final = QUERIES["cells"]
 
 # A pair with a dimension of one segment repeats a marginal cell.
 LIST_TESTED: Final = f"""
-with constant as ({LIST_CONSTANT_DIMENSIONS}),
+with constant as ({QUERIES["list_constant_dimensions"]}),
 
 cells as ({CELLS})
 
@@ -115,8 +113,6 @@ group by metric_name
 order by metric_name
 """
 
-LIST_FINDINGS: Final = QUERIES["list_findings"]
-
 # Without a register of findings, the weak cells of this build take its place: seen once, and never tested again.
 WEAK_CELLS: Final = f"""
 select
@@ -146,7 +142,7 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
     drawn = {cell["weakness_id"] for cell in cells}
     known = [row["key"] for row in findings["rows"] if row["key"] not in drawn] if findings else []
     others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
-    causes, has_causes = describe_causes(source)
+    causes, has_causes = _describe_causes(source)
     return blocks.section(
         blocks.heading("Weakest segments"),
         *_describe_differences(build, cells, others),
@@ -164,6 +160,39 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
     )
 
 
+def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
+    """Return causes of failures by system, and whether any is known or none was to be found."""
+    systems = source.rows(QUERIES["count_retrieval_causes"], ["fct_retrieval_quality"])
+    metrics = source.rows(QUERIES["count_failure_causes"], ["fct_failure_causes"])
+    # without source chunks, every cause is undetermined
+    is_known = any(row["count_retrieval"] or row["count_generation"] for row in metrics)
+    if not (systems or is_known):
+        return [], not metrics
+    return [
+        blocks.heading("Causes of failures"),
+        blocks.table(
+            "If a source chunk was retrieved, generation failed; otherwise retrieval failed.",
+            (
+                "system",
+                "count_interactions=Interactions with known source chunks",
+                "count_retrieval=Failing, source chunk not retrieved",
+                "count_generation=Failing, source chunk retrieved",
+            ),
+            systems,
+            MAXIMUM_SYSTEMS,
+            "systems",
+        ),
+        blocks.fold(
+            "Causes by metric",
+            blocks.table(
+                "Undetermined: only some source chunks were retrieved, or they are not known.",
+                ("metric_name", "count_failing", "count_retrieval", "count_generation", "count_undetermined"),
+                metrics if is_known else [],
+            ),
+        ),
+    ], True
+
+
 def describe_claims(source: Warehouse) -> dict[str, Any]:
     """Return what the first page says of weaknesses: findings, cells to read, and counts of tests."""
     return {
@@ -177,7 +206,7 @@ def describe_findings(source: Warehouse) -> dict[str, Any] | None:
     has_register = "fct_findings" not in source.switched_off
     if has_register and not source.has("fct_findings"):
         return None
-    query = LIST_FINDINGS.format(findings="select * from fct_findings" if has_register else WEAK_CELLS)
+    query = QUERIES["list_findings"].format(findings="select * from fct_findings" if has_register else WEAK_CELLS)
     reads = [
         *(["fct_findings.page_rank"] if has_register else ["dim_metrics.is_deciding"]),
         *TESTED,
@@ -246,7 +275,8 @@ def _describe_weight(row: Row) -> str:
     if row["severity"] is None or row["failed_answers_a_week"] is None:
         return row["severity"] or ""
     count = format_number(row["failed_answers_a_week"])
-    return f"{row['severity']}: {count} more failed answers a week ({ASKED[row['failed_answers_basis']]})"
+    asked = WORDS["weaknesses"]["asked"][row["failed_answers_basis"]]
+    return f"{row['severity']}: {count} more failed answers a week ({asked})"
 
 
 def _describe_cost(row: Row) -> str:
@@ -351,7 +381,7 @@ def _name_hole(row: Row, explorer: str) -> Any:
 
 def _name_finding(row: Row, explorer: str) -> Any:
     inside = blocks.link(f"{explorer}#/findings/{quote_url(row['finding_id'])}", "in the explorer") if explorer else ""
-    return blocks.spaced([blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside)], " ")
+    return blocks.rich("{} {}", blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside))
 
 
 def _show_example(example: Row) -> Any:

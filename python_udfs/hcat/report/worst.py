@@ -24,21 +24,13 @@ from hcat.report.showing import (
 #: Sentences of each answer.
 MAXIMUM_SENTENCES: Final = 3
 
-LIST_SCORES_OF: Final = QUERIES["list_scores_of"]
-
-
-LIST_EVIDENCE_OF: Final = QUERIES["list_evidence_of"]
-
-
-COUNT_CONVERSATIONS: Final = QUERIES["count_conversations"]
-
 
 def show_cards(source: Warehouse, rows: Sequence[Row], explorer: str) -> list[Block]:
     """Return a card for each interaction, with its scores and the evidence of its weakest sentences."""
     keys = [row["interaction_id"] for row in rows]
     scores = group_by(
         source.rows(
-            LIST_SCORES_OF,
+            QUERIES["list_scores_of"],
             ["fct_evaluations", "fct_interactions", "dim_metrics"],
             interaction_ids=keys,
         ),
@@ -46,7 +38,7 @@ def show_cards(source: Warehouse, rows: Sequence[Row], explorer: str) -> list[Bl
     )
     evidence = group_by(
         source.rows(
-            LIST_EVIDENCE_OF,
+            QUERIES["list_evidence_of"],
             ["fct_sentence_evidence"],
             interaction_ids=keys,
             characters=SENTENCE_CHARACTERS + 1,
@@ -77,14 +69,11 @@ def _show_card(row: Row, scores: Sequence[Row], evidence: Sequence[Row], explore
         ("Answer", blocks.show_quote(clean_text(row["answer"], ANSWER_CHARACTERS) or "(empty)")),
         *([("Reference", blocks.show_quote(reference))] if reference else []),
     ]
-    notes = []
-    if not evidence:
-        notes.append("No evidence by sentence: the interaction has no retrieved context with text.")
     return blocks.card(
         [part for part in header if part],
         [exchange, *(_show_evidence(sentence) for sentence in evidence)],
         anchor=to_anchor("answer", row["interaction_id"]),
-        note=blocks.spaced(notes, " "),
+        note="" if evidence else "No evidence by sentence: the interaction has no retrieved context with text.",
         chips=[
             (score["is_failing"], _show_score(score)) for score in scores if score["score_status"] != "missing_input"
         ],
@@ -139,7 +128,7 @@ def _show_evidence(sentence: Row) -> list[tuple[str, Any]]:
 
 def describe_conversations(source: Warehouse) -> list[Block]:
     """Return how many conversations fail and where; nothing without a conversation of at least two turns."""
-    counts = next(iter(source.rows(COUNT_CONVERSATIONS, ["fct_conversations"])), None)
+    counts = next(iter(source.rows(QUERIES["count_conversations"], ["fct_conversations"])), None)
     if counts is None or not counts["count_conversations"]:
         return []
     told = (

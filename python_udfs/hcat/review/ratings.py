@@ -1,7 +1,4 @@
-"""What raters have said of a round so far: what the last build read, and what was imported since.
-
-A rater may change a rating. The logs keep each value, with its number, time and comment, and the last number counts.
-"""
+"""What raters have said of a round so far: what the last build read, and what was imported since."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""A review round as the warehouse knows it: what was drawn, the guidelines, the texts, and who rates what.
-
-The order of a round is that of a hash of the review_id. It is the same whenever a sheet or a desk is written, and it
-tells nothing of score or sampling.
-"""
+"""A review round as the warehouse knows it: what was drawn, the guidelines, the texts, and who rates what."""
 
 from __future__ import annotations
 

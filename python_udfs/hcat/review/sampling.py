@@ -1,8 +1,4 @@
-"""How many labels a target needs: the plan of the seed `review_targets`.
-
-What people label next is drawn in SQL (int_interactions_sampled_for_review), by Poisson sampling with known inclusion
-probabilities and a plain random audit sample inside.
-"""
+"""How many labels a target needs: the plan of the seed `review_targets`."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""Sheets for raters: a review round goes out as a CSV that a spreadsheet opens, and comes back as ratings.
-
-Raters stay blind: a sheet holds query, contexts as retrieved, answer and guideline, in random order. Score, system,
-version, evidence chosen by the machine and the way in which an interaction was sampled are not in it; sampling and
-inclusion probability are joined again on import, by review_id.
-
-Text from logs is hostile, and a spreadsheet runs what begins with ``=``: such cells get an apostrophe, which the import
-takes off again. What comes back was in the hands of people and programs: every row is checked, and what a spreadsheet
-does to numbers (``1.0`` becomes ``1``) is no error.
-"""
+"""Sheets for raters: a review round goes out as a CSV that a spreadsheet opens, and comes back as ratings."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What the ratings of a round are worth as of the last build, and what more of them would change.
-
-Widths of intervals fall with the square root of the number of labels: half the width takes four times as many. Where a
-mart plans labels for a target (`fct_labels_needed`), its number is shown instead.
-"""
+"""What the ratings of a round are worth as of the last build, and what more of them would change."""
 
 from __future__ import annotations
 
@@ -16,19 +12,13 @@ from hcat.language.display import clean_label
 from hcat.review.ratings import Given, Key, describe_progress, read_given
 from hcat.review.rounds import CANNOT_JUDGE, QUERIES, Round, describe_needs, find_version, read_round
 
-#: Labels for half the width of an interval, as a multiple of those at hand.
-_FOUR_TIMES: Final = 4
-
 _NO_PAIR: Final = "no answer was rated by two raters of one kind: write the desk with --raters and --overlap"
 
 
 def describe_status(
     warehouse: Path | Place, review_round: str | None = None, raw_logs: Path | None = None
 ) -> list[tuple[str, str]]:
-    """Return lines of (subject, text) on a round: who rated what, agreement, calibration, sets and labels needed.
-
-    Ratings that were imported into ``raw_logs`` since the last build count as rated; all else is of the last build.
-    """
+    """Return lines of (subject, text) on a round: who rated what, agreement, calibration, sets and labels needed."""
     with open_warehouse(warehouse) as opened:
         found = read_round(opened, review_round)
         given = read_given(opened, found, raw_logs)
@@ -48,7 +38,8 @@ def describe_status(
 
 def describe_half_width(count: int) -> str:
     """Return how many more labels halve the width of an interval on ``count`` labels."""
-    return f"about {(_FOUR_TIMES - 1) * count:,} more would halve the interval"
+    # widths fall with the square root of the number of labels
+    return f"about {3 * count:,} more would halve the interval"
 
 
 def _or_none(subject: str, texts: Iterable[str], without: str) -> list[tuple[str, str]]:

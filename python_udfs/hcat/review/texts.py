@@ -1,8 +1,4 @@
-"""Texts of interactions for people who rate them: as the marts show them, or as they were logged.
-
-No mart holds a text with private data. People who may read the logs get the staged records (``base_*``), from which
-all tables are made.
-"""
+"""Texts of interactions for people who rate them: as the marts show them, or as they were logged."""
 
 from __future__ import annotations
 
@@ -59,11 +55,7 @@ class Texts:
 def read_texts(
     opened: Warehouse, interaction_ids: Sequence[str], *, is_masked: bool
 ) -> tuple[dict[str, Texts], int | None]:
-    """Return the texts of those interactions that the logs still hold, and how many passages are shown (None = all).
-
-    Where systems usually retrieve different numbers of passages, raters would know them by it. The least of the usual
-    numbers, which are the lower medians of the systems, is shown then.
-    """
+    """Return the texts of those interactions that the logs still hold, and how many passages are shown (None = all)."""
     titles = "dim_documents" if is_masked else "base_documents where record_status = 'staged'"
     # a build of selected models may lack the titles
     if opened.lacks(titles.split()[0]):
@@ -99,6 +91,7 @@ def read_texts(
     for row in rows:
         if row["interaction_id"] in retrieved:
             counts.setdefault(row["system"], []).append(len(retrieved[row["interaction_id"]]))
+    # by a number of passages that is usual for a system, raters would know it
     usual = {median_low(each) for each in counts.values()}
     count_shown = min(usual) if len(usual) > 1 else None
     return {

@@ -17,6 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hcat import report
+from hcat.engine.warehouse import WarehouseError
+from hcat.language.display import clean_text
 from hcat.report.showing import (
     as_markup,
     distinct_labels,
@@ -533,13 +535,13 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
 
 
 def test_missing_warehouse_is_said(tmp_path: Path) -> None:
-    with pytest.raises(report.WarehouseError, match=r"no warehouse at .*hcat.duckdb: run `dbt build` first"):
+    with pytest.raises(WarehouseError, match=r"no warehouse at .*hcat.duckdb: run `dbt build` first"):
         report.render_report(tmp_path)
 
 
 def test_file_that_is_no_warehouse_is_said(tmp_path: Path) -> None:
     (tmp_path / "hcat.duckdb").write_bytes(b"this is text and no database, however long it may become" * 100)
-    with pytest.raises(report.WarehouseError, match="cannot be opened"):
+    with pytest.raises(WarehouseError, match="cannot be opened"):
         report.render_report(tmp_path)
 
 
@@ -550,7 +552,7 @@ def test_a_warehouse_of_an_earlier_version_says_what_to_run(tmp_path: Path, read
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         create_tables(connection)
         connection.execute(f"alter table {table} drop column {name}")
-    with pytest.raises(report.WarehouseError, match=rf"lacks {column}\): run `hcat upgrade`, then `dbt build`$"):
+    with pytest.raises(WarehouseError, match=rf"lacks {column}\): run `hcat upgrade`, then `dbt build`$"):
         read(tmp_path)
 
 
@@ -592,7 +594,7 @@ def test_intervals_by_hand() -> None:
 @given(st.text(max_size=300), st.integers(min_value=1, max_value=100))
 @settings(deadline=None)
 def test_cleaned_text_holds_no_control_or_direction_character(text: str, length: int) -> None:
-    shown = report.clean_text(text, length)
+    shown = clean_text(text, length)
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", shown)
     assert shown.endswith("…") or len(text) <= length
     assert len(re.sub("⟨U\\+[0-9A-F]{4,6}⟩", "?", shown)) <= length + 1
@@ -600,7 +602,7 @@ def test_cleaned_text_holds_no_control_or_direction_character(text: str, length:
 
 def test_clean_text_refuses_a_length_below_one() -> None:
     with pytest.raises(ValueError, match="length must be at least 1, got 0"):
-        report.clean_text("a", 0)
+        clean_text("a", 0)
 
 
 def test_labels_that_look_alike_when_cut_stay_apart() -> None:

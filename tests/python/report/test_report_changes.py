@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from hcat import report
 from hcat.cli import app
+from hcat.engine.warehouse import open_warehouse
 from hcat.report.changes import describe_changes
 from hcat.report.ledger import read_build
 from hcat.report.signing import COLUMNS, sign_report
@@ -154,7 +155,7 @@ def test_gates_findings_figures_thresholds_and_versions_are_compared(page: str) 
 
 
 def test_the_first_page_counts_what_changed(tmp_path: Path) -> None:
-    with report.open_warehouse(add_history(make_warehouse(tmp_path), [SIGN_OFF])) as source:
+    with open_warehouse(add_history(make_warehouse(tmp_path), [SIGN_OFF])) as source:
         changes = describe_changes(source, read_build(source))
     summary = changes["signed"]["summary"]
     assert "2 gates changed" in summary

@@ -58,10 +58,10 @@ def test_every_family_of_the_catalogue_has_formula_limits_and_source() -> None:
     assert set(FAMILIES) == families
     assert {"privacy", "safety"} <= families
     for family, words in FAMILIES.items():
-        for name, text in words._asdict().items():
+        for name, text in words.items():
             assert len(text) > 5, (family, name)
         # a paper has author and year; what is hcat's own names its page
-        assert re.search(r"\((19|20)\d\d\)|docs/", words.source), family
+        assert re.search(r"\((19|20)\d\d\)|docs/", words["source"]), family
 
 
 def test_every_input_of_the_catalogue_has_a_name() -> None:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hcat.report import WarehouseError
+from hcat.engine.warehouse import WarehouseError
 from hcat.review.sheets import (
     CELL_CHARACTERS,
     COLUMNS,

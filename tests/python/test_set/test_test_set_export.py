@@ -13,9 +13,9 @@ import pytest
 from alert_materials import run
 
 from hcat.collection.queries import read_queries
+from hcat.engine.warehouse import WarehouseError
 from hcat.landing.raw_contract import ENTITIES
 from hcat.landing.reading import read_entity
-from hcat.report import WarehouseError
 from hcat.test_set.export import COLUMNS, read_test_set, write_test_set
 
 HOSTILE = 'Say "no",\r\n\tor \\ and {{query}} \u2028 \U0001f642 =1+1;'

@@ -28,16 +28,7 @@ MAXIMUM_STRETCHES: Final = 8
 #: Families whose curve is a staircase: it is flat between two scores.
 STAIRCASES: Final = ("isotonic", "boosted")
 
-
 SAMPLE_LABELLED: Final = QUERIES["sample_labelled"]
-
-TRACE_CURVE: Final = QUERIES["trace_curve"]
-
-MEASURE_CURVE: Final = QUERIES["measure_curve"]
-
-LIST_SET_STRETCHES: Final = QUERIES["list_set_stretches"]
-
-COUNT_SETS: Final = QUERIES["count_sets"]
 
 
 def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float, float]:
@@ -55,12 +46,12 @@ def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
     """Return the picture of score against label with its table."""
     name = chosen["metric_name"]
     labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_POINTS)
-    traced = source.rows(TRACE_CURVE, ["fct_evaluations"], metric_name=name, buckets=CURVE_BUCKETS)
+    traced = source.rows(QUERIES["trace_curve"], ["fct_evaluations"], metric_name=name, buckets=CURVE_BUCKETS)
     if not labelled or not traced:
         return blocks.absent(
             "No figure of score against label: no labelled answer has both a score and a calibrated probability."
         )
-    stretches = source.rows(LIST_SET_STRETCHES, ["fct_evaluations", "fct_interactions"], metric_name=name)
+    stretches = source.rows(QUERIES["list_set_stretches"], ["fct_evaluations", "fct_interactions"], metric_name=name)
     bands = find_bands(stretches)
     metric = next((each for each in build.metrics if each["metric_name"] == name), None)
     scores = [row["raw_score"] for row in labelled]
@@ -89,7 +80,7 @@ def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
             "count_accepted=Labelled accepted",
             "count_failed=Labelled failed",
         ),
-        source.rows(MEASURE_CURVE, ["fct_evaluations"], metric_name=name),
+        source.rows(QUERIES["measure_curve"], ["fct_evaluations"], metric_name=name),
     )
     return blocks.picture(chart, caption, behind)
 
@@ -101,7 +92,7 @@ def _range(row: Row, what: str, show: Any) -> str:
 def _describe_strips(source: Warehouse, name: str, stretches: Sequence[Row], bands: Sequence[charts.Band]) -> str:
     sets = {
         row["prediction_set"]: row["count_interactions"]
-        for row in source.rows(COUNT_SETS, ["fct_evaluations"], metric_name=name)
+        for row in source.rows(QUERIES["count_sets"], ["fct_evaluations"], metric_name=name)
     }
     if not bands:
         return (

@@ -1,8 +1,4 @@
-"""Calibration evidence: who rated, how far the scores agree with raters, and how many labels are still needed.
-
-All figures come from the marts, so that a published copy shows the same. Where a number could not be estimated, its
-status is shown in words. Every query has a total order, so that the same warehouse gives the same rows.
-"""
+"""Calibration evidence: who rated, how far the scores agree with raters, and how many labels are still needed."""
 
 from __future__ import annotations
 
@@ -55,28 +51,18 @@ NOT_LABELLED: Final = Gap(
     "ratings",
 )
 
-LIST_CALIBRATORS: Final = QUERIES["list_calibrators"]
-LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
 COUNT_LABELS: Final = QUERIES["section_count_labels"]
-LIST_COVERAGE: Final = QUERIES["list_coverage"]
+LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
 LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = $metric_name order by system"
 LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
-LIST_AGREEMENT: Final = QUERIES["list_agreement"]
 LIST_RATER_REPORTS: Final = """
 select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
 """
 
-AGREEMENT_NAMES: Final = WORDS["section"]["agreement_names"]
-
-AGREEMENT_REASONS: Final = WORDS["section"]["agreement_reasons"]
-
-INTERVAL_REASONS: Final = WORDS["section"]["interval_reasons"]
-COVERAGE_WORDS: Final = WORDS["section"]["coverage_words"]
-
 
 def describe_calibration(source: Warehouse, build: Build) -> Section:
     """Return the evidence as far as the warehouse holds it."""
-    calibrators = source.rows(LIST_CALIBRATORS, ["fct_calibrators"])
+    calibrators = source.rows(QUERIES["list_calibrators"], ["fct_calibrators"])
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
     labelled = {row["metric_name"]: row["count_labels"] for row in source.rows(COUNT_LABELS, ["fct_evaluations"])}
     needed = source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"])
@@ -261,7 +247,7 @@ def _describe_chosen(source: Warehouse, build: Build, chosen: Row | None) -> lis
 
 
 def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None) -> list[Block | None]:
-    rows = source.rows(LIST_COVERAGE, ["fct_conformal_coverage"], metric_name=metric_name, alpha=alpha)
+    rows = source.rows(QUERIES["list_coverage"], ["fct_conformal_coverage"], metric_name=metric_name, alpha=alpha)
     if not rows:
         return [blocks.absent("No coverage was measured for this metric.")]
     decided = [
@@ -301,7 +287,7 @@ def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None)
                     "share_all=Undecided",
                 ),
                 rows,
-                words=COVERAGE_WORDS,
+                words=WORDS["section"]["coverage_words"],
             ),
         ),
     ]
@@ -367,12 +353,12 @@ def _state_plan(row: Row) -> str:
 
 def _describe_agreement(source: Warehouse) -> list[Block | None]:
     """Return the statistics of agreement, and raters who disagree with all others."""
-    rows = source.rows(LIST_AGREEMENT, ["fct_rater_agreement"])
+    rows = source.rows(QUERIES["list_agreement"], ["fct_rater_agreement"])
     if not rows:
         return [blocks.absent("No agreement between raters was computed.")]
     estimated = [row for row in rows if row["agreement"] is not None]
     reasons = {
-        f"{_name_raters(row)}: {AGREEMENT_REASONS.get(row['status'], row['status'])}": None
+        f"{_name_raters(row)}: {WORDS['section']['agreement_reasons'].get(row['status'], row['status'])}": None
         for row in rows
         if row["agreement"] is None and _name_raters(row) not in set(map(_name_raters, estimated))
     }
@@ -396,7 +382,10 @@ def _describe_agreement(source: Warehouse) -> list[Block | None]:
                 ),
                 estimated,
                 len(estimated),
-                words={"statistic": AGREEMENT_NAMES, "interval_status": INTERVAL_REASONS},
+                words={
+                    "statistic": WORDS["section"]["agreement_names"],
+                    "interval_status": WORDS["section"]["interval_reasons"],
+                },
             ),
         ),
         *(blocks.paragraph(_tell_of_rater(row), "note") for row in reports),

@@ -12,16 +12,12 @@ from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, SA
 from hcat.report.showing import distinct_labels, format_level, format_number, format_percent
 from hcat.report.words import WORDS
 
-THRESHOLD_REASONS: Final = WORDS["thresholds"]["threshold_reasons"]
-
 THRESHOLD_VERDICTS: Final = WORDS["thresholds"]["threshold_verdicts"]
-
 METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
 
 SHOWN_NAMES: Final = WORDS["thresholds"]["shown_names"]
 
 LIST_BANDS: Final = "select * from fct_score_bands where metric_name = $metric_name order by band desc"
-
 LIST_THRESHOLDS: Final = """
 select *
 from fct_metric_thresholds
@@ -81,7 +77,7 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
 def _show_threshold(row: Row) -> Any:
     if row["threshold"] is not None:
         return blocks.lines(format_number(row["threshold"]), blocks.small("in force" if row["is_decided"] else ""))
-    reason = THRESHOLD_REASONS.get(row["status"], row["status"])
+    reason = WORDS["thresholds"]["threshold_reasons"].get(row["status"], row["status"])
     accepts = f": it would accept {row['accepts']}" if row["accepts"] else ""
     return blocks.small(f"No threshold: {reason}{accepts}.")
 
@@ -108,7 +104,8 @@ def _error(title: str, name: str) -> Column:
 
 _COLUMNS: Final = ("method", "risk_appetite", "confidence", Column("Threshold", _show_threshold, ""))
 _VERDICT: Final = Column(
-    "Verdict", lambda row: blocks.pill(*THRESHOLD_VERDICTS.get(row["verdict"], ("not_evaluated", row["verdict"])))
+    "Verdict",
+    lambda row: blocks.pill(*THRESHOLD_VERDICTS.get(row["verdict"], ("not_evaluated", row["verdict"]))),
 )
 
 

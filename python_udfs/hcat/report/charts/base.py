@@ -65,12 +65,6 @@ def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
     return alt.Chart({"values": tuple(rows)})
 
 
-def draw_dots(points: Sequence[tuple[float, float]], x: Any, y: Any, colour: str, size: float, opacity: float) -> Any:
-    """Return a layer of round dots as a single path of the SVG, which takes a tenth of the bytes of one path per
-    dot."""
-    return draw_strokes([(*point, *point) for point in points], x, y, colour, size, opacity, cap="round")
-
-
 def draw_strokes(
     strokes: Sequence[tuple[float, float, float, float]],
     x: Any,
@@ -80,7 +74,7 @@ def draw_strokes(
     opacity: float,
     cap: str = "butt",
 ) -> Any:
-    """Return a layer of strokes (x, y, x2, y2) as a single path of the SVG; parameters as in :func:`draw_dots`."""
+    """Return a layer of strokes (x, y, x2, y2) as one path of the SVG: a tenth of the bytes of one path per stroke."""
     rows: list[dict[str, float | None]] = []
     for left, top, right, bottom in strokes:
         ends = [(left, top)] if (left, top) == (right, bottom) else [(left, top), (right, bottom)]
@@ -108,6 +102,30 @@ def draw_row_names(rows: Sequence[dict[str, Any]], y: Any, size: float, line_hei
             text = chart_of(chosen).mark_text(align="right", baseline="middle", dx=-8, dy=rise, **style)
             layers.append(text.encode(x=alt.value(0), y=y, text="name:N"))
     return layers
+
+
+def draw_decision(threshold: float | None, x: Any, word: str) -> list[Any]:
+    """Return the dashed line of a decided threshold, and its value above it; nothing without a threshold."""
+    import altair as alt
+
+    if threshold is None:
+        return []
+    line = chart_of([{"x": threshold, "text": f"{word} {three_digits(threshold)}"}])
+    return [
+        line.mark_rule(color=DECISION_INK, strokeDash=[5, 3], strokeWidth=1.4).encode(x=x),
+        line.mark_text(baseline="bottom", dy=-4, fontSize=10.5, color=DECISION_INK).encode(
+            x=x, y=alt.value(0), text="text:N"
+        ),
+    ]
+
+
+def draw_names(names: Sequence[tuple[float, str]], y: Any) -> Any:
+    """Return the names of rows to the left of a figure, at their places on its axis."""
+    import altair as alt
+
+    text = chart_of([{"y": place, "text": name} for place, name in names])
+    style = {"align": "right", "baseline": "middle", "dx": -10, "fontSize": 12, "color": INK}
+    return text.mark_text(**style).encode(x=alt.value(0), y=y, text="text:N")
 
 
 def finish(chart: Any, label: str) -> str:

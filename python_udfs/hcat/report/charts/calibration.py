@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from hcat.report.charts.base import (
-    DECISION_INK,
     GRID,
     INK,
     SERIES_COLOURS,
     chart_of,
+    draw_decision,
+    draw_names,
     encode_series,
     finish,
     shorten,
-    three_digits,
 )
 from hcat.report.charts.distributions import MINIMUM_DENSITY_SCORES, MINIMUM_SPREAD, estimate_density
 from hcat.report.charts.intervals import Estimate
@@ -155,15 +155,7 @@ def draw_thresholds(
             .mark_text(align="left", baseline="top", fontSize=12, color=colour)
             .encode(x=alt.value(width + 10), y=alt.value(4 + 17 * number), text="text:N")
         )
-    cut = [] if decided is None else [{"x": decided, "text": f"decided {three_digits(decided)}"}]
-    rule = {"color": DECISION_INK, "strokeDash": [5, 3], "strokeWidth": 1.4}
-    if cut:
-        layers += [
-            chart_of(cut).mark_rule(**rule).encode(x=density_x),
-            chart_of(cut)
-            .mark_text(baseline="bottom", dy=-4, fontSize=10.5, color=DECISION_INK)
-            .encode(x=density_x, y=alt.value(0), text="text:N"),
-        ]
+    layers += draw_decision(decided, density_x, "decided")
     parts = [alt.layer(*layers).properties(width=width, height=140)]
     if methods:
         step = 0.8 / max(len(series), 1)
@@ -178,21 +170,15 @@ def draw_thresholds(
         x = alt.X("x:Q", scale=x_scale, axis=full_axis)
         y = alt.Y("y:Q", scale=alt.Scale(domain=[len(methods), 0], nice=False, zero=False), axis=None)
         colour_by, shape_by = encode_series(series)
-        names = [{"y": number + 0.5, "text": name} for number, name in enumerate(methods)]
         borders = [{"y": number} for number in range(len(methods) + 1)]
         rows: list[Any] = [chart_of(borders).mark_rule(color=GRID).encode(y=y)]
-        if cut:
-            rows.append(chart_of(cut).mark_rule(**rule).encode(x=x))
+        rows += draw_decision(decided, x, "decided")[:1]
         if data:
             rows.append(
                 chart_of(data)
                 .mark_point(filled=True, size=44, opacity=1)
                 .encode(x=x, y=y, color=colour_by, shape=shape_by)
             )
-        rows.append(
-            chart_of(names)
-            .mark_text(align="right", baseline="middle", dx=-10, fontSize=12, color=INK)
-            .encode(x=alt.value(0), y=y, text="text:N")
-        )
+        rows.append(draw_names([(number + 0.5, name) for number, name in enumerate(methods)], y))
         parts.append(alt.layer(*rows).properties(width=width, height=34 * len(methods)))
     return finish(alt.vconcat(*parts, spacing=4), label)

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.report.charts.base import (
-    DECISION_INK,
     GRID,
     INK,
     MUTED_INK,
     chart_of,
-    draw_dots,
+    draw_decision,
     draw_row_names,
     draw_strokes,
     finish,
@@ -40,19 +39,7 @@ _SCORE_FILL = "#bcd9ee"
 
 @dataclass(frozen=True, slots=True)
 class Violin:
-    """Distribution of one group: its scores, and what is written beside it.
-
-    Parameters
-    ----------
-    name : str
-        Label of the group.
-    scores : sequence of float
-        Raw scores (all, or a sample) that give the shape.
-    quantile_25, median, quantile_75 : float
-        Quartiles over all scores, not over the sample.
-    count_scored : int
-        Number of all scores.
-    """
+    """Distribution of one group: scores (all, or a sample) that give the shape, and quartiles and number of all."""
 
     name: str
     scores: Sequence[float]
@@ -119,10 +106,10 @@ def draw_violins(
             .encode(x=x, y=y, y2="y2:Q", detail="group:N")
         )
     if dots:
-        layers.append(draw_dots(dots, x, y, _SCORE_INK, 2.6, 0.6))
+        layers.append(draw_strokes([(*dot, *dot) for dot in dots], x, y, _SCORE_INK, 2.6, 0.6, cap="round"))
     if ticks:
         layers.append(draw_strokes(ticks, x, y, _SCORE_INK, 1.4, 1))
-    layers += _draw_threshold(threshold, x, "threshold ")
+    layers += draw_decision(threshold, x, "threshold")
     layers += [
         chart_of(boxes).mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="x2:Q", y=y),
         chart_of(medians).mark_point(filled=True, fill="#ffffff", stroke=INK, size=44, opacity=1).encode(x=x, y=y),
@@ -146,17 +133,3 @@ def _spread_dots(
     shifts = (np.arange(chosen.size) * GOLDEN_SECTION) % 1 - 0.5
     rows = centre + 0.72 * shifts * np.interp(chosen, positions, density)
     return list(zip(chosen.round(4).tolist(), rows.round(3).tolist(), strict=True))
-
-
-def _draw_threshold(threshold: float | None, x: Any, prefix: str) -> list[Any]:
-    import altair as alt
-
-    if threshold is None:
-        return []
-    line = [{"x": threshold, "text": f"{prefix}{three_digits(threshold)}"}]
-    return [
-        chart_of(line).mark_rule(color=DECISION_INK, strokeDash=[5, 3], strokeWidth=1.4).encode(x=x),
-        chart_of(line)
-        .mark_text(baseline="bottom", dy=-4, fontSize=10.5, color=DECISION_INK)
-        .encode(x=x, y=alt.value(0), text="text:N"),
-    ]

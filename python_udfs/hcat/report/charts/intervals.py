@@ -13,6 +13,7 @@ from hcat.report.charts.base import (
     MUTED_INK,
     SERIES_COLOURS,
     chart_of,
+    draw_names,
     draw_strokes,
     encode_series,
     finish,
@@ -86,7 +87,6 @@ def draw_estimates(
     y = alt.Y("y:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False, zero=False), axis=None)
     scale = alt.Scale(domain=[0, 1], nice=False)
     x = alt.X("value:Q", scale=scale, axis=alt.Axis(title=axis_title, format=".0%", tickCount=5, domain=False))
-    labels = [{"y": number + 0.5, "text": name} for number, name in enumerate(rows)]
     borders = [{"y": number} for number in range(1, len(rows))]
     layers = [
         chart_of(borders or [{"y": 0}]).mark_rule(color=GRID).encode(y=y),
@@ -94,9 +94,7 @@ def draw_estimates(
         .mark_rule(strokeWidth=2)
         .encode(x=alt.X("lower:Q", scale=scale), x2="upper:Q", y=y, color=colour),
         chart_of(data).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
-        chart_of(labels)
-        .mark_text(align="right", baseline="middle", dx=-10, fontSize=12, color=INK)
-        .encode(x=alt.value(0), y=y, text="text:N"),
+        draw_names([(number + 0.5, name) for number, name in enumerate(rows)], y),
     ]
     height = max(30, 14 + 13 * len(series)) * len(rows)
     return finish(alt.layer(*layers).properties(width=560, height=height), label)
