@@ -1,8 +1,4 @@
-"""Command line: raw logs before a build, report, explorer and summary after it, alerts, review, test sets, collection.
-
-An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
-not be delivered, or some queries were not answered.
-"""
+"""Command line: raw logs before a build; report, explorer, alerts, review, test sets and collection after it."""
 
 from __future__ import annotations
 

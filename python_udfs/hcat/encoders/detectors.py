@@ -1,12 +1,6 @@
 """Detectors of other makes, behind the protocol of a classifier: what their heads say becomes logits of entailment.
 
-The head is read from the model's own config:
-
-- sequence classification (:class:`hcat.encoders.pair_classifiers.SequenceClassifier`): one class is entailment;
-- token classification, such as LettuceDetect (Kovacs and Recski 2025): each word piece of the sentence is supported or
-  not, and the sentence is as well supported as its worst word piece.
-
-Any other head is refused in one line. Weights whose code is not part of transformers are not run.
+The head is read from the model's own config. Weights whose code is not part of transformers are not run.
 """
 
 from __future__ import annotations

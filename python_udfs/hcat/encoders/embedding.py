@@ -1,8 +1,4 @@
-"""Embed texts with sentence encoders, in batches and slices.
-
-The key of an embedding covers its text and its encoder (name, revision, SHA-256 of its files, dtype). A row of one
-model can therefore not be taken for a row of another one, and no text is embedded twice.
-"""
+"""Embed texts with sentence encoders, in batches and slices; no text is embedded twice by one encoder."""
 
 from __future__ import annotations
 
@@ -70,11 +66,7 @@ def _open_encoder(identity: ModelIdentity) -> Encoder:
 
 
 class PackagedEncoder:
-    """The packaged all-MiniLM-L6-v2 (BERT, mean pooling, unit length) without sentence-transformers.
-
-    The import of sentence-transformers takes longer than a nightly build spends on its new texts. A test checks that
-    the vectors equal those of sentence-transformers.
-    """
+    """The packaged all-MiniLM-L6-v2 without sentence-transformers: its import takes longer than a night's new texts."""
 
     #: The published max_seq_length.
     maximum_tokens = 256

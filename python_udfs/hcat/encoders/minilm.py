@@ -1,8 +1,4 @@
-"""Run the packaged MiniLM (BERT, 6 layers, 384 features) on the encoder layers of torch.
-
-The import of the modelling code of transformers takes longer than a nightly build spends on its new texts. Torch has
-every part of the architecture. A test checks that the outputs equal those of transformers.
-"""
+"""The packaged MiniLM on the layers of torch: the import of transformers takes longer than the new texts of a night."""
 
 from __future__ import annotations
 

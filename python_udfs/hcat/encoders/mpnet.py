@@ -1,8 +1,4 @@
-"""Read the packaged all-mpnet-base-v2 (Apache-2.0, 109 million weights), the base of the accurate entailment model.
-
-It comes as one zip archive in five packages, because a package index does not accept a file of its size. The archive is
-read in place, and nothing is joined on disk.
-"""
+"""Read the packaged all-mpnet-base-v2 (Apache-2.0), one zip archive in five packages, without joining it on disk."""
 
 from __future__ import annotations
 

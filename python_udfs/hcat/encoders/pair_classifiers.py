@@ -1,8 +1,4 @@
-"""Classifiers that give logits to pairs of premise and hypothesis, each behind one protocol.
-
-The shipped ones are a base model from a package and a low-rank delta. Any sequence classifier of transformers with an
-entailment label takes their place.
-"""
+"""Classifiers that give logits to pairs of premise and hypothesis, each behind one protocol."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Rules over texts, divided among processes of this machine; results come back in the order of the work.
-
-Sentence splitting, support and the search for personal data are Python, which threads of one interpreter cannot run in
-parallel. Apache Spark has workers of its own; with DuckDB these processes take their place on one machine. Models
-(encoders, classifiers) stay in the build's own process, because their libraries use all cores by themselves.
-"""
+"""Rules over texts, divided among processes, because threads of one Python cannot run them side by side."""
 
 from __future__ import annotations
 

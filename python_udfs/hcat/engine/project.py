@@ -1,8 +1,4 @@
-"""Where the build of a dbt project lies: target, database file and schema, as dbt itself finds them.
-
-The commands of ``hcat`` read what ``dbt build`` wrote. This module reads ``dbt_project.yml`` and ``profiles.yml`` as
-dbt does, without starting dbt, which takes seconds.
-"""
+"""Where the build of a dbt project lies: target, database file and schema, read as dbt does without its slow start."""
 
 from __future__ import annotations
 

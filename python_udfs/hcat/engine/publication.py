@@ -1,8 +1,6 @@
 """The published copy: what BI and other programs read while the next build writes.
 
-A second process cannot open a DuckDB file that is being written. Finished marts are therefore copied out, as Parquet
-files and as a DuckDB file. Each file is replaced atomically: a reader sees the old copy or the new one, never half of
-either. All files of a copy are written before the first one takes its place, so that a full disk changes none.
+Each file is replaced atomically, after all files of a copy were written, so that a full disk changes none.
 """
 
 from __future__ import annotations

@@ -1,16 +1,8 @@
 """The contract between hcat and the engine: Arrow record batches in, Arrow record batches out, always streamed.
 
-This is the only module that knows the engine of a build. Finished warehouses are read by :mod:`hcat.engine.warehouse`.
-Nothing here collects a table of unbounded size; functions that collect (the work of one batch, a ledger row) say so.
-
-Engines are DuckDB (relations, streams of record batches) and Apache Spark (DataFrames). On Spark,
-
-- row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers,
-  by ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
-- functions over a whole table (calibrators, tests of weaknesses, gates) collect it as Arrow on the driver
-  (:func:`read_rows`). A fit needs all labels at once, and labels, cells and gates grow with what people rate and
-  define, not with the logs. What grows with the logs reaches the driver one task at a time (:func:`read_batches`:
-  drift and failure rates) or through files (:func:`write_parquet`: publication).
+Engines are DuckDB and Apache Spark. Row-wise work runs in Spark's Python workers. Functions over a whole table
+(:func:`read_rows`) collect it, because a fit needs all labels at once, and labels, cells and gates do not grow with
+the logs. What does grow reaches the driver one task at a time (:func:`read_batches`) or through files.
 """
 
 from __future__ import annotations

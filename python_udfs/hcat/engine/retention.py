@@ -1,8 +1,7 @@
 """Deletion on request: what ``hcat forget`` and ``hcat prune`` do to a warehouse.
 
-The database is written again without what goes, and takes the place of the old file in one step: a command that is
-killed before has done nothing. The new file says what is still to be done beside it (published copies, slices, pages),
-and the next command or ``hcat build`` does it. :mod:`hcat.engine.retention_rules` says what each table holds.
+The database is written anew and takes the place of the old file in one step: a command that is killed before has done
+nothing. The new file says what is still to be done beside it, and the next command or ``hcat build`` does it.
 """
 
 from __future__ import annotations

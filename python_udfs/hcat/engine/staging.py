@@ -1,8 +1,4 @@
-"""The SQL of staging models over Arrow tables, without dbt: the same text as in a build, run by DuckDB in memory.
-
-A check of logs before a build must reject what the build rejects. So it runs the same models instead of rules of its
-own. Only what staging uses of dbt is here: ``ref``, ``var``, the macros of the project and the time of the run.
-"""
+"""The SQL of staging models over Arrow tables, without dbt: a check of logs must reject what the build rejects."""
 
 from __future__ import annotations
 

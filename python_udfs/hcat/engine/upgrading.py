@@ -1,7 +1,4 @@
-"""The warehouse of an earlier version of hcat, made fit for this one: the operation ``upgrade_warehouse`` of dbt.
-
-dbt runs in a process of its own, because it alone knows the schemas, the engine and the models that remember something.
-"""
+"""The warehouse of an earlier version made fit for this one by dbt, which alone knows schemas, engine and models."""
 
 from __future__ import annotations
 

@@ -1,14 +1,8 @@
 """How often another draw of the same size would change the verdict of a gate, and which loss the gate would stop.
 
-A build sees one draw of questions. From the measured value and its interval follows how far another draw may lie from
-this one: a gate near its limit flips although nothing changed. The interval says how much was learnt. A share e with
-Wilson's interval is worth n independent answers; its true value follows the beta distribution of e n + .5 and (1 - e) n
-+ .5 (Jeffreys), and another draw counts its failures among n answers of that rate. Differences and means are normal. So
-another draw lies 1.4 times as far from this one as from the truth. The rule of the gate then decides each draw.
-
-A loss is stopped where the gate does not pass although only chance separates its draw from a truth that is worse by
-that much. Exact counts have no interval, and nothing of them is drawn. The worst segment is taken as the one that was
-found: what its choice adds is left out.
+The truth of a share with Wilson's interval of n answers follows Jeffreys' beta distribution, and another draw counts
+failures among n answers of that rate. Differences and means are normal. The rule of the gate decides each draw.
+What the choice of the worst segment adds is left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Find where a value of an answer comes from: the query, the context, or neither.
-
-Values are compared in a normalised form: numbers without separators, dates as days, words without case and accents.
-What leaves this module is masked.
-"""
+"""Find where a value of an answer comes from, in a normalised form: the query, the context, or neither."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Find names of persons and places by cues in the text.
-
-A cue is a title, a phrase such as "my name is", or what is said of the name afterwards. Lists of given names, surnames
-and ordinary words decide whether the words beside a cue can be a name.
-"""
+"""Find names of persons and places by cues in the text, and by lists of names and ordinary words."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """Privacy as tables: the recognisers, what they find in each distinct text, and where a value comes from.
 
-A distinct text is read once per reading (recognisers, types to mask, with or without the tagger). Findings are kept as
-places and masks, never as words. Exposure is found in a second step, because it belongs to an interaction and not to a
-text, and only for answers with findings.
+Findings are kept as places and masks, never as words.
 """
 
 from __future__ import annotations
