@@ -102,7 +102,7 @@ def find_unsupported(labels: Mapping[int, str]) -> int:
 
 
 class TokenClassifier(TransformersClassifier):
-    """A token classifier of transformers: the sentence is supported as well as its worst word piece."""
+    """A token classifier, as LettuceDetect (Kovacs and Recski 2025): a sentence is as good as its worst word piece."""
 
     #: Logarithms of the shares supported and unsupported; no class for contradiction.
     head = Head(0, None, np.eye(2))

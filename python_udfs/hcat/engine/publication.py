@@ -130,7 +130,7 @@ def _write_mart(relation: Any, path: Path) -> int:
     """Write a mart as Parquet and return its number of rows; the same rows give the same bytes."""
     # the rows of an interaction lie together, so that a reader of one skips the others; the first column is the key
     together = [column for column in ("interaction_id", "metric_name") if column in relation.columns]
-    columns = ", ".join([*together, relations.first_column(relation)])
+    columns = ", ".join([*together, f'"{relation.columns[0]}"'])
     return relations.write_parquet(relation, path, columns)
 
 
@@ -143,8 +143,8 @@ def _remove_others(folder: Path, names: Collection[str]) -> None:
 
 def _publish_always(
     files: Mapping[str, Path], comments: Mapping[str, Comments], published: Path, copies: ExitStack
-) -> Path:
-    """Renew gates, drift and ledger in the published copy, keep its other tables, return its unfinished database."""
+) -> None:
+    """Renew gates, drift and ledger in the published copy, and keep its other tables."""
     for name, file in files.items():
         _copy(file, published / f"{name}.parquet", copies)
     database = published / DATABASE_FILE
@@ -152,7 +152,6 @@ def _publish_always(
     if database.exists():
         shutil.copyfile(database, unfinished)
     write_database(files, unfinished, comments=comments, keep=True)
-    return unfinished
 
 
 def _copy(source: Path, target: Path, copies: ExitStack) -> None:

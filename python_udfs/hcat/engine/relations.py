@@ -300,11 +300,6 @@ def order_by(relation: Any, columns: str, in_parts_by: str | None = None, in_gro
     return relation.order(columns)
 
 
-def first_column(relation: Any) -> str:
-    """Return the quoted name of the first column of a relation, which is the key of a mart."""
-    return f'"{relation.columns[0]}"'
-
-
 def map_batches(
     relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int, *, in_processes: bool = False
 ) -> Streamed:
@@ -383,7 +378,8 @@ def map_batches_with_lookup(
         for batch in read_batches(relation, batch_rows):
             # only when there is work: a build with nothing new reads no lookup
             take = take or _rows_of(session, relation, lookup)
-            yield batch, take(_distinct_keys(batch, lookup.list_columns))
+            keys = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in lookup.list_columns]
+            yield batch, take(pc.unique(pa.concat_arrays(keys)).drop_null())
 
     return stream(schema, _map(function, calls(), processes))
 
@@ -415,7 +411,9 @@ def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa
     if cursor.sql(f"select count(*) from ({rows})").fetchall()[0][0] <= PART_ROWS:
         names = f"select unnest(flatten([{', '.join(lookup.list_columns)}])) as name from ({rows})"
         held += f" where {key} in (select name from ({names}))"
-    if _estimate_mebibytes(cursor, held) <= lookup.budget_mebibytes:
+    count = cursor.sql(f"select count(*) from ({held})").fetchall()[0][0]
+    sample = cursor.sql(f"select * from ({held}) limit 1000").to_arrow_table()
+    if sample.nbytes / max(sample.num_rows, 1) * count <= lookup.budget_mebibytes * 2**20:
         return _SortedRows(cursor.sql(f"{held} order by {key}").to_arrow_table(), key).take
 
     def fetch(keys: pa.Array) -> pa.Table:
@@ -428,19 +426,6 @@ def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa
         return rows.combine_chunks()
 
     return fetch
-
-
-def _estimate_mebibytes(cursor: Any, source: str) -> float:
-    """Return the estimated size of a relation in memory, from its count and its first thousand rows."""
-    count = cursor.sql(f"select count(*) from ({source})").fetchall()[0][0]
-    sample = cursor.sql(f"select * from ({source}) limit 1000").to_arrow_table()
-    return float(sample.nbytes / max(sample.num_rows, 1) * count / 2**20)
-
-
-def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Array:
-    """Return the keys that some list columns of a batch name, once each and without null."""
-    flattened = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in list_columns]
-    return pc.unique(pa.concat_arrays(flattened)).drop_null()
 
 
 def write_parquet(relation: Any, path: Path, columns: str | None = None) -> int:

@@ -399,7 +399,8 @@ class _Deletion:
         if self.is_dry_run:
             return [*said, *self.name_left(is_done=False), ("next", f"hcat {command} without --dry-run")]
         number = self.count("select coalesce(max(deletion_number), 0) + 1 from hcat_deletion_log")
-        proof = self._hash_ids()
+        hashed = self.rows("select hashed_id from hcat_gone where id_kind = 'interaction' order by hashed_id")
+        proof = hashlib.sha256("\n".join(row[0] for row in hashed).encode()).hexdigest()
         _write_anew(self, lambda new: self._fill(new, number, command, reason, monday, proof))
         self.connection.close()
         with open_for_writing(self.place) as connection:
@@ -459,11 +460,6 @@ class _Deletion:
             for stays in [keep_condition(rule, "hcat_gone")]
         ]
         return [(name, count) for name, count in counted if count]
-
-    def _hash_ids(self) -> str:
-        """Return the SHA-256 over the sorted hashes of the ids, one a line."""
-        rows = self.rows("select hashed_id from hcat_gone where id_kind = 'interaction' order by hashed_id")
-        return hashlib.sha256("\n".join(row[0] for row in rows).encode()).hexdigest()
 
     def _fill(self, new: str, number: int, command: str, reason: str | None, monday: date | None, proof: str) -> None:
         """Write all tables into the new database, the deletion itself among them."""
