@@ -211,11 +211,7 @@ def embed_pending(
 
 def _embed_slice(batch: pa.RecordBatch, identity: ModelIdentity) -> Callable[[], pa.RecordBatch]:
     encoder = load_encoder(identity)
-    wait = start_model(
-        encoder,
-        embedding_tokens(identity.device),
-        batch.column("encoded_text").to_pylist(),
-    )
+    wait = start_model(encoder, embedding_tokens(identity.device), batch.column("encoded_text").to_pylist())
 
     def finish() -> pa.RecordBatch:
         vectors, counts = wait()

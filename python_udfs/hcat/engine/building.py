@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.project import DBT, find_place, is_own_project
+from hcat.engine.project import DBT, find_place, read_project
 from hcat.engine.retention import finish_deletion
 from hcat.engine.saying import say
 
@@ -40,7 +40,7 @@ def build(
     command = [*(_DBT_WITH_PROGRESS if is_showing_progress else DBT), "build", "--project-dir", str(project)]
     for option, value in (("--profiles-dir", profiles), ("--target", target), ("--vars", variables)):
         command += [] if value is None else [option, str(value)]
-    command += [] if is_own_project(project) else ["--select", "+package:hcat"]
+    command += [] if read_project(project).get("name") == "hcat" else ["--select", "+package:hcat"]
     return subprocess.run([*command, *arguments], check=False).returncode
 
 

@@ -76,11 +76,6 @@ def read_project(folder: Path) -> dict[str, Any]:
     return _read_yaml(folder / "dbt_project.yml")
 
 
-def is_own_project(folder: Path) -> bool:
-    """Return whether a folder is that of hcat's own dbt project, not of one that has hcat as a package."""
-    return read_project(folder).get("name") == "hcat"
-
-
 def _find_profiles(project: Path, named: Path | None) -> Path:
     """Return the profiles file that dbt would read: of a named folder, of the project, or of the user."""
     named = named or (Path(os.environ["DBT_PROFILES_DIR"]) if os.environ.get("DBT_PROFILES_DIR") else None)

@@ -62,7 +62,7 @@ def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
     marts = {str(row["mart"]): relations.from_name(session, row["relation"]) for row in rows if row["relation"]}
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
-    comments = _read_comments(session, marts)
+    comments = relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
     with ExitStack() as copies:
         with nullcontext() if relations.is_distributed(session) else share_of_memory(session, _SHARE_OF_MEMORY):
             copied, files = _write_copy(marts, comments, candidate, copies)
@@ -96,20 +96,13 @@ def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
 
 
 def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: str) -> pa.Table:
-    """Return what was copied of marts that have a build of their own, to ``<warehouse>/published/<part>``.
-
-    Other builds leave that folder alone. The first column of a mart is its key; rows as of :func:`publish_candidate`.
-    """
+    """Return what was copied of marts to ``<warehouse>/published/<part>``, a folder that other builds leave alone."""
     folder = Path(warehouse) / "published" / part
     with ExitStack() as copies:
-        copied, _ = _write_copy(marts, _read_comments(session, marts), folder, copies)
+        comments = relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
+        copied, _ = _write_copy(marts, comments, folder, copies)
     _remove_others(folder, marts)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
-
-
-def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, Comments]:
-    """Return the comments of each mart, which dbt wrote into the warehouse (persist_docs)."""
-    return relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
 
 
 def _write_copy(

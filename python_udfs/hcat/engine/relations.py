@@ -150,13 +150,7 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
 
 
 def from_name(session: Any, name: str) -> Any:
-    """Return the relation of a table or view by its name in the project's settings (never from the data).
-
-    Raises
-    ------
-    LookupError
-        If the warehouse has no such table or view.
-    """
+    """Return the relation of a table or view by its name in the project's settings; LookupError where there is none."""
     if is_distributed(session):
         if not session.catalog.tableExists(name):
             raise LookupError(f"'{name}' is no table of the warehouse")
@@ -176,13 +170,7 @@ SelectRunner = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
 def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
-    """Return a function that runs one SELECT statement with bound parameters and returns at most so many rows.
-
-    Raises
-    ------
-    ValueError
-        If `maximum_rows` is below 1; and by the returned function, if the text is not exactly one SELECT statement.
-    """
+    """Return a function that runs exactly one SELECT with bound parameters and returns at most so many rows."""
     import duckdb
 
     if maximum_rows < 1:
@@ -285,11 +273,9 @@ def order_by(relation: Any, columns: str, in_parts_by: str | None = None, in_gro
     columns : str
         Names, separated by commas.
     in_parts_by : str, optional
-        For :func:`map_batches` and its like: column by which a long table is read in parts (:mod:`hcat.engine.parts`),
-        each of them in order. Spark orders the whole table.
+        Column by which :func:`map_batches` reads a long table in parts (:mod:`hcat.engine.parts`); not on Spark.
     in_groups_of : str, optional
-        For :func:`read_batches` of a long table: the first of `columns`, a column of few texts. Rows are read value by
-        value (:class:`hcat.engine.parts.Groups`). Spark orders the whole table.
+        The first of `columns`, of few texts, by whose values :func:`read_batches` reads a long table; not on Spark.
     """
     if is_distributed(relation):
         return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])

@@ -167,8 +167,10 @@ def _open(project: Path, profiles: Path | None, target: str | None, is_dry_run: 
     with open_for_writing(place) as connection:
         schema = connection.execute("select current_schema()").fetchone()[0]
         tables = [
-            _Table(row[0], row[1], dict(row[2]), _rule(row, schema, names, seeds))
-            for row in connection.execute(_LIST_TABLES).fetchall()
+            _Table(space, name, columns, choose_rule(name, columns, is_model=name in names, is_seed=name in seeds))
+            if space == schema
+            else _Table(space, name, columns, Rule("foreign"))
+            for space, name, columns in connection.execute(_LIST_TABLES).fetchall()
         ]
         deletion = _Deletion(connection, place, schema, tables, is_dry_run)
         if not all(map(deletion.has, _LEDGER)):
@@ -176,12 +178,6 @@ def _open(project: Path, profiles: Path | None, target: str | None, is_dry_run: 
         if not deletion.has(LANDED):
             raise WarehouseError(f"{place.database} was made by an earlier version: run `hcat upgrade` and build")
         yield deletion
-
-
-def _rule(row: Sequence[Any], schema: str, models: set[str], seeds: set[str]) -> Rule:
-    if row[0] != schema:
-        return Rule("foreign")
-    return choose_rule(row[1], dict(row[2]), is_model=row[1] in models, is_seed=row[1] in seeds)
 
 
 @dataclass(frozen=True, slots=True)

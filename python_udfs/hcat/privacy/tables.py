@@ -28,8 +28,7 @@ from hcat.privacy.spans import ENTITY_TYPES, Span
 from hcat.privacy.tagger import DEFAULT_MODEL
 
 PACKAGED: Final = "packaged"
-NO_TAGGER: Final = "none"
-TAGGERS: Final = (PACKAGED, NO_TAGGER)
+TAGGERS: Final = (PACKAGED, "none")
 """`packaged` = the spaCy pipeline that is installed with hcat; `none` = rules only, which miss most names."""
 
 ENTITY_CLASSES: Final = ("identifier", "personal", "place")
