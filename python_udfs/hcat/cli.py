@@ -1,13 +1,8 @@
-"""Command line: raw logs before a build, report, explorer and summary after it, alerts, review, test sets, collection.
-
-An error is one line on standard error, with exit code 2 and no stack trace. Exit code 1 is a result: some alerts could
-not be delivered, or some queries were not answered.
-"""
+"""Command line: raw logs before a build; report, explorer, alerts, review, test sets and collection after it."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
 from datetime import date
 from pathlib import Path
@@ -26,7 +21,7 @@ from hcat.command_options import (
 )
 from hcat.engine.ownership import keep_private
 from hcat.engine.saying import say, say_in_columns
-from hcat.engine.warehouse import Place, find_folder
+from hcat.engine.warehouse import Place, find_folder, open_warehouse
 from hcat.exchange import commands
 
 app = typer.Typer(
@@ -200,17 +195,8 @@ def build_project(
     """
     from hcat.engine.building import build
 
-    code = build(
-        project_dir or Path.cwd(),
-        profiles_dir,
-        target,
-        variables,
-        context.args,
-        environment=os.environ,
-        say=say,
-        is_showing_progress=progress,
-    )
-    raise typer.Exit(code)
+    project = project_dir or Path.cwd()
+    raise typer.Exit(build(project, profiles_dir, target, variables, context.args, is_showing_progress=progress))
 
 
 @app.command()
@@ -650,7 +636,8 @@ def rehearse_gates(place: Place) -> None:
     """Say how often another draw of the same size changes the verdict of each gate, and how often it stops a loss."""
     from hcat.gates import rehearsal
 
-    say_in_columns(rehearsal.list_rehearsed(rehearsal.rehearse_gates(place)))
+    with open_warehouse(place) as source:
+        say_in_columns(rehearsal.list_rehearsed(rehearsal.rehearse_last_build(source)))
 
 
 def main() -> None:

@@ -1,13 +1,7 @@
 """Read every pair with the compact classifier, and with the accurate one those that the compact one cannot settle.
 
-The accurate classifier costs several times as much a pair, and most pairs are clear. A pair is *unsettled*
-
-- if the compact classifier gives entailment a probability inside :data:`UNSETTLED_ENTAILMENT`;
-- or if that probability is higher, and the sentence has another number of negations than the sentence of the evidence
-  that shares most words with it, or a number that this one lacks. A model of its size overlooks both.
-
-The rule was chosen on labelled sets and with the demo in view (docs/model-card.md). What the compact classifier said of
-a pair is kept beside the result.
+The accurate classifier costs several times as much a pair, and most pairs are clear. The compact one overlooks
+negations and numbers. The rule was chosen on labelled sets and with the demo in view (docs/model-card.md).
 """
 
 from __future__ import annotations

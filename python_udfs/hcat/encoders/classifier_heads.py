@@ -1,10 +1,4 @@
-"""Classify sentences with linear heads on stored embeddings, at the cost of one product per sentence.
-
-A head is a logistic regression with a quadratic penalty. The penalty has a shrinkage term and a swap term. The swap
-term acts on each direction in which an embedding moves if only an identity term or a name is swapped. With D the rows
-"embedding of a made sentence minus the mean of its swaps", it is ``swap_penalty * w' D'D / n w``. It keeps the score
-from depending on who is mentioned (the quadratic form of counterfactual logit pairing, Garg et al. 2019).
-"""
+"""Classify sentences with linear heads on stored embeddings, at the cost of one product per sentence."""
 
 from __future__ import annotations
 

@@ -1,12 +1,6 @@
 """Detectors of other makes, behind the protocol of a classifier: what their heads say becomes logits of entailment.
 
-The head is read from the model's own config:
-
-- sequence classification (:class:`hcat.encoders.pair_classifiers.SequenceClassifier`): one class is entailment;
-- token classification, such as LettuceDetect (Kovacs and Recski 2025): each word piece of the sentence is supported or
-  not, and the sentence is as well supported as its worst word piece.
-
-Any other head is refused in one line. Weights whose code is not part of transformers are not run.
+The head is read from the model's own config. Weights whose code is not part of transformers are not run.
 """
 
 from __future__ import annotations
@@ -108,7 +102,7 @@ def find_unsupported(labels: Mapping[int, str]) -> int:
 
 
 class TokenClassifier(TransformersClassifier):
-    """A token classifier of transformers: the sentence is supported as well as its worst word piece."""
+    """A token classifier, as LettuceDetect (Kovacs and Recski 2025): a sentence is as good as its worst word piece."""
 
     #: Logarithms of the shares supported and unsupported; no class for contradiction.
     head = Head(0, None, np.eye(2))

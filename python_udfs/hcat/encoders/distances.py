@@ -1,10 +1,6 @@
 """Measure entailment: whether a premise (evidence) supports a hypothesis (answer sentence), and by what distance.
 
-The score is geometric (Sudjianto et al. 2024, section 3.2.2). With x the input of the last linear layer, D is the
-signed distance of x from the hyperplane between entailment and its closest rival. A single-logit head has z = w'x + b
-and D = z / ||w||. A softmax head has D = min over k of (z_entailment - z_k) / ||w_entailment - w_k||. There z / ||w||
-would be wrong: it changes if one vector is added to every class row, and the model does not. D > 0 exactly if
-entailment is the most probable class. score = 1 / (1 + exp(-D)) is no probability; calibration turns it into one.
+The distance is that of Sudjianto et al. 2024, section 3.2.2 (docs/metrics.md has the formulas).
 """
 
 from __future__ import annotations

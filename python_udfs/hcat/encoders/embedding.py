@@ -1,13 +1,10 @@
-"""Embed texts with sentence encoders, in batches and slices.
-
-The key of an embedding covers its text and its encoder (name, revision, SHA-256 of its files, dtype). A row of one
-model can therefore not be taken for a row of another one, and no text is embedded twice.
-"""
+"""Embed texts with sentence encoders, in batches and slices; no text is embedded twice by one encoder."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -70,11 +67,7 @@ def _open_encoder(identity: ModelIdentity) -> Encoder:
 
 
 class PackagedEncoder:
-    """The packaged all-MiniLM-L6-v2 (BERT, mean pooling, unit length) without sentence-transformers.
-
-    The import of sentence-transformers takes longer than a nightly build spends on its new texts. A test checks that
-    the vectors equal those of sentence-transformers.
-    """
+    """The packaged all-MiniLM-L6-v2 without sentence-transformers: its import takes longer than a night's new texts."""
 
     #: The published max_seq_length.
     maximum_tokens = 256
@@ -131,7 +124,7 @@ class SentenceTransformerEncoder:
         except (OSError, ValueError) as error:
             raise ModelError(f"encoder {location!r} cannot be loaded: {str(error).splitlines()[0]}") from error
         if self._model.tokenizer.is_fast:
-            keep_whole(self._model.tokenizer)
+            keep_whole(self._model.tokenizer.backend_tokenizer)
 
     @property
     def maximum_tokens(self) -> int:
@@ -212,20 +205,13 @@ def embed_pending(
     folder = Path(warehouse) / "slices" / identity.key
     ahead = SLICES_AHEAD.get(identity.device, 0)
     rows = slice_rows * SLICES_JOINED.get(identity.device, 1)
-
-    def embed(batch: pa.RecordBatch) -> Callable[[], pa.RecordBatch]:
-        return _embed_slice(batch, identity)
-
+    embed = partial(_embed_slice, identity=identity)
     return map_slices(pending, "text_id", EMBEDDED_SCHEMA, rows, folder, embed, "embedding texts", ahead)
 
 
 def _embed_slice(batch: pa.RecordBatch, identity: ModelIdentity) -> Callable[[], pa.RecordBatch]:
     encoder = load_encoder(identity)
-    wait = start_model(
-        encoder,
-        embedding_tokens(identity.device),
-        batch.column("encoded_text").to_pylist(),
-    )
+    wait = start_model(encoder, embedding_tokens(identity.device), batch.column("encoded_text").to_pylist())
 
     def finish() -> pa.RecordBatch:
         vectors, counts = wait()

@@ -62,10 +62,8 @@ def entail_pending(
         Columns :data:`PAIR_COLUMNS`, each pair once; ordered by length.
     identity : ModelIdentity
         Classifier of this build; it is loaded only if a pair is pending.
-    warehouse : str
-        Folder of the warehouse; the slices are in ``<warehouse>/slices``.
-    slice_rows : int
-        Pairs per slice, times :data:`SLICES_JOINED` of the device.
+    warehouse, slice_rows
+        As for :func:`hcat.encoders.embedding.embed_pending`.
     """
     folder = Path(warehouse) / "slices" / identity.key
 

@@ -1,7 +1,4 @@
-"""The models of a build: who embeds, who entails, who reads tone, and who finds personal data.
-
-A model is named by its setting and not loaded here. Its key covers everything that its results depend on.
-"""
+"""The models of a build, named and not loaded: who embeds, entails, reads tone and finds personal data."""
 
 from __future__ import annotations
 
@@ -81,15 +78,12 @@ MODEL_COLUMNS: Final = ("model_key", "model_name", "model_revision", "model_sha2
 
 
 class Shipped(NamedTuple):
-    """A classifier of the project: a base model from a package, and a low-rank delta in this package.
-
-    `check_base` returns the SHA-256 of the base weights, or raises a :class:`ModelError`; `base_files` is the SHA-256
-    of all files of the base.
-    """
+    """A classifier of the project: a base model from a package, and a low-rank delta in this package."""
 
     name: str
     folder: Path
     check_base: Callable[[], str]
+    #: SHA-256 of all files of the base
     base_files: str
 
 
@@ -167,11 +161,7 @@ def resolve_part(identity: ModelIdentity, part: str) -> ModelIdentity:
 def resolve_text_classifier(
     purpose: str, name: str, encoder: ModelIdentity, device: str = "auto", dtype: str = "auto"
 ) -> ModelIdentity:
-    """Return the identity of the configured classifier of toxicity or sentiment without loading it.
-
-    Its location is ``stored`` (packaged head on the vectors of the build), ``encoded`` (packaged head that embeds texts
-    itself), ``hashing``, ``none``, a folder or a Hub id.
-    """
+    """Return the identity of the configured classifier of toxicity or sentiment without loading it."""
     device = choose_device(device)
     dtype = choose_dtype(dtype, device)
     files: tuple[str, ...] = ()

@@ -1,8 +1,4 @@
-"""Run the packaged MiniLM (BERT, 6 layers, 384 features) on the encoder layers of torch.
-
-The import of the modelling code of transformers takes longer than a nightly build spends on its new texts. Torch has
-every part of the architecture. A test checks that the outputs equal those of transformers.
-"""
+"""The packaged MiniLM on the layers of torch: the import of transformers takes longer than the new texts of a night."""
 
 from __future__ import annotations
 
@@ -13,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from hcat.encoders.tokens import keep_whole
 from hcat.engine.devices import packaged_folder
 
 
@@ -86,7 +83,4 @@ def load_tokenizer() -> Any:
     """Return the packaged tokenizer without padding and truncation."""
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(packaged_folder() / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+    return keep_whole(Tokenizer.from_file(str(packaged_folder() / "tokenizer.json")))

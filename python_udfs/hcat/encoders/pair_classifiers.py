@@ -1,8 +1,4 @@
-"""Classifiers that give logits to pairs of premise and hypothesis, each behind one protocol.
-
-The shipped ones are a base model from a package and a low-rank delta. Any sequence classifier of transformers with an
-entailment label takes their place.
-"""
+"""Classifiers that give logits to pairs of premise and hypothesis, each behind one protocol."""
 
 from __future__ import annotations
 
@@ -134,7 +130,7 @@ class TransformersClassifier:
         import torch
 
         require_gpu(identity.device, torch)
-        keep_whole(tokenizer)
+        keep_whole(tokenizer.backend_tokenizer)
         self._torch, self._tokenizer = torch, tokenizer
         self._model = model.to(identity.device).eval()
         self._padding = int(tokenizer.pad_token_id or 0)

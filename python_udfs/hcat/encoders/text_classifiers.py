@@ -1,10 +1,4 @@
-"""Score the toxicity and the sentiment of single sentences with the classifiers of the build.
-
-`packaged` is a linear head on the packaged encoder (:mod:`hcat.encoders.classifier_heads`). If the build embeds its
-texts with this encoder, the head reads the stored vectors at no further cost. With another encoder the head embeds the
-texts itself. For sentiment, a text with names of people is embedded again with one stand-in for all of them. Any
-sequence classifier (Hub id or folder) can be used instead; `none` switches a purpose off.
-"""
+"""Score the toxicity and the sentiment of single sentences with the classifiers of the build."""
 
 from __future__ import annotations
 

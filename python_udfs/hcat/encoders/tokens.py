@@ -1,8 +1,4 @@
-"""Run a model on texts that are tokenized once: tokens in one array, padded without a loop, results fetched late.
-
-Encoders and classifiers share this way. A GPU works while the next texts are tokenized, padded and copied to it, all in
-one thread: nothing waits for the device before a result is asked for.
-"""
+"""Texts tokenized once, while a GPU works: nothing waits for the device before a result is asked for."""
 
 from __future__ import annotations
 
@@ -29,14 +25,12 @@ class TokenizedPair(NamedTuple):
 
 
 class Padded(NamedTuple):
-    """One batch, padded to its longest row, shape (n, tokens): arrays, or the same as tensors on a device.
-
-    Whether any place is padding is known before the copy: to ask the device would mean to wait for it.
-    """
+    """One batch, padded to its longest row, shape (n, tokens): arrays, or the same as tensors on a device."""
 
     ids: Any
     segments: Any
     is_padding: Any
+    #: known before the copy: to ask the device would mean to wait for it
     has_padding: bool
 
 
@@ -119,10 +113,11 @@ def copy_to(padded: Padded, device: Any) -> Padded:
     return Padded(copy(padded.ids), copy(padded.segments), copy(padded.is_padding), padded.has_padding)
 
 
-def keep_whole(tokenizer: Any) -> None:
-    """Switch off for good what a saved fast tokenizer of transformers cuts and pads."""
-    tokenizer.backend_tokenizer.no_truncation()
-    tokenizer.backend_tokenizer.no_padding()
+def keep_whole(tokenizer: Any) -> Any:
+    """Return a tokenizer of the library tokenizers that neither cuts nor pads, whatever was saved with it."""
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
 
 
 def name_inputs(batch: Padded, uses_segments: bool) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -112,7 +112,8 @@ def map_slices(
                 yield fresh
             found = [value for value in batch.column(key).to_pylist() if value in kept]
             if found:
-                yield _take_kept(kept, found)
+                rows = pa.concat_tables([kept[value][0].slice(kept[value][1], 1) for value in found])
+                yield rows.combine_chunks().to_batches()[0]
             progress.advance(batch.num_rows)
         progress.finish()
 
@@ -137,9 +138,3 @@ def _read_kept_slices(folder: Path, key: str, schema: pa.Schema) -> dict[str, tu
         table = parquet.read_table(path, schema=schema)
         kept.update({value: (table, row) for row, value in enumerate(table[key].to_pylist())})
     return kept
-
-
-def _take_kept(kept: dict[str, tuple[pa.Table, int]], keys: Sequence[str]) -> pa.RecordBatch:
-    """Return the kept rows of some keys as one batch."""
-    rows = pa.concat_tables([kept[value][0].slice(kept[value][1], 1) for value in keys])
-    return rows.combine_chunks().to_batches()[0]

@@ -6,13 +6,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.project import DBT, find_place, is_own_project
+from hcat.engine.project import DBT, find_place, read_project
 from hcat.engine.retention import finish_deletion
-from hcat.engine.saying import say as print_line
+from hcat.engine.saying import say
 
 #: As DBT of hcat.engine.project, with a listener.
 _DBT_WITH_PROGRESS: Final = (
@@ -27,14 +27,12 @@ _PULSE: Final = 4.0
 
 def build(
     project: Path,
-    profiles: Path | None = None,
-    target: str | None = None,
-    variables: str | None = None,
-    arguments: Sequence[str] = (),
+    profiles: Path | None,
+    target: str | None,
+    variables: str | None,
+    arguments: Sequence[str],
     *,
-    environment: Mapping[str, str],
-    say: Callable[[str], None],
-    is_showing_progress: bool = False,
+    is_showing_progress: bool,
 ) -> int:
     """Build a project and return the exit code of dbt."""
     if finish_deletion(find_place(project, target, profiles)):
@@ -42,8 +40,8 @@ def build(
     command = [*(_DBT_WITH_PROGRESS if is_showing_progress else DBT), "build", "--project-dir", str(project)]
     for option, value in (("--profiles-dir", profiles), ("--target", target), ("--vars", variables)):
         command += [] if value is None else [option, str(value)]
-    command += [] if is_own_project(project) else ["--select", "+package:hcat"]
-    return subprocess.run([*command, *arguments], env=dict(environment), check=False).returncode
+    command += [] if read_project(project).get("name") == "hcat" else ["--select", "+package:hcat"]
+    return subprocess.run([*command, *arguments], check=False).returncode
 
 
 def run_with_progress(runner: Callable[..., Any], words: Sequence[str]) -> int:
@@ -53,7 +51,7 @@ def run_with_progress(runner: Callable[..., Any], words: Sequence[str]) -> int:
     progress.finish()
     if done.exception is not None:
         said = " ".join(str(getattr(done.exception, "msg", done.exception)).split())
-        print_line(f"hcat: nothing was built: {said}", is_error=True)
+        say(f"hcat: nothing was built: {said}", is_error=True)
         return 2
     return 0 if done.success else 1
 
@@ -66,7 +64,7 @@ class _Progress:
         self._running: dict[str, float] = {}
         self._steps = ""
         self._is_over = threading.Event()
-        print_line("hcat build: reads the project")
+        say("hcat build: reads the project")
         threading.Thread(target=self._beat, daemon=True).start()
 
     def hear(self, event: Any) -> None:
@@ -80,7 +78,7 @@ class _Progress:
             self._running.pop(event.data.node_info.node_path, None)
         elif kind == "PrintEvent" or (event.info.level == "error" and not kind.startswith("Main")):
             for line in event.info.msg.splitlines():
-                print_line(line)
+                say(line)
 
     def finish(self) -> None:
         """Say the last line, where anything was built."""
@@ -95,4 +93,4 @@ class _Progress:
             self._say(f"{longest[0]}{since}" if longest else "reads the project")
 
     def _say(self, text: str) -> None:
-        print_line(f"hcat build: {time.monotonic() - self._started:.0f} s{self._steps}: {text}")
+        say(f"hcat build: {time.monotonic() - self._started:.0f} s{self._steps}: {text}")

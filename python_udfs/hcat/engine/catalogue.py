@@ -25,13 +25,7 @@ DESCRIBED_CONSTRAINTS = schema(
 
 
 def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
-    """Return one row per column of tables (schema, name), with counts and no value of any row.
-
-    Raises
-    ------
-    LookupError
-        If the warehouse has no such table.
-    """
+    """Return one row per column of tables (schema, name), with counts and no value; LookupError if one is missing."""
     cursor = session.cursor()
     rows: list[dict[str, Any]] = []
     for namespace, name in names:

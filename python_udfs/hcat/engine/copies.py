@@ -100,14 +100,12 @@ def _delete_from_copy(connection: Any, folder: Path, pending: str) -> None:
         )
         stays = keep_condition(rule, pending, contents)
         if described.filter(f"not {stays}").limit(1).fetchall():
-            temporary = path.with_name(f"{path.name}.writing")
-            relations.write_parquet(described.filter(stays), temporary)
-            temporary.replace(path)
+            with replacing(path) as unfinished:
+                relations.write_parquet(described.filter(stays), unfinished)
     # the free blocks of the old file hold what was deleted long ago
     database = folder / DATABASE_FILE
-    temporary = database.with_name(f"{DATABASE_FILE}.writing")
-    write_database(files, temporary, comments=_read_comments(connection, database, columns))
-    temporary.replace(database)
+    with replacing(database) as unfinished:
+        write_database(files, unfinished, comments=_read_comments(connection, database, columns))
 
 
 def _read_comments(connection: Any, database: Path, columns: Mapping[str, Mapping[str, str]]) -> dict[str, Comments]:

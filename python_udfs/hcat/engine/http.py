@@ -94,11 +94,6 @@ def read_retry_after(value: str | None, date: str | None = None, now: datetime |
     return None if until is None else max(0.0, (until - since).total_seconds())
 
 
-def back_off(limits: Limits, attempt: int) -> float:
-    """Return the seconds to wait after attempt 1, 2, ...: doubled each time up to a limit."""
-    return min(limits.backoff_seconds * 2.0 ** (attempt - 1), limits.backoff_maximum_seconds)
-
-
 def retry_by(limits: Limits) -> dict[str, Any]:
     """Return how tenacity tries a request again: how often, after which errors, and when."""
     import tenacity
@@ -106,7 +101,8 @@ def retry_by(limits: Limits) -> dict[str, Any]:
     def wait(state: RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         asked = error.retry_after if isinstance(error, AttemptError) else None
-        return max(asked or 0.0, back_off(limits, state.attempt_number))
+        doubled = limits.backoff_seconds * 2.0 ** (state.attempt_number - 1)
+        return max(asked or 0.0, min(doubled, limits.backoff_maximum_seconds))
 
     return {
         "stop": tenacity.stop_after_attempt(limits.attempts),

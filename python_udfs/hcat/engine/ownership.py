@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,11 +20,7 @@ def keep_dbt_private(log_folder: str | None, target_folder: str | None) -> None:
     """Do so in a process of dbt, and close the log and the artefacts that it has begun to write."""
     keep_private()
     logs, target = Path(log_folder or "logs"), Path(target_folder or "target")
-    close_files([*logs.glob("dbt.log*"), *(path for path in target.glob("*") if path.is_file())])
-
-
-def close_files(paths: Iterable[Path]) -> None:
-    """Take files that are there from everybody but the account that owns them, where that is this one."""
-    for path in paths:
+    for path in [*logs.glob("dbt.log*"), *(path for path in target.glob("*") if path.is_file())]:
+        # files of another account stay as they are
         with suppress(PermissionError):
             path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)

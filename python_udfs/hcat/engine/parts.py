@@ -1,8 +1,4 @@
-"""A relation that is read in parts: for tables that grow with the logs.
-
-A table that is sorted whole holds the memory of the engine until its last row is read, and the model that runs beside
-it finds none. A part is small.
-"""
+"""A long relation read in parts: sorted whole, it would hold the memory of the engine until its last row is read."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Rules over texts, divided among processes of this machine; results come back in the order of the work.
-
-Sentence splitting, support and the search for personal data are Python, which threads of one interpreter cannot run in
-parallel. Apache Spark has workers of its own; with DuckDB these processes take their place on one machine. Models
-(encoders, classifiers) stay in the build's own process, because their libraries use all cores by themselves.
-"""
+"""Rules over texts, divided among processes, because threads of one Python cannot run them side by side."""
 
 from __future__ import annotations
 
@@ -43,15 +38,12 @@ def count_processes() -> int:
     if setting == "auto":
         if current_process().daemon:  # of a scheduler's pool: it may start none
             return 1
-        return min(_count_cores(), DEFAULT_MAXIMUM)
+        # macOS does not tell which cores a process may use
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(cores, DEFAULT_MAXIMUM)
     if not setting.isascii() or not setting.isdigit() or int(setting) < 1:
         raise ProcessError(f"{PROCESSES_VARIABLE} must be auto or a whole number from 1, got {setting!r}")
     return int(setting)
-
-
-def _count_cores() -> int:
-    """Return the number of cores that this process may use, or of all cores where the system does not tell (macOS)."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def map_in_processes(

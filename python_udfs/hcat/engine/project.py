@@ -1,8 +1,4 @@
-"""Where the build of a dbt project lies: target, database file and schema, as dbt itself finds them.
-
-The commands of ``hcat`` read what ``dbt build`` wrote. This module reads ``dbt_project.yml`` and ``profiles.yml`` as
-dbt does, without starting dbt, which takes seconds.
-"""
+"""Where the build of a dbt project lies: target, database file and schema, read as dbt does without its slow start."""
 
 from __future__ import annotations
 
@@ -35,7 +31,8 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
     settings = read_project(project)
     profile_name = str(render_setting(settings.get("profile") or settings.get("name")))
     named, output = read_target(project, profile_name, target, profiles, _READ_OF_A_TARGET)
-    folder = project / _find_folder(project)
+    given = os.environ.get("HCAT_WAREHOUSE") or read_variables(project, project).get("hcat_warehouse")
+    folder = project / str(render_setting(given or _DEFAULT_FOLDER))
     if output["type"] == "duckdb":
         # a build that names no file is in memory, and nothing of it can be read
         database = project / str(output.get("path", ":memory:"))
@@ -79,11 +76,6 @@ def read_project(folder: Path) -> dict[str, Any]:
     return _read_yaml(folder / "dbt_project.yml")
 
 
-def is_own_project(folder: Path) -> bool:
-    """Return whether a folder is that of hcat's own dbt project, not of one that has hcat as a package."""
-    return read_project(folder).get("name") == "hcat"
-
-
 def _find_profiles(project: Path, named: Path | None) -> Path:
     """Return the profiles file that dbt would read: of a named folder, of the project, or of the user."""
     named = named or (Path(os.environ["DBT_PROFILES_DIR"]) if os.environ.get("DBT_PROFILES_DIR") else None)
@@ -92,12 +84,6 @@ def _find_profiles(project: Path, named: Path | None) -> Path:
         if (folder / "profiles.yml").is_file():
             return folder / "profiles.yml"
     raise WarehouseError(f"no profiles.yml in {' or '.join(map(str, folders))}: set --profiles-dir or --database")
-
-
-def _find_folder(project: Path) -> str:
-    """Return the folder of reports and copies: HCAT_WAREHOUSE, the var hcat_warehouse, or the default."""
-    named = os.environ.get("HCAT_WAREHOUSE") or read_variables(project, project).get("hcat_warehouse")
-    return str(render_setting(named or _DEFAULT_FOLDER))
 
 
 def _read_yaml(path: Path) -> dict[str, Any]:

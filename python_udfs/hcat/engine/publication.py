@@ -1,8 +1,6 @@
 """The published copy: what BI and other programs read while the next build writes.
 
-A second process cannot open a DuckDB file that is being written. Finished marts are therefore copied out, as Parquet
-files and as a DuckDB file. Each file is replaced atomically: a reader sees the old copy or the new one, never half of
-either. All files of a copy are written before the first one takes its place, so that a full disk changes none.
+Each file is replaced atomically, after all files of a copy were written, so that a full disk changes none.
 """
 
 from __future__ import annotations
@@ -64,7 +62,7 @@ def publish_candidate(session: Any, tables: Any, warehouse: str) -> pa.Table:
     marts = {str(row["mart"]): relations.from_name(session, row["relation"]) for row in rows if row["relation"]}
     published = Path(warehouse) / "published"
     candidate = published / "candidate"
-    comments = _read_comments(session, marts)
+    comments = relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
     with ExitStack() as copies:
         with nullcontext() if relations.is_distributed(session) else share_of_memory(session, _SHARE_OF_MEMORY):
             copied, files = _write_copy(marts, comments, candidate, copies)
@@ -98,20 +96,13 @@ def publish_passing(candidate: pa.Table, warehouse: str) -> pa.Table:
 
 
 def publish_part(session: Any, marts: Mapping[str, Any], warehouse: str, part: str) -> pa.Table:
-    """Return what was copied of marts that have a build of their own, to ``<warehouse>/published/<part>``.
-
-    Other builds leave that folder alone. The first column of a mart is its key; rows as of :func:`publish_candidate`.
-    """
+    """Return what was copied of marts to ``<warehouse>/published/<part>``, a folder that other builds leave alone."""
     folder = Path(warehouse) / "published" / part
     with ExitStack() as copies:
-        copied, _ = _write_copy(marts, _read_comments(session, marts), folder, copies)
+        comments = relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
+        copied, _ = _write_copy(marts, comments, folder, copies)
     _remove_others(folder, marts)
     return pa.Table.from_pylist(copied, schema=_PUBLISHED_SCHEMA)
-
-
-def _read_comments(session: Any, marts: Mapping[str, Any]) -> dict[str, Comments]:
-    """Return the comments of each mart, which dbt wrote into the warehouse (persist_docs)."""
-    return relations.read_comments(session, {name: relation.columns for name, relation in marts.items()})
 
 
 def _write_copy(
@@ -132,7 +123,7 @@ def _write_mart(relation: Any, path: Path) -> int:
     """Write a mart as Parquet and return its number of rows; the same rows give the same bytes."""
     # the rows of an interaction lie together, so that a reader of one skips the others; the first column is the key
     together = [column for column in ("interaction_id", "metric_name") if column in relation.columns]
-    columns = ", ".join([*together, relations.first_column(relation)])
+    columns = ", ".join([*together, f'"{relation.columns[0]}"'])
     return relations.write_parquet(relation, path, columns)
 
 
@@ -145,8 +136,8 @@ def _remove_others(folder: Path, names: Collection[str]) -> None:
 
 def _publish_always(
     files: Mapping[str, Path], comments: Mapping[str, Comments], published: Path, copies: ExitStack
-) -> Path:
-    """Renew gates, drift and ledger in the published copy, keep its other tables, return its unfinished database."""
+) -> None:
+    """Renew gates, drift and ledger in the published copy, and keep its other tables."""
     for name, file in files.items():
         _copy(file, published / f"{name}.parquet", copies)
     database = published / DATABASE_FILE
@@ -154,7 +145,6 @@ def _publish_always(
     if database.exists():
         shutil.copyfile(database, unfinished)
     write_database(files, unfinished, comments=comments, keep=True)
-    return unfinished
 
 
 def _copy(source: Path, target: Path, copies: ExitStack) -> None:

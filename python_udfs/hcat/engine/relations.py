@@ -1,16 +1,8 @@
 """The contract between hcat and the engine: Arrow record batches in, Arrow record batches out, always streamed.
 
-This is the only module that knows the engine of a build. Finished warehouses are read by :mod:`hcat.engine.warehouse`.
-Nothing here collects a table of unbounded size; functions that collect (the work of one batch, a ledger row) say so.
-
-Engines are DuckDB (relations, streams of record batches) and Apache Spark (DataFrames). On Spark,
-
-- row-wise work (:func:`map_batches`, :func:`map_batches_with_lookup`, :func:`read_parts`) runs in its Python workers,
-  by ``mapInArrow`` and, where a batch needs rows of another table, ``cogroup``; nothing passes through the driver;
-- functions over a whole table (calibrators, tests of weaknesses, gates) collect it as Arrow on the driver
-  (:func:`read_rows`). A fit needs all labels at once, and labels, cells and gates grow with what people rate and
-  define, not with the logs. What grows with the logs reaches the driver one task at a time (:func:`read_batches`:
-  drift and failure rates) or through files (:func:`write_parquet`: publication).
+Engines are DuckDB and Apache Spark. Row-wise work runs in Spark's Python workers. Functions over a whole table
+(:func:`read_rows`) collect it, because a fit needs all labels at once, and labels, cells and gates do not grow with
+the logs. What does grow reaches the driver one task at a time (:func:`read_batches`) or through files.
 """
 
 from __future__ import annotations
@@ -158,13 +150,7 @@ def select_pending(relation: Any, done: str | None, keys: Sequence[str]) -> Any:
 
 
 def from_name(session: Any, name: str) -> Any:
-    """Return the relation of a table or view by its name in the project's settings (never from the data).
-
-    Raises
-    ------
-    LookupError
-        If the warehouse has no such table or view.
-    """
+    """Return the relation of a table or view by its name in the project's settings; LookupError where there is none."""
     if is_distributed(session):
         if not session.catalog.tableExists(name):
             raise LookupError(f"'{name}' is no table of the warehouse")
@@ -184,13 +170,7 @@ SelectRunner = Callable[[str, Sequence[Any]], list[tuple[Any, ...]]]
 
 
 def select_runner(session: Any, maximum_rows: int) -> SelectRunner:
-    """Return a function that runs one SELECT statement with bound parameters and returns at most so many rows.
-
-    Raises
-    ------
-    ValueError
-        If `maximum_rows` is below 1; and by the returned function, if the text is not exactly one SELECT statement.
-    """
+    """Return a function that runs exactly one SELECT with bound parameters and returns at most so many rows."""
     import duckdb
 
     if maximum_rows < 1:
@@ -293,11 +273,9 @@ def order_by(relation: Any, columns: str, in_parts_by: str | None = None, in_gro
     columns : str
         Names, separated by commas.
     in_parts_by : str, optional
-        For :func:`map_batches` and its like: column by which a long table is read in parts (:mod:`hcat.engine.parts`),
-        each of them in order. Spark orders the whole table.
+        Column by which :func:`map_batches` reads a long table in parts (:mod:`hcat.engine.parts`); not on Spark.
     in_groups_of : str, optional
-        For :func:`read_batches` of a long table: the first of `columns`, a column of few texts. Rows are read value by
-        value (:class:`hcat.engine.parts.Groups`). Spark orders the whole table.
+        The first of `columns`, of few texts, by whose values :func:`read_batches` reads a long table; not on Spark.
     """
     if is_distributed(relation):
         return relation.orderBy(*[name.strip(' "') for name in columns.split(",")])
@@ -306,11 +284,6 @@ def order_by(relation: Any, columns: str, in_parts_by: str | None = None, in_gro
     if in_groups_of is not None:
         return Groups(relation, in_groups_of, columns)
     return relation.order(columns)
-
-
-def first_column(relation: Any) -> str:
-    """Return the quoted name of the first column of a relation, which is the key of a mart."""
-    return f'"{relation.columns[0]}"'
 
 
 def map_batches(
@@ -391,7 +364,8 @@ def map_batches_with_lookup(
         for batch in read_batches(relation, batch_rows):
             # only when there is work: a build with nothing new reads no lookup
             take = take or _rows_of(session, relation, lookup)
-            yield batch, take(_distinct_keys(batch, lookup.list_columns))
+            keys = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in lookup.list_columns]
+            yield batch, take(pc.unique(pa.concat_arrays(keys)).drop_null())
 
     return stream(schema, _map(function, calls(), processes))
 
@@ -423,7 +397,9 @@ def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa
     if cursor.sql(f"select count(*) from ({rows})").fetchall()[0][0] <= PART_ROWS:
         names = f"select unnest(flatten([{', '.join(lookup.list_columns)}])) as name from ({rows})"
         held += f" where {key} in (select name from ({names}))"
-    if _estimate_mebibytes(cursor, held) <= lookup.budget_mebibytes:
+    count = cursor.sql(f"select count(*) from ({held})").fetchall()[0][0]
+    sample = cursor.sql(f"select * from ({held}) limit 1000").to_arrow_table()
+    if sample.nbytes / max(sample.num_rows, 1) * count <= lookup.budget_mebibytes * 2**20:
         return _SortedRows(cursor.sql(f"{held} order by {key}").to_arrow_table(), key).take
 
     def fetch(keys: pa.Array) -> pa.Table:
@@ -436,19 +412,6 @@ def _rows_of(session: Any, work: Any, lookup: Lookup) -> Callable[[pa.Array], pa
         return rows.combine_chunks()
 
     return fetch
-
-
-def _estimate_mebibytes(cursor: Any, source: str) -> float:
-    """Return the estimated size of a relation in memory, from its count and its first thousand rows."""
-    count = cursor.sql(f"select count(*) from ({source})").fetchall()[0][0]
-    sample = cursor.sql(f"select * from ({source}) limit 1000").to_arrow_table()
-    return float(sample.nbytes / max(sample.num_rows, 1) * count / 2**20)
-
-
-def _distinct_keys(batch: pa.RecordBatch, list_columns: Sequence[str]) -> pa.Array:
-    """Return the keys that some list columns of a batch name, once each and without null."""
-    flattened = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in list_columns]
-    return pc.unique(pa.concat_arrays(flattened)).drop_null()
 
 
 def write_parquet(relation: Any, path: Path, columns: str | None = None) -> int:

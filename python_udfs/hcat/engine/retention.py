@@ -1,8 +1,7 @@
 """Deletion on request: what ``hcat forget`` and ``hcat prune`` do to a warehouse.
 
-The database is written again without what goes, and takes the place of the old file in one step: a command that is
-killed before has done nothing. The new file says what is still to be done beside it (published copies, slices, pages),
-and the next command or ``hcat build`` does it. :mod:`hcat.engine.retention_rules` says what each table holds.
+The database is written anew and takes the place of the old file in one step: a command that is killed before has done
+nothing. The new file says what is still to be done beside it, and the next command or ``hcat build`` does it.
 """
 
 from __future__ import annotations
@@ -168,8 +167,10 @@ def _open(project: Path, profiles: Path | None, target: str | None, is_dry_run: 
     with open_for_writing(place) as connection:
         schema = connection.execute("select current_schema()").fetchone()[0]
         tables = [
-            _Table(row[0], row[1], dict(row[2]), _rule(row, schema, names, seeds))
-            for row in connection.execute(_LIST_TABLES).fetchall()
+            _Table(space, name, columns, choose_rule(name, columns, is_model=name in names, is_seed=name in seeds))
+            if space == schema
+            else _Table(space, name, columns, Rule("foreign"))
+            for space, name, columns in connection.execute(_LIST_TABLES).fetchall()
         ]
         deletion = _Deletion(connection, place, schema, tables, is_dry_run)
         if not all(map(deletion.has, _LEDGER)):
@@ -177,12 +178,6 @@ def _open(project: Path, profiles: Path | None, target: str | None, is_dry_run: 
         if not deletion.has(LANDED):
             raise WarehouseError(f"{place.database} was made by an earlier version: run `hcat upgrade` and build")
         yield deletion
-
-
-def _rule(row: Sequence[Any], schema: str, models: set[str], seeds: set[str]) -> Rule:
-    if row[0] != schema:
-        return Rule("foreign")
-    return choose_rule(row[1], dict(row[2]), is_model=row[1] in models, is_seed=row[1] in seeds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -400,7 +395,8 @@ class _Deletion:
         if self.is_dry_run:
             return [*said, *self.name_left(is_done=False), ("next", f"hcat {command} without --dry-run")]
         number = self.count("select coalesce(max(deletion_number), 0) + 1 from hcat_deletion_log")
-        proof = self._hash_ids()
+        hashed = self.rows("select hashed_id from hcat_gone where id_kind = 'interaction' order by hashed_id")
+        proof = hashlib.sha256("\n".join(row[0] for row in hashed).encode()).hexdigest()
         _write_anew(self, lambda new: self._fill(new, number, command, reason, monday, proof))
         self.connection.close()
         with open_for_writing(self.place) as connection:
@@ -460,11 +456,6 @@ class _Deletion:
             for stays in [keep_condition(rule, "hcat_gone")]
         ]
         return [(name, count) for name, count in counted if count]
-
-    def _hash_ids(self) -> str:
-        """Return the SHA-256 over the sorted hashes of the ids, one a line."""
-        rows = self.rows("select hashed_id from hcat_gone where id_kind = 'interaction' order by hashed_id")
-        return hashlib.sha256("\n".join(row[0] for row in rows).encode()).hexdigest()
 
     def _fill(self, new: str, number: int, command: str, reason: str | None, monday: date | None, proof: str) -> None:
         """Write all tables into the new database, the deletion itself among them."""

@@ -1,8 +1,4 @@
-"""What each table holds of an interaction, in one place: the rules by which ``hcat forget`` and ``hcat prune`` delete.
-
-Most tables are known by their columns. The tables that are not are listed here, each with its reason. A test fails when
-a table that remembers something, or a mart, has a column of text and no rule.
-"""
+"""What each table holds of an interaction: the rules by which ``hcat forget`` and ``hcat prune`` delete."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What hcat prints: every line passes here, so that no text of a log or of a file name can steer a terminal.
-
-A line that a person or a program reads in a terminal, in a log file or in the output of cron is one line of hcat. Line
-breaks, terminal escapes and characters that turn the direction of text would let a log write lines of its own.
-"""
+"""What hcat prints: every line passes here, so that no text of a log or of a file name can steer a terminal."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""How work is cut into batches and slices. It bounds memory, and the rows stay the same.
-
-With HCAT_CUT_SMALLER=slices everything is cut small, so that tests meet many borders with few rows. With the value
-buckets SQL gathers few passages at once as well (macro bucket_characters).
-"""
+"""How work is cut into batches and slices; HCAT_CUT_SMALLER cuts it small for tests, and the rows stay the same."""
 
 from __future__ import annotations
 

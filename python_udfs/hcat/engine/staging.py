@@ -1,8 +1,4 @@
-"""The SQL of staging models over Arrow tables, without dbt: the same text as in a build, run by DuckDB in memory.
-
-A check of logs before a build must reject what the build rejects. So it runs the same models instead of rules of its
-own. Only what staging uses of dbt is here: ``ref``, ``var``, the macros of the project and the time of the run.
-"""
+"""The SQL of staging models over Arrow tables, without dbt: a check of logs must reject what the build rejects."""
 
 from __future__ import annotations
 
@@ -68,11 +64,6 @@ def describe_seed(project: Path, name: str) -> dict[str, Any]:
     return {}
 
 
-def types_of_seed(project: Path, name: str) -> dict[str, str]:
-    """Return the types that hcat's project declares for the columns of a seed."""
-    return dict((describe_seed(project, name).get("config") or {}).get("column_types") or {})
-
-
 class Staging:
     """A database in memory that holds landed rows and runs staging models over them."""
 
@@ -103,7 +94,7 @@ class Staging:
     def add_seed(self, path: Path) -> None:
         """Add a seed, with the types that the project declares for its columns; the others are texts."""
         rows = self._connection.read_csv(str(path), all_varchar=True)
-        types = types_of_seed(self._project, path.stem)
+        types = (describe_seed(self._project, path.stem).get("config") or {}).get("column_types") or {}
         columns = [f'"{name}"::{types.get(name, "varchar")} as "{name}"' for name in rows.columns]
         rows.project(", ".join(columns)).create(path.stem)
 

@@ -1,7 +1,4 @@
-"""The warehouse of an earlier version of hcat, made fit for this one: the operation ``upgrade_warehouse`` of dbt.
-
-dbt runs in a process of its own, because it alone knows the schemas, the engine and the models that remember something.
-"""
+"""The warehouse of an earlier version made fit for this one by dbt, which alone knows schemas, engine and models."""
 
 from __future__ import annotations
 
@@ -46,12 +43,8 @@ def upgrade_warehouse(
         command += ["--target", target] if target else []
         done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
     if done.returncode:
-        raise WarehouseError(f"the warehouse was not upgraded: {find_cause(done.stdout + done.stderr)}")
+        said = (done.stdout + done.stderr).splitlines()
+        lines = [re.sub(r"^\d\d:\d\d:\d\d\s+", "", line).strip() for line in said]
+        told = [one for one in lines if one and not one.startswith("Encountered an error") and one[-6:] != " Error"]
+        raise WarehouseError(f"the warehouse was not upgraded: {told[0] if told else 'dbt gave no reason'}")
     return [line for line in done.stdout.splitlines() if line.strip()]
-
-
-def find_cause(output: str) -> str:
-    """Return the line of dbt's output that says what was wrong."""
-    lines = [re.sub(r"^\d\d:\d\d:\d\d\s+", "", line).strip() for line in output.splitlines()]
-    told = [line for line in lines if line and not line.startswith("Encountered an error") and line[-6:] != " Error"]
-    return told[0] if told else "dbt gave no reason"

@@ -1,9 +1,4 @@
-"""Reading a finished warehouse: opened read-only, asked for rows, tolerant of tables that it does not have.
-
-Report, alerts, review, test set, grammar and collection read a warehouse through this module alone. Apart from
-:mod:`hcat.engine.relations`, which works inside a build, it is the only module that knows DuckDB. The published
-database is written here (:func:`write_database`).
-"""
+"""Reading a finished warehouse: opened read-only, asked for rows, tolerant of tables that it does not have."""
 
 from __future__ import annotations
 

@@ -1,14 +1,8 @@
 """How often another draw of the same size would change the verdict of a gate, and which loss the gate would stop.
 
-A build sees one draw of questions. From the measured value and its interval follows how far another draw may lie from
-this one: a gate near its limit flips although nothing changed. The interval says how much was learnt. A share e with
-Wilson's interval is worth n independent answers; its true value follows the beta distribution of e n + .5 and (1 - e) n
-+ .5 (Jeffreys), and another draw counts its failures among n answers of that rate. Differences and means are normal. So
-another draw lies 1.4 times as far from this one as from the truth. The rule of the gate then decides each draw.
-
-A loss is stopped where the gate does not pass although only chance separates its draw from a truth that is worse by
-that much. Exact counts have no interval, and nothing of them is drawn. The worst segment is taken as the one that was
-found: what its choice adds is left out.
+The truth of a share with Wilson's interval of n answers follows Jeffreys' beta distribution, and another draw counts
+failures among n answers of that rate. Differences and means are normal. The rule of the gate decides each draw.
+What the choice of the worst segment adds is left out.
 """
 
 from __future__ import annotations
@@ -19,10 +13,10 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hcat.engine.warehouse import Place, Row, Warehouse, open_warehouse
+from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.monitoring.words import MEASURED
-from hcat.statistics.arrays import Flags, Floats
+from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import normal_quantile, wilson_intervals
 
 #: Losses whose detection is shown, and the sizes among which the smallest one is sought.
@@ -61,14 +55,8 @@ class Rehearsed(NamedTuple):
         return self.share_other_verdict > UNSURE
 
 
-def rehearse_gates(warehouse: Place) -> list[Rehearsed]:
-    """Return the gates of the last build that measured an interval, by name."""
-    with open_warehouse(warehouse) as source:
-        return rehearse_last_build(source)
-
-
 def rehearse_last_build(source: Warehouse) -> list[Rehearsed]:
-    """Return the same of a warehouse that is open."""
+    """Return the gates of the last build that measured an interval, by name."""
     return rehearse(source.rows(_LIST_GATES, ["fct_threshold_gates", "dim_runs.settings"]))
 
 
@@ -77,7 +65,8 @@ def rehearse(gates: Iterable[Row]) -> list[Rehearsed]:
     return [
         _rehearse(gate)
         for gate in gates
-        if gate["verdict"] != "not_evaluated" and _is_interval(gate["lower_bound"], gate["upper_bound"])
+        for low, high in [(gate["lower_bound"], gate["upper_bound"])]
+        if gate["verdict"] != "not_evaluated" and low is not None and high is not None and low < high
     ]
 
 
@@ -98,18 +87,16 @@ def _in_columns(first: str, *others: str) -> str:
     return f"{first:10}{''.join(f'{other:>17}' for other in others)}"
 
 
-def _is_interval(low: float | None, high: float | None) -> bool:
-    return low is not None and high is not None and low < high
-
-
 def _rehearse(gate: Row) -> Rehearsed:
     unit = MEASURED[gate["measurement"]].unit if gate["measurement"] in MEASURED else ""
     draws = _ShareDraws(gate) if unit == "%" else _NumberDraws(gate)
     worse = 1 if gate["comparison"] == "at_most" else -1
+    # without proof of harm, an undecided gate lets a release through
+    passing = ["passed", "undecided"] if gate["burden"] == "prove_harm" else ["passed"]
 
     def share_stopped(loss: float) -> float:
         truth = np.full(_DRAWS, gate["measured_value"] + worse * loss)
-        return float(np.mean(~_is_passing(gate, _decide(gate, *draws.draw(truth)))))
+        return float(np.mean(~np.isin(_decide(gate, *draws.draw(truth)), passing)))
 
     verdicts = _decide(gate, *draws.draw(draws.truth()))
     return Rehearsed(
@@ -168,9 +155,3 @@ def _decide(gate: Row, values: Floats, lows: Floats, highs: Floats) -> npt.NDArr
     tested = highs if is_below == (gate["burden"] == "prove_safe") else lows
     meets, bound_meets = (values <= limit, tested <= limit) if is_below else (values >= limit, tested >= limit)
     return np.where(meets & bound_meets, "passed", np.where(meets | bound_meets, "undecided", "failed"))
-
-
-def _is_passing(gate: Row, verdicts: npt.NDArray[np.str_]) -> Flags:
-    """Return which verdicts let a release through: without proof of harm, an undecided one does."""
-    passing = ["passed", "undecided"] if gate["burden"] == "prove_harm" else ["passed"]
-    return np.isin(verdicts, passing)

@@ -1,10 +1,6 @@
 """Release and monitoring gates, decided by Great Expectations over a table of measurements.
 
-A gate compares one measurement with one threshold. One suite of expectations over one batch of all gates decides them:
-is everything there that a decision needs, and are tested bound and measured value on the right side of the threshold?
 Comparisons pass on nulls and on empty tables, so completeness has expectations of its own.
-
-A gate that cannot be decided is `not_evaluated` and does not pass.
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ _LIMITS: Final = {"at_least": "at least {} is asked", "at_most": "the limit is {
 def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where: str | None = None) -> str:
     """Return what a gate measured and its limit, as one line without verdict; ``show`` cleans every name."""
     value, lower, upper, n, limit = (
-        _as_float(row[name]) for name in ("measured_value", "lower_bound", "upper_bound", "n", "threshold")
+        math.nan if row[name] is None else float(row[name])
+        for name in ("measured_value", "lower_bound", "upper_bound", "n", "threshold")
     )
     is_measured = not math.isnan(value) and n != 0
     said = MEASURED.get(str(row["measurement"]), _Said("{measurement}{metric}{where} is {value}"))
@@ -103,10 +104,6 @@ def describe_measured(row: Mapping[str, Any], show: Callable[[Any], str], where:
     if limit == 0 and str(row["measurement"]).startswith("count_") and row["comparison"] == "at_most":
         limited = "none is allowed"
     return f"{sentence[0].upper()}{sentence[1:]}{shown}; {limited}"
-
-
-def _as_float(value: Any) -> float:
-    return math.nan if value is None else float(value)
 
 
 def _show_number(value: float, unit: str = "", limit: float = math.nan) -> str:

@@ -1,7 +1,4 @@
-"""Find postal addresses by rules.
-
-An address begins at a street, a unit, a box or a postcode and continues over commas and lines.
-"""
+"""Find postal addresses by rules: from a street, a unit, a box or a postcode on, over commas and lines."""
 
 from __future__ import annotations
 

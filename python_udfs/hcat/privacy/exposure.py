@@ -1,8 +1,4 @@
-"""Find where a value of an answer comes from: the query, the context, or neither.
-
-Values are compared in a normalised form: numbers without separators, dates as days, words without case and accents.
-What leaves this module is masked.
-"""
+"""Find where a value of an answer comes from, in a normalised form: the query, the context, or neither."""
 
 from __future__ import annotations
 
@@ -12,23 +8,14 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
 
-import pyarrow as pa
-
 from hcat.privacy.identifiers import DATE_PATTERN, find_emails
 from hcat.privacy.masking import mask_value
 from hcat.privacy.spans import Span, fold_text
 
-FINDING_TYPE: Final = pa.struct(
-    [
-        ("finding_index", pa.int32()),
-        ("entity_type", pa.string()),
-        ("exposure", pa.string()),
-        ("masked", pa.string()),
-        ("rule", pa.string()),
-        ("first_start", pa.int32()),
-        ("first_end", pa.int32()),
-        ("count_occurrences", pa.int32()),
-    ]
+FINDING_COLUMNS: Final = (
+    "int32: finding_index",
+    "string: entity_type exposure masked rule",
+    "int32: first_start first_end count_occurrences",
 )
 """One distinct value in an answer. Places are characters of the answer, from 0; the end is exclusive."""
 

@@ -1,7 +1,4 @@
-"""Find numbers and contact details by rules: check digits, fixed forms, and words that announce them.
-
-Every ``find_`` function takes a text folded by :func:`hcat.privacy.spans.fold_text` and yields spans of it.
-"""
+"""Find numbers and contact details in folded texts: check digits, fixed forms, and words that announce them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Mask personal data in texts.
-
-A mask shows the type of a value, and of long numbers the last characters. The value itself stays in the staged logs.
-"""
+"""Mask personal data in texts: a mask shows the type of a value, and of long numbers the last characters."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Find names of persons and places by cues in the text.
-
-A cue is a title, a phrase such as "my name is", or what is said of the name afterwards. Lists of given names, surnames
-and ordinary words decide whether the words beside a cue can be a name.
-"""
+"""Find names of persons and places by cues in the text, and by lists of names and ordinary words."""
 
 from __future__ import annotations
 
@@ -218,7 +214,8 @@ def _person_rule(text: str, tokens: Sequence[Token], index: int, past: int, is_l
         return "cue_after"
     if is_rare and len(words) == 1 and _PRONOUN.match(after):
         return "pronoun"
-    if has_given and len(words) == 1 and not _is_followed_by_place_mark(after):
+    # a state or a number makes it a place: "Austin, TX", "Florence 12"
+    if has_given and len(words) == 1 and not re.match(r"(?:, ?[A-Z]{2}\b| [0-9])", after):
         return "given_name_alone"
     if is_rare and _SPEECH_CUE.search(before):
         return "cue_before"
@@ -230,11 +227,6 @@ def _person_rule(text: str, tokens: Sequence[Token], index: int, past: int, is_l
     if len(words) >= 2 and is_person_name(words) and _WEAK_CUE.search(before):
         return "cue_before"
     return None
-
-
-def _is_followed_by_place_mark(after: str) -> bool:
-    """Return whether a state (", XY") or a number follows: "Austin, TX", "Florence 12"."""
-    return re.match(r"(?:, ?[A-Z]{2}\b| [0-9])", after) is not None
 
 
 def _has_middle_initial(words: Sequence[str]) -> bool:

@@ -1,7 +1,6 @@
 """Spans of personal data, the tokens that rules read, and the plain form of characters.
 
-Every recogniser of this room is a function from a text to spans. All repeats in its expressions are bounded, and word
-rules read a list of tokens once. The work therefore grows in proportion to the length of a text.
+All repeats in expressions are bounded, and tokens are read once, so that work grows in proportion to a text.
 """
 
 from __future__ import annotations

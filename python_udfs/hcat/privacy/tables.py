@@ -1,8 +1,6 @@
 """Privacy as tables: the recognisers, what they find in each distinct text, and where a value comes from.
 
-A distinct text is read once per reading (recognisers, types to mask, with or without the tagger). Findings are kept as
-places and masks, never as words. Exposure is found in a second step, because it belongs to an interaction and not to a
-text, and only for answers with findings.
+Findings are kept as places and masks, never as words.
 """
 
 from __future__ import annotations
@@ -18,10 +16,11 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hcat.engine.columns import schema
 from hcat.engine.devices import LANGUAGES, MINILM, NAMES, TAGGER, ModelError, check_package
 from hcat.engine.relations import map_batches
 from hcat.engine.sizes import BATCH_TEXTS
-from hcat.privacy.exposure import FINDING_TYPE, expose_spans, make_reader
+from hcat.privacy.exposure import FINDING_COLUMNS, expose_spans, make_reader
 from hcat.privacy.masking import apply_masks, mask_value
 from hcat.privacy.names import is_person_field
 from hcat.privacy.recognition import find_spans
@@ -29,8 +28,7 @@ from hcat.privacy.spans import ENTITY_TYPES, Span
 from hcat.privacy.tagger import DEFAULT_MODEL
 
 PACKAGED: Final = "packaged"
-NO_TAGGER: Final = "none"
-TAGGERS: Final = (PACKAGED, NO_TAGGER)
+TAGGERS: Final = (PACKAGED, "none")
 """`packaged` = the spaCy pipeline that is installed with hcat; `none` = rules only, which miss most names."""
 
 ENTITY_CLASSES: Final = ("identifier", "personal", "place")
@@ -44,42 +42,24 @@ _TAGGER_LIBRARIES: Final = ("spacy", "presidio-analyzer", DEFAULT_MODEL)
 #: Lists of names, ordinary words, and the model of languages, which decides whether the tagger reads a text.
 _RULE_PACKAGES: Final = (NAMES, MINILM, LANGUAGES)
 
-RECOGNISERS_SCHEMA: Final = pa.schema(
-    [
-        ("tagger", pa.string()),
-        ("recogniser_key", pa.string()),
-        ("recogniser_name", pa.string()),
-        ("recogniser_revision", pa.string()),
-        ("masked_types", pa.list_(pa.string())),
-        ("has_tagger", pa.bool_()),
-        ("problem", pa.string()),
-    ]
+RECOGNISERS_SCHEMA: Final = schema(
+    "string: tagger recogniser_key recogniser_name recogniser_revision",
+    "list<string>: masked_types",
+    "bool: has_tagger",
+    "string: problem",
 )
 """One row: the recognisers and their key; `problem` says what is wrong with the settings or the installation."""
 
-SPAN_TYPE: Final = pa.struct(
-    [
-        ("start", pa.int32()),
-        ("end", pa.int32()),
-        ("entity_type", pa.string()),
-        ("rule", pa.string()),
-        ("masked", pa.string()),
-    ]
-)
+SPAN_TYPE: Final = pa.struct(schema("int32: start end", "string: entity_type rule masked"))
 """Places are characters of the text, from 0; the end is exclusive; `masked` is null for types that are not hidden."""
 
-RECOGNISED_SCHEMA: Final = pa.schema(
-    [
-        ("text_id", pa.string()),
-        ("reading_key", pa.string()),
-        ("masked_text", pa.string()),
-        ("spans", pa.list_(SPAN_TYPE)),
-    ]
+RECOGNISED_SCHEMA: Final = schema("string: text_id reading_key masked_text").append(
+    pa.field("spans", pa.list_(SPAN_TYPE))
 )
 """One row per (distinct text or record, reading); `masked_text` is null where nothing is to be masked, and `spans` is
 null for a record."""
 
-EXPOSED_SCHEMA: Final = pa.schema([("interaction_id", pa.string()), ("exposure_key", pa.string()), *FINDING_TYPE])
+EXPOSED_SCHEMA: Final = schema("string: interaction_id exposure_key", *FINDING_COLUMNS)
 """One row per (interaction, distinct value of its answer), masked."""
 
 
@@ -181,7 +161,7 @@ def _describe(text: str, spans: Sequence[Span], hidden: frozenset[str]) -> dict[
     }
 
 
-def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int = BATCH_TEXTS) -> pa.RecordBatchReader:
+def recognise_pending(texts: Any, masked_types: Sequence[str]) -> pa.RecordBatchReader:
     """Return the findings of texts and records that were not read yet, streamed (schema :data:`RECOGNISED_SCHEMA`).
 
     Parameters
@@ -190,11 +170,9 @@ def recognise_pending(texts: Any, masked_types: Sequence[str], batch_texts: int 
         As the batch of :func:`recognise_texts`, and is_record (bool), which :func:`mask_records` reads instead.
     masked_types : sequence of str
         Types that are hidden wherever the text is shown.
-    batch_texts : int
-        Texts per batch; findings do not depend on it.
     """
     read = partial(_recognise, masked_types=masked_types)
-    return map_batches(texts, read, RECOGNISED_SCHEMA, batch_texts, in_processes=True)
+    return map_batches(texts, read, RECOGNISED_SCHEMA, BATCH_TEXTS, in_processes=True)
 
 
 def _recognise(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.RecordBatch:

@@ -1,7 +1,4 @@
-"""Find persons and places with the entity tagger of an offline spaCy pipeline.
-
-The tagger finds names that no cue announces. It is wrong often enough that the lists of names have a say as well.
-"""
+"""Find persons and places that no cue announces, with the entity tagger of an offline spaCy pipeline."""
 
 from __future__ import annotations
 

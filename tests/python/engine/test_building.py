@@ -19,21 +19,17 @@ def test_the_command_is_that_of_dbt(
     (tmp_path / "dbt_project.yml").write_text(f"name: {name}\nprofile: own\n")
     (tmp_path / "profiles.yml").write_text(PROFILE)
     commands: list[list[str]] = []
-    environments: list[dict[str, str]] = []
 
-    def run(command: list[str], *, env: dict[str, str], check: bool) -> SimpleNamespace:
+    def run(command: list[str], *, check: bool) -> SimpleNamespace:
         commands.append(command)
-        environments.append(env)
         return SimpleNamespace(returncode=1)
 
     said: list[str] = []
     monkeypatch.setattr(building.subprocess, "run", run)
     monkeypatch.setattr(building, "finish_deletion", lambda place: name == "own")
-    code = building.build(
-        tmp_path, target="dev", variables="{a: 1}", arguments=["--quiet"], environment={"A": "1"}, say=said.append
-    )
+    monkeypatch.setattr(building, "say", said.append)
+    code = building.build(tmp_path, None, "dev", "{a: 1}", ["--quiet"], is_showing_progress=False)
     assert code == 1
     given = ["build", "--project-dir", str(tmp_path), "--target", "dev", "--vars", "{a: 1}", *selected, "--quiet"]
     assert commands == [[*building.DBT, *given]]
-    assert environments == [{"A": "1"}]
     assert said == (["hcat build: finished a deletion that was killed"] if name == "own" else [])
