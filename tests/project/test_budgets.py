@@ -16,12 +16,12 @@ BUDGETS = {
     "models of a night": (150, 150),
     "nodes of a night": (216, 220),
     "models from a record to a gate": (28, 28),
-    "lines of models": (15_490, 14_500),
-    "lines of YAML of models": (11_020, 10_000),
+    "lines of models": (15_390, 14_500),
+    "lines of YAML of models": (10_995, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
-    "lines of the package": (50_400, 45_000),
-    "lines of tests": (43_100, 28_000),
+    "lines of the package": (49_860, 45_000),
+    "lines of tests": (38_740, 28_000),
     "lines of benchmarks": (8_900, 9_000),
 }
 #: A count below this share of its budget has to lower it.
