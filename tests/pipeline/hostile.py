@@ -333,7 +333,10 @@ REJECTED_RATINGS: list[tuple[dict[str, Any] | bytes, str]] = [
     (_RATING | {"scale_point": 9}, "criterion and scale_point are not in the seed rating_scales"),
     (_RATING | {"scale_point": 1.5}, "criterion and scale_point are not in the seed rating_scales"),
     (_RATING | {"scale_point": None}, "criterion and scale_point are not in the seed rating_scales"),
-    (_RATING | {"rater_kind": "robot"}, "rater_kind is not person, language_model, rule or unknown: robot"),
+    (
+        _RATING | {"rater_kind": "robot"},
+        "rater_kind is not person, language_model, rule, unknown or user_feedback: robot",
+    ),
     (_RATING | {"rating_pass": 1.5}, "rating_pass is not an integer: 1.5"),
     (
         _RATING | {"criterion": "charm", "scale_point": "cannot_judge"},

@@ -121,7 +121,7 @@ def test_a_gate_of_a_module_that_is_switched_off_stops_the_build_in_one_line(pro
     seed = project / "seeds" / "threshold_gates.csv"
     text = seed.read_text()
     try:
-        seed.write_text(f"{text}no_bias,count_bias_gaps,,,,at_most,0,,1,warn,prove_safe,Groups are treated alike\n")
+        seed.write_text(f"{text}no_bias,count_bias_gaps,,,,at_most,0,,1,,warn,prove_safe,Groups are treated alike\n")
         said = run_dbt_in(project, "--quiet", "build", "--select", "dim_metrics", expected=2)
     finally:
         seed.write_text(text)

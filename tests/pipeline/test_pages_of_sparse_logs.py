@@ -52,6 +52,12 @@ def write_interactions() -> Iterator[dict[str, Any]]:
             "query_sentence_weights": [1],
             "answer_sentence_weights": [1, 1],
             "count_retrieved": 1,
+            "latency_seconds": 1.5,
+            "count_input_tokens": 900,
+            "count_output_tokens": 40,
+            "cost": 0.002,
+            "language_model": "m",
+            "prompt_version": "3",
         }
 
 
