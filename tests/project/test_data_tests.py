@@ -155,7 +155,9 @@ BREAKS: Mapping[str, Break] = {
         "fct_robustness_pairs", "broken", robustness_pair_id="'broken'", score_change="1"
     ),
     # weakness
-    "segments_add_up_to_the_whole": Break("fct_marginal_weaknesses", "concat_ws(' ', metric_name, dimension)", AGAIN),
+    "segments_add_up_to_the_whole": Break(
+        "fct_marginal_weaknesses", "concat_ws(' ', metric_name, dimension)", AGAIN, "count_scored > 0"
+    ),
     "weaknesses_are_complete": Break("fct_marginal_weaknesses", "marginal_weakness_id", DELETE),
     # gates
     "risks_are_watched": insert("risks", "broken", risk_id="'broken'", criterion="'criterion'"),
