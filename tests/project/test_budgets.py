@@ -21,7 +21,7 @@ BUDGETS = {
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (49_860, 45_000),
-    "lines of tests": (38_740, 28_000),
+    "lines of tests": (38_750, 28_000),
     "lines of benchmarks": (8_900, 9_000),
 }
 #: A count below this share of its budget has to lower it.

@@ -60,8 +60,8 @@ renamed as (
         {%- for column, what in costs.items() %}
         {{ text_or_null(column) }} as {{ column ~ ('_text' if what else '') }},
         {%- if what %}
-        {{ integer_or_null(text_or_null(column), least=0) if what == whole else finite_or_null(text_or_null(column), '>= 0') }}
-            as {{ column }},
+        {%- set is_whole, text = what == whole, text_or_null(column) %}
+        {{ integer_or_null(text, least=0) if is_whole else finite_or_null(text, '>= 0') }} as {{ column }},
         {%- do faults.append(field_fault(column, what)) %}
         {%- endif %}
         {%- endfor %}
