@@ -59,11 +59,11 @@ renamed as (
         -- a cost that cannot be read costs the record nothing
         {%- for column, what in costs.items() %}
         {{ text_or_null(column) }} as {{ column ~ ('_text' if what else '') }},
-        {%- if what %}
+        {%- endfor %}
+        {%- for column, what in costs.items() if what %}
+        {%- do faults.append(field_fault(column, what)) %}
         {%- set is_whole, text = what == whole, text_or_null(column) %}
         {{ integer_or_null(text, least=0) if is_whole else finite_or_null(text, '>= 0') }} as {{ column }},
-        {%- do faults.append(field_fault(column, what)) %}
-        {%- endif %}
         {%- endfor %}
 
         -- lists
