@@ -114,19 +114,15 @@ def _copy_demo(folder: Path, count_interactions: int | None) -> int:
     shutil.copytree(ROOT / "demo" / "logs", folder, dirs_exist_ok=True)
     interactions = _read_lines(folder / "interactions.jsonl")[:count_interactions]
     kept = {json.loads(line)["interaction_id"] for line in interactions}
-    _write_lines(folder / "interactions.jsonl", interactions)
+    (folder / "interactions.jsonl").write_text("".join(interactions), encoding="utf-8")
     for name in ("retrievals.jsonl", "ratings.jsonl"):
         lines = [line for line in _read_lines(folder / name) if json.loads(line)["interaction_id"] in kept]
-        _write_lines(folder / name, lines)
+        (folder / name).write_text("".join(lines), encoding="utf-8")
     return len(interactions)
 
 
 def _read_lines(path: Path) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines(keepends=True)
-
-
-def _write_lines(path: Path, lines: list[str]) -> None:
-    path.write_text("".join(lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -362,6 +362,11 @@ def run_alone(
     return finish(outcome, f"python -m benchmarks.{name}")
 
 
+def show_share(value: float) -> str:
+    """Return a share as tables show it: .913, or a dash where there is none."""
+    return "-" if value != value else f"{value:.3f}".removeprefix("0") if value < 1 else f"{value:.2f}"
+
+
 def verdict(is_within: bool) -> str:
     """Return the word that stands beside a limit."""
     return "met" if is_within else "MISSED"

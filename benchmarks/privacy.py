@@ -21,7 +21,7 @@ import numpy.typing as npt
 import pyarrow.parquet as parquet
 
 from benchmarks.discrimination import Estimate, share
-from benchmarks.harness import BenchmarkError, Outcome, Table, data_folder, run_alone, verdict
+from benchmarks.harness import BenchmarkError, Outcome, Table, data_folder, run_alone, show_share, verdict
 from hcat.privacy.identifiers import has_iban_check, has_luhn_check
 from hcat.privacy.recognition import find_spans
 from hcat.privacy.spans import ENTITY_TYPES, Span
@@ -342,12 +342,12 @@ def _rows_of_test(
                 entity_type,
                 str(n),
                 str(n_templates),
-                _share(recall.value),
-                f"[{_share(recall.low)}, {_share(recall.high)}]",
+                show_share(recall.value),
+                f"[{show_share(recall.low)}, {show_share(recall.high)}]",
                 f"{limit:.2f}",
                 verdict(recall.value >= limit),
-                _share(float(counts.is_whole.mean())),
-                _share(float(base.is_right.mean())),
+                show_share(float(counts.is_whole.mean())),
+                show_share(float(base.is_right.mean())),
             )
         )
         found = count_precision(sentences, ours, entity_type)
@@ -357,11 +357,11 @@ def _rows_of_test(
             (
                 entity_type,
                 str(len(found.is_right)),
-                _share(precision.value),
-                f"[{_share(precision.low)}, {_share(precision.high)}]",
+                show_share(precision.value),
+                f"[{show_share(precision.low)}, {show_share(precision.high)}]",
                 f"{PRECISION_LIMIT:.2f}",
                 verdict(precision.value >= PRECISION_LIMIT),
-                _share(float(base.is_right.mean()) if len(base.is_right) else float("nan")),
+                show_share(float(base.is_right.mean()) if len(base.is_right) else float("nan")),
             )
         )
         is_within = is_within and recall.value >= limit and precision.value >= PRECISION_LIMIT
@@ -385,16 +385,16 @@ def _rows_of_made() -> tuple[list[tuple[str, ...]], bool]:
         low, high = wilson_interval(shares[0], len(made), 1.959964)
         limit = RECALL_LIMITS[entity_type]
         is_within = is_within and shares[0] >= limit
-        interval = f"[{_share(low)}, {_share(high)}]"
+        interval = f"[{show_share(low)}, {show_share(high)}]"
         rows.append(
             (
                 entity_type,
                 str(len(made)),
-                _share(shares[0]),
+                show_share(shares[0]),
                 interval,
                 f"{limit:.2f}",
                 verdict(shares[0] >= limit),
-                _share(shares[1]),
+                show_share(shares[1]),
             )
         )
     return rows, is_within
@@ -427,10 +427,6 @@ def _rows_of_time(texts: Sequence[str], repeats: int) -> tuple[list[tuple[str, .
             shown = (f"{TIME_LIMIT:.1f}", verdict(ours / value <= TIME_LIMIT)) if is_limit else ("", "")
             rows.append((name, f"{value:.2f}", f"{ours / value:.2f}", *shown))
     return rows, ours / seconds["spaCy pipe, entity tagger alone"] <= TIME_LIMIT
-
-
-def _share(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.3f}".removeprefix("0") if value < 1 else f"{value:.2f}"
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from benchmarks.discrimination import estimate_from_draws, number_values, resample_rows
-from benchmarks.harness import Outcome, Table, data_folder, run_alone, verdict
+from benchmarks.harness import Outcome, Table, data_folder, run_alone, show_share, verdict
 from benchmarks.verdicts import balanced_accuracy, f1
 from hcat.encoders.classifier_heads import load_head
 from hcat.encoders.text_classifiers import neutralise
@@ -175,12 +175,12 @@ def _toxicity_tables(
             (
                 words,
                 str(len(scores)),
-                _share(value),
+                show_share(value),
                 _interval(low, high),
                 f"{limit:.2f}",
                 verdict(value >= limit),
-                _share(found),
-                _share(alarms),
+                show_share(found),
+                show_share(alarms),
             )
         )
     trained = set(
@@ -196,12 +196,12 @@ def _toxicity_tables(
             (
                 "shipped head, templates it has not seen",
                 str(len(scores)),
-                _share(value),
+                show_share(value),
                 _interval(low, high),
                 "",
                 "",
-                _share(float((scores[hateful] >= _CUT_OFF).mean())),
-                _share(float((scores[~hateful] >= _CUT_OFF).mean())),
+                show_share(float((scores[hateful] >= _CUT_OFF).mean())),
+                show_share(float((scores[~hateful] >= _CUT_OFF).mean())),
             )
         )
     columns = ("training", "n", "balanced accuracy", "95 %", "limit", "", "hate found", "false alarms")
@@ -228,8 +228,8 @@ def _by_functionality(
                 name,
                 "hateful" if hatecheck.labels[chosen][0] >= _CUT_OFF else "not hateful",
                 str(int(chosen.sum())),
-                _share(share),
-                _share(other),
+                show_share(share),
+                show_share(other),
                 f"{IDENTITY_LIMIT:.2f}" if is_identity else "",
                 verdict(max(share, other) <= IDENTITY_LIMIT) if is_identity else "",
             )
@@ -249,7 +249,7 @@ def _by_target(rows: Sequence[dict[str, str]], hatecheck: heads.Examples, scores
                 continue
             share = float(((scores[chosen] >= _CUT_OFF) != is_hateful).mean())
             low, high = wilson_interval(share, int(chosen.sum()), _Z)
-            cells += [str(int(chosen.sum())), _share(share), _interval(low, high)]
+            cells += [str(int(chosen.sum())), show_share(share), _interval(low, high)]
         shown.append((str(target), *cells))
     columns = ("target group", "n not hateful", "false alarms", "95 % (Wilson)", "n hateful", "missed", "95 % (Wilson)")
     return Table("Toxicity by target group, functionality left out", columns, shown)
@@ -266,7 +266,7 @@ def _other_texts_table(folder: Path, sets: dict[str, heads.Examples], is_quick: 
             (
                 "Davidson tweets, hate against neither: balanced accuracy",
                 str(len(scores)),
-                _share(value),
+                show_share(value),
                 _interval(low, high),
             )
         )
@@ -276,7 +276,7 @@ def _other_texts_table(folder: Path, sets: dict[str, heads.Examples], is_quick: 
     ):
         texts = parquet.read_table(folder.parent / path, columns=[column])[column].to_pylist()[:: 40 if is_quick else 4]
         share = float((heads.apply(head, heads.embed(texts)) >= _CUT_OFF).mean())
-        shown.append((name, str(len(texts)), _share(share), _interval(*wilson_interval(share, len(texts), _Z))))
+        shown.append((name, str(len(texts)), show_share(share), _interval(*wilson_interval(share, len(texts), _Z))))
     return Table("Toxicity elsewhere, head of all sets", ("what", "n", "share", "95 %"), shown), True
 
 
@@ -311,7 +311,7 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
         (
             "reviews of 1 or 2 against 4 or 5 stars: AUROC, businesses left out",
             str(len(is_good)),
-            _share(area),
+            show_share(area),
             _interval(estimate.low, estimate.high),
             "",
             "",
@@ -319,7 +319,7 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
         (
             "the same, sign right",
             str(len(is_good)),
-            _share(float(is_right.mean())),
+            show_share(float(is_right.mean())),
             _interval(*wilson_interval(float(is_right.mean()), len(is_right), _Z)),
             "",
             "",
@@ -342,7 +342,7 @@ def _sentiment_table(folder: Path, made: heads.Examples) -> tuple[Table, bool]:
             (
                 f"{words}: sd inside a sentence / sd of review sentences",
                 str(len(vectors)),
-                _share(ratio),
+                show_share(ratio),
                 "",
                 f"{SWAP_LIMIT:.2f}" if is_limited else "",
                 verdict(ratio <= SWAP_LIMIT) if is_limited else "",
@@ -393,9 +393,9 @@ def _refusal_table(folder: Path) -> tuple[Table, bool]:
             (
                 name,
                 str(len(rows)),
-                _share(precision),
-                _share(recall),
-                _share(value),
+                show_share(precision),
+                show_share(recall),
+                show_share(value),
                 _interval(low, high),
                 "" if limit is None else f"{limit:.2f}",
                 "" if limit is None else verdict(low >= limit),
@@ -559,15 +559,11 @@ def _copying_table() -> tuple[Table, bool]:
 
 def _rate(words: str, flags: Sequence[bool]) -> tuple[str, ...]:
     share = float(np.mean(flags))
-    return words, str(len(flags)), _share(share), _interval(*wilson_interval(share, len(flags), _Z))
-
-
-def _share(value: float) -> str:
-    return f"{value:.3f}".removeprefix("0") if value < 1 else f"{value:.2f}"
+    return words, str(len(flags)), show_share(share), _interval(*wilson_interval(share, len(flags), _Z))
 
 
 def _interval(low: float, high: float) -> str:
-    return f"[{_share(low)}, {_share(high)}]"
+    return f"[{show_share(low)}, {show_share(high)}]"
 
 
 if __name__ == "__main__":

@@ -51,9 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; exit code 1 when a promise is not kept."""
     parser = argument_parser("promises", __doc__.splitlines()[0])
     parser.add_argument("--part", choices=PARTS, help="run one part; printed, not written to docs/promises.md")
-    parser.add_argument(
-        "--runs", type=int, help=f"runs of each design (default: {COUNT_RUNS}); 0 = only write the page"
-    )
+    parser.add_argument("--runs", type=int, help=f"runs of each design (default: {COUNT_RUNS}); 0 = only the page")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--json", action="store_true", help="print the promises as JSON, for other programs")
     options = parser.parse_args(arguments)

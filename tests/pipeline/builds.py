@@ -378,11 +378,9 @@ def differing_tables(one: Mapping[str, Any], other: Mapping[str, Any]) -> set[st
     return {table for table in {*one, *other} if one.get(table) != other.get(table)}
 
 
-def load_service() -> Any:
-    """Return the example of a service as a module."""
-    specification = importlib.util.spec_from_file_location(
-        "rag_service_of_the_pipeline", REPOSITORY / "examples" / "rag_service" / "service.py"
-    )
+def load_script(path: Path) -> Any:
+    """Return a script of the repository as a module."""
+    specification = importlib.util.spec_from_file_location(f"{path.stem}_of_the_tests", path)
     assert specification is not None
     assert specification.loader is not None
     module = importlib.util.module_from_spec(specification)
@@ -390,3 +388,8 @@ def load_service() -> Any:
     sys.modules[specification.name] = module
     specification.loader.exec_module(module)
     return module
+
+
+def load_service() -> Any:
+    """Return the example of a service as a module."""
+    return load_script(REPOSITORY / "examples" / "rag_service" / "service.py")

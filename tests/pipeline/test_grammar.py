@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import importlib.util
 import json
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import DEMO, REPOSITORY, Build, Dbt, read_lines
+from builds import DEMO, REPOSITORY, Build, Dbt, load_script, read_lines
 
 from hcat.grammar.export import write_queries
 
@@ -29,18 +27,6 @@ OWN_TEMPLATE = (
     "SELECT branch_id FROM branches WHERE branch_name = '[branches.branch_name]'",
     "SELECT branch_name FROM branches WHERE city = '[branches.city]'",
 )
-
-
-def load(path: Path) -> Any:
-    """Return a script of the repository as a module."""
-    specification = importlib.util.spec_from_file_location(f"{path.stem}_of_the_pipeline", path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    # dataclasses look their module up
-    sys.modules[specification.name] = module
-    specification.loader.exec_module(module)
-    return module
 
 
 class Chat:
@@ -72,7 +58,7 @@ class Chat:
 @contextmanager
 def serve(chat: Chat) -> Iterator[str]:
     """Serve a chat on the loopback address and yield that."""
-    example = load(REPOSITORY / "examples" / "language_model_service" / "service.py")
+    example = load_script(REPOSITORY / "examples" / "language_model_service" / "service.py")
     server = example.make_server(chat, 0)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
@@ -188,7 +174,7 @@ def test_an_application_with_planted_faults(build: Build, tmp_path: Path) -> Non
     assert not write_queries(build.warehouse, path).is_new
     assert path.read_bytes() == before
 
-    simulator = load(REPOSITORY / "examples" / "relational_application" / "simulate.py")
+    simulator = load_script(REPOSITORY / "examples" / "relational_application" / "simulate.py")
     documents = REPOSITORY / "demo" / "relational"
     counted = simulator.write_logs(path, tmp_path / "logs", documents, 60, has_faults=True)
     assert counted["groups"] == 60

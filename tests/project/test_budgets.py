@@ -21,8 +21,8 @@ BUDGETS = {
     "macros": (34, 75),
     "settings": (50, 50),
     "lines of the package": (49_860, 45_000),
-    "lines of tests": (38_750, 28_000),
-    "lines of benchmarks": (8_900, 9_000),
+    "lines of tests": (38_730, 28_000),
+    "lines of benchmarks": (8_891, 9_000),
 }
 #: A count below this share of its budget has to lower it.
 SLACK = 0.99

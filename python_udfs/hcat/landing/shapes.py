@@ -30,7 +30,6 @@ Expander = Callable[[Mapping[str, Any], str], Iterator[dict[str, Any]]]
 #: Records from which the head of a file tells what the file brings.
 _HEAD = 1000
 _SHOWN_NAMES = 12
-# endings of files that may be meant as logs
 # folders by which writers part files: a field and its value, or a date
 _PARTITION = re.compile(r"[^=]+=.*|[0-9T:_-]+")
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
@@ -183,12 +182,17 @@ def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> I
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
     """Yield the messages of a file that has one a record as one record a conversation; other files as they are."""
     rows = iter(records)
-    first = next(rows, None)
-    if first is None or calls.conversation_of(first[1]) is None:
-        yield from () if first is None else chain([first], rows)
+    head: list[RawRecord] = []
+    for row in rows:
+        head.append(row)
+        # the first record that can be read tells what the file holds
+        if row[1] is not None:
+            break
+    if not head or calls.conversation_of(head[-1][1]) is None:
+        yield from chain(head, rows)
         return
     conversations: dict[str, list[RawRecord]] = {}
-    for row in chain([first], rows):
+    for row in chain(head, rows):
         key = calls.conversation_of(row[1])
         if key is None:
             yield row

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 import json
-import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 import yaml
+from builds import REPOSITORY, load_script
 from grammar_materials import texts_of
 
 from hcat.engine.catalogue import describe_columns, describe_constraints
@@ -24,21 +23,8 @@ from hcat.grammar.queries import answer_fillings, fill_queries
 from hcat.grammar.templates import make_templates
 from hcat.robustness.groups import name_faulty_modules
 
-REPOSITORY = Path(__file__).resolve().parents[3]
 FOLDER = REPOSITORY / "demo" / "relational"
 NAMES = ("advice_desks", "branches", "channels", "fees", "products")
-
-
-def load(path: Path) -> Any:
-    """Return a script of the repository as a module."""
-    specification = importlib.util.spec_from_file_location(f"{path.stem}_of_the_test", path)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    # dataclasses look their module up
-    sys.modules[specification.name] = module
-    specification.loader.exec_module(module)
-    return module
 
 
 def read_lines(name: str) -> list[dict[str, Any]]:
@@ -101,7 +87,7 @@ def queries() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def simulator() -> Any:
     """Return the simulated application."""
-    return load(REPOSITORY / "examples" / "relational_application" / "simulate.py")
+    return load_script(REPOSITORY / "examples" / "relational_application" / "simulate.py")
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +104,7 @@ def simulated(queries: list[dict[str, Any]], simulator: Any, application: Any) -
 
 
 def test_the_demo_is_what_its_script_makes(tmp_path: Path) -> None:
-    load(REPOSITORY / "demo" / "make_relational_demo.py").make(tmp_path)
+    load_script(REPOSITORY / "demo" / "make_relational_demo.py").make(tmp_path)
     made = sorted(path.name for path in tmp_path.iterdir())
     assert made == sorted(path.name for path in FOLDER.iterdir() if path.suffix != ".yml")
     assert [name for name in made if (tmp_path / name).read_bytes() != (FOLDER / name).read_bytes()] == []

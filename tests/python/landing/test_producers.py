@@ -208,8 +208,11 @@ def test_every_text_of_an_export_arrives(tool: str, tmp_path: Path) -> None:
 def test_messages_one_a_row_become_turns_with_times_of_their_own(tmp_path: Path) -> None:
     said = [("user", "And for children?", "02"), ("bot", ANSWER, "01"), ("user", QUERY, "01"), ("bot", "Half.", "02")]
     rows = [f"s,{role},{text},2026-08-{day} 10:00:0{role == 'bot':d},web" for role, text, day in said]
-    (tmp_path / "calls.csv").write_text("\n".join(["session_id,sender,text,created_at,channel", *rows]))
-    batches = [batch for batch in read_entity("interactions", tmp_path) for batch in batch.to_pylist()]
+    # a row that breaks off is rejected alone, and says nothing of the file
+    lines = ["session_id,sender,text,created_at,channel", "s,user", *rows]
+    (tmp_path / "calls.csv").write_text("\n".join(lines))
+    broken, *batches = [row for batch in read_entity("interactions", tmp_path) for row in batch.to_pylist()]
+    assert broken["read_error"] == "2 fields where the header has 5"
     found = [(row["turn_index"], row["query_text"], row["answer"], row["asked_at"]) for row in batches]
     first, second = "2026-08-01 10:00:00", "2026-08-02 10:00:00"
     assert found == [("1", QUERY, ANSWER, first), ("2", "And for children?", "Half.", second)]
