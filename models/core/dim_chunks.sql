@@ -23,5 +23,6 @@ select {{ columns_of_contract({
 from chunks
 left join documents on chunks.document_id = documents.document_id
 left join recognised as texts
-    on md5(chunks.chunk_text) = texts.text_id and chunks.count_interactions + chunks.count_queries > 0
+    -- within the key: a condition on one side would make DuckDB compare all pairs of rows
+    on if(chunks.count_interactions + chunks.count_queries > 0, md5(chunks.chunk_text), null) = texts.text_id
 left join recognised as topics on md5(chunks.topic) = topics.text_id

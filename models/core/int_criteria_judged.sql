@@ -85,8 +85,9 @@ harms as (
     where metrics.metric_name = 'toxicity__maximum' and metrics.is_deciding and evaluations.is_failing
 ),
 
+-- a criterion on both sides of the join below: a condition on one side would make DuckDB compare all pairs of rows
 harmful as (
-    select interaction_id, min(harm) as harm from harms
+    select interaction_id, 'safe' as criterion, min(harm) as harm from harms
     group by interaction_id
 ),
 
@@ -137,7 +138,7 @@ joined as (
                 when crossed.criterion = 'behaves' and crossed.is_refusal and not crossed.is_prepared then 'relevant'
                 else crossed.criterion
             end = labels.criterion
-    left join harmful on crossed.interaction_id = harmful.interaction_id and crossed.criterion = 'safe'
+    left join harmful on crossed.interaction_id = harmful.interaction_id and crossed.criterion = harmful.criterion
     left join scorers on crossed.criterion = scorers.criterion
     left join evaluations
         on crossed.interaction_id = evaluations.interaction_id and crossed.criterion = evaluations.criterion

@@ -8,12 +8,16 @@ metrics as (
     select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
-decisions as (
-    select metric_name, threshold, version_class from {{ ref('hcat', 'int_threshold_decisions') }}
-),
-
 version_classes as (
     select * from {{ ref('hcat', 'int_interaction_version_classes') }}
+),
+
+-- a row for each class of versions: without an equation DuckDB would compare each evaluation with each decision
+decisions as (
+    select decided.metric_name, classes.version_class, decided.threshold
+    from {{ ref('hcat', 'int_threshold_decisions') }} as decided
+    inner join (select distinct version_class from version_classes) as classes
+        on coalesce(decided.version_class, classes.version_class) = classes.version_class
 ),
 
 final as (
@@ -39,7 +43,7 @@ final as (
     left join decisions
         on
             evaluations.metric_name = decisions.metric_name
-            and version_classes.version_class = coalesce(decisions.version_class, version_classes.version_class)
+            and version_classes.version_class = decisions.version_class
 )
 
 select * from final

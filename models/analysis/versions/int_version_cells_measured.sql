@@ -121,72 +121,70 @@ differences as (
     where unpivoted.baseline_value is not null and unpivoted.candidate_value is not null
 ),
 
-by_cluster as (
+-- sums are made by `cell_key`, a hash of the five names
+placed as (
     select
-        differences.version_pair_id, differences.metric_name, segments.dimension, segments.segment,
-        differences.measurement, groups.kind, groups.jackknife_group,
-        count(*) as count_pairs,
-        {{ exact_sum('differences.baseline_value') }} as baseline_sum,
-        {{ exact_sum('differences.candidate_value') }} as candidate_sum,
-        {{ exact_sum('differences.difference') }} as difference_sum,
-        {{ exact_sum('differences.noise') }} as noise_sum,
-        {{ exact_sum('differences.noise_of_one') }} as noise_of_one_sum,
-        count(differences.noise) as count_replicated,
-        count(case when differences.outcome = 'regression' then 1 end) as count_regressions,
-        count(case when differences.outcome = 'improvement' then 1 end) as count_improvements
+        differences.*, segments.dimension, segments.segment,
+        {{ hash_number(
+            'differences.version_pair_id, differences.metric_name, segments.dimension, segments.segment,'
+            ~ ' differences.measurement'
+        ) }} as cell_key
     from differences
     inner join segments
         on
             differences.version_pair_id = segments.version_pair_id
             and differences.query_key = segments.query_key
-    inner join groups
-        on
-            differences.cluster_id = groups.cluster_id
-            and differences.second_cluster_id = groups.second_cluster_id
-    group by
-        differences.version_pair_id, differences.metric_name, segments.dimension, segments.segment,
-        differences.measurement, groups.kind, groups.jackknife_group
 ),
 
-placed as (
+totals as (
     select
-        *,
-        sum(count_pairs) over cell as all_pairs,
-        (sum({{ in_billionths('difference_sum') }}) over cell)::double / 1e9 as all_differences
-    from by_cluster
-    window cell as (partition by version_pair_id, metric_name, dimension, segment, measurement, kind)
+        version_pair_id, metric_name, dimension, segment, measurement, cell_key,
+        count(*) as count_pairs,
+        {{ exact_mean('baseline_value') }} as baseline_value,
+        {{ exact_mean('candidate_value') }} as candidate_value,
+        {{ exact_mean('difference') }} as difference,
+        {{ exact_mean('noise') }} as noise,
+        {{ exact_sum('noise_of_one') }} / nullif(count(noise), 0) as noise_of_one,
+        count(case when outcome = 'regression' then 1 end) as count_regressions,
+        count(case when outcome = 'improvement' then 1 end) as count_improvements
+    from placed
+    group by version_pair_id, metric_name, dimension, segment, measurement, cell_key
+),
+
+by_group as (
+    select
+        placed.cell_key, groups.kind,
+        count(*) as count_pairs,
+        {{ exact_sum('placed.difference') }} as difference_sum
+    from placed
+    inner join groups
+        on placed.cluster_id = groups.cluster_id and placed.second_cluster_id = groups.second_cluster_id
+    group by placed.cell_key, groups.kind, {{ hash_number('groups.jackknife_group') }}
 ),
 
 -- without cluster s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all clusters (CR3)
 -- and kept times N, so that whole billionths of them can be summed in any order
 moved as (
     select
-        *,
-        (difference_sum - count_pairs * (all_differences / all_pairs))
-        * all_pairs / nullif(all_pairs - count_pairs, 0) as move
-    from placed
+        by_group.*,
+        (by_group.difference_sum - by_group.count_pairs * totals.difference)
+        * totals.count_pairs / nullif(totals.count_pairs - by_group.count_pairs, 0) as move
+    from by_group
+    inner join totals on by_group.cell_key = totals.cell_key
 ),
 
-totals as (
+spread as (
     select
-        version_pair_id, metric_name, dimension, segment, measurement, kind,
-        sum(count_pairs) as count_pairs,
+        cell_key, kind,
         count(*) as count_clusters,
         sum(count_pairs) * sum(count_pairs) / sum(count_pairs * count_pairs)::double as clusters_effective,
-        {{ exact_sum('baseline_sum') }} / sum(count_pairs) as baseline_value,
-        {{ exact_sum('candidate_sum') }} / sum(count_pairs) as candidate_value,
-        {{ exact_sum('difference_sum') }} / sum(count_pairs) as difference,
         {{ exact_sum('move * move') }} * (count(*) - 1) / count(*) / (sum(count_pairs) * sum(count_pairs)) as variance,
-        {{ exact_sum('noise_sum') }} / nullif(sum(count_replicated), 0) as noise,
-        {{ exact_sum('noise_of_one_sum') }} / nullif(sum(count_replicated), 0) as noise_of_one,
         {{ exact_sum('greatest(difference_sum, 0)') }} / sum(count_pairs) as gain,
         {{ exact_sum('greatest(0 - difference_sum, 0)') }} / sum(count_pairs) as loss,
         count(case when difference_sum > 0 then 1 end) as count_clusters_better,
-        count(case when difference_sum < 0 then 1 end) as count_clusters_worse,
-        sum(count_regressions) as count_regressions,
-        sum(count_improvements) as count_improvements
+        count(case when difference_sum < 0 then 1 end) as count_clusters_worse
     from moved
-    group by version_pair_id, metric_name, dimension, segment, measurement, kind
+    group by cell_key, kind
 ),
 
 crossed as (
@@ -200,8 +198,8 @@ crossed as (
             max(case when kind <> 'both' then variance end) over cell
         ) as crossed_variance,
         min(case when kind <> 'both' then clusters_effective end) over cell as least_effective
-    from totals
-    window cell as (partition by version_pair_id, metric_name, dimension, segment, measurement)
+    from spread
+    window cell as (partition by cell_key)
 ),
 
 -- what the candidate was asked in the release population and the baseline was not
@@ -237,15 +235,15 @@ final as (
         expected.measurement,
         expected.count_shared_queries,
         coalesce(totals.count_pairs, 0)::bigint as count_pairs,
-        coalesce(totals.count_clusters, 0) as count_clusters,
-        coalesce(totals.count_second_clusters, 0) as count_second_clusters,
+        coalesce(crossed.count_clusters, 0) as count_clusters,
+        coalesce(crossed.count_second_clusters, 0) as count_second_clusters,
         -- documents bound what is known only where they widen the error
-        if(totals.crossed_variance > totals.variance, totals.least_effective, totals.clusters_effective)
+        if(crossed.crossed_variance > crossed.variance, crossed.least_effective, crossed.clusters_effective)
             as clusters_effective,
         totals.baseline_value, totals.candidate_value, totals.difference,
-        sqrt(totals.crossed_variance) as standard_error, totals.gain, totals.loss,
-        coalesce(totals.count_clusters_better, 0)::bigint as count_clusters_better,
-        coalesce(totals.count_clusters_worse, 0)::bigint as count_clusters_worse,
+        sqrt(crossed.crossed_variance) as standard_error, crossed.gain, crossed.loss,
+        coalesce(crossed.count_clusters_better, 0)::bigint as count_clusters_better,
+        coalesce(crossed.count_clusters_worse, 0)::bigint as count_clusters_worse,
         case when expected.has_threshold then coalesce(totals.count_regressions, 0) end::bigint as count_regressions,
         case when expected.has_threshold then coalesce(totals.count_improvements, 0) end::bigint
             as count_improvements,
@@ -263,14 +261,14 @@ final as (
         others.count_clusters as count_other_clusters,
         expected.measurement = 'mean_score' or expected.has_threshold as has_threshold
     from expected
-    left join crossed as totals
+    left join totals
         on
             expected.version_pair_id = totals.version_pair_id
             and expected.metric_name = totals.metric_name
             and expected.dimension = totals.dimension
             and expected.segment = totals.segment
             and expected.measurement = totals.measurement
-            and totals.kind = 'cluster'
+    left join crossed on totals.cell_key = crossed.cell_key and crossed.kind = 'cluster'
     left join others
         on
             expected.version_pair_id = others.version_pair_id
