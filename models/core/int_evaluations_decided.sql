@@ -12,11 +12,15 @@ version_classes as (
     select * from {{ ref('hcat', 'int_interaction_version_classes') }}
 ),
 
+classes as (
+    select distinct version_class from version_classes
+),
+
 -- a row for each class of versions: without an equation DuckDB would compare each evaluation with each decision
 decisions as (
     select decided.metric_name, classes.version_class, decided.threshold
     from {{ ref('hcat', 'int_threshold_decisions') }} as decided
-    inner join (select distinct version_class from version_classes) as classes
+    inner join classes
         on coalesce(decided.version_class, classes.version_class) = classes.version_class
 ),
 
