@@ -7,17 +7,12 @@ with pairs as (
 ),
 
 queries as (
-    select * from {{ ref('hcat', 'int_version_queries_keyed') }}
+    select *, count(*) over (partition by application, version, query_key) as count_interactions
+    from {{ ref('hcat', 'int_version_queries_keyed') }}
 ),
 
 segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
-),
-
-counted as (
-    select application, version, query_key, count(*) as count_interactions
-    from queries
-    group by application, version, query_key
 ),
 
 sides as (
@@ -25,21 +20,16 @@ sides as (
         queries.application, queries.version, queries.query_key, segments.dimension,
         min(segments.segment) as segment,
         max(segments.segment) as last_segment,
-        count(*) as count_segmented
+        count(*) as count_segmented,
+        max(queries.count_interactions) as count_interactions
     from queries
     inner join segments on queries.interaction_id = segments.interaction_id
     group by queries.application, queries.version, queries.query_key, segments.dimension
 ),
 
 uniform as (
-    select sides.*
-    from sides
-    inner join counted
-        on
-            sides.application = counted.application
-            and sides.version = counted.version
-            and sides.query_key = counted.query_key
-    where sides.segment = sides.last_segment and sides.count_segmented = counted.count_interactions
+    select * from sides
+    where segment = last_segment and count_segmented = count_interactions
 ),
 
 final as (
