@@ -1,7 +1,5 @@
 """The benchmarks of sampling and retrieval: judgements, ranks, windows, and the compiled SQL on a small population."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Probabilities and sets of scores: every family and limit by hand, and the same in batches of any size."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

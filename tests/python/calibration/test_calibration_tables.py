@@ -1,7 +1,5 @@
 """Calibrators, their quality, prediction sets and risks as tables: equal to the statistics they are made of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -31,9 +31,6 @@ def draw(count: int, random: np.random.Generator, a: float = A, b: float = B):
     return probabilities, (random.random(count) < probabilities).astype(np.int64)
 
 
-# --- ranks and quantiles
-
-
 def test_rank_is_taken_in_whole_numbers():
     # (n + 1)(1 - alpha) = 18, 57, 95: doubles give 57.00000000000001 and would round it up
     assert [conformal_rank(19, 0.1), conformal_rank(99, 0.43), conformal_rank(99, 0.05)] == [18, 57, 95]
@@ -81,9 +78,6 @@ def test_weighted_quantile_agrees_with_fractions(rows, hundredths):
             expected = score
             break
     assert conformal_quantile(scores / 1.0, hundredths / 100, clusters) == expected
-
-
-# --- scores, cells and sets
 
 
 def test_sets_of_the_paper_by_hand():
@@ -146,8 +140,6 @@ def test_a_cell_that_stays_too_small_gives_all_labels():
     assert sets.kinds.tolist() == ["single", "all", "all"]
 
 
-# --- reference libraries
-
 # n + 1 times alpha is whole for none of the cells: there crepes keeps a label whose P-value equals alpha (a set of
 # P-values of at least alpha), and the order statistic the labels above it, which suffices for the same promise
 
@@ -171,9 +163,6 @@ def test_label_conditional_sets_are_those_of_crepes():
         bins = np.array([f"{label} {group}" for group in new_groups])
         expected = both.predict_set(1 - new, bins=bins, confidence=0.87, smoothing=False)[:, label]
         assert_array_equal(fitted.predict(new, new_groups).includes[:, label], expected)
-
-
-# --- coverage and its check
 
 
 def test_coverage_by_hand():

@@ -1,7 +1,5 @@
 """What sets can decide: the ceiling by hand, and the plan against simulated sets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose

@@ -1,7 +1,5 @@
 """Rows of interactions against rates of arrays; what a predictor says of a cluster comes from other clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

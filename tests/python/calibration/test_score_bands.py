@@ -1,7 +1,5 @@
 """Bands of the score: every label is in one, no label chooses a bound, and rates are those of the shared interval."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rows of labels against the thresholds and quotes of the arrays; every metric has all its rows, number or status."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

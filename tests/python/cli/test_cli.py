@@ -1,7 +1,5 @@
 """The command line: what it prints, where it writes, and that every fault is one line and exit code 2."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

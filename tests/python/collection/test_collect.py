@@ -1,7 +1,5 @@
 """Collection: what is sent, what counts as an answer, and that nothing is lost, doubled, guessed or told."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json
@@ -171,10 +169,6 @@ class Waits:
         await asyncio.sleep(0)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The description
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -319,10 +313,6 @@ def test_variables_fill_url_and_version_and_values_are_not_looked_into(tmp_path:
     assert endpoint.headers == {"Authorization": "Bearer {{query}}"}
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Paths and replies
-
-
 DOCUMENT = {"a": {"b-c": [1, [2, 3]]}, "d e": "f", "list": [{"x": 1}, {"x": None}, {}]}
 
 
@@ -432,10 +422,6 @@ def test_a_refusal_of_the_service_needs_its_text(tmp_path: Path) -> None:
         read(b'{"refused": 1, "message": "No."}', tmp_path, refusal={"path": "$.refused", "text": "Declined."})
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Time
-
-
 MONDAY = "Mon, 04 May 2026"
 
 
@@ -467,10 +453,6 @@ def test_requests_are_paced_by_the_clock_that_they_are_given(tmp_path: Path, ser
     # each query fails once: attempts are requests and have their turns too
     assert (collected.count_answered, collected.count_requests) == (5, 10)
     assert sorted(wait for wait in waits.seconds if wait > 0) == [0.25 * turn for turn in range(1, 10)]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Faults
 
 
 @pytest.mark.parametrize(
@@ -586,10 +568,6 @@ def test_never_more_at_once_than_allowed(tmp_path: Path, record: Record) -> None
     assert highest >= 2
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What arrives
-
-
 def test_hostile_texts_arrive_unchanged_and_come_back_unchanged(tmp_path: Path, serve: Serve) -> None:
     service = serve()
     queries = [Query(f"q{number}", text, {}) for number, text in enumerate(HOSTILE)]
@@ -653,10 +631,6 @@ def test_cookies_do_not_make_a_conversation(tmp_path: Path, record: Record) -> N
     assert not any("cookie" in name.lower() for _, _, headers, _ in server.requests for name in headers)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Secrets
-
-
 def test_secrets_are_in_no_file_log_or_message(
     tmp_path: Path,
     record: Record,
@@ -697,10 +671,6 @@ def test_secrets_are_in_no_file_log_or_message(
     assert row["answer"] == f"Your header is Bearer {REDACTED}."
     reasons = {row["query_id"]: row["reason"] for row in read_lines(tmp_path / "out" / FAILURES)}
     assert f"Bearer {REDACTED}" in reasons["error"]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Files
 
 
 def test_a_second_run_sends_nothing_and_writes_the_same_bytes(tmp_path: Path, serve: Serve) -> None:
@@ -830,10 +800,6 @@ def test_half_a_surrogate_pair_in_an_answer_is_kept_escaped(tmp_path: Path, reco
     assert row["answer"] == "broken   here"
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Test sets
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -858,10 +824,6 @@ def test_a_test_set_that_cannot_be_sent_whole_is_not_sent(
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(ValueError, match=message):
         read_queries(tmp_path / name)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Command line
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """Detectors of other makes: tiny models of each architecture with random weights, saved to disk and read from there."""
 
-from __future__ import annotations
-
 import json
 import shutil
 

@@ -1,7 +1,5 @@
 """Packages of models and lists: any other file is refused in one line, before code of the package runs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

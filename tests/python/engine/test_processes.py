@@ -1,7 +1,5 @@
 """Work shared out to processes: the same rows in the same order, clear errors, and no process that stays behind."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Deletion on request: a killed command has done nothing or is finished by the next one, and bad input is one line."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A warehouse that cannot be used is one line: locked, not writable, or left by a build that was killed."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

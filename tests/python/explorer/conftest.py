@@ -1,7 +1,5 @@
 """A browser, and the pages that the tests look at, each made once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What tests of the rating desk share: a warehouse with masks, a browser, a rater at the keyboard."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

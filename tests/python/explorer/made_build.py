@@ -1,7 +1,5 @@
 """A made-up build for the tests of the explorer: that of the benchmark, with findings, gates, drift, hostile texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

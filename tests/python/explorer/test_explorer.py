@@ -1,7 +1,5 @@
 """What the explorer's page holds: the numbers of the marts, masked texts, no secret of raters, the same bytes again."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json
@@ -241,8 +239,6 @@ def test_the_licences_of_what_the_bundle_holds_stand_beside_it() -> None:
         assert f"{name} {version}\n\n" in licences
     assert licences.count("Permission is hereby granted, free of charge") == len(named)
 
-
-# What logs may lack
 
 #: Columns of an interaction that hold what logs may leave out.
 OPTIONAL = (

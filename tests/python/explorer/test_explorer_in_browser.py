@@ -1,7 +1,5 @@
 """The explorer in a browser: every screen, filters that count what SQL counts, hostile texts, keys, links, print."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -98,9 +96,6 @@ def query(folder: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return connection.execute(sql, parameters).fetchall()
 
 
-# Screens
-
-
 def test_every_screen_is_drawn_without_a_complaint_and_without_a_request(
     visit: Callable[..., Visitor], explorer: Path
 ) -> None:
@@ -109,9 +104,6 @@ def test_every_screen_is_drawn_without_a_complaint_and_without_a_request(
         page = visitor.open(f"#/{screen}")
         assert page.locator("h1").count() == 1
         assert page.locator(f"nav a[aria-current=page][href='#/{screen}']").count() == 1
-
-
-# Filters
 
 
 #: Facet -> the condition that says the same in SQL.
@@ -226,9 +218,6 @@ def test_rows_are_sorted_by_a_score_and_refusals_come_last(
         " where metric_name = 'support_words' and score_status = 'scored' order by raw_score, interaction_id limit 1",
     )[0][0]
     assert first == expected
-
-
-# Links and keys
 
 
 def test_a_click_changes_the_link_and_the_link_shows_the_same(visit: Callable[..., Visitor], explorer: Path) -> None:
@@ -384,9 +373,6 @@ def test_an_answer_is_rated_there_and_the_import_takes_the_sheet(
     assert "not drawn for round_1" in page.locator(".rating").text_content()
 
 
-# Export, print, memory
-
-
 def test_rows_are_exported_and_no_cell_is_a_formula(
     visit: Callable[..., Visitor], hostile_build: Path, hostile_explorer: Path
 ) -> None:
@@ -409,9 +395,6 @@ def test_rows_are_exported_and_no_cell_is_a_formula(
     numbers = {MAIN_METRIC, "weight"}
     cells = [value for row in rows for name, value in row.items() if name not in numbers]
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "@", "\t")]
-
-
-# Hostile texts, masks, what was left out
 
 
 def test_hostile_texts_are_shown_and_do_nothing(visit: Callable[..., Visitor], hostile_explorer: Path) -> None:
@@ -474,9 +457,6 @@ def test_what_was_left_out_is_said_and_weighed(visit: Callable[..., Visitor], bu
     )
     shown = read_share(visitor.filter([("outcome", "answered")]))[:3]
     assert np.allclose(shown, [expected.estimate, expected.low, expected.high], rtol=0, atol=1e-6)
-
-
-# Accessibility
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

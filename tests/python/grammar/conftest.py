@@ -1,7 +1,5 @@
 """The database of the bank for the tests of grammar."""
 
-from __future__ import annotations
-
 import duckdb
 import pytest
 from grammar_materials import database

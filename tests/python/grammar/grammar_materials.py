@@ -1,7 +1,5 @@
 """A made-up bank of four tables for the tests of grammar: its database, its schema, seeds, and what became of them."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 

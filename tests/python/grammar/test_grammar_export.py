@@ -1,7 +1,5 @@
 """Queries made from tables as a file: the raw contract, the same bytes, nothing overwritten by accident."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

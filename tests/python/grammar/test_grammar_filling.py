@@ -1,7 +1,5 @@
 """Fillings, ids of groups and the single answer."""
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Fillings, their answers and the queries that ask for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import duckdb

@@ -1,7 +1,5 @@
 """SQL templates and their texts: who wins, what is checked, and what people switch off."""
 
-from __future__ import annotations
-
 import duckdb
 from grammar_materials import CITY, SETTINGS, edits, gather, statuses, text_edits, texts_of, used
 

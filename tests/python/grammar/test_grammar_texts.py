@@ -1,7 +1,5 @@
 """Text templates, prompts and the readers of the paper's files."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -120,9 +118,6 @@ def test_values_that_look_like_placeholders_stay_values() -> None:
     assert fill_text(text, {number: "[accounts.iban]", iban: "\\1 {x} %s"}) == "loan [accounts.iban] of \\1 {x} %s"
     with pytest.raises(ValueError, match="has no value"):
         fill_text(text, {number: "1"})
-
-
-# ---- prompts ----------------------------------------------------------------------------------------------------
 
 
 def test_a_prompt_takes_nothing_but_templates_of_the_schema() -> None:

@@ -1,7 +1,5 @@
 """The relational demo: its tables, what its documents leave out, and the faults of the application over it."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """The judge: formulas, strict reading, and the way to an endpoint and back, against a scripted loopback server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,10 +27,6 @@ KEY = "sk-loopback-judge-0123456789"
 Reply = Callable[[dict[str, Any]], Any]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Formulas
-
-
 def test_answer_relevance_is_the_mean_cosine_of_the_generated_questions() -> None:
     query = np.array([1.0, 0.0])
     # cosines 1, 0 and -1 and 0.6
@@ -48,10 +42,6 @@ def test_only_sentences_of_the_context_count_as_extracted() -> None:
     # a changed word does not count, nor does a sentence extracted more often than it stands there
     found = scores.share_extracted(["The fee is 8 euros.", *["It includes two cards."] * 3], context)
     assert (found.score, found.count_verbatim, found.count_changed, found.count_sentences) == (0.25, 1, 1, 4)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Agreement
 
 
 def test_ranking_accuracy_counts_pairs_and_half_of_ties() -> None:
@@ -106,10 +96,6 @@ def test_comparison_shows_a_status_where_there_is_no_threshold() -> None:
     assert found["percent_agreement"]["value"] is None
     assert found["ranking_accuracy"]["value"] == 1.0
     assert "cohen_kappa_quadratic" not in found
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Strict reading
 
 
 def is_refused(said: Any, schema: Any, read: Any = read_reply) -> bool:
@@ -168,10 +154,6 @@ def test_long_contexts_are_cut_and_said_to_be() -> None:
     assert sum(map(len, prompts.cut_contexts(contexts))) == prompts.MAXIMUM_CONTEXT_CHARACTERS
     assert prompts.is_cut(["short"], contexts)
     assert not prompts.is_cut(["short", None], contexts[:3])
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# To an endpoint and back
 
 
 @pytest.fixture

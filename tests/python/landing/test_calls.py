@@ -1,7 +1,5 @@
 """The nested shape: what each tool's record becomes, and the reason why another does not."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

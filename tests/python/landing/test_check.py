@@ -1,7 +1,5 @@
 """Logs before a build: what is recognised and rejected, and that each fault is one line."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A trace becomes ordinary records, or has the reason why not. Every test states the smallest trace for it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Spans in one spelling: ids, times and flat attributes, from the shapes of several tools."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Traces and exports as tools write them: each text arrives, none is mapped wrongly, and what is not known is said."""
 
-from __future__ import annotations
-
 import json
 from itertools import groupby
 from pathlib import Path

@@ -40,17 +40,11 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in split_sentences(text)]
 
 
-# --- clean_text
-
-
 def test_clean_text_replaces_what_cannot_be_printed_and_keeps_the_rest():
     assert clean_text("a\x00b\x1fc\x7fd\x85e\ud800f\ufeffg") == "a b c d e f g"
     assert clean_text("a\tb\nc\rd") == "a\tb\nc\rd"
     kept = "\U0001f468\u200d\U0001f469\u200d\U0001f467 你好 שלום\u200f مرحبا \u202btext\u202c"
     assert clean_text(kept) == kept
-
-
-# --- split_sentences: properties
 
 
 @settings(max_examples=400, deadline=None)
@@ -67,9 +61,6 @@ def test_spans_are_ordered_trimmed_bounded_and_lose_nothing_but_markers(text):
         position = end
     assert MARKER_CHARACTERS.fullmatch(text[position:]), text[position:]
     assert bool(spans) == bool(text.strip())
-
-
-# --- split_sentences: hand-worked answers
 
 
 @pytest.mark.parametrize(
@@ -176,9 +167,6 @@ def test_long_texts_take_seconds(text):
     assert split_sentences(text)
     # Measured below 0.5 s each on one core; the margin is for a loaded machine. A quadratic rule takes minutes.
     assert time.process_time() - start < 10
-
-
-# --- content_words
 
 
 @pytest.mark.parametrize(

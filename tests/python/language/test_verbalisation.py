@@ -114,9 +114,6 @@ def check_units(text: str, units: list[Unit]) -> None:
     assert bool(units) == bool(text.strip())
 
 
-# --- properties
-
-
 @settings(max_examples=400, deadline=None)
 @given(HOSTILE_TEXTS)
 def test_units_are_ordered_inside_the_text_and_never_blank(text):
@@ -176,9 +173,6 @@ def test_every_cell_of_a_table_is_in_a_unit(rows):
     for row in rows:
         for number, cell in enumerate(row):
             assert any(f"Column {number}: {cell}" in unit.text for unit in units)
-
-
-# --- JSON: hand-worked answers
 
 
 @pytest.mark.parametrize(
@@ -306,9 +300,6 @@ def test_deep_nesting_is_no_recursion(opening):
     check_units(text, verbalise_sentences(text))
 
 
-# --- tables: hand-worked answers
-
-
 def test_rows_below_a_drawn_line():
     text = (
         "Our fees:\n\n| Account | monthly_fee |  |\n|:---|---:|---|\n| Basic | 5 euros | new |\n| Gold | | |\n"
@@ -378,9 +369,6 @@ def test_rows_between_tabs_below_names():
 def test_rows_without_a_header_stay_as_they_are(text):
     expected = [Unit(start, end, " ".join(text[start:end].split())) for start, end in split_sentences(text)]
     assert verbalise_sentences(text) == expected
-
-
-# --- cost
 
 
 @pytest.mark.parametrize(

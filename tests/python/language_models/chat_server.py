@@ -1,7 +1,5 @@
 """A chat endpoint on the loopback address, for the tests of whatever asks a language model."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator

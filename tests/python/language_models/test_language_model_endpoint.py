@@ -1,7 +1,5 @@
 """The way to a language model and back, against a server on the loopback address with injected faults."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any

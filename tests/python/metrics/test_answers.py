@@ -1,7 +1,5 @@
 """An answer checked against the true answer by rules: what decides, what stays undecided, and hostile text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Each retrieved chunk is scored as if it were the whole context."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

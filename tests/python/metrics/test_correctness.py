@@ -1,7 +1,5 @@
 """Answers checked against true answers: their key, their rivals, and batches."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from hcat.metrics.correctness import CHECKED_SCHEMA, check_pending

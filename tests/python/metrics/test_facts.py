@@ -1,7 +1,5 @@
 """Free text checked by its facts: numbers, names, words, negations; what cannot be told stays undecided."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

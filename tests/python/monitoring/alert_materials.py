@@ -1,7 +1,5 @@
 """Made gates, drift and findings, a webhook that fails by a script, and calls of the alerts."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """A webhook on loopback for the tests of alerts."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import socket

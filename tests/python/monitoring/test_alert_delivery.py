@@ -1,7 +1,5 @@
 """The webhook of alerts, against a real server that fails first: attempts, waits, and an address never shown."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from typing import Any
@@ -88,10 +86,6 @@ def test_a_refusal_is_final_and_does_not_stop_the_others(
     assert server.titles() == ["Gate second: failed (warn)"]
     assert dict(alerted.lines)["not delivered"] == f"Gate groundedness_release: failed (error): {reason}"
     assert alerted.count_undelivered == 1
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The secret
 
 
 @pytest.mark.parametrize("script", [[], ["reset"] * 9, [(302, {"Location": "/services/" + SECRET})]])

@@ -1,7 +1,5 @@
 """Events: what is told about gates, drift and findings, and what is said when nothing can be told."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, timedelta
 from pathlib import Path

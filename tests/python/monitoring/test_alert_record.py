@@ -1,7 +1,5 @@
 """The file of alerts: each event is told once, and a kill or a full disk loses nothing."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

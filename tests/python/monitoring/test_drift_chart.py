@@ -1,7 +1,5 @@
 """The control chart of weeks: Student's test by hand, weeks of unequal volume, strata and mixes."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
@@ -32,9 +30,6 @@ def draw_weeks(spread: float, volumes: Floats, count: int, seed: int) -> tuple[F
     means = spread * random.standard_normal((count, len(volumes)))
     means += random.standard_normal((count, len(volumes))) / np.sqrt(volumes)
     return np.broadcast_to(volumes, means.shape), means
-
-
-# --- weeks ------------------------------------------------------------------------------------------------------------
 
 
 def test_weeks_of_one_size_have_the_t_test_of_their_means() -> None:
@@ -81,9 +76,6 @@ def test_a_holiday_weighs_less_only_where_interactions_limit_the_precision() -> 
     assert_allclose(equal.window, 0.5, atol=0.02)
 
 
-# --- strata -----------------------------------------------------------------------------------------------------------
-
-
 def test_a_change_of_the_mix_is_no_change_and_a_change_inside_is() -> None:
     random = np.random.default_rng(4)
     topics = np.concatenate([np.arange(400) % 2, (np.arange(200) % 10 > 0).astype(int)])
@@ -114,9 +106,6 @@ def test_weekly_means_are_those_of_their_rows() -> None:
     counts, means = average_weeks(rows, rows.scores, weeks[rows.order], 3)
     assert_array_equal(counts, [[2, 0, 1], [0, 1, 0]])
     assert_allclose(means, [[1.5, np.nan, 5.0], [np.nan, 7.0, np.nan]])
-
-
-# --- mix --------------------------------------------------------------------------------------------------------------
 
 
 def test_several_segments_pay_for_their_number_and_rare_ones_are_joined() -> None:

@@ -1,7 +1,5 @@
 """Statistics of drift: hand-worked answers, agreement with scipy, promises by simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -37,9 +35,6 @@ def error(reference: list[float] | Floats, window: list[float] | Floats, cluster
     return float(drift.error_by_cluster(rows, *periods)[0])
 
 
-# --- rows and periods -------------------------------------------------------------------------------------------------
-
-
 def test_a_period_counts_siblings_as_one() -> None:
     # clusters 0, 0, 1: K = 9 / 5; means without a cluster: 1 (without 0) and .5 (without 1), around 2 / 3
     rows, is_reference, _ = arrange([0.0, 1.0, 1.0], [], [0, 0, 1])
@@ -49,9 +44,6 @@ def test_a_period_counts_siblings_as_one() -> None:
     assert_allclose(period.mean, 2 / 3)
     assert_allclose(sorted(period.deviations), sorted([2 / 3 - 1, 2 / 3 - 1 / 2]))
     assert_allclose(period.variance, ((1 / 3) ** 2 + (1 / 6) ** 2) / 2)
-
-
-# --- error by cluster -------------------------------------------------------------------------------------------------
 
 
 def test_the_reference_and_the_window_both_have_errors() -> None:
@@ -86,9 +78,6 @@ def test_constant_scores_have_no_error_and_a_jump_between_constants_has_one() ->
     assert math.isnan(error([0.1] * 30, [0.1] * 20))
     # one differing cluster is the least error
     assert_allclose(error([0.1] * 30, [0.3] * 20), 0.2 / 20)
-
-
-# --- families ---------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=50, deadline=None)

@@ -1,7 +1,5 @@
 """Drift as tables: periods, statuses, families and what stands in a row."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date, timedelta
 from time import perf_counter
@@ -103,9 +101,6 @@ def normal_logs(shift: float = 0.0, weeks: int = 9, weekly: int = 60, seed: int 
     return logs
 
 
-# --- periods ----------------------------------------------------------------------------------------------------------
-
-
 def day(week: int) -> int:
     return (MONDAY + timedelta(weeks=week) - date(1970, 1, 1)).days
 
@@ -136,9 +131,6 @@ def test_no_week_no_plan_and_a_late_start_leaves_no_reference() -> None:
     plan = plan_periods(np.array([day(0), day(1)]), DriftSettings(reference_start="2027-01-04"))
     assert plan is not None
     assert plan.reference_end == plan.first
-
-
-# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_planted_shift_alarms_and_a_quiet_metric_does_not() -> None:
@@ -259,9 +251,6 @@ def test_a_new_mix_of_topics_alarms_and_names_the_topic() -> None:
     assert row["degrees_of_freedom"] == 7
 
 
-# --- statuses ---------------------------------------------------------------------------------------------------------
-
-
 def statuses(table: pa.Table, **wanted: Any) -> set[str]:
     return {row["status"] for row in rows_of(table, **wanted)}
 
@@ -310,9 +299,6 @@ def test_few_weeks_are_too_few_however_many_interactions_they_hold() -> None:
     assert statuses(normal_logs(weeks=7, weekly=200).measure(), test="mean_shift") == {"tested"}
 
 
-# --- invariance -------------------------------------------------------------------------------------------------------
-
-
 def test_batches_and_order_of_rows_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     logs = normal_logs(shift=0.4, weekly=25)
     # a metric that one topic alone has
@@ -347,15 +333,9 @@ def test_what_is_left_out_of_a_period_does_not_move_it() -> None:
         assert changed <= {"count_without_week", "count_incomplete_week"}
 
 
-# --- input ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_reference_that_is_no_date_is_named() -> None:
     with pytest.raises(ValueError, match="hcat_drift_reference_start must be an ISO date or empty, got '1 June'"):
         normal_logs(weekly=2).measure(reference_start="1 June")
-
-
-# --- weekly means -----------------------------------------------------------------------------------------------------
 
 
 def ranged(weeks: pa.Table, ranges: list[tuple[float | None, float | None]]) -> pa.Table:

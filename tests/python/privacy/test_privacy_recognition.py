@@ -109,9 +109,6 @@ def test_what_is_no_personal_data_is_left(entity_type: str, text: str) -> None:
     assert _found(text, entity_type) == []
 
 
-# --- overlaps ----------------------------------------------------------------------------------------------------
-
-
 def test_a_checked_number_beats_a_telephone_and_the_rest_is_kept() -> None:
     text = "0123456789 abcdef"
     spans = [Span(0, 17, "phone", "a"), Span(0, 10, "card", "b")]
@@ -145,9 +142,6 @@ def test_resolved_spans_never_overlap_and_keep_all_but_slivers(spans: list[Span]
     assert all(left.end <= right.start for left, right in pairwise(resolved))
     assert resolve_overlaps(text, resolved) == resolved
     assert resolve_overlaps(text, list(reversed(spans))) == resolved
-
-
-# --- any text ----------------------------------------------------------------------------------------------------
 
 
 def test_each_distinct_text_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,5 @@
 """`application.yml`: what it states is printed and escaped, and a wrong file is one line that names the key."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import date

@@ -1,7 +1,5 @@
 """The report: safe with hostile text, offline, small, the same bytes for the same warehouse, whole without data."""
 
-from __future__ import annotations
-
 import functools
 import json
 import math
@@ -415,9 +413,6 @@ def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return report.render_report(make_warehouse(tmp_path_factory.mktemp("hostile"), text=HOSTILE))
 
 
-# Safety
-
-
 @pytest.mark.parametrize("fixture", ["page", "hostile_page"])
 def test_report_reaches_out_to_nothing(fixture: str, request: pytest.FixtureRequest) -> None:
     text = request.getfixturevalue(fixture)
@@ -454,12 +449,6 @@ def test_a_chart_that_could_run_or_reach_out_is_refused(svg: str) -> None:
         as_markup(svg)
 
 
-# Size, determinism
-
-
-# Content
-
-
 def test_header_gates_and_ledger_say_what_was_decided(page: str) -> None:
     first_page = page.split("<nav")[0]
     assert "No release was decided: no application has a candidate." in first_page
@@ -481,9 +470,6 @@ def test_rejects_ratings_and_statuses_are_shown(page: str) -> None:
     assert "interaction_id is empty" in page
     assert "interactions.jsonl, row 7" in page
     assert '<th scope="row">1 person</th><td class="number">1</td><td class="number">1</td>' in page
-
-
-# What is not there
 
 
 def assert_says_what_is_missing(page: str, *sentences: str) -> None:
@@ -531,9 +517,6 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
     assert ">missing_input</th>" in text
 
 
-# Reading
-
-
 def test_missing_warehouse_is_said(tmp_path: Path) -> None:
     with pytest.raises(WarehouseError, match=r"no warehouse at .*hcat.duckdb: run `dbt build` first"):
         report.render_report(tmp_path)
@@ -554,9 +537,6 @@ def test_a_warehouse_of_an_earlier_version_says_what_to_run(tmp_path: Path, read
         connection.execute(f"alter table {table} drop column {name}")
     with pytest.raises(WarehouseError, match=rf"lacks {column}\): run `hcat upgrade`, then `dbt build`$"):
         read(tmp_path)
-
-
-# Text and numbers
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The report on calibration: verdicts by hand, a sentence for every status, hostile text as text, small, whole."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -313,9 +311,6 @@ def assert_reads_well(section: str) -> None:
         assert re.search(r"<path|<line", svg)
 
 
-# What is shown
-
-
 def test_every_figure_and_table_is_there(section: str) -> None:
     assert section.count("<svg") == 2
     assert section.count("<figcaption>") == 2
@@ -384,9 +379,6 @@ def test_the_report_says_who_gave_the_labels(tmp_path: Path, kind: str, words: s
     assert "shown, not admitted" in sure
 
 
-# Hostile text
-
-
 def test_hostile_text_makes_no_tag(section: str, hostile_section: str) -> None:
     plain, hostile = parse(section), parse(hostile_section)
     assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
@@ -396,9 +388,6 @@ def test_hostile_text_makes_no_tag(section: str, hostile_section: str) -> None:
     assert "\x1b" not in hostile_section
     assert "<script>alert(1)</script>" in "".join(hostile.text)
     assert len(hostile_section.encode()) < 200_000
-
-
-# What is missing
 
 
 def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> None:
@@ -469,9 +458,6 @@ def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None
     assert "not measured: no audit labels" in text
 
 
-# Verdicts and choices by hand
-
-
 @pytest.mark.parametrize(
     ("changes", "state", "words"),
     [
@@ -539,9 +525,6 @@ def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score()
     ]
     many = [{**stretches[0], "low": number, "high": number} for number in range(figures.MAXIMUM_STRETCHES + 1)]
     assert figures.find_bands(many) == []
-
-
-# Charts
 
 
 def test_few_scores_above_thresholds_are_drawn_one_by_one() -> None:

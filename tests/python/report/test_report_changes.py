@@ -1,7 +1,5 @@
 """Signatures, and what changed since the report that was signed last."""
 
-from __future__ import annotations
-
 import csv
 from datetime import datetime
 from pathlib import Path
@@ -197,9 +195,6 @@ def test_hostile_words_of_a_signature_are_text(tmp_path: Path) -> None:
     section = read_section(report.render_report(add_history(make_warehouse(tmp_path), [hostile], HOSTILE)), "changes")
     assert not {"script", "img"} & set(parse(section).tags)
     assert "<script>alert(1)</script>" in "".join(parse(section).text)
-
-
-# Signing
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """The first page: the sentences of the release decision, trust without labels, and the answers to read first."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path

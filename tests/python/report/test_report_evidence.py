@@ -1,7 +1,5 @@
 """The validation report from made-up marts: every section shows its evidence, or says what is missing and whence."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
@@ -308,9 +306,6 @@ def bare_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return report.render_report(folder)
 
 
-# The document
-
-
 def test_questions_stand_before_the_appendix(page: str) -> None:
     titles = re.findall(r"<h2>(\d+)\. ([^<]+)</h2>", page)
     assert [int(number) for number, _ in titles] == list(range(1, len(titles) + 1))
@@ -375,9 +370,6 @@ def test_a_published_copy_without_seeds_says_so(tmp_path: Path) -> None:
     assert "this copy of the warehouse lacks the seed applications" in read_text(read_section(page, "scope"))
     # decisions then come from the catalogue of metrics
     assert "Threshold decisions" in page
-
-
-# Sections
 
 
 def test_scope_shows_purpose_risks_and_the_verdict_of_their_gates(page: str) -> None:
@@ -514,9 +506,6 @@ def test_the_page_to_sign_holds_nothing_but_blanks_and_the_build(page: str) -> N
     assert text.count("☐") == 12
     rows = re.findall(r"<tr><th scope=.row.>[^<]+</th><td></td>.*?<td></td><td></td></tr>", section)
     assert len(rows) == 4
-
-
-# Words and numbers
 
 
 def test_every_status_of_the_contracts_has_words() -> None:

@@ -4,8 +4,6 @@ What a page asks of the network is read from Chromium's own log of it. The brows
 updates) stand there too and have no origin; a page that does ask proves that the test would see it.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,7 +1,5 @@
 """Links of the report lead somewhere, metrics have words for their family, and public figures stand in one place."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

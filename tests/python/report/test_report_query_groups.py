@@ -1,7 +1,5 @@
 """The report's query groups: figures, modules and variants are shown, hostile text is escaped, no marts leave a gap."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

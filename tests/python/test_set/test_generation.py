@@ -1,7 +1,5 @@
 """Sentences, facts, queries, selection and replies of the generation of test queries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -303,9 +301,6 @@ def test_the_batch_border_changes_no_query() -> None:
     assert len(set(whole["generated_id"].to_pylist())) == whole.num_rows
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Selection
-
 LIMITS = selection.CheckLimits(maximum_words=20)
 
 
@@ -398,9 +393,6 @@ def test_blocks_find_the_same_near_duplicates_as_one_block(monkeypatch: pytest.M
     assert check(*rows) == whole
     assert {None, "near_duplicate"} <= set(whole.values())
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Replies of a language model
 
 GOOD = (
     '{"queries": [{"query": "What does it cost?", "reference_answer": "9 euros.", "difficulty": "easy", '

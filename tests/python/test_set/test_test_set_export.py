@@ -1,7 +1,5 @@
 """The test set as a file: what stands in it, that its bytes stay the same, and that none is overwritten unasked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from random import Random

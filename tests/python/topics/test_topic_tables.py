@@ -1,7 +1,5 @@
 """Tables of topics: fits keep ids, nothing is fitted twice, every chunk has a topic whatever the batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -99,9 +99,6 @@ def check(fault: Perturbed, sentence: str, context: list[str]) -> None:
             assert found.keys[0] in evidence.entities
 
 
-# --- what every fault guarantees ---
-
-
 @settings(deadline=None, max_examples=150)
 @given(SENTENCES, CONTEXTS, st.sampled_from(KINDS), st.integers(0, 2**32))
 def test_a_fault_keeps_its_promises(sentence, context, kind, seed):
@@ -116,9 +113,6 @@ def test_a_fault_keeps_its_promises(sentence, context, kind, seed):
 @pytest.mark.parametrize("sentence", ["", "...", "Yes.", "\u4f60\u597d"])
 def test_without_a_place_there_is_no_fault(kind, sentence):
     assert perturb(sentence, kind, ["It costs \u20ac5 at Barclays."], Random(0), POOL) is None
-
-
-# --- numbers ---
 
 
 def test_a_value_of_the_context_is_not_new_with_another_unit():
@@ -147,12 +141,6 @@ def test_a_value_of_the_context_is_not_new_with_another_unit():
 )
 def test_a_number_from_inside_is_of_the_same_kind(sentence, context, expected):
     assert afters(sentence, NUMBER_INSIDE, [context]) == expected
-
-
-# --- entities ---
-
-
-# --- negation ---
 
 
 @pytest.mark.parametrize(
@@ -197,9 +185,6 @@ def test_a_number_from_inside_is_of_the_same_kind(sentence, context, expected):
 )
 def test_negation(sentence, expected):
     assert texts(sentence, NEGATION) == expected
-
-
-# --- antonyms ---
 
 
 def test_antonyms_are_symmetric():

@@ -1,7 +1,5 @@
 """Cells and their estimates: the models are rendered and run as they are on small tables in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shares of test set and production against hand-worked answers, scipy, statsmodels, and samples of one population."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A finding on newer clusters: a planted weakness is confirmed once, and chance is not."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Paired differences against hand-worked answers, reference libraries and simulated versions that do not differ."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
