@@ -92,15 +92,6 @@ def test_sets_of_the_paper_by_hand():
     assert fitted.predict(np.array([0.2, 0.35, 0.7, 0.71])).kinds.tolist() == ["single", "all", "all", "single"]
 
 
-def test_label_conditional_sets_by_hand():
-    # accepted: S = .1 .2 .3 .5, bad: S = .2 .4 .6 .8; alpha .2 takes the largest of four
-    probabilities = np.array([0.9, 0.8, 0.7, 0.5, 0.2, 0.4, 0.6, 0.8])
-    fitted = fit_conformal(probabilities, np.array([1] * 4 + [0] * 4), 0.2)
-    assert [(cell.label, cell.group, cell.quantile) for cell in fitted.cells] == [(0, "all", 0.8), (1, "all", 0.5)]
-    sets = fitted.predict(np.array([0.4, 0.5, 0.8, 0.81]))
-    assert_array_equal(sets.includes, [[1, 0], [1, 1], [1, 1], [0, 1]])
-
-
 def test_small_groups_are_merged_whatever_their_labels():
     groups = np.array(["a"] * 9 + ["b"] * 8 + ["c"] * 3 + ["d"] * 30)
     # d has 30 rows of 5 clusters

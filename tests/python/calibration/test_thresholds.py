@@ -374,13 +374,6 @@ def test_quote_without_rows_or_threshold_has_a_status():
     assert quote(None, [], []).share_failed is None
 
 
-def test_a_rate_is_judged_by_its_interval():
-    failed = np.zeros(1000)
-    passing = np.arange(1000) < 20  # 2 %, 1.4 to 2.9 % at 90 %
-    rate = quote(passing, failed, np.arange(1000)).false_accept
-    assert [judge(rate, share) for share in (0.01, 0.02, 0.05)] == ["beyond", "not_shown", "within"]
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

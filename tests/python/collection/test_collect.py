@@ -11,15 +11,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 import yaml
-from alert_materials import run
+from alert_materials import Hcat
 from builds import load_service
+from loopback import Loopback, start_server
 
 from hcat.collection.endpoint import Endpoint, EndpointError, read_endpoint
 from hcat.collection.journal import FAILURES, INTERACTIONS, JOURNAL, open_journal, read_journal
@@ -55,7 +55,7 @@ rag_service = load_service()
 Responder = Callable[[str, str, Mapping[str, str], bytes], tuple[int, dict[str, str], bytes]]
 #: What starts the example with faults, what starts a server that replies, and what writes a description of one.
 Serve = Callable[..., Any]
-Record = Callable[[Responder], "Recorder"]
+Record = Callable[[Responder], Loopback]
 Describe = Callable[..., tuple[Path, Path]]
 
 
@@ -72,54 +72,11 @@ def serve() -> Iterator[Serve]:
         yield start
 
 
-class Recorder(ThreadingHTTPServer):
-    """Keeps (method, path, headers, body) of every request and replies as the test says."""
-
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, respond: Responder) -> None:
-        self.respond = respond
-        self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
-        super().__init__(("127.0.0.1", 0), RecorderHandler)
-
-
-class RecorderHandler(BaseHTTPRequestHandler):
-    """Hands every request to the recorder."""
-
-    protocol_version = "HTTP/1.1"
-    server: Recorder
-
-    def handle_request(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        request = (self.command, self.path, dict(self.headers.items()), body)
-        self.server.requests.append(request)
-        status, headers, content = self.server.respond(*request)
-        self.send_response(status)
-        for name, value in ({"Content-Length": str(len(content))} | headers).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    do_GET = do_POST = do_PUT = handle_request  # noqa: N815
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        pass
-
-
 @pytest.fixture
 def record() -> Iterator[Record]:
     """Start a server that replies as a function says."""
     with ExitStack() as stack:
-        yield lambda respond: start_server(stack, Recorder(respond))
-
-
-def start_server(stack: ExitStack, server: Any) -> Any:
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    stack.callback(server.server_close)
-    stack.callback(server.shutdown)
-    return server
+        yield lambda respond: start_server(stack, Loopback(respond))
 
 
 def url_of(server: Any, path: str = "/ask") -> str:
@@ -843,11 +800,7 @@ def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Describe:
 
 
 def test_a_dry_run_shows_the_request_and_touches_nothing(
-    tmp_path: Path,
-    serve: Serve,
-    described: Describe,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, serve: Serve, described: Describe, hcat: Hcat
 ) -> None:
     service = serve()
     endpoint, queries = described(url_of(service))
@@ -858,8 +811,7 @@ def test_a_dry_run_shows_the_request_and_touches_nothing(
         )
     # by default the queries of the warehouse
     command = ("collect", endpoint, "--warehouse", tmp_path, "--output", tmp_path / "out", "--samples", 2, "--dry-run")
-    assert run(monkeypatch, *command) == 0
-    shown = capsys.readouterr().out
+    shown = hcat(*command)
     assert "3 queries x 2 samples, 0 answered, 6 to send" in shown
     assert f"POST {url_of(service)}" in shown
     assert "Authorization: Bearer ${RAG_SERVICE_TOKEN}" in shown
@@ -869,22 +821,14 @@ def test_a_dry_run_shows_the_request_and_touches_nothing(
     assert not (tmp_path / "out").exists()
 
 
-def test_exit_codes(
-    tmp_path: Path,
-    serve: Serve,
-    described: Describe,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_exit_codes(tmp_path: Path, serve: Serve, described: Describe, hcat: Hcat) -> None:
     service = serve({"server_error": 1.0}, faulty_attempts=2)
     endpoint, queries = described(url_of(service), limits={"attempts": 2})
     command = ("collect", endpoint, "--queries", queries, "--output", tmp_path / "out")
-    assert run(monkeypatch, *command) == 1
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    lines = [" ".join(line.split()) for line in hcat(*command, code=1).splitlines()]
     assert lines[:3] == ["answered 0 of 3", f"failed 3, see {tmp_path / 'out' / FAILURES}", "requests 6"]
     assert lines[-1] == "next run it again: what is answered is not asked again"
-    assert run(monkeypatch, *command) == 0
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    lines = [" ".join(line.split()) for line in hcat(*command).splitlines()]
     assert lines[0] == "answered 3 of 3"
     assert lines[-1] == f"next HCAT_RAW_LOGS={tmp_path / 'out'} dbt build"
     for arguments, message in (
@@ -893,10 +837,7 @@ def test_exit_codes(
         ((*command, "--samples", 0), "hcat: samples must lie in 1 to 1000, got 0"),
         (("collect", endpoint, "--warehouse", tmp_path, "--output", tmp_path / "out"), "hcat: no warehouse at"),
     ):
-        assert run(monkeypatch, *arguments) == 2
-        error = capsys.readouterr().err
-        assert error.startswith(message)
-        assert error.count("\n") == 1
+        assert hcat(*arguments, code=2).startswith(message)
 
 
 @pytest.fixture

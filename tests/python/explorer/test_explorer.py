@@ -238,10 +238,3 @@ def test_the_licences_of_what_the_bundle_holds_stand_beside_it() -> None:
     for name, version in named.items():
         assert f"{name} {version}\n\n" in licences
     assert licences.count("Permission is hereby granted, free of charge") == len(named)
-
-
-#: Columns of an interaction that hold what logs may leave out.
-OPTIONAL = (
-    "application", "application_version", "language", "customer_group", "query_type", "difficulty", "answer_type",
-    "variant_type", "conversation_key", "turn_index", "query_text", "reference_answer", "tags", "asked_at",
-)  # fmt: skip

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from typer.testing import CliRunner
+from alert_materials import Hcat
 
-from hcat.cli import app
 from hcat.grammar.export import COLUMNS, write_queries
 from hcat.landing.raw_contract import ENTITIES
 
@@ -81,7 +80,5 @@ def test_the_command_says_how_to_build(tmp_path: Path) -> None:
         write_queries(tmp_path, tmp_path / "queries.csv")
 
 
-def test_the_command_prints_what_it_wrote(warehouse: Path) -> None:
-    result = CliRunner().invoke(app, ["grammar", "--warehouse", str(warehouse)])
-    assert result.exit_code == 0
-    assert "2: 1 facts of 1 SQL templates" in result.output
+def test_the_command_prints_what_it_wrote(warehouse: Path, hcat: Hcat) -> None:
+    assert "2: 1 facts of 1 SQL templates" in hcat("grammar", "--warehouse", warehouse)

@@ -173,7 +173,7 @@ def serve() -> Iterator[Callable[[Reply], Server]]:
 
 def asked_of(server: Server) -> list[dict[str, Any]]:
     """Return what a server was asked."""
-    return [json.loads(body["messages"][1]["content"]) for _, body in server.requests]
+    return [json.loads(body["messages"][1]["content"]) for body in server.asked]
 
 
 def well(asked: dict[str, Any]) -> Any:
@@ -349,7 +349,7 @@ def test_a_judge_of_probabilities_is_asked_by_a_state_and_a_question() -> None:
     found = {task: (row["verdict_status"], round(row["verdict_score"], 9)) for task, row in verdicts.items()}
     assert found == {"rubric_llm": ("judged", 1.25), "correctness_llm": ("judged", 0.75)}
     assert [(call["prompt_tokens"], call["prompt_revision"]) for call in calls] == [(7, "judge decisions 1")] * 2
-    state = server.requests[0][1]["state"]
+    state = server.asked[0]["state"]
     assert (state["question"], state["context"]) == ("What is the fee?", EVERYTHING[0]["contexts"])
 
 

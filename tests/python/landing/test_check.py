@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from alert_materials import run as run_program
+from alert_materials import Hcat
 
 from hcat.engine.staging import ProjectError
 from hcat.landing.check import check_logs
@@ -28,9 +28,11 @@ def write(path: Path, *records: dict[str, Any]) -> Path:
     return path
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> Hcat:
+    """Return the command line, which runs in the repository."""
     monkeypatch.chdir(REPOSITORY)
-    return run_program(monkeypatch, *arguments)
+    return hcat
 
 
 def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Path) -> None:
@@ -152,22 +154,13 @@ def test_a_declared_format_of_times_is_the_project_s(tmp_path: Path) -> None:
     ],
 )
 def test_a_fault_is_one_line_with_exit_code_2(
-    name: str | None,
-    content: bytes,
-    line: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str | None, content: bytes, line: str, tmp_path: Path, here: Hcat
 ) -> None:
     folder = tmp_path / "logs"
     if name is not None:
         folder.mkdir()
         (folder / name).write_bytes(content)
-    assert run(monkeypatch, "check", str(folder)) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.startswith(line.format(folder=folder))
-    assert shown.err.count("\n") == 1
+    assert here("check", folder, code=2).startswith(line.format(folder=folder))
 
 
 @pytest.mark.parametrize(
@@ -179,26 +172,22 @@ def test_a_fault_is_one_line_with_exit_code_2(
     ids=["empty file", "latin-1"],
 )
 def test_logs_of_which_nothing_can_be_used_exit_with_1_and_the_reason(
-    content: bytes, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    content: bytes, reason: str, tmp_path: Path, here: Hcat
 ) -> None:
     (tmp_path / "calls.jsonl").write_bytes(content)
-    assert run(monkeypatch, "check", str(tmp_path)) == 1
-    shown = capsys.readouterr()
-    assert reason in shown.out
-    assert "no interaction can be used" in shown.out
+    shown = here("check", tmp_path, code=1)
+    assert reason in shown
+    assert "no interaction can be used" in shown
 
 
-def test_an_array_is_imported_as_lines_and_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_array_is_imported_as_lines_and_once(tmp_path: Path, here: Hcat) -> None:
     source = tmp_path / "cases.json"
     source.write_text(json.dumps([CALL, CALL], indent=2))
-    for _ in range(2):
-        assert run(monkeypatch, "import", "deepeval", str(source), "--output", str(tmp_path / "logs")) == 0
+    _, shown = (here("import", "deepeval", source, "--output", tmp_path / "logs") for _ in range(2))
     (path,) = (tmp_path / "logs").iterdir()
     assert path.name.startswith("calls_")
     assert [json.loads(line) for line in path.read_text().splitlines()] == [CALL, CALL]
-    assert f"imported  2 records into {path}" in capsys.readouterr().out
+    assert f"imported  2 records into {path}" in shown
     assert check_logs(tmp_path / "logs", REPOSITORY).count_interactions == 2
 
 
@@ -241,7 +230,7 @@ def test_a_file_that_cannot_be_imported_leaves_nothing(
 
 
 def test_tables_of_a_warehouse_take_the_place_of_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Hcat
 ) -> None:
     warehouse = tmp_path / "hcat.duckdb"
     with duckdb.connect(str(warehouse)) as connection:
@@ -249,8 +238,7 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
         connection.execute("create table raw.answers as select range::text as id, 'It is 5.' as response from range(3)")
         connection.execute("create table raw.found as select '0' as interaction_id, 1 as rank, 'The fee is 5.' as text")
     options = ["--warehouse", str(warehouse), "--table", "retrievals=raw.found"]
-    assert run(monkeypatch, "check", *options, "--table", "interactions=raw.answers") == 0
-    printed = capsys.readouterr().out
+    printed = here("check", *options, "--table", "interactions=raw.answers")
     assert "interactions  3 of 3 records can be used" in printed
     assert "retrievals    1 of 1 records can be used" in printed
     wanted = "dbt build --vars '{hcat_raw_relations: {retrievals: raw.found, interactions: raw.answers}}'"
@@ -259,7 +247,8 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
     logs = tmp_path / "logs"
     logs.mkdir()
     write(logs / "interactions.jsonl", {"id": "0", "answer": "5"})
-    assert run(monkeypatch, "check", str(logs), *options) == 0
+    here("check", logs, *options)
+    monkeypatch.delenv("HCAT_RAW_LOGS", raising=False)
     for arguments, problem in (
         (options, "hcat: no logs are named: set HCAT_RAW_LOGS"),
         (
@@ -269,11 +258,7 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
         ([*options, "--table", "answers=raw.answers"], "hcat: 'answers' is none of interactions, "),
         ([*options, "--table", "raw.answers"], "hcat: --table must be ENTITY=TABLE, got raw.answers"),
     ):
-        monkeypatch.delenv("HCAT_RAW_LOGS", raising=False)
-        assert run(monkeypatch, "check", *arguments) == 2
-        message = capsys.readouterr().err
-        assert message.startswith(problem)
-        assert message.count("\n") == 1
+        assert here("check", *arguments, code=2).startswith(problem)
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "EST", "Europe/Berlin"])

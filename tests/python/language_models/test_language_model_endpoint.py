@@ -120,7 +120,7 @@ def test_a_schema_is_sent_until_the_server_does_not_know_it(serve: Callable[[Ans
     rows = call(requests(), settings(server))
     assert statuses(rows) == [("key_facts", "answered"), ("queries", "answered")]
     assert [row["count_attempts"] for row in rows] == [2, 1]
-    assert ["response_format" in body for _, body in server.requests] == [True, False, False]
+    assert ["response_format" in body for body in server.asked] == [True, False, False]
 
 
 def test_patience_is_asked_for_and_given(serve: Callable[[Answer], Server]) -> None:
@@ -191,7 +191,7 @@ def test_an_invalid_reply_is_asked_for_again_and_then_given_up(
     assert [row["call_round"] for row in rows] == [0, 1, 0]
     assert detail in rows[0]["status_detail"]
     assert len(server.requests) == 2
-    assert "That reply cannot be used" in server.requests[1][1]["messages"][-1]["content"]
+    assert "That reply cannot be used" in server.asked[1]["messages"][-1]["content"]
 
 
 def test_a_repaired_reply_counts(serve: Callable[[Answer], Server]) -> None:
@@ -273,7 +273,7 @@ def test_the_key_is_sent_and_stands_nowhere(
     monkeypatch.setenv("HCAT_LLM_API_KEY", KEY)
     caplog.set_level("DEBUG")
     rows = call(requests(), settings(server))
-    assert server.requests[0][0]["Authorization"] == f"Bearer {KEY}"
+    assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
     assert KEY not in json.dumps(rows)
     assert "[redacted]" in rows[0]["answer"]
     assert KEY not in caplog.text

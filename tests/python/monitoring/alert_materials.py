@@ -2,13 +2,14 @@
 
 import json
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from loopback import Loopback, Reply
 
 from hcat import cli
 from hcat.monitoring.alerts.delivery import Patience
@@ -16,6 +17,8 @@ from hcat.monitoring.alerts.sending import Alerted, send_alerts
 
 SECRET = "T0123/B0456/this-token-is-a-secret"
 BUILT_AT = datetime(2026, 11, 20, 2, 30, tzinfo=UTC)
+#: What the fixture `hcat` is.
+Hcat = Callable[..., str]
 #: Tries often and waits for nothing.
 QUICK = Patience(attempts=4, first_seconds=0.001, longest_seconds=0.01, total_seconds=20)
 
@@ -169,18 +172,27 @@ def publish(
     return warehouse
 
 
-@dataclass
-class Server:
-    """A webhook on loopback: it answers as its script says, then accepts."""
+class Server(Loopback):
+    """A webhook: it answers as its script says, then accepts."""
 
-    script: list[Any] = field(default_factory=list)
-    received: list[dict[str, Any]] = field(default_factory=list)
-    count_posts: int = 0
-    paths: set[str] = field(default_factory=set)
-    port: int = 0
+    def __init__(self) -> None:
+        self.script: list[Any] = []
+        self.received: list[dict[str, Any]] = []
+        super().__init__(self.play)
+
+    def play(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
+        step = self.script.pop(0) if self.script else 200
+        status, more = step if isinstance(step, tuple) else (0 if step == "reset" else step, {})
+        if status == 200:
+            self.received.append(json.loads(body))
+        return status, more, f"{status} for {path}".encode()
+
+    @property
+    def count_posts(self) -> int:
+        return len(self.requests)
 
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}/services/{SECRET}"
+        return f"{self.url}/services/{SECRET}"
 
     def titles(self) -> list[str]:
         return [payload["text"].splitlines()[0] for payload in self.received]

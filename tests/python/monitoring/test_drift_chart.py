@@ -5,7 +5,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from hcat.monitoring.drift.chart import (
-    average_weeks,
     center_on_strata,
     chart_weeks,
     compare_mixes,
@@ -98,14 +97,6 @@ def test_small_strata_are_one_and_too_few_rows_stay() -> None:
     assert_allclose(center_on_strata(rows, is_reference, strata, 4, 2) - 2 / 3, [0, 0, 0, 0, -1, 1, 3], atol=1e-12)
     # two rows are fewer than three: they stay
     assert_allclose(center_on_strata(rows, is_reference, strata, 4, 3) - scores, [2 / 3] * 4 + [0, 0, 0], atol=1e-12)
-
-
-def test_weekly_means_are_those_of_their_rows() -> None:
-    series, weeks = np.array([0, 0, 0, 1]), np.array([0, 0, 2, 1])
-    rows = arrange_rows(series, np.arange(4), np.array([1.0, 2.0, 5.0, 7.0]), 2)
-    counts, means = average_weeks(rows, rows.scores, weeks[rows.order], 3)
-    assert_array_equal(counts, [[2, 0, 1], [0, 1, 0]])
-    assert_allclose(means, [[1.5, np.nan, 5.0], [np.nan, 7.0, np.nan]])
 
 
 def test_several_segments_pay_for_their_number_and_rare_ones_are_joined() -> None:

@@ -46,11 +46,6 @@ def test_a_period_counts_siblings_as_one() -> None:
     assert_allclose(period.variance, ((1 / 3) ** 2 + (1 / 6) ** 2) / 2)
 
 
-def test_the_reference_and_the_window_both_have_errors() -> None:
-    # spread of both periods 1 (values -1, 0, 1): 1 / 3 + 1 / 3
-    assert_allclose(error([-1.0, 0.0, 1.0], [0.0, 1.0, 2.0]), math.sqrt(2 / 3))
-
-
 def test_a_wide_window_has_the_error_of_welch() -> None:
     random = np.random.default_rng(3)
     reference, window = random.normal(0, 1, 200), random.normal(0.4, 2, 60)

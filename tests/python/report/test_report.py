@@ -20,7 +20,6 @@ from hcat.language.display import clean_text
 from hcat.report.showing import (
     as_markup,
     distinct_labels,
-    format_interval,
     format_number,
     format_percent,
 )
@@ -517,17 +516,6 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
     assert ">missing_input</th>" in text
 
 
-def test_missing_warehouse_is_said(tmp_path: Path) -> None:
-    with pytest.raises(WarehouseError, match=r"no warehouse at .*hcat.duckdb: run `dbt build` first"):
-        report.render_report(tmp_path)
-
-
-def test_file_that_is_no_warehouse_is_said(tmp_path: Path) -> None:
-    (tmp_path / "hcat.duckdb").write_bytes(b"this is text and no database, however long it may become" * 100)
-    with pytest.raises(WarehouseError, match="cannot be opened"):
-        report.render_report(tmp_path)
-
-
 @pytest.mark.parametrize("read", [report.render_report, report.summarise])
 @pytest.mark.parametrize("column", ["dim_runs.build_number", "fct_metric_thresholds.is_shown"])
 def test_a_warehouse_of_an_earlier_version_says_what_to_run(tmp_path: Path, read: Any, column: str) -> None:
@@ -565,12 +553,6 @@ def test_percent_has_three_digits_and_never_rounds_to_all(share: float | None, s
     assert format_percent(share) == shown
 
 
-def test_intervals_by_hand() -> None:
-    assert format_interval(0.25, 0.5) == "[0.250, 0.500]"
-    assert format_interval(0.25, 1.0, "share") == "[25.0, 100] %"
-    assert format_interval(None, 0.5) == ""
-
-
 @given(st.text(max_size=300), st.integers(min_value=1, max_value=100))
 @settings(deadline=None)
 def test_cleaned_text_holds_no_control_or_direction_character(text: str, length: int) -> None:
@@ -578,11 +560,6 @@ def test_cleaned_text_holds_no_control_or_direction_character(text: str, length:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", shown)
     assert shown.endswith("…") or len(text) <= length
     assert len(re.sub("⟨U\\+[0-9A-F]{4,6}⟩", "?", shown)) <= length + 1
-
-
-def test_clean_text_refuses_a_length_below_one() -> None:
-    with pytest.raises(ValueError, match="length must be at least 1, got 0"):
-        clean_text("a", 0)
 
 
 def test_labels_that_look_alike_when_cut_stay_apart() -> None:

@@ -10,7 +10,6 @@ from test_report import HOSTILE, insert, make_warehouse, parse, read_marts
 
 from hcat import report
 from hcat.report.document import APPENDIX, QUESTIONS
-from hcat.report.showing import format_difference, format_points
 from hcat.report.weaknesses import FINDING_STATES, MEASUREMENTS, RETESTS, TEST_STATUSES
 
 METRIC = "groundedness_similarity__mean"
@@ -525,11 +524,3 @@ def test_every_status_of_the_contracts_has_words() -> None:
     for place, words in known.items():
         assert vocabularies.get(place, words) <= words, place
     assert ("fct_findings", "status") in vocabularies
-
-
-@pytest.mark.parametrize(
-    ("difference", "shown"), [(0.1, "+10.0"), (-0.025, "−2.50"), (0.0, "0"), (None, "–"), (float("nan"), "–")]
-)
-def test_differences_of_shares_are_points_with_a_sign(difference: float | None, shown: str) -> None:
-    assert format_points(difference) == shown
-    assert format_difference(difference, "share_failing") == shown

@@ -97,9 +97,3 @@ def test_hostile_text_makes_no_tag(tmp_path: Path, page: str) -> None:
     assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
     assert not {"script", "img", "iframe"} & set(hostile.tags)
     assert "<script>alert(1)</script>" in "".join(hostile.text)
-
-
-def test_a_warehouse_without_groups_says_what_is_missing(tmp_path: Path) -> None:
-    page = report.render_report(make_warehouse(tmp_path))
-    assert "whether an answer depends on the wording of the query" in page
-    assert "Precision and recall of the metrics against true correctness" not in page

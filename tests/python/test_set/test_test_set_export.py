@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from alert_materials import run
+from alert_materials import Hcat
 
 from hcat.collection.queries import read_queries
 from hcat.engine.warehouse import WarehouseError
@@ -212,17 +212,15 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
         read_test_set(warehouse)
 
 
-def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_line(tmp_path: Path, hcat: Hcat) -> None:
     warehouse = make_warehouse(tmp_path / "warehouse")
     path = tmp_path / "answers" / "queries.jsonl"
     command = ("test-set", "--warehouse", warehouse, "--output", path)
-    assert run(monkeypatch, *command) == 0
-    printed = capsys.readouterr().out
+    printed = hcat(*command)
     assert "2: 1 keyboard, 1 omission" in printed
     assert f"hcat collect <endpoint.yml> --queries {path} --output {path.parent}" in printed
-    assert run(monkeypatch, *command) == 0
+    hcat(*command)
     make_warehouse(warehouse, QUERIES, [])
-    assert run(monkeypatch, *command) == 2
-    assert "--replace" in capsys.readouterr().err
-    assert run(monkeypatch, *command, "--replace") == 0
+    assert "--replace" in hcat(*command, code=2)
+    hcat(*command, "--replace")
     assert len(read_jsonl(path)) == 3

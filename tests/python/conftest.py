@@ -1,0 +1,20 @@
+"""The command line for whatever tests a command."""
+
+import pytest
+from alert_materials import Hcat, run
+
+
+@pytest.fixture
+def hcat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Hcat:
+    """Return a function that runs a command and returns what it printed; of a fault (code 2), its error alone."""
+
+    def call(*arguments: object, code: int = 0, lines: int = 1) -> str:
+        found = run(monkeypatch, *arguments)
+        shown = capsys.readouterr()
+        assert found == code, shown
+        if code < 2:
+            return shown.out
+        assert (shown.out, shown.err.count("\n")) == ("", lines)
+        return shown.err
+
+    return call
