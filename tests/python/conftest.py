@@ -1,7 +1,11 @@
-"""The command line for whatever tests a command."""
+"""The command line and a browser for whatever tests commands and pages."""
+
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from alert_materials import Hcat, run
+from desks import open_browser
 
 
 @pytest.fixture
@@ -18,3 +22,10 @@ def hcat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) ->
         return shown.err
 
     return call
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """Return Chromium without a window; tests that need it are skipped where it is missing."""
+    with open_browser() as opened:
+        yield opened

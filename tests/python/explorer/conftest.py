@@ -1,21 +1,11 @@
-"""A browser, and the pages that the tests look at, each made once."""
+"""The pages that the tests look at, each made once."""
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from desks import open_browser
 from made_build import make_build
 
 from hcat.explorer.document import write_explorer
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Return Chromium without a window; tests that need it are skipped where it is missing."""
-    with open_browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="session")

@@ -54,9 +54,13 @@ class Visit:
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.goto(path.as_uri())
-        self.requests.remove(path.as_uri())
+        page.on("request", lambda request: self._note(request.url))
+        self.address = path.as_uri()
+        page.goto(self.address)
+
+    def _note(self, url: str) -> None:
+        if url.partition("#")[0] != self.address:
+            self.requests.append(url)
 
     def begin(self, rater: str = "anna") -> None:
         """Write a name and begin."""
