@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_report import HOSTILE, insert, make_warehouse, parse, read_marts
+from test_report import insert, make_warehouse, parse, read_marts
 
 from hcat import report
 from hcat.report.document import APPENDIX, QUESTIONS
@@ -283,14 +283,9 @@ def read_text(html: str) -> str:
     return " ".join(" ".join(parse(html).text).split())
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return report.render_report(make_evidence(tmp_path_factory.mktemp("evidence")))
-
-
-@pytest.fixture(scope="module")
-def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return report.render_report(make_evidence(tmp_path_factory.mktemp("hostile_evidence"), text=HOSTILE))
+@pytest.fixture
+def page(evidence_page: str) -> str:
+    return evidence_page
 
 
 @pytest.fixture(scope="module")
@@ -318,23 +313,23 @@ def test_the_report_is_short_before_its_appendix(page: str) -> None:
     assert len(read_text(page[page.index("<body>") : page.index('id="appendix"')]).split()) < 6000
 
 
-def test_no_word_promises_what_evidence_cannot(page: str, hostile_page: str) -> None:
-    for text in (read_text(page), read_text(hostile_page)):
+def test_no_word_promises_what_evidence_cannot(page: str, hostile_evidence_page: str) -> None:
+    for text in (read_text(page), read_text(hostile_evidence_page)):
         assert not re.search(r"(?i:complian)|\bNone\b|\bnan\b|\bundefined\b", text)
 
 
-def test_hostile_text_makes_no_tag_and_no_attribute(page: str, hostile_page: str) -> None:
-    plain, hostile = parse(page), parse(hostile_page)
+def test_hostile_text_makes_no_tag_and_no_attribute(page: str, hostile_evidence_page: str) -> None:
+    plain, hostile = parse(page), parse(hostile_evidence_page)
     assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
     attributes = {(tag, name) for tag, name, _ in plain.attributes} | {("tspan", "x"), ("tspan", "dy")}
     assert {(tag, name) for tag, name, _ in hostile.attributes} <= attributes
-    assert "\u202e" not in hostile_page
-    assert "\x1b" not in hostile_page
+    assert "\u202e" not in hostile_evidence_page
+    assert "\x1b" not in hostile_evidence_page
     for name in ("scope", "data", "weaknesses", "robustness", "monitoring"):
-        assert "<script>alert(1)</script>" in "".join(parse(read_section(hostile_page, name)).text), name
+        assert "<script>alert(1)</script>" in "".join(parse(read_section(hostile_evidence_page, name)).text), name
 
 
-@pytest.mark.parametrize("fixture", ["page", "hostile_page"])
+@pytest.mark.parametrize("fixture", ["page", "hostile_evidence_page"])
 def test_every_picture_has_a_name_a_caption(fixture: str, request: pytest.FixtureRequest) -> None:
     text = request.getfixturevalue(fixture)
     figures = re.findall(r"<figure[^>]*>.*?</figure>", text, re.S)
