@@ -41,7 +41,6 @@ def calibrate(
     batch_rows: int = 100,
     validity: dict[str, str] | None = None,
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the calibrated rows by interaction and metric."""
     fitted = stack_parts(
         {
             "calibrators": pa.Table.from_pylist(calibrators, schema=CALIBRATOR_SCHEMA),

@@ -45,7 +45,6 @@ def make_targets(*names: str, direction: str = "higher_is_better") -> pa.Table:
 
 
 def make_labels(scores: npt.ArrayLike, labels: npt.ArrayLike, metric: str = "m", weights: Any = None) -> pa.Table:
-    """One cluster per row."""
     count = len(np.asarray(scores))
     texts = pa.array([f"i{row:05}" for row in range(count)], pa.string())
     return pa.table(
@@ -71,7 +70,6 @@ def draw(count: int, seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np
 
 
 def state(*appetites: str | None) -> pa.Table:
-    """Return applications with these appetites."""
     return pa.table({"risk_appetite": pa.array(appetites, pa.string())})
 
 

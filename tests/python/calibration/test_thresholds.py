@@ -24,7 +24,6 @@ APPETITES = (HIGH, MODERATE, LOW)
 
 
 def fit(scores, labels, method, clusters=None, appetites=APPETITES, direction="higher_is_better", **settings):
-    """Return appetite -> row of one method."""
     clusters = np.arange(len(scores)) if clusters is None else clusters
     rows = fit_all(scores, labels, clusters, appetites, direction=direction, methods=[method], **settings)
     return {row.appetite.name: row for row in rows}
@@ -227,7 +226,6 @@ def samples(draw_from):
 
 
 def count_false_accepts(row, scores, labels):
-    """Return accepted failed answers; None where the row makes no statement."""
     if row.accepts is not None:
         return int((~labels).sum()) if row.accepts == "all" else 0
     if row.threshold is None:

@@ -15,7 +15,6 @@ from test_sheets import make_warehouse as make_review_warehouse
 
 
 def tidy(printed: str) -> list[str]:
-    """Return the lines of a command with single blanks."""
     return [" ".join(line.split()) for line in printed.strip().splitlines()]
 
 

@@ -61,7 +61,6 @@ Describe = Callable[..., tuple[Path, Path]]
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start the example service with faults; it stops after the test."""
     with ExitStack() as stack:
 
         def start(shares: Mapping[str, float] | None = None, token: str = "", **settings: Any) -> Any:
@@ -74,7 +73,6 @@ def serve() -> Iterator[Serve]:
 
 @pytest.fixture
 def record() -> Iterator[Record]:
-    """Start a server that replies as a function says."""
     with ExitStack() as stack:
         yield lambda respond: start_server(stack, Loopback(respond))
 
@@ -84,7 +82,6 @@ def url_of(server: Any, path: str = "/ask") -> str:
 
 
 def describe(url: str = "http://127.0.0.1:9/ask", **changes: Any) -> dict[str, Any]:
-    """Return the description of the example with other sections."""
     described = yaml.safe_load((EXAMPLE / "endpoint.yml").read_text(encoding="utf-8"))
     described["request"]["url"] = url
     # unit tests do not wait
@@ -785,7 +782,6 @@ def test_a_test_set_that_cannot_be_sent_whole_is_not_sent(
 
 @pytest.fixture
 def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Describe:
-    """Write a description and a test set and return their paths."""
     monkeypatch.setenv("RAG_SERVICE_TOKEN", SECRET)
 
     def write(url: str, **changes: Any) -> tuple[Path, Path]:

@@ -10,13 +10,11 @@ from hcat.explorer.document import write_explorer
 
 @pytest.fixture(scope="session")
 def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of a made-up build."""
     return make_build(tmp_path_factory.mktemp("explorer"))
 
 
 @pytest.fixture(scope="session")
 def explorer(build: Path) -> Path:
-    """Return the page of that build."""
     return write_explorer(build, build / "explorer.html")
 
 

@@ -37,7 +37,6 @@ def make_desk_warehouse(folder: Path, masks: dict[str, list[tuple[int, int, str]
 
 
 def read_block(page: Path) -> dict[str, Any]:
-    """Return the data block of a desk."""
     found = re.search(r'<script type="application/json" id="desk">(.*?)</script>', page.read_text(encoding="utf-8"))
     assert found
     data: dict[str, Any] = json.loads(found.group(1))
@@ -63,7 +62,6 @@ class Visit:
             self.requests.append(url)
 
     def begin(self, rater: str = "anna") -> None:
-        """Write a name and begin."""
         self.press(rater, "Enter")
         self.page.wait_for_selector("article")
 
@@ -76,12 +74,10 @@ class Visit:
                 self.page.keyboard.type(key)
 
     def read(self, selector: str) -> str:
-        """Return the text of an element as the browser shows it."""
         text: str = self.page.inner_text(selector)
         return text
 
     def save(self, folder: Path) -> Path:
-        """Press d and return the sheet that the browser saved."""
         with self.page.expect_download() as download:
             self.press("d")
         path = folder / download.value.suggested_filename

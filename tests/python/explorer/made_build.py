@@ -29,7 +29,6 @@ update fct_interactions set answer = repeat('a very long answer ', 110000) where
 
 
 def make_build(folder: Path, count: int = COUNT, is_hostile: bool = False) -> Path:
-    """Write a made-up build and return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     database = make_warehouse(folder, count)
     with duckdb.connect(str(database)) as connection:

@@ -7,5 +7,4 @@ from grammar_materials import database
 
 @pytest.fixture
 def bank() -> duckdb.DuckDBPyConnection:
-    """Return the bank's database."""
     return database()

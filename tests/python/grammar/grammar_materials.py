@@ -34,7 +34,6 @@ insert into loans values (7, 5001, 'house', 3.25, 100, 'a'), (8, 5002, 'car', 4.
 
 
 def database() -> duckdb.DuckDBPyConnection:
-    """Return a fresh database in memory that holds the bank."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
     connection.execute(TABLES)
     return connection
@@ -50,12 +49,10 @@ def describe(statements: str = TABLES) -> tuple[list[dict[str, Any]], list[dict[
 
 
 def column_rows() -> list[dict[str, Any]]:
-    """Return one row per column of the bank."""
     return describe()[0]
 
 
 def constraint_rows() -> list[dict[str, Any]]:
-    """Return one row per column of a key or a foreign key of the bank."""
     return describe()[1]
 
 
@@ -65,17 +62,14 @@ def schema_of(statements: str = TABLES) -> Schema:
 
 
 def edits(*rows: tuple[str, str | None, bool]) -> pa.Table:
-    """Return the seed grammar_templates."""
     return make_seed(["template_id", "sql_template", "is_enabled"], rows)
 
 
 def text_edits(*rows: tuple[str, str, str, bool]) -> pa.Table:
-    """Return the seed grammar_text_templates."""
     return make_seed(["sql_template_id", "style", "text_template", "is_enabled"], rows)
 
 
 def make_seed(names: list[str], rows: tuple[Any, ...]) -> pa.Table:
-    """Return a seed of texts, a switch and reasons."""
     names = [*names, "reason"]
     schema = pa.schema([(name, pa.bool_() if name == "is_enabled" else pa.string()) for name in names])
     return pa.Table.from_pylist([dict(zip(names, (*row, "because"), strict=True)) for row in rows], schema=schema)
@@ -89,7 +83,6 @@ def gather(
     calls: pa.Table | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Materials:
-    """Return the materials of the bank."""
     return gather_materials(
         SETTINGS | (settings or {}),
         describe_columns(connection, NAMES),
@@ -110,7 +103,6 @@ def statuses(materials: Materials, **wanted: str) -> list[tuple[str, str]]:
 
 
 def texts_of(materials: Materials) -> list[dict[str, Any]]:
-    """Return the texts of all templates."""
     return [
         text | {"sql_template_id": row["sql_template_id"]}
         for row in make_templates(materials).to_pylist()

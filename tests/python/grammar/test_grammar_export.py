@@ -23,7 +23,6 @@ create table fct_rejected_grammar_queries as select 'no_answer' as reason;
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
-    """Return a folder with a warehouse of two queries."""
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         connection.execute(ROWS)
     return tmp_path

@@ -22,7 +22,6 @@ from hcat.grammar.templates import make_templates
 
 
 def answer(bank: duckdb.DuckDBPyConnection, materials: Materials, **settings: Any) -> pa.Table:
-    """Return the fillings of the accepted templates."""
     batches = answer_fillings(
         select_runner(bank, 1000), make_templates(materials), materials.schema, SETTINGS | settings
     )

@@ -99,7 +99,6 @@ def test_comparison_shows_a_status_where_there_is_no_threshold() -> None:
 
 
 def is_refused(said: Any, schema: Any, read: Any = read_reply) -> bool:
-    """Return whether a reply is refused."""
     with pytest.raises(ReplyError):
         read(said if isinstance(said, str) else json.dumps(said), schema)
     return True
@@ -172,7 +171,6 @@ def serve() -> Iterator[Callable[[Reply], Server]]:
 
 
 def asked_of(server: Server) -> list[dict[str, Any]]:
-    """Return what a server was asked."""
     return [json.loads(body["messages"][1]["content"]) for body in server.asked]
 
 
@@ -203,7 +201,6 @@ def well(asked: dict[str, Any]) -> Any:
 
 
 def request(task: str, subject: str | None = None, **changes: Any) -> dict[str, Any]:
-    """Return one row of int_judge_requests."""
     return {
         "judge_key": f"{task}-{subject}",
         "judge_task": task,
@@ -235,19 +232,16 @@ EVERYTHING = [
 
 
 def settings(server: Server, **changes: Any) -> dict[str, Any]:
-    """Return the settings of a service that waits for nothing."""
     return {"base_url": server.url, "model": "small", "backoff_seconds": 0.0, "concurrency": 1} | changes
 
 
 def embed(texts: Any) -> Any:
-    """Return the same unit vector for every text."""
     return np.tile(np.array([[0.6, 0.8]], dtype=np.float32), (len(texts), 1))
 
 
 def judge(
     rows: list[dict[str, Any]], service: dict[str, Any], kept: tuple[tuple[str, str], ...] = ()
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Return the ledger, and the verdicts by task."""
     table = pa.Table.from_pylist(rows)
     batches = list(judge_pending(table, service, kept))
     calls = pa.Table.from_batches(batches, schema=JUDGE_CALLS_SCHEMA)

@@ -29,7 +29,6 @@ SHELF = {
 
 
 def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of the traces of a folder by entity."""
     rows = [row for batch in read_entity("spans", folder) for row in batch.to_pylist()]
     rows.sort(key=lambda row: (row["trace_id"], row["source_row"]))
     found: dict[str, list[dict[str, Any]]] = {"retrievals": []}

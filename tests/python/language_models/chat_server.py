@@ -34,6 +34,5 @@ class Server(Loopback):
 
 @contextmanager
 def serving() -> Iterator[Callable[[Answer], Server]]:
-    """Yield a function that starts servers, and stop them all in the end."""
     with ExitStack() as stack:
         yield lambda answer: start_server(stack, Server(answer))

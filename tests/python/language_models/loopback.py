@@ -70,7 +70,6 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def start_server(stack: ExitStack, server: Any) -> Any:
-    """Start a server, which stops with the stack."""
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
     stack.callback(server.server_close)
     stack.callback(server.shutdown)

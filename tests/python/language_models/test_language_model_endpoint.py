@@ -24,20 +24,17 @@ KEY = "sk-loopback-0123456789"
 
 
 def well(body: dict[str, Any], _: int) -> tuple[int, dict[str, str], bytes]:
-    """Answer as asked."""
     asked = json.loads(body["messages"][1]["content"])
     return completion(FACTS if "facts" in asked["schema"]["properties"] else {"queries": [QUERY]})
 
 
 @pytest.fixture
 def serve() -> Iterator[Callable[[Answer], Server]]:
-    """Return a function that starts servers, all of which are stopped in the end."""
     with serving() as start:
         yield start
 
 
 def requests(*query_types: str, count: int = 1) -> pa.Table:
-    """Return requests for ``count`` chunks."""
     return pa.Table.from_pylist(
         [
             {
@@ -60,12 +57,10 @@ def requests(*query_types: str, count: int = 1) -> pa.Table:
 
 
 def settings(server: Server, **changes: Any) -> dict[str, Any]:
-    """Return the settings of a service that waits for nothing."""
     return {"base_url": server.url, "model": "small", "backoff_seconds": 0.0, "concurrency": 1} | changes
 
 
 def call(table: pa.Table, service: dict[str, Any], kept: tuple[tuple[str, str], ...] = ()) -> list[dict[str, Any]]:
-    """Return the ledger of calls."""
     rows = [row for batch in call_pending(table, service, kept) for row in batch.to_pylist()]
     assert pa.Table.from_pylist(rows, schema=CALLS_SCHEMA).num_rows == len(rows)
     assert len({row["call_id"] for row in rows}) == len(rows)
@@ -73,7 +68,6 @@ def call(table: pa.Table, service: dict[str, Any], kept: tuple[tuple[str, str], 
 
 
 def statuses(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return (step, status) of each call in order."""
     return [(row["step"], row["call_status"]) for row in rows]
 
 

@@ -57,7 +57,6 @@ create or replace table fct_release_decisions (
 
 
 def gate(**changes: Any) -> dict[str, Any]:
-    """Return a gate that fails, changed."""
     return {
         "gate_result_id": "id",
         "run_id": "run_1",
@@ -86,12 +85,10 @@ def gate(**changes: Any) -> dict[str, Any]:
 
 
 def passing(**changes: Any) -> dict[str, Any]:
-    """Return a gate that passes, changed."""
     return gate(**{"verdict": "passed", "is_passing": True, "measured_value": 0.9} | changes)
 
 
 def drift(**changes: Any) -> dict[str, Any]:
-    """Return a row of drift, changed."""
     return {
         "metric_drift_id": "id",
         "leading_drift_id": "id",
@@ -111,7 +108,6 @@ def drift(**changes: Any) -> dict[str, Any]:
 
 
 def finding(**changes: Any) -> dict[str, Any]:
-    """Return an open finding, changed."""
     return {
         "finding_id": "f00d",
         "kind": "confirmed",
@@ -131,7 +127,6 @@ def finding(**changes: Any) -> dict[str, Any]:
 
 
 def decision(**changes: Any) -> dict[str, Any]:
-    """Return the release decision of an application, changed."""
     return {
         "application": "assistant",
         "candidate": "1.1",
@@ -207,7 +202,6 @@ def lines_of(warehouse: Path) -> list[dict[str, Any]]:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
-    """Run the program and return its exit code."""
     monkeypatch.setattr(sys, "argv", ["hcat", *map(str, arguments)])
     with pytest.raises(SystemExit) as stopped:
         cli.main()

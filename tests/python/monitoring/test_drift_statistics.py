@@ -29,7 +29,6 @@ def arrange(
 
 
 def error(reference: list[float] | Floats, window: list[float] | Floats, clusters: list[int] | None = None) -> float:
-    """Return the error of the shift that clusters alone give."""
     rows, is_reference, is_window = arrange(reference, window, clusters)
     periods = (drift.describe_period(rows, part) for part in (is_reference, is_window))
     return float(drift.error_by_cluster(rows, *periods)[0])

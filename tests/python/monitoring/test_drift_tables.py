@@ -339,14 +339,12 @@ def test_a_reference_that_is_no_date_is_named() -> None:
 
 
 def ranged(weeks: pa.Table, ranges: list[tuple[float | None, float | None]]) -> pa.Table:
-    """Return weeks with the range of their metric."""
     for place, name in enumerate(("range_low", "range_high")):
         weeks = weeks.append_column(name, pa.array([bounds[place] for bounds in ranges], pa.float64()))
     return weeks
 
 
 def week_sums(rows: list[dict[str, Any]]) -> pa.Table:
-    """Return rows of the model int_week_sums, of one series."""
     texts = dict.fromkeys(("metric_name", "dimension", "segment", "week_status"), pa.string())
     counts = ("count_interactions", "count_scored", "count_clusters", "count_decided", "count_failing")
     sums = ("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided")

@@ -89,7 +89,6 @@ inner join fct_interactions as interactions using (interaction_id)
 
 @functools.cache
 def read_marts() -> list[dict[str, Any]]:
-    """Return the marts as their YAML describes them, read once."""
     paths = sorted(set(MODELS.rglob("_*.yml")) - set(MODELS.rglob("*_unit_tests.yml")))
     models = [model for path in paths for model in yaml.safe_load(path.read_text()).get("models", [])]
     return [model for model in models if model["name"].startswith(("dim_", "fct_"))]
@@ -363,7 +362,6 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
 def make_warehouse(
     folder: Path, count: int = 60, count_topics: int = 3, count_systems: int = 2, text: str = "", answer: str = ""
 ) -> Path:
-    """A warehouse with everything, every text of which ends in ``text``."""
     folder.mkdir(parents=True, exist_ok=True)
     with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
         create_tables(connection)

@@ -32,7 +32,6 @@ DECISION: dict[str, Any] = {
 
 
 def decide(folder: Path, text: str = "", **changes: Any) -> Path:
-    """Return a warehouse with a release decision, ten answers to read and failure rates."""
     warehouse = make_warehouse(folder, text=text)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         insert(connection, "fct_release_decisions", [DECISION | {"headline": DECISION["headline"] + text} | changes])

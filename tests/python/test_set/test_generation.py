@@ -149,7 +149,6 @@ PIER = Source(
 
 
 def queries(query_type: str, source: Source = PIER, count: int = 3) -> list[Query]:
-    """Return the queries of a type without partners and templates."""
     return list(generate(query_type, count, source, [], [], BANK).queries)
 
 
@@ -322,7 +321,6 @@ def candidate(query_id: str, text: str, **changes: object) -> dict[str, object]:
 
 
 def check(*rows: dict[str, object]) -> dict[str, str | None]:
-    """Return the reason of each candidate by its id."""
     vector = pa.list_(pa.float32())
     table = pa.Table.from_pylist(sorted(rows, key=lambda row: str(row["query_id"])))
     for name in ("embedding", "chunk_embedding"):

@@ -107,7 +107,6 @@ def assign(connection: Any, texts: pa.Table, fits: pa.Table) -> list[dict[str, A
 
 
 def names(table: pa.Table) -> dict[str, str]:
-    """Return word of the group -> topic id."""
     return {row["topic_name"].split(",")[0]: row["topic_id"] for row in table.to_pylist()}
 
 

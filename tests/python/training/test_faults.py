@@ -50,7 +50,6 @@ POOL = [
 
 
 def texts(sentence: str, kind: str, context=(), pool=()) -> set[str]:
-    """Return all that the rules make of a sentence with some seeds."""
     faults = [perturb(sentence, kind, context, Random(seed), pool) for seed in SEEDS]
     return {fault.text for fault in faults if fault is not None}
 
@@ -71,7 +70,6 @@ def filling(mentions: tuple[Mention, ...], fault: Perturbed) -> Mention:
 
 
 def check(fault: Perturbed, sentence: str, context: list[str]) -> None:
-    """Assert what a fault of its kind guarantees."""
     assert fault.text != sentence
     assert fault.before
     assert fault.after

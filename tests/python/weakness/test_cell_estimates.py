@@ -118,7 +118,6 @@ def run_models(
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, statement: str) -> list[dict[str, Any]]:
-    """Return the rows of a statement as mappings."""
     return connection.execute(statement).to_arrow_table().to_pylist()
 
 
