@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from test_report import insert
+from marts import insert
 
 from benchmarks.explorer import MAIN_METRIC, make_warehouse
 

@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 import pytest
 from loopback import Loopback, Reply
+from marts import create_marts, insert
 
 from hcat import cli
 from hcat.monitoring.alerts.delivery import Patience
@@ -21,39 +22,6 @@ BUILT_AT = datetime(2026, 11, 20, 2, 30, tzinfo=UTC)
 Hcat = Callable[..., str]
 #: Tries often and waits for nothing.
 QUICK = Patience(attempts=4, first_seconds=0.001, longest_seconds=0.01, total_seconds=20)
-
-GATES = """
-create or replace table fct_threshold_gates (
-    gate_result_id varchar, run_id varchar, gate_name varchar, measurement varchar, metric_name varchar,
-    dimension varchar, segment varchar, severity varchar, burden varchar, comparison varchar, verdict varchar,
-    reason varchar, expectation_results varchar, rationale varchar, threshold double, measured_value double,
-    lower_bound double, upper_bound double, n bigint, minimum_n bigint, is_passing boolean, evaluated_at timestamp,
-    build_number bigint
-)
-"""
-DRIFT = """
-create or replace table fct_metric_drift (
-    metric_drift_id varchar, metric_name varchar, dimension varchar, segment varchar, test varchar,
-    status varchar, detail varchar, window_weeks bigint, count_reference bigint, count_window bigint, difference double,
-    q_value double, is_drifting boolean, window_start date, window_end date, leading_drift_id varchar
-)
-"""
-FINDINGS = """
-create or replace table fct_findings (
-    finding_id varchar, leading_finding_id varchar, kind varchar, metric_name varchar, first_dimension varchar,
-    first_segment varchar, second_dimension varchar, second_segment varchar, first_seen_run varchar,
-    first_seen_at timestamp, last_seen_run varchar, last_seen_at timestamp, status varchar, owner varchar,
-    severity varchar, measurement varchar, difference double, new_difference double
-)
-"""
-
-
-DECISIONS = """
-create or replace table fct_release_decisions (
-    application varchar, candidate varchar, decision varchar, headline varchar, reason varchar, how_often varchar,
-    what_changed varchar, what_next varchar, failure_rate_since_change double
-)
-"""
 
 
 def gate(**changes: Any) -> dict[str, Any]:
@@ -152,18 +120,15 @@ def publish(
     database = warehouse / "published" / "hcat.duckdb"
     database.unlink(missing_ok=True)
     with duckdb.connect(str(database)) as connection:
-        for statement, table, rows in (
-            (GATES, "fct_threshold_gates", gates),
-            (DRIFT, "fct_metric_drift", drifts),
-            (FINDINGS, "fct_findings", findings),
-            (DECISIONS, "fct_release_decisions", decisions),
+        for table, rows in (
+            ("fct_threshold_gates", gates),
+            ("fct_metric_drift", drifts),
+            ("fct_findings", findings),
+            ("fct_release_decisions", decisions),
         ):
-            if rows is None:
-                continue
-            connection.execute(statement)
-            for row in rows:
-                names, marks = ", ".join(row), ", ".join("?" * len(row))
-                connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))
+            if rows is not None:
+                create_marts(connection, table)
+                insert(connection, table, rows)
     return warehouse
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from test_report import HOSTILE, insert
+from marts import insert
+from test_report import HOSTILE
 from test_report_evidence import make_evidence, read_section, read_text
 
 from hcat import report

@@ -1,6 +1,5 @@
 """The report: safe with hostile text, offline, small, the same bytes for the same warehouse, whole without data."""
 
-import functools
 import json
 import math
 import re
@@ -10,9 +9,9 @@ from typing import Any
 
 import duckdb
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marts import create_marts, insert
 
 from hcat import report
 from hcat.engine.warehouse import WarehouseError
@@ -26,22 +25,11 @@ from hcat.report.showing import (
 
 #: Pairs of dimensions of the bivariate mart.
 PAIRS = (("topic", "query_type"), ("topic", "system"))
-MODELS = Path(__file__).resolve().parents[3] / "models"
 
 HOSTILE = (
     '"><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} {% raw %} </style></svg>'
     " &lt;b&gt; \u202egpj.exe \x1b[31m"
 )
-
-OTHER_TABLES = """
-create table int_records_counted (
-    entity varchar, count_landed bigint, count_staged bigint, count_repeated bigint, count_rejected bigint
-);
-create table stg_rejected_records (
-    record_id varchar, entity varchar, source_file varchar, kind varchar, reject_reason varchar, record_excerpt varchar,
-    source_row bigint, landing_number bigint
-);
-"""
 
 METRICS = [
     # name, family, unit, range_low, threshold, is_primary, requires
@@ -85,27 +73,6 @@ select evaluations.*, interactions.cluster_id, interactions.topic, interactions.
 from fct_evaluations as evaluations
 inner join fct_interactions as interactions using (interaction_id)
 """
-
-
-@functools.cache
-def read_marts() -> list[dict[str, Any]]:
-    paths = sorted(set(MODELS.rglob("_*.yml")) - set(MODELS.rglob("*_unit_tests.yml")))
-    models = [model for path in paths for model in yaml.safe_load(path.read_text()).get("models", [])]
-    return [model for model in models if model["name"].startswith(("dim_", "fct_"))]
-
-
-def create_tables(connection: Any) -> None:
-    for model in read_marts():
-        columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])
-        connection.execute(f"create table {model['name']} ({columns})")
-    connection.execute(OTHER_TABLES)
-
-
-def insert(connection: Any, table: str, rows: list[dict[str, Any]]) -> None:
-    for row in rows:
-        names = ", ".join(row)
-        marks = ", ".join("?" for _ in row)
-        connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))
 
 
 def add_run(connection: Any, text: str = "") -> None:
@@ -364,7 +331,7 @@ def make_warehouse(
 ) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         add_run(connection, text)
         add_metrics(connection)
         add_interactions(connection, count, count_topics, count_systems, text, answer)
@@ -477,7 +444,7 @@ def assert_says_what_is_missing(page: str, *sentences: str) -> None:
 
 def test_warehouse_without_interactions(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         add_run(connection)
         add_metrics(connection)
     assert_says_what_is_missing(
@@ -493,7 +460,7 @@ def test_warehouse_without_interactions(tmp_path: Path) -> None:
 
 def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         add_run(connection)
         add_metrics(connection)
         add_interactions(connection, count=1, count_topics=1, count_systems=1)
@@ -519,7 +486,7 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
 def test_a_warehouse_of_an_earlier_version_says_what_to_run(tmp_path: Path, read: Any, column: str) -> None:
     table, _, name = column.partition(".")
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         connection.execute(f"alter table {table} drop column {name}")
     with pytest.raises(WarehouseError, match=rf"lacks {column}\): run `hcat upgrade`, then `dbt build`$"):
         read(tmp_path)

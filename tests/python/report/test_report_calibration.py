@@ -6,7 +6,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_report import HOSTILE, add_metrics, add_run, create_tables, insert, make_warehouse, parse
+from marts import create_marts, insert
+from test_report import HOSTILE, add_metrics, add_run, make_warehouse, parse
 from test_report_evidence import read_section, read_text
 
 from hcat import report
@@ -392,7 +393,7 @@ def test_hostile_text_makes_no_tag(section: str, hostile_section: str) -> None:
 
 def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         add_run(connection)
         add_metrics(connection)
         add_rates_and_labels(connection, "")

@@ -8,7 +8,8 @@ from typing import Any
 import duckdb
 import pytest
 from alert_materials import Hcat
-from test_report import HOSTILE, insert, make_warehouse, parse
+from marts import insert
+from test_report import HOSTILE, make_warehouse, parse
 from test_report_evidence import read_section, read_text
 
 from hcat import report

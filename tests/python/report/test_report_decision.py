@@ -7,7 +7,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_report import HOSTILE, insert, make_warehouse
+from marts import insert
+from test_report import HOSTILE, make_warehouse
 from test_report_evidence import read_section, read_text
 
 from hcat import report

@@ -6,7 +6,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_report import insert, make_warehouse, parse, read_marts
+from marts import insert, read_marts
+from test_report import make_warehouse, parse
 
 from hcat import report
 from hcat.report.document import APPENDIX, QUESTIONS
