@@ -42,14 +42,6 @@ def test_fewest_clusters():
     assert [clusters_needed(alpha) for alpha in (0.2, 0.1, 0.05, 0.01, 0.3)] == [4, 9, 19, 99, 3]
 
 
-def test_quantile_is_an_order_statistic():
-    scores = np.array([0.4, 0.1, 0.3, 0.2])
-    assert conformal_quantile(scores, 0.2) == 0.4  # k = 4
-    assert conformal_quantile(scores, 0.5) == 0.3  # k = ceil(2.5) = 3
-    assert conformal_quantile(scores, 0.1) == math.inf  # k = 5 of 4; the paper's formula returns .4
-    assert conformal_quantile(np.array([]), 0.5) == math.inf
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 8)), min_size=1, max_size=30),
     st.integers(1, 99),

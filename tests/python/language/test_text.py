@@ -108,23 +108,25 @@ def test_lists(text, expected):
     assert sentences(text) == expected
 
 
-def test_lines_without_letters_belong_to_the_line_above():
-    cells = "Net income\n \n$\n5,363 \n$\n4,869\nOther items\n(370)\n- 5%"
-    assert sentences(cells) == ["Net income\n \n$\n5,363 \n$\n4,869", "Other items\n(370)", "5%"]
-
-
-def test_wrapped_paragraph_is_joined_and_short_lines_are_not():
-    wrapped = "We actively pursue the registration of our trademarks in other countries. We\nare the holder of many."
-    assert sentences(wrapped) == [
-        "We actively pursue the registration of our trademarks in other countries.",
-        "We\nare the holder of many.",
-    ]
-    assert sentences("apples\npears") == ["apples", "pears"]
-
-
-def test_fenced_code_is_one_sentence_per_line():
-    code = "Run this. Now:\n```python\n- x = 1. Really\nprint(x)\n}\n```\nDone."
-    assert sentences(code) == ["Run this.", "Now:", "- x = 1. Really", "print(x)\n}", "Done."]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # a line without letters belongs to the one above
+        ("Net income\n \n$\n5,363 \n$\n4,869\nOther items\n(370)\n- 5%",
+         ["Net income\n \n$\n5,363 \n$\n4,869", "Other items\n(370)", "5%"]),
+        # a wrapped paragraph is joined, and short lines are not
+        ("We actively pursue the registration of our trademarks in other countries. We\nare the holder of many.",
+         ["We actively pursue the registration of our trademarks in other countries.", "We\nare the holder of many."]),
+        ("apples\npears", ["apples", "pears"]),
+        # fenced code is one sentence per line
+        ("Run this. Now:\n```python\n- x = 1. Really\nprint(x)\n}\n```\nDone.",
+         ["Run this.", "Now:", "- x = 1. Really", "print(x)\n}", "Done."]),
+        # offsets are characters of the original
+        ("\U0001f600\U0001f600 你好 éé one. Second one.", ["\U0001f600\U0001f600 你好 éé one.", "Second one."]),
+    ],
+)  # fmt: skip
+def test_lines(text, expected):
+    assert sentences(text) == expected
 
 
 @pytest.mark.parametrize(

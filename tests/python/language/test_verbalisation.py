@@ -239,10 +239,6 @@ def test_json_rules(record, expected):
     assert sentences(json.dumps(record)) == expected
 
 
-def test_a_repeated_key_is_written_twice():
-    assert sentences('{"fee": 5, "fee": 9}') == ["Fee: 5; fee: 9."]
-
-
 def test_long_groups_are_cut_and_keep_their_name():
     units = sentences(
         json.dumps({"opening hours": {f"Counter {'x' * 9} no{number}": "9:0-17:0" for number in range(40)}})
@@ -287,10 +283,22 @@ def test_what_is_no_json_stays_as_it_is(text):
     assert verbalise_sentences(text) == expected
 
 
-def test_what_an_escape_hides_is_cleaned():
-    assert sentences('{"note": "a\\u0000b\\ud800c", "empty": "\\u0000", "accent": "e\\u0301"}') == [
-        "Note: a b c; empty: unknown; accent: é."
-    ]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"fee": 5, "fee": 9}', ["Fee: 5; fee: 9."]),
+        # what an escape hides is cleaned
+        ('{"note": "a\\u0000b\\ud800c", "empty": "\\u0000", "accent": "e\\u0301"}',
+         ["Note: a b c; empty: unknown; accent: é."]),
+        ("| Fee | Cost |\n|---|---|\n| Card | 5 |\n| City | Country |\n|---|---|\n| York | England |",
+         ["Fee, Cost.", "Fee: Card; Cost: 5.", "City, Country.", "City: York; Country: England."]),
+        ("Account\tMonthly fee\tNote\nBasic\t5 euros\tnew\nGold\t9 euros\n\nCity\tSeats\nYork\t5\nDone.",
+         ["Account, Monthly fee, Note.", "Account: Basic; Monthly fee: 5 euros; Note: new.",
+          "Account: Gold; Monthly fee: 9 euros.", "City, Seats.", "City: York; Seats: 5.", "Done."]),
+    ],
+)  # fmt: skip
+def test_repeated_keys_escapes_and_tables(text, expected):
+    assert sentences(text) == expected
 
 
 @pytest.mark.parametrize("opening", ['{"a":', '[{"a":', "[", '{"a":[', '{"a":"['])
@@ -324,11 +332,6 @@ def test_a_first_column_without_header_names_the_row():
     assert sentences("\t2030\t2031\nNet income\t5,363\t(4,869)") == sentences(table)
 
 
-def test_two_tables_below_each_other():
-    table = "| Fee | Cost |\n|---|---|\n| Card | 5 |\n| City | Country |\n|---|---|\n| York | England |"
-    assert sentences(table) == ["Fee, Cost.", "Fee: Card; Cost: 5.", "City, Country.", "City: York; Country: England."]
-
-
 def test_wide_rows_are_cut_and_keep_their_first_cell():
     header = "| Account | " + " | ".join(f"Condition {number}" for number in range(40)) + " |"
     text = f"{header}\n{'|---' * 41}|\n| Basic | " + " | ".join(f"value {number}" for number in range(40)) + " |"
@@ -338,18 +341,6 @@ def test_wide_rows_are_cut_and_keep_their_first_cell():
     assert len(rows) > 2
     assert all(row.startswith("Account: Basic; ") and len(row) <= GROUP_CHARACTERS + 1 for row in rows)
     assert all(any(f"Condition {number}: value {number}" in row for row in rows) for number in range(40))
-
-
-def test_rows_between_tabs_below_names():
-    text = "Account\tMonthly fee\tNote\nBasic\t5 euros\tnew\nGold\t9 euros\n\nCity\tSeats\nYork\t5\nDone."
-    assert sentences(text) == [
-        "Account, Monthly fee, Note.",
-        "Account: Basic; Monthly fee: 5 euros; Note: new.",
-        "Account: Gold; Monthly fee: 9 euros.",
-        "City, Seats.",
-        "City: York; Seats: 5.",
-        "Done.",
-    ]
 
 
 @pytest.mark.parametrize(
