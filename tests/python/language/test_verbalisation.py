@@ -128,7 +128,7 @@ def test_prose_is_unchanged(text):
     assert verbalise_sentences(text) == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(JSON_OBJECTS, JSON_LAYOUTS)
 def test_every_value_of_json_is_in_a_unit_over_its_span(record, layout):
     text = json.dumps(record, **layout)
@@ -148,7 +148,7 @@ def test_every_value_of_json_is_in_a_unit_over_its_span(record, layout):
             assert words_of(json.dumps(value)) in written
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(JSON_OBJECTS, st.data())
 def test_damaged_json_never_raises(record, data):
     text = json.dumps(record)
@@ -161,7 +161,7 @@ def test_damaged_json_never_raises(record, data):
         check_units(damaged, verbalise_sentences(damaged))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(st.lists(TEXTS, min_size=2, max_size=5), min_size=2, max_size=6))
 def test_every_cell_of_a_table_is_in_a_unit(rows):
     rows = [[" ".join(clean_text(cell).split()) for cell in row] for row in rows]

@@ -380,15 +380,6 @@ def test_scope_shows_purpose_risks_and_the_verdict_of_their_gates(page: str) -> 
     assert text.count("can happen") == 4
 
 
-def test_an_application_without_a_purpose_is_a_gap(tmp_path: Path) -> None:
-    warehouse = make_evidence(tmp_path)
-    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute("update fct_interactions set application = 'other' where interaction_id = 'i00000'")
-    assert "Purpose and owner of other: the seed applications has no row for them." in read_text(
-        report.render_report(warehouse)
-    )
-
-
 def test_data_show_what_the_test_set_leaves_out(page: str) -> None:
     text = read_text(read_section(page, "data"))
     assert "Composition of the interactions" in text
@@ -430,16 +421,6 @@ def test_findings_are_one_of_each_hole_with_what_the_labels_say(page: str) -> No
     assert "f3-finding" not in text
 
 
-def test_a_score_that_is_not_admitted_makes_no_finding(tmp_path: Path) -> None:
-    warehouse = make_evidence(tmp_path)
-    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute("update fct_findings set page_rank = null")
-        connection.execute("update dim_metrics set is_deciding = false")
-    text = read_text(read_section(report.render_report(warehouse), "where"))
-    assert "No tested segment is shown to be weak by a score that may decide." in text
-    assert re.search(r"\d more weak cells rest on scores that are shown, not admitted\.", text)
-
-
 def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     section = read_section(page, "robustness")
     text = read_text(section)
@@ -452,14 +433,34 @@ def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     assert "5 because too few clusters" in text
 
 
-def test_the_main_page_tells_the_gain_and_no_second_rate(tmp_path: Path) -> None:
-    warehouse = make_evidence(tmp_path)
+@pytest.fixture(scope="module")
+def changed_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Of an application without a purpose, scores that are not admitted, and a loss in the headline."""
+    warehouse = make_evidence(tmp_path_factory.mktemp("changed"))
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update fct_interactions set application = 'other' where interaction_id = 'i00000'")
+        connection.execute("update fct_findings set page_rank = null")
+        connection.execute("update dim_metrics set is_deciding = false")
         connection.execute(
             "update fct_version_comparisons set family = 'headline', release_answer = 'loss_shown',"
             " tolerated_loss = 0.05, target_difference = 0.05 where verdict = 'worse' and dimension = 'all'"
         )
-    text = read_text(read_section(report.render_report(warehouse), "better"))
+    return report.render_report(warehouse)
+
+
+def test_an_application_without_a_purpose_is_a_gap(changed_page: str) -> None:
+    text = read_text(changed_page)
+    assert "Purpose and owner of other: the seed applications has no row for them." in text
+
+
+def test_a_score_that_is_not_admitted_makes_no_finding(changed_page: str) -> None:
+    text = read_text(read_section(changed_page, "where"))
+    assert "No tested segment is shown to be weak by a score that may decide." in text
+    assert re.search(r"\d more weak cells rest on scores that are shown, not admitted\.", text)
+
+
+def test_the_main_page_tells_the_gain_and_no_second_rate(changed_page: str) -> None:
+    text = read_text(read_section(changed_page, "better"))
     assert "1.1 against 1.0, on 30 questions asked of both: worse. Gain by groundedness_similarity__mean: −10.0" in text
     assert "A loss of more than 5 percentage points is shown." in text
     assert "→" not in text
