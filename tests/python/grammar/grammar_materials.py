@@ -10,6 +10,7 @@ from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.grammar.materials import Materials
 from hcat.grammar.materials import gather as gather_materials
 from hcat.grammar.schema import Schema, read_schema
+from hcat.grammar.sql_templates import read_sql_template
 from hcat.grammar.templates import make_templates
 
 NAMES = [("main", name) for name in ("accounts", "branches", "customers", "loans")]
@@ -59,6 +60,14 @@ def constraint_rows() -> list[dict[str, Any]]:
 def schema_of(statements: str = TABLES) -> Schema:
     """Return the schema of the tables that statements make, with their counts."""
     return read_schema(*describe(statements))
+
+
+BANK = schema_of()
+PAIR = read_sql_template(
+    "SELECT l.purpose FROM loans l JOIN accounts a ON l.account_id = a.account_id "
+    "WHERE l.loan_number = [loans.loan_number] AND a.iban = [accounts.iban]",
+    BANK,
+)
 
 
 def edits(*rows: tuple[str, str | None, bool]) -> pa.Table:

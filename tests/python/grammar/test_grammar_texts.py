@@ -3,9 +3,7 @@
 import json
 
 import pytest
-from grammar_materials import (
-    schema_of,
-)
+from grammar_materials import BANK, PAIR, schema_of
 
 from hcat.grammar.criteria import ENUMERATED, Requirements
 from hcat.grammar.enumeration import enumerate_sql_templates
@@ -26,14 +24,8 @@ from hcat.grammar.text_templates import (
     write_text_templates,
 )
 
-BANK = schema_of()
 TEMPLATES = enumerate_sql_templates(BANK, 1_000, ENUMERATED)
 BALANCE = read_sql_template("SELECT balance FROM accounts WHERE iban = '[accounts.iban]'", BANK)
-PAIR = read_sql_template(
-    "SELECT l.purpose FROM loans l JOIN accounts a ON l.account_id = a.account_id "
-    "WHERE l.loan_number = [loans.loan_number] AND a.iban = [accounts.iban]",
-    BANK,
-)
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_landed_files import land_all, write_lines
 
 from hcat.engine.keys import hash_text
 from hcat.landing.calls import ENTITIES_OF_CALLS, expand_call, unread_content
 from hcat.landing.raw_contract import RecordError
-from hcat.landing.reading import read_entity
 from hcat.landing.span_costs import COST_COLUMNS
 
 CALL = {
@@ -298,33 +298,25 @@ def test_keys_that_look_like_content_are_said_by_name() -> None:
     assert unread_content(test_case) == ["context"]
 
 
-def land(folder: Path, entity: str = "interactions") -> list[dict[str, Any]]:
-    return [row for batch in read_entity(entity, folder) for row in batch.to_pylist()]
-
-
-def write(path: Path, calls: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(call) + "\n" for call in calls))
-
-
 def test_equal_calls_without_ids_stay_two_and_a_file_that_is_sent_again_changes_nothing(tmp_path: Path) -> None:
     call = {"query": "What?", "answer": "5", "contexts": ["The fee is 5."]}
-    write(tmp_path / "calls.jsonl", [call, call | {"answer": "6"}, call])
-    identifiers = [row["interaction_id"] for row in land(tmp_path)]
+    write_lines(tmp_path / "calls.jsonl", call, call | {"answer": "6"}, call)
+    identifiers = [row["interaction_id"] for row in land_all(tmp_path)]
     assert len(set(identifiers)) == 3
     assert identifiers[2] == identifiers[0] + "_2"
-    assert [row["interaction_id"] for row in land(tmp_path, "retrievals")] == identifiers
+    assert [row["interaction_id"] for row in land_all(tmp_path, "retrievals")] == identifiers
 
-    write(tmp_path / "calls_again.jsonl", [dict(reversed(call.items())), {"query": "New?", "answer": "7"}, call])
-    again = [row for row in land(tmp_path) if row["source_file"] == "calls_again.jsonl"]
+    write_lines(tmp_path / "calls_again.jsonl", dict(reversed(call.items())), {"query": "New?", "answer": "7"}, call)
+    again = [row for row in land_all(tmp_path) if row["source_file"] == "calls_again.jsonl"]
     assert [again[0]["interaction_id"], again[2]["interaction_id"]] == [identifiers[0], identifiers[2]]
-    first = next(row for row in land(tmp_path) if row["source_file"] == "calls.jsonl")
+    first = next(row for row in land_all(tmp_path) if row["source_file"] == "calls.jsonl")
     # staging counts the second copy as repeated: its content is the same
     assert again[0]["record_hash"] == first["record_hash"]
 
 
 def test_a_file_without_queries_fails_with_its_keys(tmp_path: Path) -> None:
-    write(tmp_path / "calls.jsonl", [{"id": "i1", "ask": "What?", "answer": "5"}, {"text": "6"}])
-    (row,) = land(tmp_path)
+    write_lines(tmp_path / "calls.jsonl", {"id": "i1", "ask": "What?", "answer": "5"}, {"text": "6"})
+    (row,) = land_all(tmp_path)
     assert row["is_file_problem"]
     problem = "calls.jsonl brings no query in any record (found: id, ask, answer, text; a query is named query, "
     assert row["read_error"].startswith(problem)
@@ -333,11 +325,10 @@ def test_a_file_without_queries_fails_with_its_keys(tmp_path: Path) -> None:
 def test_unread_keys_of_a_file_are_one_line_on_standard_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(
-        tmp_path / "calls.jsonl", [CALL | {"passages": [PASSAGE]}, CALL | {"context": [PASSAGE], "passages": [PASSAGE]}]
-    )
-    assert len(land(tmp_path)) == 2
-    assert len(land(tmp_path, "retrievals")) == 4
+    unread = CALL | {"passages": [PASSAGE]}
+    write_lines(tmp_path / "calls.jsonl", unread, unread | {"context": [PASSAGE]})
+    assert len(land_all(tmp_path)) == 2
+    assert len(land_all(tmp_path, "retrievals")) == 4
     said = capsys.readouterr().err
     assert said.startswith("hcat: calls.jsonl: keys that are not read: passages, context (context is what a test case")
     assert said.count("\n") == 1

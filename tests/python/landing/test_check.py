@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 from alert_materials import Hcat
+from test_landed_files import write_lines
 
 from hcat.engine.staging import ProjectError
 from hcat.landing.check import check_logs
@@ -23,11 +24,6 @@ CALL = {
 }
 
 
-def write(path: Path, *records: dict[str, Any]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> Hcat:
     """Return the command line, which runs in the repository."""
@@ -37,8 +33,8 @@ def here(monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> Hcat:
 
 def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Path) -> None:
     late = CALL | {"created_at": "05/31/2026"}
-    write(tmp_path / "calls.jsonl", CALL, *[late | {"response": f"{number}"} for number in range(4)])
-    write(tmp_path / "retrieval.jsonl", {})
+    write_lines(tmp_path / "calls.jsonl", CALL, *[late | {"response": f"{number}"} for number in range(4)])
+    write_lines(tmp_path / "retrieval.jsonl", {})
     checked = check_logs(tmp_path, REPOSITORY)
     assert checked.count_interactions == 1
     text = [" ".join(part.strip() for part in line).strip() for line in checked.lines]
@@ -64,7 +60,9 @@ def test_the_first_record_is_shown_as_it_will_land_and_a_filled_prompt_is_said(t
         "messages": [{"role": "user", "content": f"Context: {passage.upper()}\n\nHow long?"}],
         "answer": "Two days.",
     }
-    write(tmp_path / "calls.jsonl", CALL | {"response": "It\x1b[31m is\n5."}, CALL, filled | {"contexts": [passage]})
+    write_lines(
+        tmp_path / "calls.jsonl", CALL | {"response": "It\x1b[31m is\n5."}, CALL, filled | {"contexts": [passage]}
+    )
     lines = check_logs(tmp_path, REPOSITORY).lines
     start = [name for name, _ in lines].index("first record")
     assert [text for _, text in lines[start : start + 6]] == [
@@ -80,7 +78,7 @@ def test_the_first_record_is_shown_as_it_will_land_and_a_filled_prompt_is_said(t
 def test_a_check_says_what_traces_were_read_by_and_what_was_not(tmp_path: Path) -> None:
     def lines(**attributes: str) -> list[tuple[str, str]]:
         span = {"trace_id": "t", "span_id": "1", "name": "run", "start_time": "2026-05-01T00:00:00Z"}
-        write(
+        write_lines(
             tmp_path / "spans.jsonl",
             span | {"attributes": {"acme.question": "Why?", "acme.answer": "So.", **attributes}},
         )
@@ -100,7 +98,7 @@ def test_a_check_says_what_traces_were_read_by_and_what_was_not(tmp_path: Path) 
 
 
 def test_what_is_shown_of_a_record_is_masked(tmp_path: Path) -> None:
-    write(tmp_path / "calls.jsonl", CALL | {"question": "Is kim@example.org my address?"})
+    write_lines(tmp_path / "calls.jsonl", CALL | {"question": "Is kim@example.org my address?"})
     lines = check_logs(tmp_path, REPOSITORY, mask=partial(mask_text, is_tagged=False)).lines
     shown = [text for _, text in lines if text.startswith("query: ")]
     assert shown == ["query: Is [email] my address?"]
@@ -121,7 +119,7 @@ def test_a_broken_file_and_many_broken_lines_are_counted_in_full(tmp_path: Path)
 
 def test_metrics_are_counted_by_what_the_logs_bring(tmp_path: Path) -> None:
     def count(call: dict[str, Any]) -> int:
-        write(tmp_path / "calls.jsonl", call)
+        write_lines(tmp_path / "calls.jsonl", call)
         (line,) = [text for name, text in check_logs(tmp_path, REPOSITORY).lines if name == "metrics"]
         return int(line.split(" of ")[0])
 
@@ -137,7 +135,7 @@ def test_a_declared_format_of_times_is_the_project_s(tmp_path: Path) -> None:
     (tmp_path / "dbt_packages").mkdir()
     (tmp_path / "dbt_packages" / "hcat").symlink_to(REPOSITORY)
     (tmp_path / "logs").mkdir()
-    write(tmp_path / "logs" / "calls.jsonl", CALL | {"created_at": "05/31/2026"})
+    write_lines(tmp_path / "logs" / "calls.jsonl", CALL | {"created_at": "05/31/2026"})
     assert check_logs(tmp_path / "logs", tmp_path).count_interactions == 1
 
 
@@ -246,7 +244,7 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
     # files and tables go together; without interactions in either, nothing can be checked
     logs = tmp_path / "logs"
     logs.mkdir()
-    write(logs / "interactions.jsonl", {"id": "0", "answer": "5"})
+    write_lines(logs / "interactions.jsonl", {"id": "0", "answer": "5"})
     here("check", logs, *options)
     monkeypatch.delenv("HCAT_RAW_LOGS", raising=False)
     for arguments, problem in (
@@ -265,7 +263,7 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
 def test_a_zone_that_one_record_names_shifts_no_other(tmp_path: Path, zone: str) -> None:
     texts = [f"2026-05-04 09:12:00 {zone}", "2026-05-04T00:30:00", "2026-05-04", "2026-05-04 09:00"]
     records = [{"id": f"i{number}", "answer": "x", "asked_at": text} for number, text in enumerate(texts)]
-    write(tmp_path / "interactions.jsonl", *records)
+    write_lines(tmp_path / "interactions.jsonl", *records)
     check = check_logs(tmp_path, REPOSITORY)
     assert check.count_interactions == 3
     # three times of one day: a zone of another record would move one of them into another week
@@ -275,7 +273,7 @@ def test_a_zone_that_one_record_names_shifts_no_other(tmp_path: Path, zone: str)
 
 def test_a_format_of_times_with_names_of_zones_is_refused(tmp_path: Path) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: mine\nvars:\n  hcat: {hcat_timestamp_format: '%d.%m.%Y %Z'}\n")
-    write(tmp_path / "interactions.jsonl", {"id": "a", "answer": "x"})
+    write_lines(tmp_path / "interactions.jsonl", {"id": "a", "answer": "x"})
     with pytest.raises(ProjectError, match=r"hcat_timestamp_format .* reads names of time zones"):
         check_logs(tmp_path, tmp_path, REPOSITORY)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import yaml
+from test_landed_files import land_all
 
 from hcat.engine.keys import hash_text
 from hcat.landing.calls import ENTITIES_OF_CALLS
 from hcat.landing.folding import fold_trace, read_folding
 from hcat.landing.importing import import_into
-from hcat.landing.reading import read_entity
 
 RECORDED = Path(__file__).with_name("recorded")
 FOLDING = read_folding({"tool_outputs_are_evidence": False, "missing_parents": "cut_off"})
@@ -29,7 +29,7 @@ SHELF = {
 
 
 def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    rows = [row for batch in read_entity("spans", folder) for row in batch.to_pylist()]
+    rows = land_all(folder, "spans")
     rows.sort(key=lambda row: (row["trace_id"], row["source_row"]))
     found: dict[str, list[dict[str, Any]]] = {"retrievals": []}
     for trace_id, spans in groupby(rows, key=lambda row: row["trace_id"]):
@@ -185,10 +185,7 @@ EXPORTS = yaml.safe_load((RECORDED / "exports.txt").read_text(encoding="utf-8"))
 def land(folder: Path, export: Any) -> dict[str, list[dict[str, Any]]]:
     (folder / "export.json").write_text(json.dumps(export))
     import_into("calls", folder / "export.json", folder / "logs")
-    return {
-        name: [row for batch in read_entity(name, folder / "logs") for row in batch.to_pylist()]
-        for name in ENTITIES_OF_CALLS
-    }
+    return {name: land_all(folder / "logs", name) for name in ENTITIES_OF_CALLS}
 
 
 @pytest.mark.parametrize("tool", EXPORTS)
@@ -215,7 +212,7 @@ def test_messages_one_a_row_become_turns_with_times_of_their_own(tmp_path: Path)
     # a row that breaks off is rejected alone, and says nothing of the file
     lines = ["session_id,sender,text,created_at,channel", "s,user", *rows]
     (tmp_path / "calls.csv").write_text("\n".join(lines))
-    broken, *batches = [row for batch in read_entity("interactions", tmp_path) for row in batch.to_pylist()]
+    broken, *batches = land_all(tmp_path)
     assert broken["read_error"] == "2 fields where the header has 5"
     found = [(row["turn_index"], row["query_text"], row["answer"], row["asked_at"]) for row in batches]
     first, second = "2026-08-01 10:00:00", "2026-08-02 10:00:00"
@@ -231,7 +228,7 @@ def test_a_file_without_a_known_name_is_said_with_the_command_that_adds_it(
     file.write_text(json.dumps([record]))
     command = f"run `hcat import {shape} '{file}' --output my_logs`"
     for place in (file, tmp_path):
-        (row,) = [row for batch in read_entity("interactions", place) for row in batch.to_pylist()]
+        (row,) = land_all(place)
         assert row["read_error"].endswith(command)
 
 
