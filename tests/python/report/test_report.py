@@ -79,7 +79,6 @@ def add_run(connection: Any, text: str = "") -> None:
     run = {
         "run_id": "run_1",
         "input_hash": "0123abcd",
-        "settings_hash": "feed",
         "settings": json.dumps({"hcat_confidence": 0.95, "note": text}),
         "code_version": "0.1.0",
         "code_hash": "c0de",
@@ -87,18 +86,12 @@ def add_run(connection: Any, text: str = "") -> None:
         "platform": f"Linux {text}",
         "dbt_version": "1.11.16",
         "encoder_name": f"all-MiniLM-L6-v2{text}",
-        "encoder_revision": "packaged",
         "encoder_sha256": "53aa5117",
         "classifier_name": "hcat-entailment-compact",
-        "classifier_revision": "1",
-        "classifier_sha256": "0a1b2c3d",
-        "device": "cpu",
-        "dtype": "float32",
         "random_seed": 1,
         "count_landed": 3,
         "count_rejected": 1,
         "count_interactions": 2,
-        "count_evaluations": 10,
         "count_gates": 2,
         "count_gates_not_passing": 1,
         "count_error_gates_not_passing": 0,
@@ -293,24 +286,17 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
         "int_records_counted",
         [{"entity": "interactions", "count_landed": 3, "count_staged": 2, "count_repeated": 0, "count_rejected": 1}],
     )
-    insert(
-        connection,
-        "stg_rejected_records",
-        [
-            {
-                "record_id": "x",
-                "entity": "interactions",
-                "source_file": f"interactions{text}.jsonl",
-                "kind": "record",
-                "reject_reason": f"interaction_id is empty{text}",
-                "record_excerpt": f"null | answer{text}",
-                "source_row": 7,
-                "landing_number": 1,
-            }
-        ],
-    )
+    row = {
+        "entity": "interactions",
+        "source_file": f"interactions{text}.jsonl",
+        "kind": "record",
+        "reject_reason": f"interaction_id is empty{text}",
+        "record_excerpt": f"null | answer{text}",
+        "source_row": 7,
+        "landing_number": 1,
+    }
+    insert(connection, "stg_rejected_records", [row])
     rating = {
-        "rating_id": "one",
         "interaction_id": "i00000",
         "rater": f"r{text}",
         "rater_kind": "person",
@@ -319,8 +305,6 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
         "scale_point": 2,
         "rating_pass": 1,
         "human_label": 1,
-        "count_raters": 1,
-        "mean_scale_point": 2.0,
     }
     insert(connection, "fct_ratings", [rating])
     connection.execute("update fct_evaluations set human_label = 1 where interaction_id = 'i00000'")

@@ -169,23 +169,18 @@ def add_thresholds(connection: Any, text: str) -> None:
             for number, row in enumerate(rows)
         ],
     )
-    insert(
-        connection,
-        "fct_metric_thresholds",
-        [
-            {
-                "metric_name": METRIC,
-                "kind": "acceptance",
-                "method": "logistic",
-                "risk_appetite": f"high{text}",
-                "confidence": 0.9,
-                "threshold": 0.7,
-                "false_accept_rate": 0.04,
-                "false_reject_rate": 0.3,
-                "expected_cost": 0.125,
-            }
-        ],
-    )
+    row = {
+        "metric_name": METRIC,
+        "kind": "acceptance",
+        "method": "logistic",
+        "risk_appetite": f"high{text}",
+        "confidence": 0.9,
+        "threshold": 0.7,
+        "false_accept_rate": 0.04,
+        "false_reject_rate": 0.3,
+        "expected_cost": 0.125,
+    }
+    insert(connection, "fct_metric_thresholds", [row])
     band = {"metric_name": METRIC, "criterion": "faithfulness", "direction": "higher_is_better", "count_clusters": 18}
     band |= {"failure_rate_low": 0.02, "failure_rate_high": 0.19, "failure_rate": 0.073}
     insert(
@@ -199,22 +194,17 @@ def add_thresholds(connection: Any, text: str) -> None:
 
 
 def add_rates_and_labels(connection: Any, text: str) -> None:
-    insert(
-        connection,
-        "fct_labels_needed",
-        [
-            {
-                "metric_name": METRIC,
-                "purpose": "half_width",
-                "label_status": "labels_missing",
-                "target": 0.05,
-                "confidence": 0.95,
-                "count_labels": 60,
-                "count_labels_needed": 385,
-                "count_labels_missing": 325,
-            }
-        ],
-    )
+    row = {
+        "metric_name": METRIC,
+        "purpose": "half_width",
+        "label_status": "labels_missing",
+        "target": 0.05,
+        "confidence": 0.95,
+        "count_labels": 60,
+        "count_labels_needed": 385,
+        "count_labels_missing": 325,
+    }
+    insert(connection, "fct_labels_needed", [row])
     agreement = {"criterion": f"faithfulness{text}", "count_units": 0, "count_ratings": 0, "count_clusters": 0}
     agreement |= {"status": "no_pairable_values", "interval_status": "no_estimate", "rater_kind": "person"}
     insert(
@@ -248,26 +238,21 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
             },
         ],
     )
-    insert(
-        connection,
-        "fct_rater_reports",
-        [
-            {
-                "rater_report_id": "r0",
-                "criterion": "faithfulness",
-                "rater": f"rater_2{text}",
-                "rater_kind": "person",
-                "status": "estimated",
-                "count_ratings": 100,
-                "count_cannot_judge": 7,
-                "count_shared_units": 90,
-                "count_effective": 80.0,
-                "agreement": 0.4,
-                "agreement_of_others": 0.8,
-                "disagrees_with_everyone": True,
-            }
-        ],
-    )
+    row = {
+        "rater_report_id": "r0",
+        "criterion": "faithfulness",
+        "rater": f"rater_2{text}",
+        "rater_kind": "person",
+        "status": "estimated",
+        "count_ratings": 100,
+        "count_cannot_judge": 7,
+        "count_shared_units": 90,
+        "count_effective": 80.0,
+        "agreement": 0.4,
+        "agreement_of_others": 0.8,
+        "disagrees_with_everyone": True,
+    }
+    insert(connection, "fct_rater_reports", [row])
 
 
 def make_calibrated(folder: Path, text: str = "", **sizes: int) -> Path:
