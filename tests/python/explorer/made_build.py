@@ -69,14 +69,11 @@ def add_gates(connection: Any) -> None:
         "evaluated_at": "2026-04-01",
         "build_number": 1,
     }
-    insert(
-        connection,
-        "fct_threshold_gates",
-        [
-            {**gate, "gate_result_id": "g1", "gate_name": "release", "verdict": "failed", "is_passing": False},
-            {**gate, "gate_result_id": "g2", "gate_name": "answers", "verdict": "passed", "is_passing": True},
-        ],
-    )
+    rows = [
+        {**gate, "gate_result_id": "g1", "gate_name": "release", "verdict": "failed", "is_passing": False},
+        {**gate, "gate_result_id": "g2", "gate_name": "answers", "verdict": "passed", "is_passing": True},
+    ]
+    insert(connection, "fct_threshold_gates", rows)
 
 
 def add_findings(connection: Any) -> None:

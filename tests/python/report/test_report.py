@@ -103,31 +103,28 @@ def add_run(connection: Any, text: str = "") -> None:
 
 
 def add_metrics(connection: Any, is_provisional: bool = True) -> None:
-    insert(
-        connection,
-        "dim_metrics",
-        [
-            {
-                "metric_name": name,
-                "family": family,
-                "direction": "higher_is_better",
-                "unit": unit,
-                "requires": requires,
-                "description": f"what {name} says",
-                "decided_by": "project authors" if threshold is not None else None,
-                "range_low": range_low,
-                "range_high": 1.0,
-                "threshold": threshold,
-                "is_primary": is_primary,
-                "is_provisional": is_provisional if threshold is not None else None,
-                "is_decision_expired": False,
-                "is_deciding": name == "groundedness_similarity__mean",
-                "admission": "admitted" if name == "groundedness_similarity__mean" else "not_admitted",
-                "admission_reason": "12 failed labels; 29 are needed",
-            }
-            for name, family, unit, range_low, threshold, is_primary, requires in METRICS
-        ],
-    )
+    rows = [
+        {
+            "metric_name": name,
+            "family": family,
+            "direction": "higher_is_better",
+            "unit": unit,
+            "requires": requires,
+            "description": f"what {name} says",
+            "decided_by": "project authors" if threshold is not None else None,
+            "range_low": range_low,
+            "range_high": 1.0,
+            "threshold": threshold,
+            "is_primary": is_primary,
+            "is_provisional": is_provisional if threshold is not None else None,
+            "is_decision_expired": False,
+            "is_deciding": name == "groundedness_similarity__mean",
+            "admission": "admitted" if name == "groundedness_similarity__mean" else "not_admitted",
+            "admission_reason": "12 failed labels; 29 are needed",
+        }
+        for name, family, unit, range_low, threshold, is_primary, requires in METRICS
+    ]
+    insert(connection, "dim_metrics", rows)
 
 
 def add_interactions(
@@ -264,20 +261,17 @@ def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("pas
         "evaluated_at": "2026-06-01 12:00:00",
         "build_number": 2,
     }
-    insert(
-        connection,
-        "fct_threshold_gates",
-        [
-            {
-                **gate,
-                "gate_result_id": f"g{number}",
-                "gate_name": f"gate {number}{text}",
-                "verdict": verdict,
-                "is_passing": verdict == "passed",
-            }
-            for number, verdict in enumerate(verdicts)
-        ],
-    )
+    rows = [
+        {
+            **gate,
+            "gate_result_id": f"g{number}",
+            "gate_name": f"gate {number}{text}",
+            "verdict": verdict,
+            "is_passing": verdict == "passed",
+        }
+        for number, verdict in enumerate(verdicts)
+    ]
+    insert(connection, "fct_threshold_gates", rows)
 
 
 def add_rejects_and_ratings(connection: Any, text: str = "") -> None:

@@ -71,13 +71,10 @@ def add_calibrators(connection: Any, text: str) -> None:
         {**reason, "metric_name": UNCALIBRATED_METRIC, "family": "logistic", "is_chosen": False},
     ]
     insert(connection, "fct_calibrators", [{**row, "calibrator_id": f"c{n}"} for n, row in enumerate(rows)])
-    insert(
-        connection,
-        "fct_calibration_quality",
-        [
-            {**QUALITY, "metric_name": METRIC, "calibrator": "logistic", "is_chosen": True},
-        ],
-    )
+    rows = [
+        {**QUALITY, "metric_name": METRIC, "calibrator": "logistic", "is_chosen": True},
+    ]
+    insert(connection, "fct_calibration_quality", rows)
 
 
 def add_conformal(connection: Any, text: str) -> None:
@@ -102,24 +99,21 @@ def add_conformal(connection: Any, text: str) -> None:
         "fct_conformal_coverage",
         [{**common, **measured, **row, "conformal_coverage_id": f"v{number}"} for number, row in enumerate(rows)],
     )
-    insert(
-        connection,
-        "fct_system_calibration",
-        [
-            {
-                "metric_name": METRIC,
-                "system": f"system {number}{text}",
-                "count_labels": 20,
-                "count_clusters": 15,
-                "share_accepted": 0.5,
-                "mean_prediction": 0.7,
-                "difference": -0.2 if number == 0 else None,
-                "difference_low": -0.3 if number == 0 else None,
-                "difference_high": -0.1 if number == 0 else None,
-            }
-            for number in range(2)
-        ],
-    )
+    rows = [
+        {
+            "metric_name": METRIC,
+            "system": f"system {number}{text}",
+            "count_labels": 20,
+            "count_clusters": 15,
+            "share_accepted": 0.5,
+            "mean_prediction": 0.7,
+            "difference": -0.2 if number == 0 else None,
+            "difference_low": -0.3 if number == 0 else None,
+            "difference_high": -0.1 if number == 0 else None,
+        }
+        for number in range(2)
+    ]
+    insert(connection, "fct_system_calibration", rows)
 
 
 def add_thresholds(connection: Any, text: str) -> None:
@@ -161,14 +155,11 @@ def add_thresholds(connection: Any, text: str) -> None:
             **errors,
         },
     ]
-    insert(
-        connection,
-        "fct_metric_thresholds",
-        [
-            {**common, "is_shown": True, **row, "threshold_id": f"t{number}", "is_decided": row.get("threshold") == 0.6}
-            for number, row in enumerate(rows)
-        ],
-    )
+    rows = [
+        {**common, "is_shown": True, **row, "threshold_id": f"t{number}", "is_decided": row.get("threshold") == 0.6}
+        for number, row in enumerate(rows)
+    ]
+    insert(connection, "fct_metric_thresholds", rows)
     row = {
         "metric_name": METRIC,
         "kind": "acceptance",
@@ -183,14 +174,11 @@ def add_thresholds(connection: Any, text: str) -> None:
     insert(connection, "fct_metric_thresholds", [row])
     band = {"metric_name": METRIC, "criterion": "faithfulness", "direction": "higher_is_better", "count_clusters": 18}
     band |= {"failure_rate_low": 0.02, "failure_rate_high": 0.19, "failure_rate": 0.073}
-    insert(
-        connection,
-        "fct_score_bands",
-        [
-            band | {"score_band_id": "b1", "band": 1, "upper_bound": 0.5, "count_labels": 40, "count_failed": 20},
-            band | {"score_band_id": "b2", "band": 2, "lower_bound": 0.5, "count_labels": 41, "count_failed": 3},
-        ],
-    )
+    rows = [
+        band | {"score_band_id": "b1", "band": 1, "upper_bound": 0.5, "count_labels": 40, "count_failed": 20},
+        band | {"score_band_id": "b2", "band": 2, "lower_bound": 0.5, "count_labels": 41, "count_failed": 3},
+    ]
+    insert(connection, "fct_score_bands", rows)
 
 
 def add_rates_and_labels(connection: Any, text: str) -> None:
@@ -207,37 +195,34 @@ def add_rates_and_labels(connection: Any, text: str) -> None:
     insert(connection, "fct_labels_needed", [row])
     agreement = {"criterion": f"faithfulness{text}", "count_units": 0, "count_ratings": 0, "count_clusters": 0}
     agreement |= {"status": "no_pairable_values", "interval_status": "no_estimate", "rater_kind": "person"}
-    insert(
-        connection,
-        "fct_rater_agreement",
-        [
-            {**agreement, "rater_agreement_id": "a0", "statistic": "krippendorff_alpha_ordinal"},
-            {**agreement, "rater_agreement_id": "a1", "statistic": "fleiss_kappa"},
-            {
-                **agreement,
-                "statistic": "intra_rater_percent_agreement",
-                "rater": f"rater_1{text}",
-                "status": "estimated",
-                "interval_status": "no_spread",
-                "agreement": 1.0,
-                "count_units": 48,
-                "count_ratings": 96,
-                "count_clusters": 42,
-            },
-            {
-                **agreement,
-                "rater_agreement_id": "a3",
-                "statistic": "percent_agreement",
-                "other_rater_kind": "language_model",
-                "status": "estimated",
-                "interval_status": "estimated",
-                "agreement": 0.9,
-                "agreement_low": 0.8,
-                "agreement_high": 0.95,
-                "count_units": 40,
-            },
-        ],
-    )
+    rows = [
+        {**agreement, "rater_agreement_id": "a0", "statistic": "krippendorff_alpha_ordinal"},
+        {**agreement, "rater_agreement_id": "a1", "statistic": "fleiss_kappa"},
+        {
+            **agreement,
+            "statistic": "intra_rater_percent_agreement",
+            "rater": f"rater_1{text}",
+            "status": "estimated",
+            "interval_status": "no_spread",
+            "agreement": 1.0,
+            "count_units": 48,
+            "count_ratings": 96,
+            "count_clusters": 42,
+        },
+        {
+            **agreement,
+            "rater_agreement_id": "a3",
+            "statistic": "percent_agreement",
+            "other_rater_kind": "language_model",
+            "status": "estimated",
+            "interval_status": "estimated",
+            "agreement": 0.9,
+            "agreement_low": 0.8,
+            "agreement_high": 0.95,
+            "count_units": 40,
+        },
+    ]
+    insert(connection, "fct_rater_agreement", rows)
     row = {
         "rater_report_id": "r0",
         "criterion": "faithfulness",

@@ -83,26 +83,20 @@ def add_seeds(connection: Any, text: str) -> None:
     connection.execute("update fct_interactions set application = 'assistant' || $text", {"text": text})
     connection.execute("update fct_interactions set application_version = system, query_id = interaction_id")
     risk = {"application": f"assistant{text}", "description": f"can happen{text}", "mitigation": f"do this{text}"}
-    insert(
-        connection,
-        "risks",
-        [
-            {**risk, "risk_id": f"a{text}", "metric_name": "support_words", "control_gate": f"gate 0{text}"},
-            {**risk, "risk_id": f"b{text}", "criterion": "faithfulness", "control_gate": "gate that never ran"},
-            {**risk, "risk_id": f"c{text}"},
-        ],
-    )
+    rows = [
+        {**risk, "risk_id": f"a{text}", "metric_name": "support_words", "control_gate": f"gate 0{text}"},
+        {**risk, "risk_id": f"b{text}", "criterion": "faithfulness", "control_gate": "gate that never ran"},
+        {**risk, "risk_id": f"c{text}"},
+    ]
+    insert(connection, "risks", rows)
     appetite = {"risk_appetite": "low", "confidence": 0.99, "tolerated_false_accept_share": 0.01, "rationale": text}
     insert(connection, "risk_appetites", [appetite])
     decision = {"threshold": 0.6, "decided_by": f"somebody{text}", "is_provisional": True, "rationale": f"so{text}"}
-    insert(
-        connection,
-        "int_threshold_decisions",
-        [
-            {**decision, "decision_name": "old", "decided_on": "2025-01-01", "valid_until": "2026-05-31"},
-            {**decision, "decision_name": "new", "decided_on": "2026-05-01", "valid_until": "2026-06-11"},
-        ],
-    )
+    rows = [
+        {**decision, "decision_name": "old", "decided_on": "2025-01-01", "valid_until": "2026-05-31"},
+        {**decision, "decision_name": "new", "decided_on": "2026-05-01", "valid_until": "2026-06-11"},
+    ]
+    insert(connection, "int_threshold_decisions", rows)
 
 
 def add_findings(connection: Any, text: str) -> None:
@@ -115,40 +109,37 @@ def add_findings(connection: Any, text: str) -> None:
         ("f2", "suspected", "in_progress", "not_shown", waiting),
         ("f3", "suspected", "closed_by_data", "no_longer_weak", waiting),
     ]
-    insert(
-        connection,
-        "fct_findings",
-        [
-            {
-                **cell,
-                **seen,
-                **confirmation,
-                "finding_id": f"{name}-finding",
-                "leading_finding_id": "f1-finding",
-                "page_rank": 1 if name == "f1" else None,
-                "labels_say": "supported",
-                "labels_by": "person",
-                "common_fault": "number (14 of 19)",
-                **dict.fromkeys(("count_labels_inside", "count_failed_labels_inside"), 20),
-                **dict.fromkeys(("count_labels_outside", "count_failed_labels_outside"), 7),
-                "example_interaction_ids": ["i00001"],
-                "failed_answers_a_week": 2.0,
-                "failed_answers_basis": "production",
-                "kind": kind,
-                "status": status,
-                "retest_result": retest,
-                "severity": "severe",
-                "measurement": "share_failing",
-                "owner": None if status == "open" else f"team{text}",
-                "note": f"note{text}",
-                "difference": 0.3,
-                "difference_lower": 0.1,
-                "difference_upper": 0.5,
-                "last_seen_at": "2026-06-01",
-            }
-            for name, kind, status, retest, confirmation in rows
-        ],
-    )
+    rows = [
+        {
+            **cell,
+            **seen,
+            **confirmation,
+            "finding_id": f"{name}-finding",
+            "leading_finding_id": "f1-finding",
+            "page_rank": 1 if name == "f1" else None,
+            "labels_say": "supported",
+            "labels_by": "person",
+            "common_fault": "number (14 of 19)",
+            **dict.fromkeys(("count_labels_inside", "count_failed_labels_inside"), 20),
+            **dict.fromkeys(("count_labels_outside", "count_failed_labels_outside"), 7),
+            "example_interaction_ids": ["i00001"],
+            "failed_answers_a_week": 2.0,
+            "failed_answers_basis": "production",
+            "kind": kind,
+            "status": status,
+            "retest_result": retest,
+            "severity": "severe",
+            "measurement": "share_failing",
+            "owner": None if status == "open" else f"team{text}",
+            "note": f"note{text}",
+            "difference": 0.3,
+            "difference_lower": 0.1,
+            "difference_upper": 0.5,
+            "last_seen_at": "2026-06-01",
+        }
+        for name, kind, status, retest, confirmation in rows
+    ]
+    insert(connection, "fct_findings", rows)
     cause = {"interaction_id": "i00001", "metric_name": METRIC}
     faults = ["retrieval", "generation", "generation", "undetermined"]
     insert(connection, "fct_failure_causes", [{**cause, "fault": fault} for fault in faults])
@@ -197,36 +188,30 @@ def add_monitoring(connection: Any, text: str) -> None:
     alarm = {**series, "dimension": "topic", "segment": f"cards{text}", "is_drifting": True, "q_value": 0.001}
     alarm |= {"metric_drift_id": "alarm", "leading_drift_id": "alarm"}
     short = {**drift, "metric_name": METRIC, "test": "mix_shift", "status": "too_few_window"}
-    insert(
-        connection,
-        "fct_metric_drift",
-        [
-            series,
-            {**alarm, "difference": -0.2, "difference_lower": -0.3, "difference_upper": -0.1},
-            {**short, "statistic": None},
-            {**drift, "test": "mix_shift", "detail": f"cards{text} from 10 % to 40 %", "is_drifting": True},
-        ],
-    )
-    insert(
-        connection,
-        "fct_metric_weeks",
-        [
-            {
-                "metric_name": METRIC,
-                "dimension": dimension,
-                "segment": segment,
-                "week_status": "complete",
-                "count_interactions": 10,
-                "count_scored": 10,
-                "mean_score": 0.5 if day < 25 or dimension == "all" else 0.2,
-                "mean_lower": 0.1,
-                "mean_upper": 0.7,
-                "week_start": f"2026-05-{day:02d}",
-            }
-            for dimension, segment in (("all", "all"), ("topic", f"cards{text}"))
-            for day in (4, 11, 18, 25)
-        ],
-    )
+    rows = [
+        series,
+        {**alarm, "difference": -0.2, "difference_lower": -0.3, "difference_upper": -0.1},
+        {**short, "statistic": None},
+        {**drift, "test": "mix_shift", "detail": f"cards{text} from 10 % to 40 %", "is_drifting": True},
+    ]
+    insert(connection, "fct_metric_drift", rows)
+    rows = [
+        {
+            "metric_name": METRIC,
+            "dimension": dimension,
+            "segment": segment,
+            "week_status": "complete",
+            "count_interactions": 10,
+            "count_scored": 10,
+            "mean_score": 0.5 if day < 25 or dimension == "all" else 0.2,
+            "mean_lower": 0.1,
+            "mean_upper": 0.7,
+            "week_start": f"2026-05-{day:02d}",
+        }
+        for dimension, segment in (("all", "all"), ("topic", f"cards{text}"))
+        for day in (4, 11, 18, 25)
+    ]
+    insert(connection, "fct_metric_weeks", rows)
     represented = {
         "status": "compared",
         "count_test_set": 20,
@@ -235,22 +220,19 @@ def add_monitoring(connection: Any, text: str) -> None:
         "limit_value": 6.0,
     }
     represented |= {"dimension": "topic", "share_production": 0.2, "is_representative": False}
-    insert(
-        connection,
-        "fct_representativeness",
-        [
-            {**represented, "segment": f"cards{text}", "share_test_set": 0.0, "difference": -0.2, "is_untested": True},
-            {
-                **represented,
-                "segment": f"fees{text}",
-                "share_test_set": 0.5,
-                "difference": 0.3,
-                "difference_lower": 0.1,
-                "difference_upper": 0.5,
-                "is_untested": False,
-            },
-        ],
-    )
+    rows = [
+        {**represented, "segment": f"cards{text}", "share_test_set": 0.0, "difference": -0.2, "is_untested": True},
+        {
+            **represented,
+            "segment": f"fees{text}",
+            "share_test_set": 0.5,
+            "difference": 0.3,
+            "difference_lower": 0.1,
+            "difference_upper": 0.5,
+            "is_untested": False,
+        },
+    ]
+    insert(connection, "fct_representativeness", rows)
     varied = {"system": f"system 0{text}", "metric_name": METRIC, "dimension": "all", "segment": "all"}
     varied |= {"status": "measured", "count_replicated_queries": 8, "count_replicated_clusters": 8}
     varied |= {"variance_between": 0.04, "variance_within": 0.01, "share_of_variance_within": 0.2, "flip_rate": 0.125}

@@ -22,14 +22,11 @@ def make_page(folder: Path, text: str = "") -> str:
     rate |= {"count_robust_groups": 5, "count_non_robust_groups": 4, "count_gap_groups": 1}
     rate |= {"robustness_upper": 0.6, "chance_robustness": 0.45, "accuracy": 0.375}
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        insert(
-            connection,
-            "fct_answer_correctness",
-            [
-                {"system": system, "correctness_status": "correct", "correctness_source": "rule", "is_disputed": False},
-                {"system": system, "correctness_status": "undecided", "is_disputed": False},
-            ],
-        )
+        rows = [
+            {"system": system, "correctness_status": "correct", "correctness_source": "rule", "is_disputed": False},
+            {"system": system, "correctness_status": "undecided", "is_disputed": False},
+        ]
+        insert(connection, "fct_answer_correctness", rows)
         insert(
             connection,
             "fct_robustness_groups",
