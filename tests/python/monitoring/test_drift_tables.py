@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from schemas import make_schema
 from scipy import stats
 
 from hcat.engine.stacking import read_part
@@ -61,17 +62,10 @@ class Logs:
     def measure(self, batch_rows: int = 10_000, **settings: Any) -> pa.Table:
         interactions = pa.Table.from_pylist(
             self.interactions,
-            schema=pa.schema(
-                [
-                    ("interaction_id", pa.string()),
-                    ("cluster_id", pa.string()),
-                    ("week_start", pa.date32()),
-                    ("week_status", pa.string()),
-                ]
-            ),
+            schema=make_schema(string="interaction_id cluster_id week_status", date32="week_start"),
         )
         evaluations = [row for metric in sorted(self.scores) for row in self.scores[metric]]
-        schema = pa.schema([("metric_name", pa.string()), ("interaction_id", pa.string()), ("raw_score", pa.float64())])
+        schema = make_schema(string="metric_name interaction_id", float64="raw_score")
         return measure_drift(
             interactions,
             pa.Table.from_pylist(self.segments).to_batches(batch_rows),
@@ -345,13 +339,14 @@ def ranged(weeks: pa.Table, ranges: list[tuple[float | None, float | None]]) -> 
 
 
 def week_sums(rows: list[dict[str, Any]]) -> pa.Table:
-    texts = dict.fromkeys(("metric_name", "dimension", "segment", "week_status"), pa.string())
-    counts = ("count_interactions", "count_scored", "count_clusters", "count_decided", "count_failing")
-    sums = ("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided")
-    types = texts | {"week_start": pa.date32(), "deletion_number": pa.int64()} | dict.fromkeys(counts, pa.int64())
-    types |= dict.fromkeys((*sums, "range_low", "range_high"), pa.float64())
+    schema = make_schema(
+        string="metric_name dimension segment week_status",
+        date32="week_start",
+        int64="deletion_number count_interactions count_scored count_clusters count_decided count_failing",
+        float64="sum_squared_counts sum_scores sum_squared_sums sum_products sum_squared_decided range_low range_high",
+    )
     series = {"metric_name": "m", "dimension": "all", "segment": "all", "deletion_number": 0, "range_low": 0.0}
-    return pa.Table.from_pylist([series | row for row in rows], schema=pa.schema(list(types.items())))
+    return pa.Table.from_pylist([series | row for row in rows], schema=schema)
 
 
 def of_clusters(*clusters: tuple[int, float], count_failing: int, **row: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from marts import insert, read_marts
+from marts import MODELS, insert, read_marts
 from test_report import make_warehouse, parse
 
 from hcat import report
@@ -16,19 +16,7 @@ from hcat.report.weaknesses import FINDING_STATES, MEASUREMENTS, RETESTS, TEST_S
 METRIC = "groundedness_similarity__mean"
 
 
-SEEDS = """
-create table applications (
-    application varchar, owner_role varchar, materiality varchar, risk_appetite varchar, purpose varchar,
-    limits varchar, is_made_up boolean
-);
-create table risks (
-    risk_id varchar, application varchar, criterion varchar, metric_name varchar, control_gate varchar,
-    control_metric varchar, description varchar, mitigation varchar, is_made_up boolean
-);
-create table risk_appetites (
-    risk_appetite varchar, confidence double, tolerated_false_accept_share double, tolerated_false_reject_share double,
-    cost_false_accept double, cost_false_reject double, rationale varchar
-);
+DECISIONS = """
 create table if not exists int_threshold_decisions (
     decision_name varchar, metric_name varchar, threshold double, decided_by varchar, decided_on date, valid_until date,
     is_provisional boolean, rationale varchar
@@ -248,7 +236,10 @@ def make_evidence(folder: Path, text: str = "", **sizes: Any) -> Path:
 def add_evidence(warehouse: Path, text: str = "") -> Path:
     """Seeds and the marts of weakness, versions, robustness and monitoring for a warehouse of test_report."""
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute(SEEDS)
+        connection.execute(DECISIONS)
+        for seed in ("demo/seeds/applications.csv", "demo/seeds/risks.csv", "seeds/risk_appetites.csv"):
+            path = MODELS.parent / seed
+            connection.execute(f"create table {path.stem} as from read_csv('{path}') limit 0")
         add_seeds(connection, text)
         add_weakness_tests(connection)
         add_findings(connection, text)
