@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 from alert_materials import Hcat
+from schemas import make_schema
 
 from hcat.collection.queries import read_queries
 from hcat.engine.warehouse import WarehouseError
@@ -49,17 +50,12 @@ DEFAULTS: dict[str, Any] = {
     "source_chunk_ids": None,
     "sampling_weight": 1.25,
 }
-_TEXTS = ["query_id", "query_text", *[name for name in DEFAULTS if name not in ("source_chunk_ids", "sampling_weight")]]
-SCHEMA = pa.schema(
-    [
-        *[(name, pa.string()) for name in _TEXTS],
-        ("source_chunk_ids", pa.list_(pa.string())),
-        ("sampling_weight", pa.float64()),
-    ]
+SCHEMA = make_schema(
+    string="query_id query_text reference_answer query_type difficulty answer_type expected_behaviour language",
+    string_lists="source_chunk_ids",
+    float64="sampling_weight",
 )
-VARIANT_SCHEMA = pa.schema(
-    [*SCHEMA, *[(name, pa.string()) for name in ("parent_query_id", "variant_type", "variant_status")]]
-)
+VARIANT_SCHEMA = pa.schema([*SCHEMA, *make_schema(string="parent_query_id variant_type variant_status")])
 
 
 def make_warehouse(folder: Path, queries=QUERIES, variants=VARIANTS, extra: dict[str, Any] | None = None) -> Path:

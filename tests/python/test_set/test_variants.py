@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from schemas import make_schema
 from variant_materials import material_rows, read_seed, shipped_materials, shipped_rates
 
 from hcat.language.features import extract_features
@@ -426,10 +427,7 @@ def test_unknown_types_and_materials_are_named():
 
 
 def planned_batch(rows) -> pa.RecordBatch:
-    schema = pa.schema(
-        [(name, pa.string()) for name in ("variant_key", "variant_type", "query_text", "reference_answer", "language")]
-        + [("rate", pa.float64())]
-    )
+    schema = make_schema(string="variant_key variant_type query_text reference_answer language", float64="rate")
     return pa.RecordBatch.from_pylist(rows, schema=schema)
 
 
