@@ -56,6 +56,11 @@ def make_build(folder: Path, count: int = COUNT, is_hostile: bool = False) -> Pa
     return folder
 
 
+def query(folder: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
 def add_gates(connection: Any) -> None:
     gate = {
         "run_id": "run_1",

@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build
+from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build, query
 
 from benchmarks.explorer import COUNT_CHUNKS, MAIN_METRIC
 from hcat.engine.warehouse import WarehouseError, open_warehouse
@@ -35,11 +35,6 @@ def read_block(page: str, name: str) -> Any:
 @pytest.fixture(scope="module")
 def text(explorer: Path) -> str:
     return explorer.read_text("utf-8")
-
-
-def query(folder: Path, sql: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
-        return connection.execute(sql).fetchall()
 
 
 def test_every_score_and_verdict_is_that_of_the_mart(build: Path, text: str) -> None:

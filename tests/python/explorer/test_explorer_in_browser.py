@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import duckdb
 import numpy as np
 import pytest
 from desks import Visit
-from made_build import COUNT, FORMULA, HOSTILE_ID
+from made_build import COUNT, FORMULA, HOSTILE_ID, query
 
 from benchmarks.explorer import FILTERS, MAIN_METRIC
 from hcat.engine.warehouse import open_warehouse
@@ -81,11 +80,6 @@ def visit(browser: Any) -> Iterator[Visits]:
         visitor.context.close()
         asked = [url for url in visitor.requests if url != "about:blank"]
         assert (visitor.complaints, asked) == ([], [])
-
-
-def query(folder: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
-        return connection.execute(sql, parameters).fetchall()
 
 
 def test_every_screen_is_drawn_without_a_complaint_and_without_a_request(visit: Visits, explorer: Path) -> None:
