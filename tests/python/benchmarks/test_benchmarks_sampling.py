@@ -1,7 +1,5 @@
 """The benchmarks of sampling and retrieval: judgements, ranks, windows, and the compiled SQL on a small population."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -26,20 +24,17 @@ def population() -> Population:
 
 @pytest.fixture(scope="module", params=[("proportional", "equal"), ("neyman", "size")], ids="-".join)
 def design(request: pytest.FixtureRequest) -> tuple[str, str]:
-    """Return allocation and probabilities inside of strata."""
     chosen: tuple[str, str] = request.param
     return chosen
 
 
 @pytest.fixture(scope="module")
 def models(design: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Return the compiled models."""
     folder: Path = tmp_path_factory.mktemp("sampling")
     return compile_models(folder, *design)
 
 
 def ask_for(models: dict[str, str], total: int) -> dict[str, str]:
-    """Return the models with another total."""
     assert "770::bigint" in models["int_strata_planned"]
     return models | {"int_strata_planned": models["int_strata_planned"].replace("770::bigint", f"{total}::bigint")}
 

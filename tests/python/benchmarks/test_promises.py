@@ -1,7 +1,5 @@
 """Promises: what counts as kept, which parts there are, and that a kept part is not measured again."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

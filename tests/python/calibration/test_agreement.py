@@ -45,9 +45,6 @@ def any_ratings(max_raters: int = 5, gaps: bool = True):
     return arrays(np.int64, shape, elements=st.integers(-1 if gaps else 0, 3)).map(with_gaps)
 
 
-# point estimates
-
-
 def test_percent_agreement_by_hand():
     # m P = 3 (one pair of three agrees: 1/3) -> 1, 2 (agree) -> 2, 3 -> 3; 8 pairable values
     ratings = np.array([[0, 0, 1], [2, 2, NAN], [1, 1, 1], [NAN, NAN, 2]])
@@ -64,9 +61,6 @@ def test_fleiss_agrees_with_statsmodels(ratings):
     assert_allclose(found.value, fleiss_kappa_of_statsmodels(aggregate_raters(ratings.astype(int))[0]), atol=1e-9)
 
 
-# statuses
-
-
 def test_without_variation_there_is_percent_agreement_only():
     ratings = np.ones((12, 2))
     percent, *corrected = (
@@ -81,9 +75,6 @@ def test_fleiss_needs_equal_numbers_and_cohen_two_raters():
     ratings = np.array([[0.0, 1, 1], [1, 1, NAN], [0, 0, 0]])
     assert fleiss_kappa(ratings, own_clusters(ratings)).status == "unequal_ratings_per_unit"
     assert cohen_kappa(ratings, own_clusters(ratings)).status == "more_than_two_raters"
-
-
-# bootstrap
 
 
 def test_interval_is_that_of_reindexed_ratings():
@@ -116,9 +107,6 @@ def test_intervals_need_clusters_and_usable_draws():
     rare[0] = 0
     found = krippendorff_alpha(rare, own_clusters(rare))
     assert (found.value, found.interval_status) == (1.0, "too_few_usable_draws")
-
-
-# raters
 
 
 def test_rater_report_by_hand():
@@ -156,9 +144,6 @@ def test_rater_reports_need_raters_and_shared_units():
     found = report_rater(ratings, own_clusters(ratings), 0)
     assert (found.status, found.count_ratings, found.count_shared_units) == ("too_few_shared_units", 39, 19)
     assert (found.agreement, found.low, found.high, found.kappa) == (None, None, None, None)
-
-
-# adjudication
 
 
 def graded(seed: int, count: int = 80) -> np.ndarray:

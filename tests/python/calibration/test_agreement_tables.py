@@ -1,7 +1,5 @@
 """Rows of ratings against the arrays that the statistics read."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

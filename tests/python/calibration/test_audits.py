@@ -1,7 +1,5 @@
 """Monthly tests of audit labels: they find broken promises and are silent on kept ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 from numpy.testing import assert_allclose

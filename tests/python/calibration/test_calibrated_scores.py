@@ -1,7 +1,5 @@
 """Probabilities and sets of scores: every family and limit by hand, and the same in batches of any size."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -43,7 +41,6 @@ def calibrate(
     batch_rows: int = 100,
     validity: dict[str, str] | None = None,
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return the calibrated rows by interaction and metric."""
     fitted = stack_parts(
         {
             "calibrators": pa.Table.from_pylist(calibrators, schema=CALIBRATOR_SCHEMA),

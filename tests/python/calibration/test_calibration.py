@@ -47,9 +47,6 @@ def value(calibrator, parameter):
     return calibrator.values(parameter)
 
 
-# --- families against reference libraries -----------------------------------------------------------------------------
-
-
 def test_logistic_is_weighted_logistic_regression():
     import statsmodels.api as statsmodels
     from sklearn.linear_model import LogisticRegression
@@ -103,9 +100,6 @@ def test_trees_are_those_of_scikit_learn():
     assert_allclose(found.apply(scores), expected, atol=1e-12)
 
 
-# --- hand-worked ------------------------------------------------------------------------------------------------------
-
-
 def four_scores(shares, values=(1.0, 2.0, 3.0, 4.0)):
     labels = np.concatenate([np.arange(250) < 250 * share for share in shares]).astype(int)
     return np.repeat(values, 250), labels, np.arange(1000) % 50
@@ -137,9 +131,6 @@ def test_separable_scores_converge_and_say_so():
     assert not fit_calibrator(label_scores(*draw_binary(300, 1)), "logistic").is_separated
 
 
-# --- properties -------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_probability_never_falls_with_a_better_score(family, sign):
@@ -160,9 +151,6 @@ def test_weights_count_as_repeats(family):
     repeated = fit_calibrator(label_scores(scores[rows], labels[rows], clusters[rows], **options), family).calibrator
     # the tiny penalty weighs less with more rows
     assert np.abs(weighted.apply(scores) - repeated.apply(scores)).max() < 5e-6
-
-
-# --- statuses ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -199,9 +187,6 @@ def test_the_minimum_is_twenty_of_each_class_from_ten_clusters():
     assert status(60, 9) == "insufficient"
 
 
-# --- choice -----------------------------------------------------------------------------------------------------------
-
-
 def test_choice_lists_every_family_and_follows_its_rule():
     scores, labels, clusters = draw_graded(1260, 20)
     data = label_scores(scores, labels, clusters, count_scale_points=3, accept_from=2)
@@ -216,9 +201,6 @@ def test_choice_lists_every_family_and_follows_its_rule():
         assert_allclose(row.excess_log_loss, row.log_loss - best.log_loss, atol=1e-12)
     allowed = [row.family for row in choice if row.excess_log_loss <= row.excess_log_loss_standard_error]
     assert [row.family for row in choice if row.is_chosen] == allowed[:1]
-
-
-# --- bad input --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

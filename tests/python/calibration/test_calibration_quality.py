@@ -36,9 +36,6 @@ def values(quality):
     return {figure.name: figure.value for figure in quality.figures}
 
 
-# --- hand-worked ------------------------------------------------------------------------------------------------------
-
-
 def test_figures_by_hand():
     # 20 clusters; half get .8 (7 of 10 accepted) and pass, half .4 (4 of 10 accepted)
     probabilities = np.repeat([0.8, 0.4], 10)
@@ -90,9 +87,6 @@ def test_system_by_hand():
     )
 
 
-# --- reference libraries ----------------------------------------------------------------------------------------------
-
-
 def test_scores_are_those_of_scikit_learn():
     from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
@@ -119,9 +113,6 @@ def test_regressions_are_those_of_statsmodels():
     assert_allclose(found["calibration_intercept"], constant.params[0], rtol=1e-6)
 
 
-# --- properties -------------------------------------------------------------------------------------------------------
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 12), st.integers(1, 4))
 def test_bins_hold_every_row_once(seed, count_levels, per_cluster):
@@ -136,9 +127,6 @@ def test_bins_hold_every_row_once(seed, count_levels, per_cluster):
     for figure in quality.figures:
         assert (figure.value is None) == (figure.status != "measured") == (figure.method is None)
         assert figure.value is None or figure.low <= figure.high
-
-
-# --- promised properties by simulation --------------------------------------------------------------------------------
 
 
 def test_intervals_hold_the_truth_although_siblings_correlate():
@@ -170,9 +158,6 @@ def test_system_intervals_hold_and_pooling_hides_what_they_show():
     assert careful["low"] > 0
     assert careless["high"] < 0  # flattered: predictions above the labels
     assert pooled["low"] < 0 < pooled["high"]
-
-
-# --- statuses and bad input -------------------------------------------------------------------------------------------
 
 
 def test_each_failure_has_its_status():

@@ -1,7 +1,5 @@
 """Calibrators, their quality, prediction sets and risks as tables: equal to the statistics they are made of."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -73,7 +71,6 @@ def measure(labels: pa.Table, calibrators: pa.Table, **changes: Any) -> pa.Table
 
 
 def fit_sets(labels: pa.Table, alpha: float, function: Any = conformal.fit_quantiles, **changes: Any) -> list[Any]:
-    """Return rows of a function of the conformal tables."""
     calibrators = fit(labels, **changes)
     predictions = cross_fit(labels, calibrators, **changes)
     read = (calibrators, predictions) if function is conformal.fit_quantiles else (predictions,)

@@ -31,9 +31,6 @@ def draw(count: int, random: np.random.Generator, a: float = A, b: float = B):
     return probabilities, (random.random(count) < probabilities).astype(np.int64)
 
 
-# --- ranks and quantiles
-
-
 def test_rank_is_taken_in_whole_numbers():
     # (n + 1)(1 - alpha) = 18, 57, 95: doubles give 57.00000000000001 and would round it up
     assert [conformal_rank(19, 0.1), conformal_rank(99, 0.43), conformal_rank(99, 0.05)] == [18, 57, 95]
@@ -43,14 +40,6 @@ def test_rank_is_taken_in_whole_numbers():
 
 def test_fewest_clusters():
     assert [clusters_needed(alpha) for alpha in (0.2, 0.1, 0.05, 0.01, 0.3)] == [4, 9, 19, 99, 3]
-
-
-def test_quantile_is_an_order_statistic():
-    scores = np.array([0.4, 0.1, 0.3, 0.2])
-    assert conformal_quantile(scores, 0.2) == 0.4  # k = 4
-    assert conformal_quantile(scores, 0.5) == 0.3  # k = ceil(2.5) = 3
-    assert conformal_quantile(scores, 0.1) == math.inf  # k = 5 of 4; the paper's formula returns .4
-    assert conformal_quantile(np.array([]), 0.5) == math.inf
 
 
 @given(
@@ -83,9 +72,6 @@ def test_weighted_quantile_agrees_with_fractions(rows, hundredths):
     assert conformal_quantile(scores / 1.0, hundredths / 100, clusters) == expected
 
 
-# --- scores, cells and sets
-
-
 def test_sets_of_the_paper_by_hand():
     # scores .1 .2 .3 .4 at alpha .2: q = .4 < .5, so between .4 and .6 the likelier label stands alone, never none
     fitted = fit_conformal(np.array([0.9, 0.8, 0.3, 0.4]), np.array([1, 1, 0, 0]), 0.2, stratification="marginal")
@@ -96,15 +82,6 @@ def test_sets_of_the_paper_by_hand():
     # and with q = .7 a probability between .3 and .7 has both
     fitted = fit_conformal(np.array([0.9, 0.8, 0.3, 0.7]), np.array([1, 1, 0, 0]), 0.2, stratification="marginal")
     assert fitted.predict(np.array([0.2, 0.35, 0.7, 0.71])).kinds.tolist() == ["single", "all", "all", "single"]
-
-
-def test_label_conditional_sets_by_hand():
-    # accepted: S = .1 .2 .3 .5, bad: S = .2 .4 .6 .8; alpha .2 takes the largest of four
-    probabilities = np.array([0.9, 0.8, 0.7, 0.5, 0.2, 0.4, 0.6, 0.8])
-    fitted = fit_conformal(probabilities, np.array([1] * 4 + [0] * 4), 0.2)
-    assert [(cell.label, cell.group, cell.quantile) for cell in fitted.cells] == [(0, "all", 0.8), (1, "all", 0.5)]
-    sets = fitted.predict(np.array([0.4, 0.5, 0.8, 0.81]))
-    assert_array_equal(sets.includes, [[1, 0], [1, 1], [1, 1], [0, 1]])
 
 
 def test_small_groups_are_merged_whatever_their_labels():
@@ -146,8 +123,6 @@ def test_a_cell_that_stays_too_small_gives_all_labels():
     assert sets.kinds.tolist() == ["single", "all", "all"]
 
 
-# --- reference libraries
-
 # n + 1 times alpha is whole for none of the cells: there crepes keeps a label whose P-value equals alpha (a set of
 # P-values of at least alpha), and the order statistic the labels above it, which suffices for the same promise
 
@@ -171,9 +146,6 @@ def test_label_conditional_sets_are_those_of_crepes():
         bins = np.array([f"{label} {group}" for group in new_groups])
         expected = both.predict_set(1 - new, bins=bins, confidence=0.87, smoothing=False)[:, label]
         assert_array_equal(fitted.predict(new, new_groups).includes[:, label], expected)
-
-
-# --- coverage and its check
 
 
 def test_coverage_by_hand():

@@ -1,7 +1,5 @@
 """What sets can decide: the ceiling by hand, and the plan against simulated sets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -13,16 +11,9 @@ from hcat.calibration.decidable import (
     labels_until_decided,
     measure_decidable,
     share_decidable,
-    standings,
 )
 
 DISTANCE = np.sqrt(2) * norm.ppf(0.86)
-
-
-def test_standings_follow_the_direction() -> None:
-    scores = np.array([3.0, 1.0, 2.0])
-    assert standings(scores).tolist() == [0.75, 0.25, 0.5]
-    assert standings(scores, "lower_is_better").tolist() == [0.25, 0.75, 0.5]
 
 
 def test_the_ceiling_by_hand() -> None:

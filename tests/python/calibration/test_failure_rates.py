@@ -1,7 +1,5 @@
 """Rows of interactions against rates of arrays; what a predictor says of a cluster comes from other clusters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +8,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schemas import make_schema
 from sklearn.linear_model import Ridge
 
 from hcat.calibration.calibrators import COUNT_FOLDS
@@ -23,25 +22,17 @@ from hcat.statistics.clusters import hash_folds
 from hcat.statistics.prediction_powered import estimate_failure_rate
 
 SEED = 7
-EVALUATIONS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("criterion", "metric_name", "interaction_id")),
-        ("raw_score", pa.float64()),
-        ("label", pa.int32()),
-        ("inclusion_probability", pa.float64()),
-        ("rater_kind", pa.string()),
-        ("rater_code", pa.int64()),
-        ("count_raters", pa.int64()),
-    ]
+EVALUATIONS = make_schema(
+    string="criterion metric_name interaction_id rater_kind",
+    float64="raw_score inclusion_probability",
+    int32="label",
+    int64="rater_code count_raters",
 )
-VERDICTS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("interaction_id", "cluster_id", "system", "population", "verdict")),
-        ("second_cluster_id", pa.string()),
-        *((name, pa.string()) for name in ("verdict_rule", "decided_by", "label_rater_kind")),
-        ("sampling_weight", pa.float64()),
-        ("human_label", pa.int32()),
-    ]
+VERDICTS = make_schema(
+    string="interaction_id cluster_id second_cluster_id system population verdict verdict_rule decided_by"
+    " label_rater_kind",
+    float64="sampling_weight",
+    int32="human_label",
 )
 
 Row = dict[str, Any]

@@ -1,33 +1,19 @@
 """Bands of the score: every label is in one, no label chooses a bound, and rates are those of the shared interval."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from test_calibration_tables import TARGET
+from test_threshold_tables import make_labels
 
 from hcat.calibration.score_bands import BAND_SCHEMA, band_bounds, measure_score_bands
 from hcat.statistics.clustered import rate_interval
 
 
 def measure(scores: Any, labels: Any, clusters: Any, direction: str = "higher_is_better") -> list[dict[str, Any]]:
-    table = pa.table(
-        {
-            "metric_name": ["m"] * len(scores),
-            "cluster_id": [f"c{cluster}" for cluster in clusters],
-            "raw_score": np.asarray(scores, dtype=np.float64),
-            "label": np.asarray(labels, dtype=np.int64),
-            "inclusion_probability": np.ones(len(scores)),
-            **{name: ["x"] * len(scores) for name in ("interaction_id", "stratum", "segment", "system", "rated_month")},
-            "scale_point": np.asarray(labels, dtype=np.int64),
-            "is_audit": [True] * len(scores),
-            "rater_code": [1] * len(scores),
-        }
-    )
     targets = [TARGET | {"direction": direction, "metric_name": name} for name in ("m", "unlabelled")]
-    found = measure_score_bands(table, pa.Table.from_pylist(targets), 0.95)
+    found = measure_score_bands(make_labels(scores, labels, clusters=clusters), pa.Table.from_pylist(targets), 0.95)
     assert found.schema == BAND_SCHEMA
     rows: list[dict[str, Any]] = found.to_pylist()
     return rows

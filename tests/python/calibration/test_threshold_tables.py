@@ -1,7 +1,5 @@
 """Rows of labels against the thresholds and quotes of the arrays; every metric has all its rows, number or status."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -46,9 +44,11 @@ def make_targets(*names: str, direction: str = "higher_is_better") -> pa.Table:
     return pa.Table.from_pylist([TARGET | {"metric_name": name, "direction": direction} for name in names])
 
 
-def make_labels(scores: npt.ArrayLike, labels: npt.ArrayLike, metric: str = "m", weights: Any = None) -> pa.Table:
-    """One cluster per row."""
+def make_labels(
+    scores: npt.ArrayLike, labels: npt.ArrayLike, metric: str = "m", weights: Any = None, clusters: Any = None
+) -> pa.Table:
     count = len(np.asarray(scores))
+    clusters = range(count) if clusters is None else clusters
     texts = pa.array([f"i{row:05}" for row in range(count)], pa.string())
     return pa.table(
         {
@@ -57,7 +57,7 @@ def make_labels(scores: npt.ArrayLike, labels: npt.ArrayLike, metric: str = "m",
             "is_audit": pa.array([True] * count),
             "rater_code": pa.array([1] * count),
             "metric_name": pa.array([metric] * count, pa.string()),
-            "cluster_id": pa.array([f"s{row:05}" for row in range(count)], pa.string()),
+            "cluster_id": pa.array([f"s{cluster:05}" for cluster in clusters], pa.string()),
             "label": pa.array(np.asarray(labels, dtype=np.int32)),
             "raw_score": pa.array(np.asarray(scores, dtype=np.float64)),
             "inclusion_probability": pa.array(1 / np.asarray(np.ones(count) if weights is None else weights)),
@@ -73,7 +73,6 @@ def draw(count: int, seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np
 
 
 def state(*appetites: str | None) -> pa.Table:
-    """Return applications with these appetites."""
     return pa.table({"risk_appetite": pa.array(appetites, pa.string())})
 
 

@@ -1,117 +1,72 @@
 """The command line: what it prints, where it writes, and that every fault is one line and exit code 2."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
-from alert_materials import run
+from alert_materials import Hcat
 from desks import make_desk_warehouse
 from test_report import HOSTILE, make_warehouse
 from test_sheets import fill
 from test_sheets import make_warehouse as make_review_warehouse
 
 
-def test_report_is_written_beside_the_warehouse(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def tidy(printed: str) -> list[str]:
+    return [" ".join(line.split()) for line in printed.strip().splitlines()]
+
+
+def test_report_is_written_beside_the_warehouse_and_summary_names_the_copies(tmp_path: Path, hcat: Hcat) -> None:
     make_warehouse(tmp_path)
-    assert run(monkeypatch, "report", "--warehouse", str(tmp_path)) == 0
-    assert capsys.readouterr().out.strip() == str(tmp_path / "report.html")
-    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-
-
-def test_a_build_on_spark_is_read_from_what_it_published(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make_warehouse(tmp_path / "published" / "candidate")
-    assert run(monkeypatch, "report", "--warehouse", str(tmp_path)) == 0
-    assert capsys.readouterr().out.strip() == str(tmp_path / "report.html")
-    assert run(monkeypatch, "summary", "--warehouse", str(tmp_path)) == 0
-    shown = capsys.readouterr().out
-    assert str(tmp_path / "published" / "candidate" / "hcat.duckdb") in shown
-    assert str(tmp_path / "report.html") in shown
-
-
-def test_output_and_environment(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make_warehouse(tmp_path)
-    monkeypatch.setenv("HCAT_WAREHOUSE", str(tmp_path))
-    output = tmp_path / "new" / "evidence.html"
-    assert run(monkeypatch, "report", "--output", str(output)) == 0
-    assert "RAG validation report" in output.read_text(encoding="utf-8")
-    assert not (tmp_path / "report.html").exists()
-
-
-def test_summary_says_what_was_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make_warehouse(tmp_path)
-    assert run(monkeypatch, "summary", "--warehouse", str(tmp_path)) == 0
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
-    text = "\n".join(lines)
+    lines = tidy(hcat("summary", "--warehouse", tmp_path))
     assert 6 <= len(lines) <= 20
-    assert "interactions 60 from 30 clusters, 2026-05-01 to 2026-05-01" in text
-    assert "; 1 of 3 records rejected" in text
-    assert f"warehouse {tmp_path / 'hcat.duckdb'}" in text
-    assert "published copy none yet: run `dbt build`" in text
-    assert "report none yet: run `hcat report`" in text
-
-
-def test_summary_names_the_copies_that_exist(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make_warehouse(tmp_path)
+    text = "\n".join(lines)
+    for line in (
+        "; 1 of 3 records rejected",
+        "interactions 60 from 30 clusters, 2026-05-01 to 2026-05-01",
+        f"warehouse {tmp_path / 'hcat.duckdb'}",
+        "published copy none yet: run `dbt build`",
+        "report none yet: run `hcat report`",
+    ):
+        assert line in text
     make_warehouse(tmp_path / "published")
-    (tmp_path / "report.html").write_text("a report")
-    assert run(monkeypatch, "summary", "--warehouse", str(tmp_path)) == 0
-    shown = capsys.readouterr().out
+    assert hcat("report", "--warehouse", tmp_path).strip() == str(tmp_path / "report.html")
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    shown = hcat("summary", "--warehouse", tmp_path)
     assert str(tmp_path / "published" / "hcat.duckdb") in shown
     assert str(tmp_path / "report.html") in shown
 
 
-def test_summary_gives_hostile_names_no_power_over_the_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_build_on_spark_is_read_from_what_it_published(tmp_path: Path, hcat: Hcat) -> None:
+    make_warehouse(tmp_path / "published" / "candidate")
+    assert hcat("report", "--warehouse", tmp_path).strip() == str(tmp_path / "report.html")
+    assert str(tmp_path / "published" / "candidate" / "hcat.duckdb") in hcat("summary", "--warehouse", tmp_path)
+
+
+def test_output_and_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> None:
+    make_warehouse(tmp_path)
+    monkeypatch.setenv("HCAT_WAREHOUSE", str(tmp_path))
+    output = tmp_path / "new" / "evidence.html"
+    hcat("report", "--output", output)
+    assert "RAG validation report" in output.read_text(encoding="utf-8")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_summary_gives_hostile_names_no_power_over_the_terminal(tmp_path: Path, hcat: Hcat) -> None:
     make_warehouse(tmp_path, text=f"[bold red]{HOSTILE}\n\x07")
-    assert run(monkeypatch, "summary", "--warehouse", str(tmp_path)) == 0
-    shown = capsys.readouterr().out
+    shown = hcat("summary", "--warehouse", tmp_path)
     assert "60 from 30 clusters" in shown
     assert not any(character in shown for character in ("\x1b", "\x07", "\u202e"))
 
 
-def test_summary_of_an_empty_database(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    import duckdb
-
+@pytest.mark.parametrize("command", ["report", "summary"])
+def test_a_warehouse_that_cannot_be_read_is_one_line(command: str, tmp_path: Path, hcat: Hcat) -> None:
+    assert hcat(command, "--warehouse", tmp_path / "nowhere", code=2).startswith("hcat: no warehouse at ")
     duckdb.connect(str(tmp_path / "hcat.duckdb")).close()
-    for command in ("summary", "report"):
-        assert run(monkeypatch, command, "--warehouse", str(tmp_path)) == 2
-        wanted = "hcat: the warehouse holds no build of hcat: run `dbt build`, or name another with --database\n"
-        assert capsys.readouterr().err == wanted
-
-
-@pytest.mark.parametrize("command", ["report", "summary"])
-def test_missing_warehouse_is_one_line(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(monkeypatch, command, "--warehouse", str(tmp_path / "nowhere")) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.startswith("hcat: no warehouse at ")
-    assert shown.err.count("\n") == 1
-
-
-@pytest.mark.parametrize("command", ["report", "summary"])
-def test_locked_warehouse_is_one_line(
-    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    make_warehouse(tmp_path)
+    wanted = "hcat: the warehouse holds no build of hcat: run `dbt build`, or name another with --database\n"
+    assert hcat(command, "--warehouse", tmp_path, code=2) == wanted
     program = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     with subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path / "hcat.duckdb")],
@@ -121,61 +76,38 @@ def test_locked_warehouse_is_one_line(
     ) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "held\n"
-        code = run(monkeypatch, command, "--warehouse", str(tmp_path))
+        error = hcat(command, "--warehouse", tmp_path, code=2)
         writer.communicate("")
-    error = capsys.readouterr().err
-    assert code == 2
     assert error.startswith(f"hcat: another process (PID {writer.pid}) writes {tmp_path / 'hcat.duckdb'}")
-    assert error.count("\n") == 1
+    assert f"wait until it ends, or read the published copy {tmp_path / 'published'}" in error
 
 
-def test_output_that_cannot_be_written_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_faults_of_output_and_program_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> None:
     make_warehouse(tmp_path)
     (tmp_path / "file").write_text("in the way")
-    assert (
-        run(monkeypatch, "report", "--warehouse", str(tmp_path), "--output", str(tmp_path / "file" / "report.html"))
-        == 2
-    )
-    error = capsys.readouterr().err
-    assert error.startswith(f"hcat: cannot use {tmp_path / 'file'}")
-    assert error.count("\n") == 1
+    command = ("report", "--warehouse", tmp_path, "--output", tmp_path / "file" / "report.html")
+    assert hcat(*command, code=2).startswith(f"hcat: cannot use {tmp_path / 'file'}")
 
-
-def test_a_fault_of_the_program_is_one_line_too(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     def break_down(*arguments: object) -> None:
         raise KeyError("unexpected")
 
     monkeypatch.setattr("hcat.report.summarise", break_down)
-    assert run(monkeypatch, "summary", "--warehouse", "anywhere") == 2
-    assert capsys.readouterr().err == "hcat: KeyError: 'unexpected'\n"
+    assert hcat("summary", "--warehouse", "anywhere", code=2) == "hcat: KeyError: 'unexpected'\n"
 
 
-def test_unknown_command_has_exit_code_2(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert run(monkeypatch, "beautify") == 2
-
-
-def test_labels_go_out_and_come_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_labels_go_out_and_come_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> None:
     make_review_warehouse(tmp_path)
     monkeypatch.setenv("HCAT_WAREHOUSE", str(tmp_path))
     sheet = tmp_path / "sheet.csv"
-    assert run(monkeypatch, "labels", "export", "--output", str(sheet), "--separator", ";") == 0
-    assert "rows    8, one per interaction and criterion; 2 cells cut" in capsys.readouterr().out
+    shown = hcat("labels", "export", "--output", sheet, "--separator", ";")
+    assert "rows    8, one per interaction and criterion; 2 cells cut" in shown
     fill(tmp_path, sheet, lambda number, row: row.update(scale_point="2" if number < 5 else ""))
-    assert run(monkeypatch, "labels", "import", str(sheet)) == 2
-    assert "no folder of raw logs: set --raw-logs, HCAT_RAW_LOGS or the var hcat_raw_logs" in capsys.readouterr().err
+    error = hcat("labels", "import", sheet, code=2)
+    assert "no folder of raw logs: set --raw-logs, HCAT_RAW_LOGS or the var hcat_raw_logs" in error
     (tmp_path / "raw").mkdir()
-    command = ("labels", "import", str(sheet), "--raw-logs", str(tmp_path / "raw"))
-    assert run(monkeypatch, *command) == 2
-    assert "sheet.csv: nothing says who rated (anna): add --rater-kind person, or" in capsys.readouterr().err
-    assert run(monkeypatch, *command, "--rater-kind", "person") == 0
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
-    assert lines[1:] == [
+    command = ("labels", "import", sheet, "--raw-logs", tmp_path / "raw")
+    assert "sheet.csv: nothing says who rated (anna): add --rater-kind person, or" in hcat(*command, code=2)
+    assert tidy(hcat(*command, "--rater-kind", "person"))[1:] == [
         "known 0 ratings were imported before",
         "not rated 5 rows without a scale point",
         "round round_1, faithfulness: people rated 2 of 4 interactions",
@@ -186,14 +118,12 @@ def test_labels_go_out_and_come_back(
 
 
 def test_a_desk_is_written_and_a_round_has_a_status(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat
 ) -> None:
     make_desk_warehouse(tmp_path)
     monkeypatch.setenv("HCAT_WAREHOUSE", str(tmp_path))
     command = ("labels", "desk", "round_1", "--raters", "ben, anna", "--overlap", "0.5", "--second-pass", "0.34")
-    assert run(monkeypatch, *command) == 0
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.strip().splitlines()]
-    assert lines == [
+    assert tidy(hcat(*command)) == [
         f"desk {tmp_path / 'desk.html'}",
         "round round_1, 4 interactions",
         "criteria faithfulness, relevance",
@@ -202,16 +132,14 @@ def test_a_desk_is_written_and_a_round_has_a_status(
         "texts private data masked",
         "next open it in a browser, rate, save the sheet, then `hcat labels import SHEET --rater-kind person`",
     ]
-    assert run(monkeypatch, "labels", "desk", "--unmasked", "--rater", "anna") == 0
-    assert "unmasked: only for those who may read the logs" in capsys.readouterr().out
-    assert run(monkeypatch, "labels", "desk", "winter") == 2
-    assert capsys.readouterr().err == "hcat: review round must be one of round_1, got winter\n"
-    assert run(monkeypatch, "labels", "status") == 0
-    assert "round        relevance: people rated 0 of 4 interactions" in capsys.readouterr().out
+    shown = hcat("labels", "desk", "--unmasked", "--rater", "anna")
+    assert "unmasked: only for those who may read the logs" in shown
+    assert hcat("labels", "desk", "winter", code=2) == "hcat: review round must be one of round_1, got winter\n"
+    assert "round        relevance: people rated 0 of 4 interactions" in hcat("labels", "status")
 
 
 def test_ratings_go_to_the_logs_that_the_project_names(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat
 ) -> None:
     make_review_warehouse(tmp_path / "warehouse")
     sheet = fill(tmp_path / "warehouse", tmp_path / "sheet.csv")
@@ -219,43 +147,35 @@ def test_ratings_go_to_the_logs_that_the_project_names(
     for folder in (bank / "calls", tmp_path / "other"):
         folder.mkdir(parents=True)
     (bank / "dbt_project.yml").write_text("name: bank\nvars: {hcat: {hcat_raw_logs: calls}}\n")
-    command = ("labels", "import", str(sheet), "--warehouse", str(tmp_path / "warehouse"), "--project-dir", str(bank))
-    command += ("--rater-kind", "person")
-    assert run(monkeypatch, *command) == 0
+    command = ("labels", "import", sheet, "--warehouse", tmp_path / "warehouse", "--project-dir", bank)
+    hcat(*command, "--rater-kind", "person")
     assert len(list((bank / "calls").iterdir())) == 1
     # the environment wins, as in a build
     monkeypatch.setenv("HCAT_RAW_LOGS", str(tmp_path / "other"))
-    assert run(monkeypatch, *command) == 0
+    hcat(*command, "--rater-kind", "person")
     assert len(list((tmp_path / "other").iterdir())) == 1
 
 
-def test_rows_that_cannot_be_imported_are_listed_or_skipped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_that_cannot_be_imported_are_listed_or_skipped(tmp_path: Path, hcat: Hcat) -> None:
     make_review_warehouse(tmp_path)
     sheet = fill(tmp_path, tmp_path / "sheet.csv", lambda number, row: row.update(rater="" if number == 3 else "anna"))
     (tmp_path / "raw").mkdir()
-    command = ("labels", "import", str(sheet), "--warehouse", str(tmp_path), "--raw-logs", str(tmp_path / "raw"))
+    command = ("labels", "import", sheet, "--warehouse", tmp_path, "--raw-logs", tmp_path / "raw")
     command += ("--rater-kind", "person")
-    assert run(monkeypatch, *command) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.splitlines() == [
+    assert hcat(*command, code=2, lines=2).splitlines() == [
         "row 3: rater must be named where scale_point is filled, got (empty)",
         f"hcat: {sheet}: unusable rows: 1; nothing was imported; fix them, or use --skip-invalid",
     ]
     assert list((tmp_path / "raw").iterdir()) == []
-    assert run(monkeypatch, *command, "--skip-invalid") == 0
-    shown = capsys.readouterr()
-    assert "7 ratings by 1 raters" in shown.out
-    assert f"1 rows, see {tmp_path / 'sheet_rejected.csv'}" in shown.out
+    shown = hcat(*command, "--skip-invalid")
+    assert "7 ratings by 1 raters" in shown
+    assert f"1 rows, see {tmp_path / 'sheet_rejected.csv'}" in shown
 
 
-def test_version_is_printed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_version_is_printed(hcat: Hcat) -> None:
     from hcat import __version__
 
-    assert run(monkeypatch, "--version") == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = hcat("--version").splitlines()
     assert lines[0] == f"hcat {__version__}"
     assert [line.split()[0] for line in lines[1:5]] == ["dbt-core", "dbt-duckdb", "duckdb", "encoder"]
     assert all(re.fullmatch(r"\w+ .*SHA-256 [0-9a-f]{64}", line) for line in lines[4:])

@@ -1,7 +1,5 @@
 """Collection: what is sent, what counts as an answer, and that nothing is lost, doubled, guessed or told."""
 
-from __future__ import annotations
-
 import asyncio
 import errno
 import json
@@ -13,15 +11,15 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 import yaml
-from alert_materials import run
+from alert_materials import Hcat
 from builds import load_service
+from loopback import Loopback, start_server
 
 from hcat.collection.endpoint import Endpoint, EndpointError, read_endpoint
 from hcat.collection.journal import FAILURES, INTERACTIONS, JOURNAL, open_journal, read_journal
@@ -57,13 +55,12 @@ rag_service = load_service()
 Responder = Callable[[str, str, Mapping[str, str], bytes], tuple[int, dict[str, str], bytes]]
 #: What starts the example with faults, what starts a server that replies, and what writes a description of one.
 Serve = Callable[..., Any]
-Record = Callable[[Responder], "Recorder"]
+Record = Callable[[Responder], Loopback]
 Describe = Callable[..., tuple[Path, Path]]
 
 
 @pytest.fixture
 def serve() -> Iterator[Serve]:
-    """Start the example service with faults; it stops after the test."""
     with ExitStack() as stack:
 
         def start(shares: Mapping[str, float] | None = None, token: str = "", **settings: Any) -> Any:
@@ -74,54 +71,10 @@ def serve() -> Iterator[Serve]:
         yield start
 
 
-class Recorder(ThreadingHTTPServer):
-    """Keeps (method, path, headers, body) of every request and replies as the test says."""
-
-    daemon_threads = True
-    request_queue_size = 64
-
-    def __init__(self, respond: Responder) -> None:
-        self.respond = respond
-        self.requests: list[tuple[str, str, dict[str, str], bytes]] = []
-        super().__init__(("127.0.0.1", 0), RecorderHandler)
-
-
-class RecorderHandler(BaseHTTPRequestHandler):
-    """Hands every request to the recorder."""
-
-    protocol_version = "HTTP/1.1"
-    server: Recorder
-
-    def handle_request(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
-        request = (self.command, self.path, dict(self.headers.items()), body)
-        self.server.requests.append(request)
-        status, headers, content = self.server.respond(*request)
-        self.send_response(status)
-        for name, value in ({"Content-Length": str(len(content))} | headers).items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    do_GET = do_POST = do_PUT = handle_request  # noqa: N815
-
-    def log_message(self, format: str, *arguments: Any) -> None:
-        pass
-
-
 @pytest.fixture
 def record() -> Iterator[Record]:
-    """Start a server that replies as a function says."""
     with ExitStack() as stack:
-        yield lambda respond: start_server(stack, Recorder(respond))
-
-
-def start_server(stack: ExitStack, server: Any) -> Any:
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    stack.callback(server.server_close)
-    stack.callback(server.shutdown)
-    return server
+        yield lambda respond: start_server(stack, Loopback(respond))
 
 
 def url_of(server: Any, path: str = "/ask") -> str:
@@ -129,7 +82,6 @@ def url_of(server: Any, path: str = "/ask") -> str:
 
 
 def describe(url: str = "http://127.0.0.1:9/ask", **changes: Any) -> dict[str, Any]:
-    """Return the description of the example with other sections."""
     described = yaml.safe_load((EXAMPLE / "endpoint.yml").read_text(encoding="utf-8"))
     described["request"]["url"] = url
     # unit tests do not wait
@@ -169,10 +121,6 @@ class Waits:
     async def __call__(self, seconds: float) -> None:
         self.seconds.append(seconds)
         await asyncio.sleep(0)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The description
 
 
 @pytest.mark.parametrize(
@@ -319,10 +267,6 @@ def test_variables_fill_url_and_version_and_values_are_not_looked_into(tmp_path:
     assert endpoint.headers == {"Authorization": "Bearer {{query}}"}
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Paths and replies
-
-
 DOCUMENT = {"a": {"b-c": [1, [2, 3]]}, "d e": "f", "list": [{"x": 1}, {"x": None}, {}]}
 
 
@@ -432,10 +376,6 @@ def test_a_refusal_of_the_service_needs_its_text(tmp_path: Path) -> None:
         read(b'{"refused": 1, "message": "No."}', tmp_path, refusal={"path": "$.refused", "text": "Declined."})
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Time
-
-
 MONDAY = "Mon, 04 May 2026"
 
 
@@ -467,10 +407,6 @@ def test_requests_are_paced_by_the_clock_that_they_are_given(tmp_path: Path, ser
     # each query fails once: attempts are requests and have their turns too
     assert (collected.count_answered, collected.count_requests) == (5, 10)
     assert sorted(wait for wait in waits.seconds if wait > 0) == [0.25 * turn for turn in range(1, 10)]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Faults
 
 
 @pytest.mark.parametrize(
@@ -586,10 +522,6 @@ def test_never_more_at_once_than_allowed(tmp_path: Path, record: Record) -> None
     assert highest >= 2
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# What arrives
-
-
 def test_hostile_texts_arrive_unchanged_and_come_back_unchanged(tmp_path: Path, serve: Serve) -> None:
     service = serve()
     queries = [Query(f"q{number}", text, {}) for number, text in enumerate(HOSTILE)]
@@ -653,10 +585,6 @@ def test_cookies_do_not_make_a_conversation(tmp_path: Path, record: Record) -> N
     assert not any("cookie" in name.lower() for _, _, headers, _ in server.requests for name in headers)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Secrets
-
-
 def test_secrets_are_in_no_file_log_or_message(
     tmp_path: Path,
     record: Record,
@@ -697,10 +625,6 @@ def test_secrets_are_in_no_file_log_or_message(
     assert row["answer"] == f"Your header is Bearer {REDACTED}."
     reasons = {row["query_id"]: row["reason"] for row in read_lines(tmp_path / "out" / FAILURES)}
     assert f"Bearer {REDACTED}" in reasons["error"]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Files
 
 
 def test_a_second_run_sends_nothing_and_writes_the_same_bytes(tmp_path: Path, serve: Serve) -> None:
@@ -830,10 +754,6 @@ def test_half_a_surrogate_pair_in_an_answer_is_kept_escaped(tmp_path: Path, reco
     assert row["answer"] == "broken   here"
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Test sets
-
-
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -860,13 +780,8 @@ def test_a_test_set_that_cannot_be_sent_whole_is_not_sent(
         read_queries(tmp_path / name)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Command line
-
-
 @pytest.fixture
 def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Describe:
-    """Write a description and a test set and return their paths."""
     monkeypatch.setenv("RAG_SERVICE_TOKEN", SECRET)
 
     def write(url: str, **changes: Any) -> tuple[Path, Path]:
@@ -881,11 +796,7 @@ def described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Describe:
 
 
 def test_a_dry_run_shows_the_request_and_touches_nothing(
-    tmp_path: Path,
-    serve: Serve,
-    described: Describe,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, serve: Serve, described: Describe, hcat: Hcat
 ) -> None:
     service = serve()
     endpoint, queries = described(url_of(service))
@@ -896,8 +807,7 @@ def test_a_dry_run_shows_the_request_and_touches_nothing(
         )
     # by default the queries of the warehouse
     command = ("collect", endpoint, "--warehouse", tmp_path, "--output", tmp_path / "out", "--samples", 2, "--dry-run")
-    assert run(monkeypatch, *command) == 0
-    shown = capsys.readouterr().out
+    shown = hcat(*command)
     assert "3 queries x 2 samples, 0 answered, 6 to send" in shown
     assert f"POST {url_of(service)}" in shown
     assert "Authorization: Bearer ${RAG_SERVICE_TOKEN}" in shown
@@ -907,22 +817,14 @@ def test_a_dry_run_shows_the_request_and_touches_nothing(
     assert not (tmp_path / "out").exists()
 
 
-def test_exit_codes(
-    tmp_path: Path,
-    serve: Serve,
-    described: Describe,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_exit_codes(tmp_path: Path, serve: Serve, described: Describe, hcat: Hcat) -> None:
     service = serve({"server_error": 1.0}, faulty_attempts=2)
     endpoint, queries = described(url_of(service), limits={"attempts": 2})
     command = ("collect", endpoint, "--queries", queries, "--output", tmp_path / "out")
-    assert run(monkeypatch, *command) == 1
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    lines = [" ".join(line.split()) for line in hcat(*command, code=1).splitlines()]
     assert lines[:3] == ["answered 0 of 3", f"failed 3, see {tmp_path / 'out' / FAILURES}", "requests 6"]
     assert lines[-1] == "next run it again: what is answered is not asked again"
-    assert run(monkeypatch, *command) == 0
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    lines = [" ".join(line.split()) for line in hcat(*command).splitlines()]
     assert lines[0] == "answered 3 of 3"
     assert lines[-1] == f"next HCAT_RAW_LOGS={tmp_path / 'out'} dbt build"
     for arguments, message in (
@@ -931,10 +833,7 @@ def test_exit_codes(
         ((*command, "--samples", 0), "hcat: samples must lie in 1 to 1000, got 0"),
         (("collect", endpoint, "--warehouse", tmp_path, "--output", tmp_path / "out"), "hcat: no warehouse at"),
     ):
-        assert run(monkeypatch, *arguments) == 2
-        error = capsys.readouterr().err
-        assert error.startswith(message)
-        assert error.count("\n") == 1
+        assert hcat(*arguments, code=2).startswith(message)
 
 
 @pytest.fixture

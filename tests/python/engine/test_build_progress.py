@@ -1,7 +1,5 @@
 """What ``hcat build --progress`` prints: how far dbt has come, its errors, and one line where nothing was built."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,11 +15,11 @@ def event(name: str, level: str = "info", msg: str = "", **data: Any) -> SimpleN
 class Result(SimpleNamespace):
     """What dbt returns, after the events that it tells its listener."""
 
-    def __call__(self, callbacks: list[Any]) -> Result:
+    def __call__(self, callbacks: list[Any]) -> "Result":
         self.hear = callbacks[0]
         return self
 
-    def invoke(self, words: list[str]) -> Result:
+    def invoke(self, words: list[str]) -> "Result":
         assert words == ["--log-level", "none", "build"]
         for one in self.events:
             self.hear(one)

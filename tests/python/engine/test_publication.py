@@ -129,7 +129,6 @@ def test_a_full_disk_leaves_both_copies_as_they_were_and_names_the_file(session,
 
 
 def publish_rows(session, folder, rows):
-    """Publish numbered rows as fct_evaluations."""
     session.execute("create or replace table fct_evaluations (evaluation_id varchar, raw_score double)")
     session.executemany("insert into fct_evaluations values (?, ?)", rows)
     listed = session.sql("select 'fct_evaluations' as mart, 'fct_evaluations' as relation")

@@ -6,14 +6,11 @@ from itertools import groupby, pairwise
 import duckdb
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from hcat.engine import parts, relations
 from hcat.engine.relations import (
     Lookup,
     _rows_of,
-    _SortedRows,
     count_rows,
     map_batches,
     map_batches_with_lookup,
@@ -131,14 +128,3 @@ def test_one_row_is_one_row(session):
     assert read_one(session.sql("select 1 as a")) == {"a": 1}
     with pytest.raises(ValueError, match="one row, got 10000"):
         read_one(session.table("numbers"))
-
-
-@given(
-    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6), max_size=30),
-    st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6), max_size=30),
-)
-def test_sorted_rows_give_what_is_there_in_order(held, wanted):
-    held, wanted = sorted(set(held), key=str.encode), list(dict.fromkeys(wanted))
-    rows = pa.table({"key": pa.array(held, pa.string()), "number": pa.array(range(len(held)), pa.int64())})
-    taken = _SortedRows(rows, "key").take(pa.array(wanted, pa.string()))
-    assert taken.to_pylist() == [row for row in rows.to_pylist() if row["key"] in wanted]

@@ -1,7 +1,5 @@
 """Deletion on request: a killed command has done nothing or is finished by the next one, and bad input is one line."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
@@ -84,7 +82,6 @@ create table int_leftover__dbt_tmp as select '{SECRET}' as answer;
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a small warehouse and its published copy."""
     for name in ("DBT_PROFILES_DIR", "HCAT_WAREHOUSE"):
         monkeypatch.delenv(name, raising=False)
     (tmp_path / "dbt_project.yml").write_text("name: own\nprofile: own\n")

@@ -1,7 +1,5 @@
 """The file of an exchange: what it refuses, what it takes from the environment, and profiles of dbt."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What tests of the rating desk share: a warehouse with masks, a browser, a rater at the keyboard."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re
@@ -39,7 +37,6 @@ def make_desk_warehouse(folder: Path, masks: dict[str, list[tuple[int, int, str]
 
 
 def read_block(page: Path) -> dict[str, Any]:
-    """Return the data block of a desk."""
     found = re.search(r'<script type="application/json" id="desk">(.*?)</script>', page.read_text(encoding="utf-8"))
     assert found
     data: dict[str, Any] = json.loads(found.group(1))
@@ -56,12 +53,15 @@ class Visit:
         page.on("console", lambda message: self.complaints.append(message.text))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("dialog", lambda dialog: self.complaints.append(f"dialog {dialog.message}"))
-        page.on("request", lambda request: self.requests.append(request.url))
-        page.goto(path.as_uri())
-        self.requests.remove(path.as_uri())
+        page.on("request", lambda request: self._note(request.url))
+        self.address = path.as_uri()
+        page.goto(self.address)
+
+    def _note(self, url: str) -> None:
+        if url.partition("#")[0] != self.address:
+            self.requests.append(url)
 
     def begin(self, rater: str = "anna") -> None:
-        """Write a name and begin."""
         self.press(rater, "Enter")
         self.page.wait_for_selector("article")
 
@@ -74,12 +74,10 @@ class Visit:
                 self.page.keyboard.type(key)
 
     def read(self, selector: str) -> str:
-        """Return the text of an element as the browser shows it."""
         text: str = self.page.inner_text(selector)
         return text
 
     def save(self, folder: Path) -> Path:
-        """Press d and return the sheet that the browser saved."""
         with self.page.expect_download() as download:
             self.press("d")
         path = folder / download.value.suggested_filename

@@ -1,12 +1,10 @@
 """A made-up build for the tests of the explorer: that of the benchmark, with findings, gates, drift, hostile texts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from test_report import insert
+from marts import insert
 
 from benchmarks.explorer import MAIN_METRIC, make_warehouse
 
@@ -31,7 +29,6 @@ update fct_interactions set answer = repeat('a very long answer ', 110000) where
 
 
 def make_build(folder: Path, count: int = COUNT, is_hostile: bool = False) -> Path:
-    """Write a made-up build and return its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     database = make_warehouse(folder, count)
     with duckdb.connect(str(database)) as connection:
@@ -59,6 +56,11 @@ def make_build(folder: Path, count: int = COUNT, is_hostile: bool = False) -> Pa
     return folder
 
 
+def query(folder: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
+    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
+        return connection.execute(sql, parameters).fetchall()
+
+
 def add_gates(connection: Any) -> None:
     gate = {
         "run_id": "run_1",
@@ -72,14 +74,11 @@ def add_gates(connection: Any) -> None:
         "evaluated_at": "2026-04-01",
         "build_number": 1,
     }
-    insert(
-        connection,
-        "fct_threshold_gates",
-        [
-            {**gate, "gate_result_id": "g1", "gate_name": "release", "verdict": "failed", "is_passing": False},
-            {**gate, "gate_result_id": "g2", "gate_name": "answers", "verdict": "passed", "is_passing": True},
-        ],
-    )
+    rows = [
+        {**gate, "gate_result_id": "g1", "gate_name": "release", "verdict": "failed", "is_passing": False},
+        {**gate, "gate_result_id": "g2", "gate_name": "answers", "verdict": "passed", "is_passing": True},
+    ]
+    insert(connection, "fct_threshold_gates", rows)
 
 
 def add_findings(connection: Any) -> None:

@@ -1,7 +1,5 @@
 """The rating desk as a file: blind, masked, dealt among raters, and the same bytes whenever it is written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

@@ -1,7 +1,5 @@
 """The rating desk in a browser: the keyboard alone, back through the import, hostile texts, a closed tab, axe-core."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

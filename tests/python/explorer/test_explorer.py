@@ -1,7 +1,5 @@
 """What the explorer's page holds: the numbers of the marts, masked texts, no secret of raters, the same bytes again."""
 
-from __future__ import annotations
-
 import base64
 import io
 import json
@@ -14,7 +12,7 @@ import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build
+from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build, query
 
 from benchmarks.explorer import COUNT_CHUNKS, MAIN_METRIC
 from hcat.engine.warehouse import WarehouseError, open_warehouse
@@ -37,11 +35,6 @@ def read_block(page: str, name: str) -> Any:
 @pytest.fixture(scope="module")
 def text(explorer: Path) -> str:
     return explorer.read_text("utf-8")
-
-
-def query(folder: Path, sql: str) -> list[tuple[Any, ...]]:
-    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
-        return connection.execute(sql).fetchall()
 
 
 def test_every_score_and_verdict_is_that_of_the_mart(build: Path, text: str) -> None:
@@ -240,12 +233,3 @@ def test_the_licences_of_what_the_bundle_holds_stand_beside_it() -> None:
     for name, version in named.items():
         assert f"{name} {version}\n\n" in licences
     assert licences.count("Permission is hereby granted, free of charge") == len(named)
-
-
-# What logs may lack
-
-#: Columns of an interaction that hold what logs may leave out.
-OPTIONAL = (
-    "application", "application_version", "language", "customer_group", "query_type", "difficulty", "answer_type",
-    "variant_type", "conversation_key", "turn_index", "query_text", "reference_answer", "tags", "asked_at",
-)  # fmt: skip

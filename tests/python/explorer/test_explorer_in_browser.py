@@ -1,7 +1,5 @@
 """The explorer in a browser: every screen, filters that count what SQL counts, hostile texts, keys, links, print."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -11,18 +9,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import duckdb
 import numpy as np
 import pytest
-from made_build import COUNT, FORMULA, HOSTILE_ID
+from desks import Visit
+from made_build import COUNT, FORMULA, HOSTILE_ID, query
 
 from benchmarks.explorer import FILTERS, MAIN_METRIC
 from hcat.engine.warehouse import open_warehouse
 from hcat.explorer.document import render_explorer
 from hcat.review.sheets import import_labels
 from hcat.statistics.clustered import rate_interval
-
-AXE = Path(__file__).resolve().parents[3] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 SCREENS = ("overview", "interactions", "map", "versions", "findings", "drift", "retrieval")
 #: What a screen shows once it is drawn.
@@ -38,22 +34,12 @@ DRAWN = {
 }
 
 
-class Visitor:
-    """A tab that remembers what went wrong: complaints of the console, errors, and requests beside the file itself."""
+class Visitor(Visit):
+    """A tab of its own, whose screens are shown by their links."""
 
     def __init__(self, browser: Any, path: Path, **options: Any) -> None:
         self.context = browser.new_context(viewport={"width": 1440, "height": 900}, **options)
-        self.page = self.context.new_page()
-        self.problems: list[str] = []
-        self.page.on("console", lambda message: self.problems.append(f"console: {message.text}"))
-        self.page.on("pageerror", lambda error: self.problems.append(f"error: {error}"))
-        self.page.on("dialog", lambda dialog: self.problems.append(f"dialog: {dialog.message}"))
-        self.page.on("request", self._note)
-        self.address = path.as_uri()
-
-    def _note(self, request: Any) -> None:
-        if request.url.partition("#")[0] != self.address:
-            self.problems.append(f"request: {request.url}")
+        super().__init__(self.context.new_page(), path)
 
     def open(self, fragment: str, drawn: str | None = None) -> Any:
         """Show a screen by its link and wait until it is drawn."""
@@ -77,8 +63,11 @@ class Visitor:
         return int(self.page.locator("#count").get_attribute("value"))
 
 
+Visits = Callable[..., Visitor]
+
+
 @pytest.fixture
-def visit(browser: Any) -> Iterator[Callable[..., Visitor]]:
+def visit(browser: Any) -> Iterator[Visits]:
     """Return a function that opens a page in a tab; what went wrong in any tab fails the test."""
     visitors: list[Visitor] = []
 
@@ -87,31 +76,18 @@ def visit(browser: Any) -> Iterator[Callable[..., Visitor]]:
         return visitors[-1]
 
     yield start
-    problems = [problem for visitor in visitors for problem in visitor.problems if "about:blank" not in problem]
     for visitor in visitors:
         visitor.context.close()
-    assert problems == []
+        asked = [url for url in visitor.requests if url != "about:blank"]
+        assert (visitor.complaints, asked) == ([], [])
 
 
-def query(folder: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-    with duckdb.connect(str(folder / "hcat.duckdb"), read_only=True) as connection:
-        return connection.execute(sql, parameters).fetchall()
-
-
-# Screens
-
-
-def test_every_screen_is_drawn_without_a_complaint_and_without_a_request(
-    visit: Callable[..., Visitor], explorer: Path
-) -> None:
+def test_every_screen_is_drawn_without_a_complaint_and_without_a_request(visit: Visits, explorer: Path) -> None:
     visitor = visit(explorer)
     for screen in SCREENS:
         page = visitor.open(f"#/{screen}")
         assert page.locator("h1").count() == 1
         assert page.locator(f"nav a[aria-current=page][href='#/{screen}']").count() == 1
-
-
-# Filters
 
 
 #: Facet -> the condition that says the same in SQL.
@@ -150,7 +126,7 @@ COMBINED = [
 ]
 
 
-def test_every_filter_keeps_what_sql_keeps(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
+def test_every_filter_keeps_what_sql_keeps(visit: Visits, build: Path, explorer: Path) -> None:
     visitor = visit(explorer)
     visitor.open("#/interactions")
     for filters in [*([one] for one in FILTERS), *COMBINED]:
@@ -161,7 +137,7 @@ def test_every_filter_keeps_what_sql_keeps(visit: Callable[..., Visitor], build:
 
 
 def test_values_of_one_facet_are_alternatives_and_the_counts_are_those_of_sql(
-    visit: Callable[..., Visitor], build: Path, explorer: Path
+    visit: Visits, build: Path, explorer: Path
 ) -> None:
     visitor = visit(explorer)
     page = visitor.open("#/interactions?d.topic=fees&d.topic=cards&d.language=en")
@@ -178,7 +154,7 @@ def test_values_of_one_facet_are_alternatives_and_the_counts_are_those_of_sql(
 
 
 def test_the_share_failing_is_that_of_the_map_or_has_the_interval_of_the_build(
-    visit: Callable[..., Visitor], build: Path, explorer: Path
+    visit: Visits, build: Path, explorer: Path
 ) -> None:
     visitor = visit(explorer)
     visitor.open("#/interactions")
@@ -215,9 +191,7 @@ def read_share(page: Any) -> list[float]:
     return [float(share.get_attribute(name)) for name in ("value", "data-low", "data-high", "data-clusters")]
 
 
-def test_rows_are_sorted_by_a_score_and_refusals_come_last(
-    visit: Callable[..., Visitor], build: Path, explorer: Path
-) -> None:
+def test_rows_are_sorted_by_a_score_and_refusals_come_last(visit: Visits, build: Path, explorer: Path) -> None:
     page = visit(explorer).open("#/interactions?sort=support_words")
     first = page.locator(".item .query").first.inner_text()
     expected = query(
@@ -228,10 +202,7 @@ def test_rows_are_sorted_by_a_score_and_refusals_come_last(
     assert first == expected
 
 
-# Links and keys
-
-
-def test_a_click_changes_the_link_and_the_link_shows_the_same(visit: Callable[..., Visitor], explorer: Path) -> None:
+def test_a_click_changes_the_link_and_the_link_shows_the_same(visit: Visits, explorer: Path) -> None:
     visitor = visit(explorer)
     page = visitor.open("#/interactions")
     page.locator("input[data-facet='d.topic'][data-value='fees']").check()
@@ -246,7 +217,7 @@ def test_a_click_changes_the_link_and_the_link_shows_the_same(visit: Callable[..
     assert other.page.locator("input[data-facet='d.topic'][data-value='fees']").is_checked()
 
 
-def test_the_list_and_an_interaction_are_read_with_keys_alone(visit: Callable[..., Visitor], explorer: Path) -> None:
+def test_the_list_and_an_interaction_are_read_with_keys_alone(visit: Visits, explorer: Path) -> None:
     page = visit(explorer).open("#/interactions?d.topic=fees")
     page.keyboard.press("ArrowDown")
     page.wait_for_selector("#row-1[aria-selected=true]")
@@ -276,7 +247,7 @@ def test_the_list_and_an_interaction_are_read_with_keys_alone(visit: Callable[..
     page.wait_for_selector("dialog", state="detached")
 
 
-def test_a_sentence_in_focus_marks_its_evidence(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
+def test_a_sentence_in_focus_marks_its_evidence(visit: Visits, build: Path, explorer: Path) -> None:
     key = query(
         build,
         "select min(interaction_id) from fct_verdicts inner join fct_sentence_evidence using (interaction_id)"
@@ -295,9 +266,7 @@ def test_a_sentence_in_focus_marks_its_evidence(visit: Callable[..., Visitor], b
     assert "The sentence that decides:" in page.locator(".banner").inner_text()
 
 
-def test_an_interaction_shows_what_the_build_knows_of_it(
-    visit: Callable[..., Visitor], build: Path, explorer: Path
-) -> None:
+def test_an_interaction_shows_what_the_build_knows_of_it(visit: Visits, build: Path, explorer: Path) -> None:
     key = "call_000020"
     page = visit(explorer).open(f"#/interaction/{key}")
     text = page.locator("main").inner_text()
@@ -315,7 +284,7 @@ def test_an_interaction_shows_what_the_build_knows_of_it(
     assert page.locator(".pair mark.only").count() > 0
 
 
-def test_versions_pair_queries_and_put_those_that_now_fail_first(visit: Callable[..., Visitor], explorer: Path) -> None:
+def test_versions_pair_queries_and_put_those_that_now_fail_first(visit: Visits, explorer: Path) -> None:
     page = visit(explorer).open(f"#/versions?metric={MAIN_METRIC}")
     text = page.locator("main").inner_text()
     assert f"{COUNT // 2} queries were asked of both and judged in both. 30 got worse, 10 got better." in text
@@ -325,7 +294,7 @@ def test_versions_pair_queries_and_put_those_that_now_fail_first(visit: Callable
     assert page.locator(".pair mark.added").count() > 0
 
 
-def test_retrieval_counts_ranks_as_sql_does(visit: Callable[..., Visitor], build: Path, explorer: Path) -> None:
+def test_retrieval_counts_ranks_as_sql_does(visit: Visits, build: Path, explorer: Path) -> None:
     page = visit(explorer).open("#/retrieval")
     judged, first, never = query(
         build,
@@ -341,7 +310,7 @@ def test_retrieval_counts_ranks_as_sql_does(visit: Callable[..., Visitor], build
 
 
 def test_a_series_that_moved_without_an_alarm_says_so_and_a_week_says_what_changed(
-    visit: Callable[..., Visitor], build: Path, explorer: Path
+    visit: Visits, build: Path, explorer: Path
 ) -> None:
     page = visit(explorer).open(f"#/drift?metric={MAIN_METRIC}&week=2026-03-23", ".contributions")
     assert page.locator("nav.side .state").all_inner_texts() == ["alarm", "moved, but short of the alarm level"]
@@ -362,7 +331,7 @@ def test_a_series_that_moved_without_an_alarm_says_so_and_a_week_says_what_chang
 
 
 def test_an_answer_is_rated_there_and_the_import_takes_the_sheet(
-    visit: Callable[..., Visitor], build: Path, explorer: Path, tmp_path: Path
+    visit: Visits, build: Path, explorer: Path, tmp_path: Path
 ) -> None:
     visitor = visit(explorer, accept_downloads=True)
     page = visitor.open("#/interaction/call_000011")
@@ -384,12 +353,7 @@ def test_an_answer_is_rated_there_and_the_import_takes_the_sheet(
     assert "not drawn for round_1" in page.locator(".rating").text_content()
 
 
-# Export, print, memory
-
-
-def test_rows_are_exported_and_no_cell_is_a_formula(
-    visit: Callable[..., Visitor], hostile_build: Path, hostile_explorer: Path
-) -> None:
+def test_rows_are_exported_and_no_cell_is_a_formula(visit: Visits, hostile_build: Path, hostile_explorer: Path) -> None:
     page = visit(hostile_explorer, accept_downloads=True).open("#/interactions?d.system=assistant+1.1")
     with page.expect_download() as caught:
         page.get_by_role("button", name="Export as CSV").click()
@@ -411,10 +375,7 @@ def test_rows_are_exported_and_no_cell_is_a_formula(
     assert not [cell for cell in cells if cell[:1] in ("=", "+", "@", "\t")]
 
 
-# Hostile texts, masks, what was left out
-
-
-def test_hostile_texts_are_shown_and_do_nothing(visit: Callable[..., Visitor], hostile_explorer: Path) -> None:
+def test_hostile_texts_are_shown_and_do_nothing(visit: Visits, hostile_explorer: Path) -> None:
     visitor = visit(hostile_explorer)
     page = visitor.open(f"#/interaction/{HOSTILE_ID}")
     text = page.locator("main").inner_text()
@@ -443,11 +404,11 @@ def test_the_policy_stops_what_was_smuggled_in(browser: Any, hostile_explorer: P
     visitor = Visitor(browser, page)
     visitor.open("#/overview")
     visitor.context.close()
-    refused = [problem for problem in visitor.problems if "Content Security Policy" in problem]
+    refused = [complaint for complaint in visitor.complaints if "Content Security Policy" in complaint]
     assert len(refused) >= 3
 
 
-def test_what_was_left_out_is_said_and_weighed(visit: Callable[..., Visitor], build: Path, tmp_path: Path) -> None:
+def test_what_was_left_out_is_said_and_weighed(visit: Visits, build: Path, tmp_path: Path) -> None:
     path = tmp_path / "explorer.html"
     with open_warehouse(build) as source, pytest.MonkeyPatch.context() as patch:
         patch.setattr("hcat.explorer.document.LEAST_TEXTS", 50)
@@ -476,16 +437,9 @@ def test_what_was_left_out_is_said_and_weighed(visit: Callable[..., Visitor], bu
     assert np.allclose(shown, [expected.estimate, expected.low, expected.high], rtol=0, atol=1e-6)
 
 
-# Accessibility
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation(visit: Callable[..., Visitor], explorer: Path, scheme: str) -> None:
-    if not AXE.is_file():
-        pytest.skip("axe-core is not installed: run npm ci in web")
+def test_axe_finds_no_violation(visit: Visits, explorer: Path, scheme: str) -> None:
     visitor = visit(explorer, color_scheme=scheme, bypass_csp=True)
     for fragment in [*(f"#/{screen}" for screen in SCREENS), "#/interaction/call_000011"]:
-        page = visitor.open(fragment)
-        page.add_script_tag(content=AXE.read_text("utf-8"))
-        found = page.evaluate("axe.run()")["violations"]
-        assert [(one["id"], [node["html"][:200] for node in one["nodes"][:3]]) for one in found] == [], fragment
+        visitor.open(fragment)
+        assert visitor.find_violations() == [], fragment

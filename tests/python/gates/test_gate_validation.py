@@ -12,22 +12,16 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from schemas import make_schema
 
 from hcat.gates import validation as gates
 from hcat.gates.validation import BURDENS, COMPARISONS, GATE_RESULT_SCHEMA, SEVERITIES
 from hcat.monitoring.words import MEASURED
 
-TEXTS = ("gate_name", "measurement", "metric_name", "dimension", "segment", "severity", "burden", "comparison")
-MEASUREMENT_SCHEMA = pa.schema(
-    [(name, pa.string()) for name in TEXTS]
-    + [
-        ("threshold", pa.float64()),
-        ("minimum_n", pa.int64()),
-        ("measured_value", pa.float64()),
-        ("lower_bound", pa.float64()),
-        ("upper_bound", pa.float64()),
-        ("n", pa.int64()),
-    ]
+MEASUREMENT_SCHEMA = make_schema(
+    string="gate_name measurement metric_name dimension segment severity burden comparison",
+    float64="threshold measured_value lower_bound upper_bound",
+    int64="minimum_n n",
 )
 
 GATE: dict[str, Any] = {

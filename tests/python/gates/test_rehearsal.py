@@ -1,7 +1,5 @@
 """Rehearsed gates agree with fresh draws of a made-up assistant, and know the rule of each gate."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

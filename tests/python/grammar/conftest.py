@@ -1,7 +1,5 @@
 """The database of the bank for the tests of grammar."""
 
-from __future__ import annotations
-
 import duckdb
 import pytest
 from grammar_materials import database
@@ -9,5 +7,4 @@ from grammar_materials import database
 
 @pytest.fixture
 def bank() -> duckdb.DuckDBPyConnection:
-    """Return the bank's database."""
     return database()

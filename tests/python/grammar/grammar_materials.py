@@ -1,7 +1,5 @@
 """A made-up bank of four tables for the tests of grammar: its database, its schema, seeds, and what became of them."""
 
-from __future__ import annotations
-
 import functools
 from typing import Any
 
@@ -12,6 +10,7 @@ from hcat.engine.catalogue import describe_columns, describe_constraints
 from hcat.grammar.materials import Materials
 from hcat.grammar.materials import gather as gather_materials
 from hcat.grammar.schema import Schema, read_schema
+from hcat.grammar.sql_templates import read_sql_template
 from hcat.grammar.templates import make_templates
 
 NAMES = [("main", name) for name in ("accounts", "branches", "customers", "loans")]
@@ -36,7 +35,6 @@ insert into loans values (7, 5001, 'house', 3.25, 100, 'a'), (8, 5002, 'car', 4.
 
 
 def database() -> duckdb.DuckDBPyConnection:
-    """Return a fresh database in memory that holds the bank."""
     connection = duckdb.connect(":memory:", config={"threads": 1})
     connection.execute(TABLES)
     return connection
@@ -52,12 +50,10 @@ def describe(statements: str = TABLES) -> tuple[list[dict[str, Any]], list[dict[
 
 
 def column_rows() -> list[dict[str, Any]]:
-    """Return one row per column of the bank."""
     return describe()[0]
 
 
 def constraint_rows() -> list[dict[str, Any]]:
-    """Return one row per column of a key or a foreign key of the bank."""
     return describe()[1]
 
 
@@ -66,18 +62,23 @@ def schema_of(statements: str = TABLES) -> Schema:
     return read_schema(*describe(statements))
 
 
+BANK = schema_of()
+PAIR = read_sql_template(
+    "SELECT l.purpose FROM loans l JOIN accounts a ON l.account_id = a.account_id "
+    "WHERE l.loan_number = [loans.loan_number] AND a.iban = [accounts.iban]",
+    BANK,
+)
+
+
 def edits(*rows: tuple[str, str | None, bool]) -> pa.Table:
-    """Return the seed grammar_templates."""
     return make_seed(["template_id", "sql_template", "is_enabled"], rows)
 
 
 def text_edits(*rows: tuple[str, str, str, bool]) -> pa.Table:
-    """Return the seed grammar_text_templates."""
     return make_seed(["sql_template_id", "style", "text_template", "is_enabled"], rows)
 
 
 def make_seed(names: list[str], rows: tuple[Any, ...]) -> pa.Table:
-    """Return a seed of texts, a switch and reasons."""
     names = [*names, "reason"]
     schema = pa.schema([(name, pa.bool_() if name == "is_enabled" else pa.string()) for name in names])
     return pa.Table.from_pylist([dict(zip(names, (*row, "because"), strict=True)) for row in rows], schema=schema)
@@ -91,7 +92,6 @@ def gather(
     calls: pa.Table | None = None,
     settings: dict[str, Any] | None = None,
 ) -> Materials:
-    """Return the materials of the bank."""
     return gather_materials(
         SETTINGS | (settings or {}),
         describe_columns(connection, NAMES),
@@ -112,7 +112,6 @@ def statuses(materials: Materials, **wanted: str) -> list[tuple[str, str]]:
 
 
 def texts_of(materials: Materials) -> list[dict[str, Any]]:
-    """Return the texts of all templates."""
     return [
         text | {"sql_template_id": row["sql_template_id"]}
         for row in make_templates(materials).to_pylist()

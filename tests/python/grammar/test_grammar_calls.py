@@ -1,7 +1,5 @@
 """Calls of a language model for templates: no prompt holds a row, and what was answered is not asked again."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

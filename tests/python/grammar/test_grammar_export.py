@@ -1,15 +1,12 @@
 """Queries made from tables as a file: the raw contract, the same bytes, nothing overwritten by accident."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import duckdb
 import pytest
-from typer.testing import CliRunner
+from alert_materials import Hcat
 
-from hcat.cli import app
 from hcat.grammar.export import COLUMNS, write_queries
 from hcat.landing.raw_contract import ENTITIES
 
@@ -26,7 +23,6 @@ create table fct_rejected_grammar_queries as select 'no_answer' as reason;
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Path:
-    """Return a folder with a warehouse of two queries."""
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
         connection.execute(ROWS)
     return tmp_path
@@ -83,7 +79,5 @@ def test_the_command_says_how_to_build(tmp_path: Path) -> None:
         write_queries(tmp_path, tmp_path / "queries.csv")
 
 
-def test_the_command_prints_what_it_wrote(warehouse: Path) -> None:
-    result = CliRunner().invoke(app, ["grammar", "--warehouse", str(warehouse)])
-    assert result.exit_code == 0
-    assert "2: 1 facts of 1 SQL templates" in result.output
+def test_the_command_prints_what_it_wrote(warehouse: Path, hcat: Hcat) -> None:
+    assert "2: 1 facts of 1 SQL templates" in hcat("grammar", "--warehouse", warehouse)

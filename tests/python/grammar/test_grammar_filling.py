@@ -1,14 +1,12 @@
 """Fillings, ids of groups and the single answer."""
 
-from __future__ import annotations
-
 import datetime
 from collections import Counter
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from grammar_materials import schema_of
+from grammar_materials import PAIR
 
 from hcat.grammar import filling
 from hcat.grammar.filling import (
@@ -16,16 +14,9 @@ from hcat.grammar.filling import (
     select_combinations,
     write_value,
 )
-from hcat.grammar.sql_templates import Placeholder, read_sql_template
+from hcat.grammar.sql_templates import Placeholder
 
-BANK = schema_of()
 IBAN, NUMBER = Placeholder("accounts", "iban"), Placeholder("loans", "loan_number")
-BALANCE = read_sql_template("SELECT balance FROM accounts WHERE iban = [accounts.iban]", BANK)
-PAIR = read_sql_template(
-    "SELECT l.purpose FROM loans l JOIN accounts a ON l.account_id = a.account_id "
-    "WHERE l.loan_number = [loans.loan_number] AND a.iban = [accounts.iban]",
-    BANK,
-)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """What templates are made of: the described schema, the one statement that is run, and settings."""
 
-from __future__ import annotations
-
 import duckdb
 import pyarrow as pa
 import pytest

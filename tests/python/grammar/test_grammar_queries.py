@@ -1,7 +1,5 @@
 """Fillings, their answers and the queries that ask for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import duckdb
@@ -24,7 +22,6 @@ from hcat.grammar.templates import make_templates
 
 
 def answer(bank: duckdb.DuckDBPyConnection, materials: Materials, **settings: Any) -> pa.Table:
-    """Return the fillings of the accepted templates."""
     batches = answer_fillings(
         select_runner(bank, 1000), make_templates(materials), materials.schema, SETTINGS | settings
     )

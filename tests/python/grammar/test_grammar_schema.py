@@ -1,7 +1,5 @@
 """Schemas from rows of information_schema."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """SQL templates: strict reading, the criteria, enumeration, rendering."""
 
-from __future__ import annotations
-
 import pytest
 from grammar_materials import (
     column_rows,

@@ -1,13 +1,9 @@
 """Text templates, prompts and the readers of the paper's files."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
-from grammar_materials import (
-    schema_of,
-)
+from grammar_materials import BANK, PAIR, schema_of
 
 from hcat.grammar.criteria import ENUMERATED, Requirements
 from hcat.grammar.enumeration import enumerate_sql_templates
@@ -28,14 +24,8 @@ from hcat.grammar.text_templates import (
     write_text_templates,
 )
 
-BANK = schema_of()
 TEMPLATES = enumerate_sql_templates(BANK, 1_000, ENUMERATED)
 BALANCE = read_sql_template("SELECT balance FROM accounts WHERE iban = '[accounts.iban]'", BANK)
-PAIR = read_sql_template(
-    "SELECT l.purpose FROM loans l JOIN accounts a ON l.account_id = a.account_id "
-    "WHERE l.loan_number = [loans.loan_number] AND a.iban = [accounts.iban]",
-    BANK,
-)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +110,6 @@ def test_values_that_look_like_placeholders_stay_values() -> None:
     assert fill_text(text, {number: "[accounts.iban]", iban: "\\1 {x} %s"}) == "loan [accounts.iban] of \\1 {x} %s"
     with pytest.raises(ValueError, match="has no value"):
         fill_text(text, {number: "1"})
-
-
-# ---- prompts ----------------------------------------------------------------------------------------------------
 
 
 def test_a_prompt_takes_nothing_but_templates_of_the_schema() -> None:

@@ -1,7 +1,5 @@
 """The relational demo: its tables, what its documents leave out, and the faults of the application over it."""
 
-from __future__ import annotations
-
 import csv
 import json
 from collections import Counter, defaultdict
@@ -28,7 +26,6 @@ NAMES = ("advice_desks", "branches", "channels", "fees", "products")
 
 
 def read_lines(name: str) -> list[dict[str, Any]]:
-    """Return the records of a file of the demo."""
     return [json.loads(line) for line in (FOLDER / name).read_text(encoding="utf-8").splitlines()]
 
 
@@ -86,20 +83,17 @@ def queries() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def simulator() -> Any:
-    """Return the simulated application."""
     return load_script(REPOSITORY / "examples" / "relational_application" / "simulate.py")
 
 
 @pytest.fixture(scope="module")
 def application(simulator: Any) -> Any:
-    """Return the application over the demo's documents."""
     document_of = {chunk["chunk_id"]: chunk["document_id"] for chunk in read_lines("chunks.jsonl")}
     return simulator.Application(simulator.read_chunks(FOLDER / "chunks.jsonl"), document_of)
 
 
 @pytest.fixture(scope="module")
 def simulated(queries: list[dict[str, Any]], simulator: Any, application: Any) -> Any:
-    """Return interactions, retrievals and faults of all queries."""
     return simulator.simulate(queries, application)
 
 

@@ -1,7 +1,5 @@
 """The judge: formulas, strict reading, and the way to an endpoint and back, against a scripted loopback server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -29,10 +27,6 @@ KEY = "sk-loopback-judge-0123456789"
 Reply = Callable[[dict[str, Any]], Any]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Formulas
-
-
 def test_answer_relevance_is_the_mean_cosine_of_the_generated_questions() -> None:
     query = np.array([1.0, 0.0])
     # cosines 1, 0 and -1 and 0.6
@@ -48,10 +42,6 @@ def test_only_sentences_of_the_context_count_as_extracted() -> None:
     # a changed word does not count, nor does a sentence extracted more often than it stands there
     found = scores.share_extracted(["The fee is 8 euros.", *["It includes two cards."] * 3], context)
     assert (found.score, found.count_verbatim, found.count_changed, found.count_sentences) == (0.25, 1, 1, 4)
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Agreement
 
 
 def test_ranking_accuracy_counts_pairs_and_half_of_ties() -> None:
@@ -108,12 +98,7 @@ def test_comparison_shows_a_status_where_there_is_no_threshold() -> None:
     assert "cohen_kappa_quadratic" not in found
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Strict reading
-
-
 def is_refused(said: Any, schema: Any, read: Any = read_reply) -> bool:
-    """Return whether a reply is refused."""
     with pytest.raises(ReplyError):
         read(said if isinstance(said, str) else json.dumps(said), schema)
     return True
@@ -170,10 +155,6 @@ def test_long_contexts_are_cut_and_said_to_be() -> None:
     assert not prompts.is_cut(["short", None], contexts[:3])
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# To an endpoint and back
-
-
 @pytest.fixture
 def serve() -> Iterator[Callable[[Reply], Server]]:
     """Return a function that starts servers, which answer as a function of the asked JSON says."""
@@ -190,8 +171,7 @@ def serve() -> Iterator[Callable[[Reply], Server]]:
 
 
 def asked_of(server: Server) -> list[dict[str, Any]]:
-    """Return what a server was asked."""
-    return [json.loads(body["messages"][1]["content"]) for _, body in server.requests]
+    return [json.loads(body["messages"][1]["content"]) for body in server.asked]
 
 
 def well(asked: dict[str, Any]) -> Any:
@@ -221,7 +201,6 @@ def well(asked: dict[str, Any]) -> Any:
 
 
 def request(task: str, subject: str | None = None, **changes: Any) -> dict[str, Any]:
-    """Return one row of int_judge_requests."""
     return {
         "judge_key": f"{task}-{subject}",
         "judge_task": task,
@@ -253,19 +232,16 @@ EVERYTHING = [
 
 
 def settings(server: Server, **changes: Any) -> dict[str, Any]:
-    """Return the settings of a service that waits for nothing."""
     return {"base_url": server.url, "model": "small", "backoff_seconds": 0.0, "concurrency": 1} | changes
 
 
 def embed(texts: Any) -> Any:
-    """Return the same unit vector for every text."""
     return np.tile(np.array([[0.6, 0.8]], dtype=np.float32), (len(texts), 1))
 
 
 def judge(
     rows: list[dict[str, Any]], service: dict[str, Any], kept: tuple[tuple[str, str], ...] = ()
 ) -> tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]:
-    """Return the ledger, and the verdicts by task."""
     table = pa.Table.from_pylist(rows)
     batches = list(judge_pending(table, service, kept))
     calls = pa.Table.from_batches(batches, schema=JUDGE_CALLS_SCHEMA)
@@ -367,7 +343,7 @@ def test_a_judge_of_probabilities_is_asked_by_a_state_and_a_question() -> None:
     found = {task: (row["verdict_status"], round(row["verdict_score"], 9)) for task, row in verdicts.items()}
     assert found == {"rubric_llm": ("judged", 1.25), "correctness_llm": ("judged", 0.75)}
     assert [(call["prompt_tokens"], call["prompt_revision"]) for call in calls] == [(7, "judge decisions 1")] * 2
-    state = server.requests[0][1]["state"]
+    state = server.asked[0]["state"]
     assert (state["question"], state["context"]) == ("What is the fee?", EVERYTHING[0]["contexts"])
 
 

@@ -1,17 +1,15 @@
 """The nested shape: what each tool's record becomes, and the reason why another does not."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_landed_files import land_all, write_lines
 
 from hcat.engine.keys import hash_text
 from hcat.landing.calls import ENTITIES_OF_CALLS, expand_call, unread_content
 from hcat.landing.raw_contract import RecordError
-from hcat.landing.reading import read_entity
 from hcat.landing.span_costs import COST_COLUMNS
 
 CALL = {
@@ -56,175 +54,9 @@ def test_wrong_contexts_are_named(contexts: Any, message: str) -> None:
 
 QUERY, ANSWER, PASSAGE = "How long does it take?", "Two weeks.", "A transfer takes two weeks."
 
-#: Records as the tools write them -> (query, answer, [(rank, chunk_id, text)], reference answer, relevant chunks).
-RECORDS: dict[str, tuple[dict[str, Any], list[tuple[int, Any, Any]], str | None, list[str]]] = {
-    "ragas": (
-        {
-            "user_input": QUERY,
-            "retrieved_contexts": [PASSAGE, "Fees apply."],
-            "reference_contexts": ["a gold passage, which has no id"],
-            "retrieved_context_ids": ["c1", 2],
-            "reference_context_ids": ["c1", 7],
-            "response": ANSWER,
-            "reference": "14 days",
-            "rubrics": {"score1_description": "a text that describes the worst answer"},
-        },
-        [(1, "c1", PASSAGE), (2, 2, "Fees apply.")],
-        "14 days",
-        ["c1", "7"],
-    ),
-    "deepeval objects": (
-        {
-            "input": QUERY,
-            "actualOutput": ANSWER,
-            "expectedOutput": "14 days",
-            "retrievalContext": [{"context": PASSAGE, "source": "terms.pdf"}, "Fees apply."],
-            "context": ["a gold passage that was never retrieved"],
-        },
-        [(1, "terms.pdf", PASSAGE), (2, None, "Fees apply.")],
-        "14 days",
-        [],
-    ),
-    "deepeval joined": (
-        {
-            "input": QUERY,
-            "actual_output": ANSWER,
-            "retrieval_context": f"deepeval_source=terms.pdf,deepeval_context={PASSAGE}|Fees apply.",
-            "context": "a gold passage that was never retrieved",
-        },
-        [(1, "terms.pdf", PASSAGE), (2, None, "Fees apply.")],
-        None,
-        [],
-    ),
-    "gold context alone": (
-        {"input": QUERY, "actual_output": ANSWER, "context": ["a gold passage that was never retrieved"]},
-        [],
-        None,
-        [],
-    ),
-    "mlflow": (
-        {
-            "inputs": {"question": QUERY},
-            "outputs": {"response": ANSWER, "retrieved_context": [{"content": PASSAGE, "doc_uri": "terms#1"}]},
-            "expectations": {
-                "expected_response": "14 days",
-                "expected_facts": ["it takes 14 days"],
-                "expected_retrieved_context": [{"doc_uri": "terms#1"}],
-            },
-        },
-        [(1, "terms#1", PASSAGE)],
-        "14 days",
-        ["terms#1"],
-    ),
-    "mlflow in texts": (
-        {
-            "inputs": json.dumps({"topic": QUERY}),
-            "outputs": json.dumps({"choices": [{"message": {"content": ANSWER}}]}),
-        },
-        [],
-        None,
-        [],
-    ),
-    "langchain retrieval chain": (
-        {
-            "input": QUERY,
-            "context": [
-                {"page_content": PASSAGE, "metadata": {"source": "terms.pdf", "score": 0.5}, "type": "Document"}
-            ],
-            "answer": ANSWER,
-        },
-        [(1, "terms.pdf", PASSAGE)],
-        None,
-        [],
-    ),
-    "langchain serialised": (
-        {
-            "input": QUERY,
-            "context": [
-                {
-                    "lc": 1,
-                    "type": "constructor",
-                    "id": ["langchain", "schema", "document", "Document"],
-                    "kwargs": {"id": "c7", "page_content": PASSAGE, "metadata": {}},
-                }
-            ],
-            "answer": ANSWER,
-        },
-        [(1, "c7", PASSAGE)],
-        None,
-        [],
-    ),
-    "langchain retrieval qa": (
-        {"query": QUERY, "result": ANSWER, "source_documents": [{"page_content": PASSAGE, "metadata": {"doc_id": 3}}]},
-        [(1, 3, PASSAGE)],
-        None,
-        [],
-    ),
-    "llamaindex": (
-        {
-            "query_str": QUERY,
-            "response": ANSWER,
-            "source_nodes": [{"node": {"id_": "n1", "text": PASSAGE, "metadata": {"page": 1}}, "score": 0.5}],
-            "metadata": {"n1": {"page": 1}},
-        },
-        [(1, "n1", PASSAGE)],
-        None,
-        [],
-    ),
-    "langsmith": (
-        {
-            "inputs": {"question": QUERY},
-            "outputs": {"answer": ANSWER, "contexts": [PASSAGE]},
-            "reference_outputs": {"answer": "14 days"},
-        },
-        [(1, None, PASSAGE)],
-        "14 days",
-        [],
-    ),
-    "chat completion": (
-        {
-            "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": QUERY}],
-            "response": {"choices": [{"message": {"role": "assistant", "content": ANSWER}}]},
-            "contexts": [PASSAGE],
-        },
-        [(1, None, PASSAGE)],
-        None,
-        [],
-    ),
-    "ids alone": (
-        {"query": QUERY, "answer": ANSWER, "retrieved_context_ids": ["c1", "c2"]},
-        [(1, "c1", None), (2, "c2", None)],
-        None,
-        [],
-    ),
-    "cells of a CSV file": (
-        {"user_input": QUERY, "response": ANSWER, "retrieved_contexts": f"['{PASSAGE}', \"It's free.\"]"},
-        [(1, None, PASSAGE), (2, None, "It's free.")],
-        None,
-        [],
-    ),
-}
-
 
 def expand(call: dict[str, Any], entity: str) -> list[dict[str, Any]]:
     return list(expand_call(call, entity))
-
-
-@pytest.mark.parametrize("tool", RECORDS)
-def test_a_record_of_a_tool_is_read_field_by_field(tool: str) -> None:
-    call, passages, reference, relevant = RECORDS[tool]
-    (interaction,) = expand(call, "interactions")
-    assert (interaction["query_text"], interaction["answer"]) == (QUERY, ANSWER)
-    assert interaction["query_id"] == "query_" + hash_text(QUERY.casefold())[:16]
-    retrieved = expand(call, "retrievals")
-    assert [(row["rank"], row.get("chunk_id"), row.get("text")) for row in retrieved] == passages
-    assert {row["interaction_id"] for row in retrieved} <= {interaction["interaction_id"]}
-    queries = expand(call, "queries")
-    assert [row["reference_answer"] for row in queries] == ([reference] if reference else [])
-    judged = expand(call, "relevance_judgements")
-    assert [(row["query_id"], row["chunk_id"], row["grade"]) for row in judged] == [
-        (interaction["query_id"], chunk_id, 1) for chunk_id in relevant
-    ]
 
 
 @pytest.mark.parametrize(
@@ -466,33 +298,25 @@ def test_keys_that_look_like_content_are_said_by_name() -> None:
     assert unread_content(test_case) == ["context"]
 
 
-def land(folder: Path, entity: str = "interactions") -> list[dict[str, Any]]:
-    return [row for batch in read_entity(entity, folder) for row in batch.to_pylist()]
-
-
-def write(path: Path, calls: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(call) + "\n" for call in calls))
-
-
 def test_equal_calls_without_ids_stay_two_and_a_file_that_is_sent_again_changes_nothing(tmp_path: Path) -> None:
     call = {"query": "What?", "answer": "5", "contexts": ["The fee is 5."]}
-    write(tmp_path / "calls.jsonl", [call, call | {"answer": "6"}, call])
-    identifiers = [row["interaction_id"] for row in land(tmp_path)]
+    write_lines(tmp_path / "calls.jsonl", call, call | {"answer": "6"}, call)
+    identifiers = [row["interaction_id"] for row in land_all(tmp_path)]
     assert len(set(identifiers)) == 3
     assert identifiers[2] == identifiers[0] + "_2"
-    assert [row["interaction_id"] for row in land(tmp_path, "retrievals")] == identifiers
+    assert [row["interaction_id"] for row in land_all(tmp_path, "retrievals")] == identifiers
 
-    write(tmp_path / "calls_again.jsonl", [dict(reversed(call.items())), {"query": "New?", "answer": "7"}, call])
-    again = [row for row in land(tmp_path) if row["source_file"] == "calls_again.jsonl"]
+    write_lines(tmp_path / "calls_again.jsonl", dict(reversed(call.items())), {"query": "New?", "answer": "7"}, call)
+    again = [row for row in land_all(tmp_path) if row["source_file"] == "calls_again.jsonl"]
     assert [again[0]["interaction_id"], again[2]["interaction_id"]] == [identifiers[0], identifiers[2]]
-    first = next(row for row in land(tmp_path) if row["source_file"] == "calls.jsonl")
+    first = next(row for row in land_all(tmp_path) if row["source_file"] == "calls.jsonl")
     # staging counts the second copy as repeated: its content is the same
     assert again[0]["record_hash"] == first["record_hash"]
 
 
 def test_a_file_without_queries_fails_with_its_keys(tmp_path: Path) -> None:
-    write(tmp_path / "calls.jsonl", [{"id": "i1", "ask": "What?", "answer": "5"}, {"text": "6"}])
-    (row,) = land(tmp_path)
+    write_lines(tmp_path / "calls.jsonl", {"id": "i1", "ask": "What?", "answer": "5"}, {"text": "6"})
+    (row,) = land_all(tmp_path)
     assert row["is_file_problem"]
     problem = "calls.jsonl brings no query in any record (found: id, ask, answer, text; a query is named query, "
     assert row["read_error"].startswith(problem)
@@ -501,11 +325,10 @@ def test_a_file_without_queries_fails_with_its_keys(tmp_path: Path) -> None:
 def test_unread_keys_of_a_file_are_one_line_on_standard_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(
-        tmp_path / "calls.jsonl", [CALL | {"passages": [PASSAGE]}, CALL | {"context": [PASSAGE], "passages": [PASSAGE]}]
-    )
-    assert len(land(tmp_path)) == 2
-    assert len(land(tmp_path, "retrievals")) == 4
+    unread = CALL | {"passages": [PASSAGE]}
+    write_lines(tmp_path / "calls.jsonl", unread, unread | {"context": [PASSAGE]})
+    assert len(land_all(tmp_path)) == 2
+    assert len(land_all(tmp_path, "retrievals")) == 4
     said = capsys.readouterr().err
     assert said.startswith("hcat: calls.jsonl: keys that are not read: passages, context (context is what a test case")
     assert said.count("\n") == 1

@@ -1,7 +1,5 @@
 """Logs before a build: what is recognised and rejected, and that each fault is one line."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from pathlib import Path
@@ -9,7 +7,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from alert_materials import run as run_program
+from alert_materials import Hcat
+from test_landed_files import write_lines
 
 from hcat.engine.staging import ProjectError
 from hcat.landing.check import check_logs
@@ -25,20 +24,17 @@ CALL = {
 }
 
 
-def write(path: Path, *records: dict[str, Any]) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
-def run(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> Hcat:
+    """Return the command line, which runs in the repository."""
     monkeypatch.chdir(REPOSITORY)
-    return run_program(monkeypatch, *arguments)
+    return hcat
 
 
 def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Path) -> None:
     late = CALL | {"created_at": "05/31/2026"}
-    write(tmp_path / "calls.jsonl", CALL, *[late | {"response": f"{number}"} for number in range(4)])
-    write(tmp_path / "retrieval.jsonl", {})
+    write_lines(tmp_path / "calls.jsonl", CALL, *[late | {"response": f"{number}"} for number in range(4)])
+    write_lines(tmp_path / "retrieval.jsonl", {})
     checked = check_logs(tmp_path, REPOSITORY)
     assert checked.count_interactions == 1
     text = [" ".join(part.strip() for part in line).strip() for line in checked.lines]
@@ -64,7 +60,9 @@ def test_the_first_record_is_shown_as_it_will_land_and_a_filled_prompt_is_said(t
         "messages": [{"role": "user", "content": f"Context: {passage.upper()}\n\nHow long?"}],
         "answer": "Two days.",
     }
-    write(tmp_path / "calls.jsonl", CALL | {"response": "It\x1b[31m is\n5."}, CALL, filled | {"contexts": [passage]})
+    write_lines(
+        tmp_path / "calls.jsonl", CALL | {"response": "It\x1b[31m is\n5."}, CALL, filled | {"contexts": [passage]}
+    )
     lines = check_logs(tmp_path, REPOSITORY).lines
     start = [name for name, _ in lines].index("first record")
     assert [text for _, text in lines[start : start + 6]] == [
@@ -80,7 +78,7 @@ def test_the_first_record_is_shown_as_it_will_land_and_a_filled_prompt_is_said(t
 def test_a_check_says_what_traces_were_read_by_and_what_was_not(tmp_path: Path) -> None:
     def lines(**attributes: str) -> list[tuple[str, str]]:
         span = {"trace_id": "t", "span_id": "1", "name": "run", "start_time": "2026-05-01T00:00:00Z"}
-        write(
+        write_lines(
             tmp_path / "spans.jsonl",
             span | {"attributes": {"acme.question": "Why?", "acme.answer": "So.", **attributes}},
         )
@@ -100,7 +98,7 @@ def test_a_check_says_what_traces_were_read_by_and_what_was_not(tmp_path: Path) 
 
 
 def test_what_is_shown_of_a_record_is_masked(tmp_path: Path) -> None:
-    write(tmp_path / "calls.jsonl", CALL | {"question": "Is kim@example.org my address?"})
+    write_lines(tmp_path / "calls.jsonl", CALL | {"question": "Is kim@example.org my address?"})
     lines = check_logs(tmp_path, REPOSITORY, mask=partial(mask_text, is_tagged=False)).lines
     shown = [text for _, text in lines if text.startswith("query: ")]
     assert shown == ["query: Is [email] my address?"]
@@ -121,7 +119,7 @@ def test_a_broken_file_and_many_broken_lines_are_counted_in_full(tmp_path: Path)
 
 def test_metrics_are_counted_by_what_the_logs_bring(tmp_path: Path) -> None:
     def count(call: dict[str, Any]) -> int:
-        write(tmp_path / "calls.jsonl", call)
+        write_lines(tmp_path / "calls.jsonl", call)
         (line,) = [text for name, text in check_logs(tmp_path, REPOSITORY).lines if name == "metrics"]
         return int(line.split(" of ")[0])
 
@@ -137,7 +135,7 @@ def test_a_declared_format_of_times_is_the_project_s(tmp_path: Path) -> None:
     (tmp_path / "dbt_packages").mkdir()
     (tmp_path / "dbt_packages" / "hcat").symlink_to(REPOSITORY)
     (tmp_path / "logs").mkdir()
-    write(tmp_path / "logs" / "calls.jsonl", CALL | {"created_at": "05/31/2026"})
+    write_lines(tmp_path / "logs" / "calls.jsonl", CALL | {"created_at": "05/31/2026"})
     assert check_logs(tmp_path / "logs", tmp_path).count_interactions == 1
 
 
@@ -154,22 +152,13 @@ def test_a_declared_format_of_times_is_the_project_s(tmp_path: Path) -> None:
     ],
 )
 def test_a_fault_is_one_line_with_exit_code_2(
-    name: str | None,
-    content: bytes,
-    line: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    name: str | None, content: bytes, line: str, tmp_path: Path, here: Hcat
 ) -> None:
     folder = tmp_path / "logs"
     if name is not None:
         folder.mkdir()
         (folder / name).write_bytes(content)
-    assert run(monkeypatch, "check", str(folder)) == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert shown.err.startswith(line.format(folder=folder))
-    assert shown.err.count("\n") == 1
+    assert here("check", folder, code=2).startswith(line.format(folder=folder))
 
 
 @pytest.mark.parametrize(
@@ -181,26 +170,22 @@ def test_a_fault_is_one_line_with_exit_code_2(
     ids=["empty file", "latin-1"],
 )
 def test_logs_of_which_nothing_can_be_used_exit_with_1_and_the_reason(
-    content: bytes, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    content: bytes, reason: str, tmp_path: Path, here: Hcat
 ) -> None:
     (tmp_path / "calls.jsonl").write_bytes(content)
-    assert run(monkeypatch, "check", str(tmp_path)) == 1
-    shown = capsys.readouterr()
-    assert reason in shown.out
-    assert "no interaction can be used" in shown.out
+    shown = here("check", tmp_path, code=1)
+    assert reason in shown
+    assert "no interaction can be used" in shown
 
 
-def test_an_array_is_imported_as_lines_and_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_array_is_imported_as_lines_and_once(tmp_path: Path, here: Hcat) -> None:
     source = tmp_path / "cases.json"
     source.write_text(json.dumps([CALL, CALL], indent=2))
-    for _ in range(2):
-        assert run(monkeypatch, "import", "deepeval", str(source), "--output", str(tmp_path / "logs")) == 0
+    _, shown = (here("import", "deepeval", source, "--output", tmp_path / "logs") for _ in range(2))
     (path,) = (tmp_path / "logs").iterdir()
     assert path.name.startswith("calls_")
     assert [json.loads(line) for line in path.read_text().splitlines()] == [CALL, CALL]
-    assert f"imported  2 records into {path}" in capsys.readouterr().out
+    assert f"imported  2 records into {path}" in shown
     assert check_logs(tmp_path / "logs", REPOSITORY).count_interactions == 2
 
 
@@ -243,7 +228,7 @@ def test_a_file_that_cannot_be_imported_leaves_nothing(
 
 
 def test_tables_of_a_warehouse_take_the_place_of_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: Hcat
 ) -> None:
     warehouse = tmp_path / "hcat.duckdb"
     with duckdb.connect(str(warehouse)) as connection:
@@ -251,8 +236,7 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
         connection.execute("create table raw.answers as select range::text as id, 'It is 5.' as response from range(3)")
         connection.execute("create table raw.found as select '0' as interaction_id, 1 as rank, 'The fee is 5.' as text")
     options = ["--warehouse", str(warehouse), "--table", "retrievals=raw.found"]
-    assert run(monkeypatch, "check", *options, "--table", "interactions=raw.answers") == 0
-    printed = capsys.readouterr().out
+    printed = here("check", *options, "--table", "interactions=raw.answers")
     assert "interactions  3 of 3 records can be used" in printed
     assert "retrievals    1 of 1 records can be used" in printed
     wanted = "dbt build --vars '{hcat_raw_relations: {retrievals: raw.found, interactions: raw.answers}}'"
@@ -260,8 +244,9 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
     # files and tables go together; without interactions in either, nothing can be checked
     logs = tmp_path / "logs"
     logs.mkdir()
-    write(logs / "interactions.jsonl", {"id": "0", "answer": "5"})
-    assert run(monkeypatch, "check", str(logs), *options) == 0
+    write_lines(logs / "interactions.jsonl", {"id": "0", "answer": "5"})
+    here("check", logs, *options)
+    monkeypatch.delenv("HCAT_RAW_LOGS", raising=False)
     for arguments, problem in (
         (options, "hcat: no logs are named: set HCAT_RAW_LOGS"),
         (
@@ -271,18 +256,14 @@ def test_tables_of_a_warehouse_take_the_place_of_files(
         ([*options, "--table", "answers=raw.answers"], "hcat: 'answers' is none of interactions, "),
         ([*options, "--table", "raw.answers"], "hcat: --table must be ENTITY=TABLE, got raw.answers"),
     ):
-        monkeypatch.delenv("HCAT_RAW_LOGS", raising=False)
-        assert run(monkeypatch, "check", *arguments) == 2
-        message = capsys.readouterr().err
-        assert message.startswith(problem)
-        assert message.count("\n") == 1
+        assert here("check", *arguments, code=2).startswith(problem)
 
 
 @pytest.mark.parametrize("zone", ["America/New_York", "EST", "Europe/Berlin"])
 def test_a_zone_that_one_record_names_shifts_no_other(tmp_path: Path, zone: str) -> None:
     texts = [f"2026-05-04 09:12:00 {zone}", "2026-05-04T00:30:00", "2026-05-04", "2026-05-04 09:00"]
     records = [{"id": f"i{number}", "answer": "x", "asked_at": text} for number, text in enumerate(texts)]
-    write(tmp_path / "interactions.jsonl", *records)
+    write_lines(tmp_path / "interactions.jsonl", *records)
     check = check_logs(tmp_path, REPOSITORY)
     assert check.count_interactions == 3
     # three times of one day: a zone of another record would move one of them into another week
@@ -292,7 +273,7 @@ def test_a_zone_that_one_record_names_shifts_no_other(tmp_path: Path, zone: str)
 
 def test_a_format_of_times_with_names_of_zones_is_refused(tmp_path: Path) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: mine\nvars:\n  hcat: {hcat_timestamp_format: '%d.%m.%Y %Z'}\n")
-    write(tmp_path / "interactions.jsonl", {"id": "a", "answer": "x"})
+    write_lines(tmp_path / "interactions.jsonl", {"id": "a", "answer": "x"})
     with pytest.raises(ProjectError, match=r"hcat_timestamp_format .* reads names of time zones"):
         check_logs(tmp_path, tmp_path, REPOSITORY)
 

@@ -1,7 +1,5 @@
 """Feedback of users: on which scale its values are, decided by the staging model itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """A trace becomes ordinary records, or has the reason why not. Every test states the smallest trace for it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -58,7 +56,6 @@ def dialects(tmp_path_factory: pytest.TempPathFactory) -> Dialects:
 
 
 def span(span_id: str | None, attributes: Any, **more: Any) -> dict[str, Any]:
-    """Return a landed span of the trace t."""
     written = json.dumps(attributes) if isinstance(attributes, dict) else attributes
     row = dict.fromkeys(("parent_span_id", "kind", "name", "status", "started_at", "ended_at", "read_error"))
     row |= {"record_id": f"r{span_id}", "source_file": "f", "trace_id": "t", "span_id": span_id, "attributes": written}
@@ -68,8 +65,6 @@ def span(span_id: str | None, attributes: Any, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def fold(dialects: Dialects) -> Any:
-    """Return the records of one trace by entity."""
-
     def records(*spans: dict[str, Any], tools: bool = False, remote: bool = False) -> dict[str, list[dict[str, Any]]]:
         found: dict[str, list[dict[str, Any]]] = {}
         for row in fold_trace(spans[0]["trace_id"], spans, Folding(dialects, tools, remote)):
@@ -211,7 +206,6 @@ def test_a_parent_may_be_remote_by_the_setting_or_by_its_span(fold: Any) -> None
 
 
 def documents(kind: str, *names: str) -> dict[str, str]:
-    """Return the attributes of a span that found documents."""
     return {"k": kind} | {f"docs.{place}.id": name for place, name in enumerate(names)}
 
 

@@ -1,7 +1,5 @@
 """Landing: every record of every file becomes one row, readable or not, whatever the file holds."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

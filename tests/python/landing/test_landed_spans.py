@@ -1,7 +1,5 @@
 """Spans in one spelling: ids, times and flat attributes, from the shapes of several tools."""
 
-from __future__ import annotations
-
 import base64
 import json
 from pathlib import Path
@@ -10,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from test_landed_files import land_all
 
 from hcat.landing.raw_contract import ENTITIES, RecordError
-from hcat.landing.reading import read_entity
 from hcat.landing.spans import expand_spans
 
 TRACE_ID, SPAN_ID = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
@@ -27,10 +25,6 @@ json_values = st.recursive(
 def only(record: dict[str, Any]) -> dict[str, Any]:
     (span,) = expand_spans(record)
     return span
-
-
-def landed(folder: Path) -> list[dict[str, Any]]:
-    return [row for batch in read_entity("spans", folder) for row in batch.to_pylist()]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +156,7 @@ def test_json_is_one_document_or_an_object_a_line(tmp_path: Path) -> None:
     (tmp_path / "spans_lines.json").write_text("\n".join(map(json.dumps, spans)))
     (tmp_path / "spans_list.json").write_text(json.dumps(spans, indent=1))
     (tmp_path / "spans_one.json").write_text(json.dumps({"spans": spans}, indent=1))
-    rows = landed(tmp_path)
+    rows = land_all(tmp_path, "spans")
     assert [(row["source_file"], row["source_row"], row["span_id"]) for row in rows] == [
         ("spans_lines.json", 1, "1"),
         ("spans_lines.json", 2, "2"),
@@ -176,6 +170,6 @@ def test_json_is_one_document_or_an_object_a_line(tmp_path: Path) -> None:
 def test_a_file_without_ids_and_a_broken_document_are_one_problem(tmp_path: Path) -> None:
     (tmp_path / "spans_a.jsonl").write_text('{"message": "hello"}\n')
     (tmp_path / "spans_b.json").write_text('[{"trace_id":\n')
-    problems = [row["read_error"] for row in landed(tmp_path) if row["is_file_problem"]]
+    problems = [row["read_error"] for row in land_all(tmp_path, "spans") if row["is_file_problem"]]
     assert problems[0] == "spans_a.jsonl has no column 'trace_id', 'span_id' (found: attributes)"
     assert problems[1].startswith("spans_b.json cannot be read: Expecting value")

@@ -1,7 +1,5 @@
 """A project of the user's own: what `hcat init` writes for which logs, and what it refuses."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Traces and exports as tools write them: each text arrives, none is mapped wrongly, and what is not known is said."""
 
-from __future__ import annotations
-
 import json
 from itertools import groupby
 from pathlib import Path
@@ -9,11 +7,12 @@ from typing import Any
 
 import pytest
 import yaml
+from test_landed_files import land_all
 
+from hcat.engine.keys import hash_text
 from hcat.landing.calls import ENTITIES_OF_CALLS
 from hcat.landing.folding import fold_trace, read_folding
 from hcat.landing.importing import import_into
-from hcat.landing.reading import read_entity
 
 RECORDED = Path(__file__).with_name("recorded")
 FOLDING = read_folding({"tool_outputs_are_evidence": False, "missing_parents": "cut_off"})
@@ -30,8 +29,7 @@ SHELF = {
 
 
 def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the records of the traces of a folder by entity."""
-    rows = [row for batch in read_entity("spans", folder) for row in batch.to_pylist()]
+    rows = land_all(folder, "spans")
     rows.sort(key=lambda row: (row["trace_id"], row["source_row"]))
     found: dict[str, list[dict[str, Any]]] = {"retrievals": []}
     for trace_id, spans in groupby(rows, key=lambda row: row["trace_id"]):
@@ -187,10 +185,7 @@ EXPORTS = yaml.safe_load((RECORDED / "exports.txt").read_text(encoding="utf-8"))
 def land(folder: Path, export: Any) -> dict[str, list[dict[str, Any]]]:
     (folder / "export.json").write_text(json.dumps(export))
     import_into("calls", folder / "export.json", folder / "logs")
-    return {
-        name: [row for batch in read_entity(name, folder / "logs") for row in batch.to_pylist()]
-        for name in ENTITIES_OF_CALLS
-    }
+    return {name: land_all(folder / "logs", name) for name in ENTITIES_OF_CALLS}
 
 
 @pytest.mark.parametrize("tool", EXPORTS)
@@ -200,7 +195,13 @@ def test_every_text_of_an_export_arrives(tool: str, tmp_path: Path) -> None:
     assert [(row["query_text"], row["answer"], row["read_error"]) for row in landed["interactions"]] == [
         (QUERY, ANSWER, None)
     ]
+    assert landed["interactions"][0]["query_id"] == "query_" + hash_text(QUERY.casefold())[:16]
     assert [row["text"] for row in landed["retrievals"]] == expected["passages"]
+    if "chunk_ids" in expected:
+        found = [(row["rank"], row["chunk_id"]) for row in landed["retrievals"]]
+        assert found == [(str(rank), name) for rank, name in enumerate(expected["chunk_ids"], start=1)]
+        judged = [(row["chunk_id"], row["grade"]) for row in landed["relevance_judgements"]]
+        assert judged == [(name, "1") for name in expected["relevant"]]
     references = [expected["reference"]] if expected["reference"] else []
     assert [row["reference_answer"] for row in landed["queries"]] == references
 
@@ -211,7 +212,7 @@ def test_messages_one_a_row_become_turns_with_times_of_their_own(tmp_path: Path)
     # a row that breaks off is rejected alone, and says nothing of the file
     lines = ["session_id,sender,text,created_at,channel", "s,user", *rows]
     (tmp_path / "calls.csv").write_text("\n".join(lines))
-    broken, *batches = [row for batch in read_entity("interactions", tmp_path) for row in batch.to_pylist()]
+    broken, *batches = land_all(tmp_path)
     assert broken["read_error"] == "2 fields where the header has 5"
     found = [(row["turn_index"], row["query_text"], row["answer"], row["asked_at"]) for row in batches]
     first, second = "2026-08-01 10:00:00", "2026-08-02 10:00:00"
@@ -227,7 +228,7 @@ def test_a_file_without_a_known_name_is_said_with_the_command_that_adds_it(
     file.write_text(json.dumps([record]))
     command = f"run `hcat import {shape} '{file}' --output my_logs`"
     for place in (file, tmp_path):
-        (row,) = [row for batch in read_entity("interactions", place) for row in batch.to_pylist()]
+        (row,) = land_all(place)
         assert row["read_error"].endswith(command)
 
 
@@ -252,11 +253,3 @@ def test_a_document_is_no_chunk_unless_the_gold_names_documents_alone(tmp_path: 
     (tmp_path / "other").mkdir()
     landed = land(tmp_path / "other", [call | {"expected_retrieved_context": [{"doc_uri": "a.md"}]}])
     assert {row["chunk_id"] for name in ("retrievals", "relevance_judgements") for row in landed[name]} == {"a.md"}
-
-
-def test_tokens_of_all_calls_of_a_recorded_trace_are_added_up(tmp_path: Path) -> None:
-    (tmp_path / "spans.jsonl").write_bytes((RECORDED / "pydantic_ai.jsonl").read_bytes())
-    (row,) = fold(tmp_path)["interactions"]
-    # two calls of the model: 61 and 123 tokens in, 13 and 22 out
-    assert (row["count_input_tokens"], row["count_output_tokens"]) == ("184.0", "35.0")
-    assert float(row["latency_seconds"]) > 0

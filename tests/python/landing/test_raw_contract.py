@@ -1,7 +1,5 @@
 """The raw contract: names and aliases of columns, and values as text."""
 
-from __future__ import annotations
-
 import datetime
 import decimal
 import json

@@ -40,17 +40,11 @@ def sentences(text: str) -> list[str]:
     return [text[start:end] for start, end in split_sentences(text)]
 
 
-# --- clean_text
-
-
 def test_clean_text_replaces_what_cannot_be_printed_and_keeps_the_rest():
     assert clean_text("a\x00b\x1fc\x7fd\x85e\ud800f\ufeffg") == "a b c d e f g"
     assert clean_text("a\tb\nc\rd") == "a\tb\nc\rd"
     kept = "\U0001f468\u200d\U0001f469\u200d\U0001f467 你好 שלום\u200f مرحبا \u202btext\u202c"
     assert clean_text(kept) == kept
-
-
-# --- split_sentences: properties
 
 
 @settings(max_examples=400, deadline=None)
@@ -67,9 +61,6 @@ def test_spans_are_ordered_trimmed_bounded_and_lose_nothing_but_markers(text):
         position = end
     assert MARKER_CHARACTERS.fullmatch(text[position:]), text[position:]
     assert bool(spans) == bool(text.strip())
-
-
-# --- split_sentences: hand-worked answers
 
 
 @pytest.mark.parametrize(
@@ -117,23 +108,25 @@ def test_lists(text, expected):
     assert sentences(text) == expected
 
 
-def test_lines_without_letters_belong_to_the_line_above():
-    cells = "Net income\n \n$\n5,363 \n$\n4,869\nOther items\n(370)\n- 5%"
-    assert sentences(cells) == ["Net income\n \n$\n5,363 \n$\n4,869", "Other items\n(370)", "5%"]
-
-
-def test_wrapped_paragraph_is_joined_and_short_lines_are_not():
-    wrapped = "We actively pursue the registration of our trademarks in other countries. We\nare the holder of many."
-    assert sentences(wrapped) == [
-        "We actively pursue the registration of our trademarks in other countries.",
-        "We\nare the holder of many.",
-    ]
-    assert sentences("apples\npears") == ["apples", "pears"]
-
-
-def test_fenced_code_is_one_sentence_per_line():
-    code = "Run this. Now:\n```python\n- x = 1. Really\nprint(x)\n}\n```\nDone."
-    assert sentences(code) == ["Run this.", "Now:", "- x = 1. Really", "print(x)\n}", "Done."]
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # a line without letters belongs to the one above
+        ("Net income\n \n$\n5,363 \n$\n4,869\nOther items\n(370)\n- 5%",
+         ["Net income\n \n$\n5,363 \n$\n4,869", "Other items\n(370)", "5%"]),
+        # a wrapped paragraph is joined, and short lines are not
+        ("We actively pursue the registration of our trademarks in other countries. We\nare the holder of many.",
+         ["We actively pursue the registration of our trademarks in other countries.", "We\nare the holder of many."]),
+        ("apples\npears", ["apples", "pears"]),
+        # fenced code is one sentence per line
+        ("Run this. Now:\n```python\n- x = 1. Really\nprint(x)\n}\n```\nDone.",
+         ["Run this.", "Now:", "- x = 1. Really", "print(x)\n}", "Done."]),
+        # offsets are characters of the original
+        ("\U0001f600\U0001f600 你好 éé one. Second one.", ["\U0001f600\U0001f600 你好 éé one.", "Second one."]),
+    ],
+)  # fmt: skip
+def test_lines(text, expected):
+    assert sentences(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -176,9 +169,6 @@ def test_long_texts_take_seconds(text):
     assert split_sentences(text)
     # Measured below 0.5 s each on one core; the margin is for a loaded machine. A quadratic rule takes minutes.
     assert time.process_time() - start < 10
-
-
-# --- content_words
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """The way to a language model and back, against a server on the loopback address with injected faults."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -26,20 +24,17 @@ KEY = "sk-loopback-0123456789"
 
 
 def well(body: dict[str, Any], _: int) -> tuple[int, dict[str, str], bytes]:
-    """Answer as asked."""
     asked = json.loads(body["messages"][1]["content"])
     return completion(FACTS if "facts" in asked["schema"]["properties"] else {"queries": [QUERY]})
 
 
 @pytest.fixture
 def serve() -> Iterator[Callable[[Answer], Server]]:
-    """Return a function that starts servers, all of which are stopped in the end."""
     with serving() as start:
         yield start
 
 
 def requests(*query_types: str, count: int = 1) -> pa.Table:
-    """Return requests for ``count`` chunks."""
     return pa.Table.from_pylist(
         [
             {
@@ -62,12 +57,10 @@ def requests(*query_types: str, count: int = 1) -> pa.Table:
 
 
 def settings(server: Server, **changes: Any) -> dict[str, Any]:
-    """Return the settings of a service that waits for nothing."""
     return {"base_url": server.url, "model": "small", "backoff_seconds": 0.0, "concurrency": 1} | changes
 
 
 def call(table: pa.Table, service: dict[str, Any], kept: tuple[tuple[str, str], ...] = ()) -> list[dict[str, Any]]:
-    """Return the ledger of calls."""
     rows = [row for batch in call_pending(table, service, kept) for row in batch.to_pylist()]
     assert pa.Table.from_pylist(rows, schema=CALLS_SCHEMA).num_rows == len(rows)
     assert len({row["call_id"] for row in rows}) == len(rows)
@@ -75,7 +68,6 @@ def call(table: pa.Table, service: dict[str, Any], kept: tuple[tuple[str, str], 
 
 
 def statuses(rows: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return (step, status) of each call in order."""
     return [(row["step"], row["call_status"]) for row in rows]
 
 
@@ -122,7 +114,7 @@ def test_a_schema_is_sent_until_the_server_does_not_know_it(serve: Callable[[Ans
     rows = call(requests(), settings(server))
     assert statuses(rows) == [("key_facts", "answered"), ("queries", "answered")]
     assert [row["count_attempts"] for row in rows] == [2, 1]
-    assert ["response_format" in body for _, body in server.requests] == [True, False, False]
+    assert ["response_format" in body for body in server.asked] == [True, False, False]
 
 
 def test_patience_is_asked_for_and_given(serve: Callable[[Answer], Server]) -> None:
@@ -193,7 +185,7 @@ def test_an_invalid_reply_is_asked_for_again_and_then_given_up(
     assert [row["call_round"] for row in rows] == [0, 1, 0]
     assert detail in rows[0]["status_detail"]
     assert len(server.requests) == 2
-    assert "That reply cannot be used" in server.requests[1][1]["messages"][-1]["content"]
+    assert "That reply cannot be used" in server.asked[1]["messages"][-1]["content"]
 
 
 def test_a_repaired_reply_counts(serve: Callable[[Answer], Server]) -> None:
@@ -275,7 +267,7 @@ def test_the_key_is_sent_and_stands_nowhere(
     monkeypatch.setenv("HCAT_LLM_API_KEY", KEY)
     caplog.set_level("DEBUG")
     rows = call(requests(), settings(server))
-    assert server.requests[0][0]["Authorization"] == f"Bearer {KEY}"
+    assert server.requests[0].headers["Authorization"] == f"Bearer {KEY}"
     assert KEY not in json.dumps(rows)
     assert "[redacted]" in rows[0]["answer"]
     assert KEY not in caplog.text

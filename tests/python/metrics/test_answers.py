@@ -1,37 +1,12 @@
 """An answer checked against the true answer by rules: what decides, what stays undecided, and hostile text."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.metrics.answers import MAXIMUM_CHARACTERS, check_answer, find_kind
+from hcat.metrics.answers import MAXIMUM_CHARACTERS, check_answer
 
 STATUSES = ("correct", "incorrect", "undecided")
-
-
-@pytest.mark.parametrize(
-    ("truth", "kind"),
-    [
-        ("Yes", "boolean"),
-        ("false", "boolean"),
-        ("2023-04-01", "date"),
-        ("2023-04-01 00:00:00", "date"),
-        ("April 1, 2023", "date"),
-        ("110.8", "number"),
-        ("$110.8 billion", "number"),
-        ("5 %", "number"),
-        ("24 months", "number"),
-        ("Paris; Rome", "list"),
-        ('["Paris", "Rome"]', "list"),
-        ("Alan Turing", "phrase"),
-        ("Oil and gas", "phrase"),
-        ("The bank lends to small companies that have been in business for three years or longer.", "free_text"),
-    ],
-)
-def test_the_kind_is_read_from_the_true_answer(truth: str, kind: str) -> None:
-    assert find_kind(truth) == kind
 
 
 @pytest.mark.parametrize(
@@ -44,6 +19,7 @@ def test_the_kind_is_read_from_the_true_answer(truth: str, kind: str) -> None:
         ("Not London, but Paris. So the answer is Paris.", "Paris", "contained"),
         ("The project started on April 1, 2023.", "2023-04-01", "same_date"),
         ("It began on the 1st of April, 2023.", "2023-04-01 00:00:00", "same_date"),
+        ("It started on 2023-04-01.", "April 1, 2023", "same_date"),
         ("The loan volume is $110.8 billion.", "110,800,000,000 USD", "same_value"),
         ("About 111 billion dollars.", "110.8 billion USD", "same_value"),
         ("It was 110,812,345,678 dollars.", "$110.8 billion", "same_value"),
@@ -56,6 +32,7 @@ def test_the_kind_is_read_from_the_true_answer(truth: str, kind: str) -> None:
         ("False: the fee is not due.", "No", "same_polarity"),
         ("Both Paris and Rome.", "Paris; Rome", "all_items"),
         ("They are 3 and 5.", "[3, 5]", "all_items"),
+        ("Both Paris and Rome.", '["Paris", "Rome"]', "all_items"),
     ],
 )
 def test_equal_answers_are_correct(answer: str, truth: str, reason: str) -> None:

@@ -2,6 +2,7 @@
 
 import pyarrow as pa
 from numpy.testing import assert_allclose
+from schemas import make_schema
 
 from hcat.engine.keys import hash_text
 from hcat.metrics import batches
@@ -34,10 +35,7 @@ def test_sentences_of_json_are_in_words_over_their_spans():
 
 
 def units(texts: dict[str, str], rows: list[dict[str, list[str] | None]]) -> tuple[pa.RecordBatch, pa.Table]:
-    schema = pa.schema(
-        [("interaction_id", pa.string()), ("input_key", pa.string())]
-        + [(name, pa.list_(pa.string())) for name in SUPPORT_LISTS]
-    )
+    schema = make_schema(string="interaction_id input_key", string_lists=" ".join(SUPPORT_LISTS))
     records = [{"interaction_id": f"i{number}", "input_key": "k"} | row for number, row in enumerate(rows)]
     table = pa.table({"text_id": list(texts), "encoded_text": list(texts.values())})
     return pa.RecordBatch.from_pylist(records, schema=schema), table

@@ -1,11 +1,10 @@
 """Each retrieved chunk is scored as if it were the whole context."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from schemas import make_schema
 
 from hcat.metrics.chunks import COMPARED_CHUNKS_SCHEMA, compare_chunks
 
@@ -31,14 +30,10 @@ def table_of(names: list[str]) -> pa.Table:
 
 
 def batch_of(*rows: tuple[str, list[str], list[str], list[int]]) -> pa.RecordBatch:
-    schema = pa.schema(
-        [
-            ("interaction_id", pa.string()),
-            ("input_key", pa.string()),
-            ("query_text_ids", pa.list_(pa.string())),
-            ("context_text_ids", pa.list_(pa.string())),
-            ("context_ranks", pa.list_(pa.int64())),
-        ]
+    schema = make_schema(
+        string="interaction_id input_key",
+        string_lists="query_text_ids context_text_ids",
+        int64_lists="context_ranks",
     )
     return pa.RecordBatch.from_pylist(
         [

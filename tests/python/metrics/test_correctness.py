@@ -1,8 +1,7 @@
 """Answers checked against true answers: their key, their rivals, and batches."""
 
-from __future__ import annotations
-
 import pyarrow as pa
+from schemas import make_schema
 
 from hcat.metrics.correctness import CHECKED_SCHEMA, check_pending
 
@@ -20,10 +19,7 @@ def to_check(*rows: tuple[str, str, list[str] | None]) -> pa.RecordBatch:
             }
             for number, (answer, truth, rivals) in enumerate(rows)
         ],
-        schema=pa.schema(
-            [(name, pa.string()) for name in ("interaction_id", "input_key", "query", "answer", "true_answer")]
-            + [("rivals", pa.list_(pa.string()))]
-        ),
+        schema=make_schema(string="interaction_id input_key query answer true_answer", string_lists="rivals"),
     )
 
 

@@ -1,7 +1,5 @@
 """Free text checked by its facts: numbers, names, words, negations; what cannot be told stays undecided."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,33 +27,33 @@ def test_facts_of_a_sentence(answer: str | None, expected: str) -> None:
     assert check_facts(answer, TRUTH, QUERY) == (*expected.split(), None)
 
 
-def test_another_option_of_the_query_is_another_value() -> None:
-    query = "How much is the fee? A) 15 euros B) 25 euros"
-    truth = "A) 15 euros. The fee for a late payment is 15 euros."
-    assert check_facts("A) 15 euros. The fee for a late payment is 15 euros.", truth, query).status == "correct"
-    assert check_facts("B) 25 euros. The fee for a late payment is 25 euros.", truth, query).status == "incorrect"
+OPTIONS, FEE = "How much is the fee? A) 15 euros B) 25 euros", "15 euros. The fee for a late payment is 15 euros."
+TRANSFERS = "Transfers cost 3 euros. Cheques cost 7 euros."
+REVENUE = "Net revenue of the segment grew by 19.1 percent."
+WRONG = "The Pier Account costs 11 euros a month, and the fee is waived from 2,500 euros."
 
 
-def test_rounding_and_scale_are_no_other_value() -> None:
-    truth = "Net revenue of the segment grew by 19.1 percent."
-    assert check_facts("Net revenue of the segment grew by 19 percent.", truth).reason == "near_value"
-    assert check_facts("Net revenue of the segment grew by 27 percent.", truth).status == "incorrect"
-
-
-def test_a_long_answer_reckons_and_is_never_called_incorrect() -> None:
-    wrong = "The Pier Account costs 11 euros a month, and the fee is waived from 2,500 euros."
-    assert check_facts(wrong, TRUTH, QUERY).status == "incorrect"
-    assert check_facts(wrong + " Thank you." * SHORT_ANSWER_WORDS, TRUTH, QUERY).status == "undecided"
-
-
-def test_every_sentence_of_the_true_answer_counts() -> None:
-    truth = "Transfers cost 3 euros. Cheques cost 7 euros."
-    assert check_facts("Cheques cost 7 euros. Transfers cost 3 euros.", truth).status == "correct"
-    assert check_facts("Cheques cost 8 euros. Transfers cost 3 euros.", truth).status == "incorrect"
-
-
-def test_what_the_query_says_is_no_fact() -> None:
-    assert check_facts("A fee of 5 euros.", "A fee of 5 euros.", "Is there a fee of 5 euros?").reason == "no_facts"
+@pytest.mark.parametrize(
+    ("answer", "truth", "query", "status"),
+    [
+        # another option of the query is another value
+        (f"A) {FEE}", f"A) {FEE}", OPTIONS, "correct"),
+        (f"B) {FEE.replace('15', '25')}", f"A) {FEE}", OPTIONS, "incorrect"),
+        # rounding and scale are none
+        (REVENUE.replace("19.1", "19"), REVENUE, "", "near_value"),
+        (REVENUE.replace("19.1", "27"), REVENUE, "", "incorrect"),
+        # a long answer reckons, and is never called incorrect
+        (WRONG, TRUTH, QUERY, "incorrect"),
+        (WRONG + " Thank you." * SHORT_ANSWER_WORDS, TRUTH, QUERY, "undecided"),
+        # every sentence of the true answer counts
+        ("Cheques cost 7 euros. Transfers cost 3 euros.", TRANSFERS, "", "correct"),
+        ("Cheques cost 8 euros. Transfers cost 3 euros.", TRANSFERS, "", "incorrect"),
+        # what the query says is no fact
+        ("A fee of 5 euros.", "A fee of 5 euros.", "Is there a fee of 5 euros?", "no_facts"),
+    ],
+)
+def test_what_decides_and_what_does_not(answer: str, truth: str, query: str, status: str) -> None:
+    assert status in check_facts(answer, truth, query)[:2]
 
 
 @settings(max_examples=60, deadline=None)

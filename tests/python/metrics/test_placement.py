@@ -1,7 +1,5 @@
 """Numbers and names that stand where the context puts another one."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Flags and opening hours of records against what an answer says of them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,6 @@
 """Tests of hcat.metrics.refusal: answers that decline against answers that answer."""
 
 import os
-import re
 import time
 from pathlib import Path
 
@@ -113,12 +112,6 @@ def test_explanation_is_a_name_of_the_closed_list_and_agrees(answer):
     name = explain_refusal(answer)
     assert name is None or name in NAMES
     assert is_refusal(answer) == (name is not None)
-
-
-def test_pattern_names_are_unique_and_kinds_closed():
-    assert len(NAMES) == len(REFUSAL_PATTERNS)
-    assert {pattern.kind for pattern in REFUSAL_PATTERNS} == {"declines", "unavailable", "deflects"}
-    assert all(re.fullmatch(r"[a-z_]+", name) for name in NAMES)
 
 
 @pytest.mark.parametrize(

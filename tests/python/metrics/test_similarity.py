@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from schemas import make_schema
 from scipy.optimize import linprog
 
 from hcat.metrics.similarity import (
@@ -19,19 +20,11 @@ from hcat.metrics.similarity import (
     transport_cost,
 )
 
-UNITS_SCHEMA = pa.schema(
-    [
-        ("interaction_id", pa.string()),
-        ("input_key", pa.string()),
-        ("query_text_ids", pa.list_(pa.string())),
-        ("answer_text_ids", pa.list_(pa.string())),
-        ("context_text_ids", pa.list_(pa.string())),
-        ("statement_text_ids", pa.list_(pa.string())),
-        ("answer_window_ids", pa.list_(pa.string())),
-        ("reference_window_ids", pa.list_(pa.string())),
-        ("answer_window_characters", pa.list_(pa.int64())),
-        ("reference_window_characters", pa.list_(pa.int64())),
-    ]
+UNITS_SCHEMA = make_schema(
+    string="interaction_id input_key",
+    string_lists="query_text_ids answer_text_ids context_text_ids statement_text_ids answer_window_ids"
+    " reference_window_ids",
+    int64_lists="answer_window_characters reference_window_characters",
 )
 
 

@@ -1,16 +1,16 @@
 """Made gates, drift and findings, a webhook that fails by a script, and calls of the alerts."""
 
-from __future__ import annotations
-
 import json
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from loopback import Loopback, Reply
+from marts import create_marts, insert
 
 from hcat import cli
 from hcat.monitoring.alerts.delivery import Patience
@@ -18,45 +18,13 @@ from hcat.monitoring.alerts.sending import Alerted, send_alerts
 
 SECRET = "T0123/B0456/this-token-is-a-secret"
 BUILT_AT = datetime(2026, 11, 20, 2, 30, tzinfo=UTC)
+#: What the fixture `hcat` is.
+Hcat = Callable[..., str]
 #: Tries often and waits for nothing.
 QUICK = Patience(attempts=4, first_seconds=0.001, longest_seconds=0.01, total_seconds=20)
 
-GATES = """
-create or replace table fct_threshold_gates (
-    gate_result_id varchar, run_id varchar, gate_name varchar, measurement varchar, metric_name varchar,
-    dimension varchar, segment varchar, severity varchar, burden varchar, comparison varchar, verdict varchar,
-    reason varchar, expectation_results varchar, rationale varchar, threshold double, measured_value double,
-    lower_bound double, upper_bound double, n bigint, minimum_n bigint, is_passing boolean, evaluated_at timestamp,
-    build_number bigint
-)
-"""
-DRIFT = """
-create or replace table fct_metric_drift (
-    metric_drift_id varchar, metric_name varchar, dimension varchar, segment varchar, test varchar,
-    status varchar, detail varchar, window_weeks bigint, count_reference bigint, count_window bigint, difference double,
-    q_value double, is_drifting boolean, window_start date, window_end date, leading_drift_id varchar
-)
-"""
-FINDINGS = """
-create or replace table fct_findings (
-    finding_id varchar, leading_finding_id varchar, kind varchar, metric_name varchar, first_dimension varchar,
-    first_segment varchar, second_dimension varchar, second_segment varchar, first_seen_run varchar,
-    first_seen_at timestamp, last_seen_run varchar, last_seen_at timestamp, status varchar, owner varchar,
-    severity varchar, measurement varchar, difference double, new_difference double
-)
-"""
-
-
-DECISIONS = """
-create or replace table fct_release_decisions (
-    application varchar, candidate varchar, decision varchar, headline varchar, reason varchar, how_often varchar,
-    what_changed varchar, what_next varchar, failure_rate_since_change double
-)
-"""
-
 
 def gate(**changes: Any) -> dict[str, Any]:
-    """Return a gate that fails, changed."""
     return {
         "gate_result_id": "id",
         "run_id": "run_1",
@@ -85,12 +53,10 @@ def gate(**changes: Any) -> dict[str, Any]:
 
 
 def passing(**changes: Any) -> dict[str, Any]:
-    """Return a gate that passes, changed."""
     return gate(**{"verdict": "passed", "is_passing": True, "measured_value": 0.9} | changes)
 
 
 def drift(**changes: Any) -> dict[str, Any]:
-    """Return a row of drift, changed."""
     return {
         "metric_drift_id": "id",
         "leading_drift_id": "id",
@@ -110,7 +76,6 @@ def drift(**changes: Any) -> dict[str, Any]:
 
 
 def finding(**changes: Any) -> dict[str, Any]:
-    """Return an open finding, changed."""
     return {
         "finding_id": "f00d",
         "kind": "confirmed",
@@ -130,7 +95,6 @@ def finding(**changes: Any) -> dict[str, Any]:
 
 
 def decision(**changes: Any) -> dict[str, Any]:
-    """Return the release decision of an application, changed."""
     return {
         "application": "assistant",
         "candidate": "1.1",
@@ -156,33 +120,39 @@ def publish(
     database = warehouse / "published" / "hcat.duckdb"
     database.unlink(missing_ok=True)
     with duckdb.connect(str(database)) as connection:
-        for statement, table, rows in (
-            (GATES, "fct_threshold_gates", gates),
-            (DRIFT, "fct_metric_drift", drifts),
-            (FINDINGS, "fct_findings", findings),
-            (DECISIONS, "fct_release_decisions", decisions),
+        for table, rows in (
+            ("fct_threshold_gates", gates),
+            ("fct_metric_drift", drifts),
+            ("fct_findings", findings),
+            ("fct_release_decisions", decisions),
         ):
-            if rows is None:
-                continue
-            connection.execute(statement)
-            for row in rows:
-                names, marks = ", ".join(row), ", ".join("?" * len(row))
-                connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))
+            if rows is not None:
+                create_marts(connection, table)
+                insert(connection, table, rows)
     return warehouse
 
 
-@dataclass
-class Server:
-    """A webhook on loopback: it answers as its script says, then accepts."""
+class Server(Loopback):
+    """A webhook: it answers as its script says, then accepts."""
 
-    script: list[Any] = field(default_factory=list)
-    received: list[dict[str, Any]] = field(default_factory=list)
-    count_posts: int = 0
-    paths: set[str] = field(default_factory=set)
-    port: int = 0
+    def __init__(self) -> None:
+        self.script: list[Any] = []
+        self.received: list[dict[str, Any]] = []
+        super().__init__(self.play)
+
+    def play(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Reply:
+        step = self.script.pop(0) if self.script else 200
+        status, more = step if isinstance(step, tuple) else (0 if step == "reset" else step, {})
+        if status == 200:
+            self.received.append(json.loads(body))
+        return status, more, f"{status} for {path}".encode()
+
+    @property
+    def count_posts(self) -> int:
+        return len(self.requests)
 
     def address(self) -> str:
-        return f"http://127.0.0.1:{self.port}/services/{SECRET}"
+        return f"{self.url}/services/{SECRET}"
 
     def titles(self) -> list[str]:
         return [payload["text"].splitlines()[0] for payload in self.received]
@@ -197,7 +167,6 @@ def lines_of(warehouse: Path) -> list[dict[str, Any]]:
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
-    """Run the program and return its exit code."""
     monkeypatch.setattr(sys, "argv", ["hcat", *map(str, arguments)])
     with pytest.raises(SystemExit) as stopped:
         cli.main()

@@ -1,14 +1,12 @@
 """The webhook of alerts, against a real server that fails first: attempts, waits, and an address never shown."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from alert_materials import QUICK, SECRET, Server, drift, finding, gate, lines_of, passing, publish, run, send
+from alert_materials import QUICK, SECRET, Hcat, Server, drift, finding, gate, lines_of, passing, publish, run, send
 
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE, Patience, post, read_webhook
 
@@ -19,7 +17,7 @@ def test_a_failing_webhook_is_tried_until_it_accepts(tmp_path: Path, server: Ser
     alerted = send(tmp_path)
     assert alerted.count_undelivered == 0
     assert server.count_posts == 4
-    assert server.paths == {f"/services/{SECRET}"}
+    assert {request.path for request in server.requests} == {f"/services/{SECRET}"}
     assert server.titles() == ["Gate groundedness_release: failed (error)"]
     assert dict(alerted.lines)["alerts"] == "1 due, 1 delivered"
     (line,) = lines_of(tmp_path)
@@ -84,14 +82,10 @@ def test_a_refusal_is_final_and_does_not_stop_the_others(
     server.script = [step]
     alerted = send(tmp_path)
     assert server.count_posts == 2
-    assert server.paths == {f"/services/{SECRET}"}
+    assert {request.path for request in server.requests} == {f"/services/{SECRET}"}
     assert server.titles() == ["Gate second: failed (warn)"]
     assert dict(alerted.lines)["not delivered"] == f"Gate groundedness_release: failed (error): {reason}"
     assert alerted.count_undelivered == 1
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The secret
 
 
 @pytest.mark.parametrize("script", [[], ["reset"] * 9, [(302, {"Location": "/services/" + SECRET})]])
@@ -121,7 +115,7 @@ def test_the_address_is_nowhere(
     for text in (shown.out, shown.err, caplog.text, written):
         assert "secret" not in text
         assert "T0123" not in text
-        assert str(server.port) not in text
+        assert str(server.server_port) not in text
     assert logging.getLogger("httpx").disabled == was_disabled
 
 
@@ -140,13 +134,11 @@ def test_the_address_is_nowhere(
     ],
 )
 def test_an_unusable_address_is_not_repeated(
-    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat
 ) -> None:
     publish(tmp_path, [gate()])
     monkeypatch.setenv(WEBHOOK_VARIABLE, address)
-    assert run(monkeypatch, "alert", "--warehouse", str(tmp_path)) == 2
-    error = capsys.readouterr().err
-    assert error == (
+    assert hcat("alert", "--warehouse", tmp_path, code=2) == (
         "hcat: HCAT_ALERT_WEBHOOK must be an https address (http on this machine only), "
         "got something else (not shown)\n"
     )

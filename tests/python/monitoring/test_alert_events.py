@@ -1,14 +1,12 @@
 """Events: what is told about gates, drift and findings, and what is said when nothing can be told."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import duckdb
 import pytest
-from alert_materials import BUILT_AT, Server, decision, drift, finding, gate, passing, publish, run, send
+from alert_materials import BUILT_AT, Hcat, Server, decision, drift, finding, gate, passing, publish, send
 
 from hcat.engine.warehouse import WarehouseError
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE
@@ -187,20 +185,14 @@ def test_missing_tables_are_named(tmp_path: Path, server: Server) -> None:
     assert len(server.received) == 1
 
 
-def test_nothing_to_look_at_is_no_silence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_nothing_to_look_at_is_no_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hcat: Hcat) -> None:
     monkeypatch.delenv(WEBHOOK_VARIABLE, raising=False)
     database = tmp_path / "published" / "hcat.duckdb"
-    assert run(monkeypatch, "alert", "--warehouse", str(tmp_path)) == 2
-    assert capsys.readouterr().err == (
-        f"hcat: no published copy at {database}: `dbt build` writes it, also when a gate fails\n"
-    )
+    wanted = f"hcat: no published copy at {database}: `dbt build` writes it, also when a gate fails\n"
+    assert hcat("alert", "--warehouse", tmp_path, code=2) == wanted
     publish(tmp_path, [], [drift()])
-    assert run(monkeypatch, "alert", "--warehouse", str(tmp_path)) == 2
-    assert capsys.readouterr().err == (
-        f"hcat: no evaluated gate in {database}: `dbt build` evaluates them, nothing can be said without\n"
-    )
+    wanted = f"hcat: no evaluated gate in {database}: `dbt build` evaluates them, nothing can be said without\n"
+    assert hcat("alert", "--warehouse", tmp_path, code=2) == wanted
 
 
 def test_a_build_that_stopped_coming_is_an_alert(tmp_path: Path, server: Server) -> None:
@@ -268,12 +260,9 @@ def test_settings_out_of_range_say_both_sides(setting: str, value: float, tmp_pa
         send(tmp_path, **{setting: value})
 
 
-def test_a_dry_run_prints_and_leaves_no_trace(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_dry_run_prints_and_leaves_no_trace(tmp_path: Path, server: Server, hcat: Hcat) -> None:
     publish(tmp_path, [gate()], [drift()], [finding()])
-    assert run(monkeypatch, "alert", "--warehouse", str(tmp_path), "--dry-run") == 0
-    shown = capsys.readouterr().out.splitlines()
+    shown = hcat("alert", "--warehouse", tmp_path, "--dry-run").splitlines()
     payloads = [json.loads(line) for line in shown if line.startswith("{")]
     assert [payload["text"].splitlines()[0] for payload in payloads] == [
         "Gate groundedness_release: failed (error)",

@@ -1,7 +1,5 @@
 """Messages: no private text leaves the warehouse, and no name has power over what shows it."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

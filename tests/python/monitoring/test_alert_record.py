@@ -1,7 +1,5 @@
 """The file of alerts: each event is told once, and a kill or a full disk loses nothing."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -12,7 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from alert_materials import BUILT_AT, Server, drift, finding, gate, lines_of, passing, publish, run, send
+from alert_materials import BUILT_AT, Hcat, Server, drift, finding, gate, lines_of, passing, publish, send
 
 from hcat.engine.files import held_alone
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE
@@ -146,13 +144,9 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, server: Server, monkeyp
     assert len(server.received) == 2
 
 
-def test_two_senders_do_not_work_at_once(
-    tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_senders_do_not_work_at_once(tmp_path: Path, server: Server, hcat: Hcat) -> None:
     publish(tmp_path, [gate()])
     with held_alone(tmp_path / "alerts.jsonl", ""):
-        assert run(monkeypatch, "alert", "--warehouse", str(tmp_path)) == 2
-    assert capsys.readouterr().err == (
-        f"hcat: another process sends alerts and holds {tmp_path / 'alerts.jsonl'}: wait until it ends\n"
-    )
+        error = hcat("alert", "--warehouse", tmp_path, code=2)
+    assert error == f"hcat: another process sends alerts and holds {tmp_path / 'alerts.jsonl'}: wait until it ends\n"
     assert server.count_posts == 0

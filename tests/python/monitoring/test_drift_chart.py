@@ -1,13 +1,10 @@
 """The control chart of weeks: Student's test by hand, weeks of unequal volume, strata and mixes."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from hcat.monitoring.drift.chart import (
-    average_weeks,
     center_on_strata,
     chart_weeks,
     compare_mixes,
@@ -32,9 +29,6 @@ def draw_weeks(spread: float, volumes: Floats, count: int, seed: int) -> tuple[F
     means = spread * random.standard_normal((count, len(volumes)))
     means += random.standard_normal((count, len(volumes))) / np.sqrt(volumes)
     return np.broadcast_to(volumes, means.shape), means
-
-
-# --- weeks ------------------------------------------------------------------------------------------------------------
 
 
 def test_weeks_of_one_size_have_the_t_test_of_their_means() -> None:
@@ -81,9 +75,6 @@ def test_a_holiday_weighs_less_only_where_interactions_limit_the_precision() -> 
     assert_allclose(equal.window, 0.5, atol=0.02)
 
 
-# --- strata -----------------------------------------------------------------------------------------------------------
-
-
 def test_a_change_of_the_mix_is_no_change_and_a_change_inside_is() -> None:
     random = np.random.default_rng(4)
     topics = np.concatenate([np.arange(400) % 2, (np.arange(200) % 10 > 0).astype(int)])
@@ -106,17 +97,6 @@ def test_small_strata_are_one_and_too_few_rows_stay() -> None:
     assert_allclose(center_on_strata(rows, is_reference, strata, 4, 2) - 2 / 3, [0, 0, 0, 0, -1, 1, 3], atol=1e-12)
     # two rows are fewer than three: they stay
     assert_allclose(center_on_strata(rows, is_reference, strata, 4, 3) - scores, [2 / 3] * 4 + [0, 0, 0], atol=1e-12)
-
-
-def test_weekly_means_are_those_of_their_rows() -> None:
-    series, weeks = np.array([0, 0, 0, 1]), np.array([0, 0, 2, 1])
-    rows = arrange_rows(series, np.arange(4), np.array([1.0, 2.0, 5.0, 7.0]), 2)
-    counts, means = average_weeks(rows, rows.scores, weeks[rows.order], 3)
-    assert_array_equal(counts, [[2, 0, 1], [0, 1, 0]])
-    assert_allclose(means, [[1.5, np.nan, 5.0], [np.nan, 7.0, np.nan]])
-
-
-# --- mix --------------------------------------------------------------------------------------------------------------
 
 
 def test_several_segments_pay_for_their_number_and_rare_ones_are_joined() -> None:

@@ -1,7 +1,5 @@
 """Statistics of drift: hand-worked answers, agreement with scipy, promises by simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -31,13 +29,9 @@ def arrange(
 
 
 def error(reference: list[float] | Floats, window: list[float] | Floats, clusters: list[int] | None = None) -> float:
-    """Return the error of the shift that clusters alone give."""
     rows, is_reference, is_window = arrange(reference, window, clusters)
     periods = (drift.describe_period(rows, part) for part in (is_reference, is_window))
     return float(drift.error_by_cluster(rows, *periods)[0])
-
-
-# --- rows and periods -------------------------------------------------------------------------------------------------
 
 
 def test_a_period_counts_siblings_as_one() -> None:
@@ -49,14 +43,6 @@ def test_a_period_counts_siblings_as_one() -> None:
     assert_allclose(period.mean, 2 / 3)
     assert_allclose(sorted(period.deviations), sorted([2 / 3 - 1, 2 / 3 - 1 / 2]))
     assert_allclose(period.variance, ((1 / 3) ** 2 + (1 / 6) ** 2) / 2)
-
-
-# --- error by cluster -------------------------------------------------------------------------------------------------
-
-
-def test_the_reference_and_the_window_both_have_errors() -> None:
-    # spread of both periods 1 (values -1, 0, 1): 1 / 3 + 1 / 3
-    assert_allclose(error([-1.0, 0.0, 1.0], [0.0, 1.0, 2.0]), math.sqrt(2 / 3))
 
 
 def test_a_wide_window_has_the_error_of_welch() -> None:
@@ -86,9 +72,6 @@ def test_constant_scores_have_no_error_and_a_jump_between_constants_has_one() ->
     assert math.isnan(error([0.1] * 30, [0.1] * 20))
     # one differing cluster is the least error
     assert_allclose(error([0.1] * 30, [0.3] * 20), 0.2 / 20)
-
-
-# --- families ---------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=50, deadline=None)

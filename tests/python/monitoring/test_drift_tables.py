@@ -1,7 +1,5 @@
 """Drift as tables: periods, statuses, families and what stands in a row."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import date, timedelta
 from time import perf_counter
@@ -11,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from numpy.testing import assert_allclose
+from schemas import make_schema
 from scipy import stats
 
 from hcat.engine.stacking import read_part
@@ -63,17 +62,10 @@ class Logs:
     def measure(self, batch_rows: int = 10_000, **settings: Any) -> pa.Table:
         interactions = pa.Table.from_pylist(
             self.interactions,
-            schema=pa.schema(
-                [
-                    ("interaction_id", pa.string()),
-                    ("cluster_id", pa.string()),
-                    ("week_start", pa.date32()),
-                    ("week_status", pa.string()),
-                ]
-            ),
+            schema=make_schema(string="interaction_id cluster_id week_status", date32="week_start"),
         )
         evaluations = [row for metric in sorted(self.scores) for row in self.scores[metric]]
-        schema = pa.schema([("metric_name", pa.string()), ("interaction_id", pa.string()), ("raw_score", pa.float64())])
+        schema = make_schema(string="metric_name interaction_id", float64="raw_score")
         return measure_drift(
             interactions,
             pa.Table.from_pylist(self.segments).to_batches(batch_rows),
@@ -101,9 +93,6 @@ def normal_logs(shift: float = 0.0, weeks: int = 9, weekly: int = 60, seed: int 
             scores = {"drifting": float(random.normal(moved, 1)), "quiet": float(random.normal(0, 1))}
             logs.add(week, scores, topic="cards" if number % 2 else "loans")
     return logs
-
-
-# --- periods ----------------------------------------------------------------------------------------------------------
 
 
 def day(week: int) -> int:
@@ -136,9 +125,6 @@ def test_no_week_no_plan_and_a_late_start_leaves_no_reference() -> None:
     plan = plan_periods(np.array([day(0), day(1)]), DriftSettings(reference_start="2027-01-04"))
     assert plan is not None
     assert plan.reference_end == plan.first
-
-
-# --- rows -------------------------------------------------------------------------------------------------------------
 
 
 def test_a_planted_shift_alarms_and_a_quiet_metric_does_not() -> None:
@@ -259,9 +245,6 @@ def test_a_new_mix_of_topics_alarms_and_names_the_topic() -> None:
     assert row["degrees_of_freedom"] == 7
 
 
-# --- statuses ---------------------------------------------------------------------------------------------------------
-
-
 def statuses(table: pa.Table, **wanted: Any) -> set[str]:
     return {row["status"] for row in rows_of(table, **wanted)}
 
@@ -310,9 +293,6 @@ def test_few_weeks_are_too_few_however_many_interactions_they_hold() -> None:
     assert statuses(normal_logs(weeks=7, weekly=200).measure(), test="mean_shift") == {"tested"}
 
 
-# --- invariance -------------------------------------------------------------------------------------------------------
-
-
 def test_batches_and_order_of_rows_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     logs = normal_logs(shift=0.4, weekly=25)
     # a metric that one topic alone has
@@ -347,33 +327,26 @@ def test_what_is_left_out_of_a_period_does_not_move_it() -> None:
         assert changed <= {"count_without_week", "count_incomplete_week"}
 
 
-# --- input ------------------------------------------------------------------------------------------------------------
-
-
 def test_a_reference_that_is_no_date_is_named() -> None:
     with pytest.raises(ValueError, match="hcat_drift_reference_start must be an ISO date or empty, got '1 June'"):
         normal_logs(weekly=2).measure(reference_start="1 June")
 
 
-# --- weekly means -----------------------------------------------------------------------------------------------------
-
-
 def ranged(weeks: pa.Table, ranges: list[tuple[float | None, float | None]]) -> pa.Table:
-    """Return weeks with the range of their metric."""
     for place, name in enumerate(("range_low", "range_high")):
         weeks = weeks.append_column(name, pa.array([bounds[place] for bounds in ranges], pa.float64()))
     return weeks
 
 
 def week_sums(rows: list[dict[str, Any]]) -> pa.Table:
-    """Return rows of the model int_week_sums, of one series."""
-    texts = dict.fromkeys(("metric_name", "dimension", "segment", "week_status"), pa.string())
-    counts = ("count_interactions", "count_scored", "count_clusters", "count_decided", "count_failing")
-    sums = ("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided")
-    types = texts | {"week_start": pa.date32(), "deletion_number": pa.int64()} | dict.fromkeys(counts, pa.int64())
-    types |= dict.fromkeys((*sums, "range_low", "range_high"), pa.float64())
+    schema = make_schema(
+        string="metric_name dimension segment week_status",
+        date32="week_start",
+        int64="deletion_number count_interactions count_scored count_clusters count_decided count_failing",
+        float64="sum_squared_counts sum_scores sum_squared_sums sum_products sum_squared_decided range_low range_high",
+    )
     series = {"metric_name": "m", "dimension": "all", "segment": "all", "deletion_number": 0, "range_low": 0.0}
-    return pa.Table.from_pylist([series | row for row in rows], schema=pa.schema(list(types.items())))
+    return pa.Table.from_pylist([series | row for row in rows], schema=schema)
 
 
 def of_clusters(*clusters: tuple[int, float], count_failing: int, **row: Any) -> dict[str, Any]:

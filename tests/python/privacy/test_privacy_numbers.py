@@ -1,7 +1,5 @@
 """Numbers that identify nobody are left alone, whoever took them for a card; cards are found however written."""
 
-from __future__ import annotations
-
 import pytest
 
 from hcat.privacy.numbers import identifies_nobody

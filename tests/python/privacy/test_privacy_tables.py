@@ -1,7 +1,5 @@
 """Tests of privacy as tables: keys that change with what is read, masks without words, exposure per interaction."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

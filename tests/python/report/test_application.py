@@ -1,7 +1,5 @@
 """`application.yml`: what it states is printed and escaped, and a wrong file is one line that names the key."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import date
@@ -9,7 +7,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from test_report import HOSTILE, insert
+from marts import insert
+from test_report import HOSTILE
 from test_report_evidence import make_evidence, read_section, read_text
 
 from hcat import report

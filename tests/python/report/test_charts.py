@@ -1,7 +1,5 @@
 """Pictures: legible in colour blindness and print, whole with any text, small, the same bytes for the same rows."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
@@ -40,9 +38,6 @@ def find_dots(svg: str) -> int:
     return len(re.findall(r"M-?[\d.]+,-?[\d.]+Z", svg))
 
 
-# Colours
-
-
 def compute_luminance(colour: str) -> float:
     """Relative luminance of a hex colour, as WCAG 2.2 defines it."""
     channels = np.array([int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)])
@@ -55,16 +50,10 @@ def test_series_colours_and_report_inks_are_legible_on_white() -> None:
     assert min(1.05 / (compute_luminance(colour) + 0.05) for colour in ("#1c2733", "#56616d", "#b3261e")) >= 4.5
 
 
-# Density
-
-
 def test_density_of_equal_scores_is_refused() -> None:
     for scores in ([0.5, 0.5], [0.5], [0.0, 5e-324]):
         with pytest.raises(ValueError, match="a density needs scores that differ by at least 1e-06, got"):
             charts.estimate_density(scores)
-
-
-# Distributions
 
 
 def test_few_scores_are_drawn_one_by_one_and_many_as_a_shape_with_dots() -> None:
@@ -86,9 +75,6 @@ def test_dots_of_a_violin_are_bounded_and_show_the_same_quartiles() -> None:
     np.testing.assert_allclose(np.quantile(shown, [0.25, 0.5, 0.75]), np.quantile(scores, [0.25, 0.5, 0.75]), atol=0.02)
     # inside the violin, which is .42 wide at its peak on either side of the middle
     assert all(0.08 < row < 0.92 for _, row in dots)
-
-
-# Intervals
 
 
 def test_differences_are_marked_by_shape_and_not_by_colour_alone() -> None:
@@ -116,9 +102,6 @@ def test_weeks_stand_over_their_band_and_alarms_are_diamonds() -> None:
     assert without.count('fill="#b3261e"') == 1
     assert all(f"2026-06-{day:02d}" in without for day in (1, 8, 15))
     assert len(re.findall(r">week \d+<", draw_weeks(count=40))) <= 10
-
-
-# All
 
 
 def test_pictures_refuse_nothing_to_draw_and_too_many_series() -> None:

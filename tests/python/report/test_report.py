@@ -1,8 +1,5 @@
 """The report: safe with hostile text, offline, small, the same bytes for the same warehouse, whole without data."""
 
-from __future__ import annotations
-
-import functools
 import json
 import math
 import re
@@ -12,9 +9,9 @@ from typing import Any
 
 import duckdb
 import pytest
-import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marts import create_marts, insert
 
 from hcat import report
 from hcat.engine.warehouse import WarehouseError
@@ -22,29 +19,17 @@ from hcat.language.display import clean_text
 from hcat.report.showing import (
     as_markup,
     distinct_labels,
-    format_interval,
     format_number,
     format_percent,
 )
 
 #: Pairs of dimensions of the bivariate mart.
 PAIRS = (("topic", "query_type"), ("topic", "system"))
-MODELS = Path(__file__).resolve().parents[3] / "models"
 
 HOSTILE = (
     '"><script>alert(1)</script><img src=x onerror=alert(2)> {{ 7 * 7 }} {% raw %} </style></svg>'
     " &lt;b&gt; \u202egpj.exe \x1b[31m"
 )
-
-OTHER_TABLES = """
-create table int_records_counted (
-    entity varchar, count_landed bigint, count_staged bigint, count_repeated bigint, count_rejected bigint
-);
-create table stg_rejected_records (
-    record_id varchar, entity varchar, source_file varchar, kind varchar, reject_reason varchar, record_excerpt varchar,
-    source_row bigint, landing_number bigint
-);
-"""
 
 METRICS = [
     # name, family, unit, range_low, threshold, is_primary, requires
@@ -90,33 +75,10 @@ inner join fct_interactions as interactions using (interaction_id)
 """
 
 
-@functools.cache
-def read_marts() -> list[dict[str, Any]]:
-    """Return the marts as their YAML describes them, read once."""
-    paths = sorted(set(MODELS.rglob("_*.yml")) - set(MODELS.rglob("*_unit_tests.yml")))
-    models = [model for path in paths for model in yaml.safe_load(path.read_text()).get("models", [])]
-    return [model for model in models if model["name"].startswith(("dim_", "fct_"))]
-
-
-def create_tables(connection: Any) -> None:
-    for model in read_marts():
-        columns = ", ".join(f"{column['name']} {column['data_type']}" for column in model["columns"])
-        connection.execute(f"create table {model['name']} ({columns})")
-    connection.execute(OTHER_TABLES)
-
-
-def insert(connection: Any, table: str, rows: list[dict[str, Any]]) -> None:
-    for row in rows:
-        names = ", ".join(row)
-        marks = ", ".join("?" for _ in row)
-        connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))
-
-
 def add_run(connection: Any, text: str = "") -> None:
     run = {
         "run_id": "run_1",
         "input_hash": "0123abcd",
-        "settings_hash": "feed",
         "settings": json.dumps({"hcat_confidence": 0.95, "note": text}),
         "code_version": "0.1.0",
         "code_hash": "c0de",
@@ -124,18 +86,12 @@ def add_run(connection: Any, text: str = "") -> None:
         "platform": f"Linux {text}",
         "dbt_version": "1.11.16",
         "encoder_name": f"all-MiniLM-L6-v2{text}",
-        "encoder_revision": "packaged",
         "encoder_sha256": "53aa5117",
         "classifier_name": "hcat-entailment-compact",
-        "classifier_revision": "1",
-        "classifier_sha256": "0a1b2c3d",
-        "device": "cpu",
-        "dtype": "float32",
         "random_seed": 1,
         "count_landed": 3,
         "count_rejected": 1,
         "count_interactions": 2,
-        "count_evaluations": 10,
         "count_gates": 2,
         "count_gates_not_passing": 1,
         "count_error_gates_not_passing": 0,
@@ -147,31 +103,28 @@ def add_run(connection: Any, text: str = "") -> None:
 
 
 def add_metrics(connection: Any, is_provisional: bool = True) -> None:
-    insert(
-        connection,
-        "dim_metrics",
-        [
-            {
-                "metric_name": name,
-                "family": family,
-                "direction": "higher_is_better",
-                "unit": unit,
-                "requires": requires,
-                "description": f"what {name} says",
-                "decided_by": "project authors" if threshold is not None else None,
-                "range_low": range_low,
-                "range_high": 1.0,
-                "threshold": threshold,
-                "is_primary": is_primary,
-                "is_provisional": is_provisional if threshold is not None else None,
-                "is_decision_expired": False,
-                "is_deciding": name == "groundedness_similarity__mean",
-                "admission": "admitted" if name == "groundedness_similarity__mean" else "not_admitted",
-                "admission_reason": "12 failed labels; 29 are needed",
-            }
-            for name, family, unit, range_low, threshold, is_primary, requires in METRICS
-        ],
-    )
+    rows = [
+        {
+            "metric_name": name,
+            "family": family,
+            "direction": "higher_is_better",
+            "unit": unit,
+            "requires": requires,
+            "description": f"what {name} says",
+            "decided_by": "project authors" if threshold is not None else None,
+            "range_low": range_low,
+            "range_high": 1.0,
+            "threshold": threshold,
+            "is_primary": is_primary,
+            "is_provisional": is_provisional if threshold is not None else None,
+            "is_decision_expired": False,
+            "is_deciding": name == "groundedness_similarity__mean",
+            "admission": "admitted" if name == "groundedness_similarity__mean" else "not_admitted",
+            "admission_reason": "12 failed labels; 29 are needed",
+        }
+        for name, family, unit, range_low, threshold, is_primary, requires in METRICS
+    ]
+    insert(connection, "dim_metrics", rows)
 
 
 def add_interactions(
@@ -308,20 +261,17 @@ def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("pas
         "evaluated_at": "2026-06-01 12:00:00",
         "build_number": 2,
     }
-    insert(
-        connection,
-        "fct_threshold_gates",
-        [
-            {
-                **gate,
-                "gate_result_id": f"g{number}",
-                "gate_name": f"gate {number}{text}",
-                "verdict": verdict,
-                "is_passing": verdict == "passed",
-            }
-            for number, verdict in enumerate(verdicts)
-        ],
-    )
+    rows = [
+        {
+            **gate,
+            "gate_result_id": f"g{number}",
+            "gate_name": f"gate {number}{text}",
+            "verdict": verdict,
+            "is_passing": verdict == "passed",
+        }
+        for number, verdict in enumerate(verdicts)
+    ]
+    insert(connection, "fct_threshold_gates", rows)
 
 
 def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
@@ -330,24 +280,17 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
         "int_records_counted",
         [{"entity": "interactions", "count_landed": 3, "count_staged": 2, "count_repeated": 0, "count_rejected": 1}],
     )
-    insert(
-        connection,
-        "stg_rejected_records",
-        [
-            {
-                "record_id": "x",
-                "entity": "interactions",
-                "source_file": f"interactions{text}.jsonl",
-                "kind": "record",
-                "reject_reason": f"interaction_id is empty{text}",
-                "record_excerpt": f"null | answer{text}",
-                "source_row": 7,
-                "landing_number": 1,
-            }
-        ],
-    )
+    row = {
+        "entity": "interactions",
+        "source_file": f"interactions{text}.jsonl",
+        "kind": "record",
+        "reject_reason": f"interaction_id is empty{text}",
+        "record_excerpt": f"null | answer{text}",
+        "source_row": 7,
+        "landing_number": 1,
+    }
+    insert(connection, "stg_rejected_records", [row])
     rating = {
-        "rating_id": "one",
         "interaction_id": "i00000",
         "rater": f"r{text}",
         "rater_kind": "person",
@@ -356,8 +299,6 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
         "scale_point": 2,
         "rating_pass": 1,
         "human_label": 1,
-        "count_raters": 1,
-        "mean_scale_point": 2.0,
     }
     insert(connection, "fct_ratings", [rating])
     connection.execute("update fct_evaluations set human_label = 1 where interaction_id = 'i00000'")
@@ -366,10 +307,9 @@ def add_rejects_and_ratings(connection: Any, text: str = "") -> None:
 def make_warehouse(
     folder: Path, count: int = 60, count_topics: int = 3, count_systems: int = 2, text: str = "", answer: str = ""
 ) -> Path:
-    """A warehouse with everything, every text of which ends in ``text``."""
     folder.mkdir(parents=True, exist_ok=True)
     with duckdb.connect(str(folder / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         add_run(connection, text)
         add_metrics(connection)
         add_interactions(connection, count, count_topics, count_systems, text, answer)
@@ -415,9 +355,6 @@ def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return report.render_report(make_warehouse(tmp_path_factory.mktemp("hostile"), text=HOSTILE))
 
 
-# Safety
-
-
 @pytest.mark.parametrize("fixture", ["page", "hostile_page"])
 def test_report_reaches_out_to_nothing(fixture: str, request: pytest.FixtureRequest) -> None:
     text = request.getfixturevalue(fixture)
@@ -454,12 +391,6 @@ def test_a_chart_that_could_run_or_reach_out_is_refused(svg: str) -> None:
         as_markup(svg)
 
 
-# Size, determinism
-
-
-# Content
-
-
 def test_header_gates_and_ledger_say_what_was_decided(page: str) -> None:
     first_page = page.split("<nav")[0]
     assert "No release was decided: no application has a candidate." in first_page
@@ -483,9 +414,6 @@ def test_rejects_ratings_and_statuses_are_shown(page: str) -> None:
     assert '<th scope="row">1 person</th><td class="number">1</td><td class="number">1</td>' in page
 
 
-# What is not there
-
-
 def assert_says_what_is_missing(page: str, *sentences: str) -> None:
     text = " ".join("".join(parse(page).text).split())
     for sentence in sentences:
@@ -494,7 +422,7 @@ def assert_says_what_is_missing(page: str, *sentences: str) -> None:
 
 def test_warehouse_without_interactions(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         add_run(connection)
         add_metrics(connection)
     assert_says_what_is_missing(
@@ -510,7 +438,7 @@ def test_warehouse_without_interactions(tmp_path: Path) -> None:
 
 def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         add_run(connection)
         add_metrics(connection)
         add_interactions(connection, count=1, count_topics=1, count_systems=1)
@@ -531,32 +459,15 @@ def test_warehouse_with_interactions_only(tmp_path: Path) -> None:
     assert ">missing_input</th>" in text
 
 
-# Reading
-
-
-def test_missing_warehouse_is_said(tmp_path: Path) -> None:
-    with pytest.raises(WarehouseError, match=r"no warehouse at .*hcat.duckdb: run `dbt build` first"):
-        report.render_report(tmp_path)
-
-
-def test_file_that_is_no_warehouse_is_said(tmp_path: Path) -> None:
-    (tmp_path / "hcat.duckdb").write_bytes(b"this is text and no database, however long it may become" * 100)
-    with pytest.raises(WarehouseError, match="cannot be opened"):
-        report.render_report(tmp_path)
-
-
 @pytest.mark.parametrize("read", [report.render_report, report.summarise])
 @pytest.mark.parametrize("column", ["dim_runs.build_number", "fct_metric_thresholds.is_shown"])
 def test_a_warehouse_of_an_earlier_version_says_what_to_run(tmp_path: Path, read: Any, column: str) -> None:
     table, _, name = column.partition(".")
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         connection.execute(f"alter table {table} drop column {name}")
     with pytest.raises(WarehouseError, match=rf"lacks {column}\): run `hcat upgrade`, then `dbt build`$"):
         read(tmp_path)
-
-
-# Text and numbers
 
 
 @pytest.mark.parametrize(
@@ -585,12 +496,6 @@ def test_percent_has_three_digits_and_never_rounds_to_all(share: float | None, s
     assert format_percent(share) == shown
 
 
-def test_intervals_by_hand() -> None:
-    assert format_interval(0.25, 0.5) == "[0.250, 0.500]"
-    assert format_interval(0.25, 1.0, "share") == "[25.0, 100] %"
-    assert format_interval(None, 0.5) == ""
-
-
 @given(st.text(max_size=300), st.integers(min_value=1, max_value=100))
 @settings(deadline=None)
 def test_cleaned_text_holds_no_control_or_direction_character(text: str, length: int) -> None:
@@ -598,11 +503,6 @@ def test_cleaned_text_holds_no_control_or_direction_character(text: str, length:
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]", shown)
     assert shown.endswith("…") or len(text) <= length
     assert len(re.sub("⟨U\\+[0-9A-F]{4,6}⟩", "?", shown)) <= length + 1
-
-
-def test_clean_text_refuses_a_length_below_one() -> None:
-    with pytest.raises(ValueError, match="length must be at least 1, got 0"):
-        clean_text("a", 0)
 
 
 def test_labels_that_look_alike_when_cut_stay_apart() -> None:

@@ -1,14 +1,13 @@
 """The report on calibration: verdicts by hand, a sentence for every status, hostile text as text, small, whole."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from test_report import HOSTILE, add_metrics, add_run, create_tables, insert, make_warehouse, parse
+from marts import create_marts, insert
+from test_report import HOSTILE, add_metrics, add_run, make_warehouse, parse
 from test_report_evidence import read_section, read_text
 
 from hcat import report
@@ -72,13 +71,10 @@ def add_calibrators(connection: Any, text: str) -> None:
         {**reason, "metric_name": UNCALIBRATED_METRIC, "family": "logistic", "is_chosen": False},
     ]
     insert(connection, "fct_calibrators", [{**row, "calibrator_id": f"c{n}"} for n, row in enumerate(rows)])
-    insert(
-        connection,
-        "fct_calibration_quality",
-        [
-            {**QUALITY, "metric_name": METRIC, "calibrator": "logistic", "is_chosen": True},
-        ],
-    )
+    rows = [
+        {**QUALITY, "metric_name": METRIC, "calibrator": "logistic", "is_chosen": True},
+    ]
+    insert(connection, "fct_calibration_quality", rows)
 
 
 def add_conformal(connection: Any, text: str) -> None:
@@ -103,24 +99,21 @@ def add_conformal(connection: Any, text: str) -> None:
         "fct_conformal_coverage",
         [{**common, **measured, **row, "conformal_coverage_id": f"v{number}"} for number, row in enumerate(rows)],
     )
-    insert(
-        connection,
-        "fct_system_calibration",
-        [
-            {
-                "metric_name": METRIC,
-                "system": f"system {number}{text}",
-                "count_labels": 20,
-                "count_clusters": 15,
-                "share_accepted": 0.5,
-                "mean_prediction": 0.7,
-                "difference": -0.2 if number == 0 else None,
-                "difference_low": -0.3 if number == 0 else None,
-                "difference_high": -0.1 if number == 0 else None,
-            }
-            for number in range(2)
-        ],
-    )
+    rows = [
+        {
+            "metric_name": METRIC,
+            "system": f"system {number}{text}",
+            "count_labels": 20,
+            "count_clusters": 15,
+            "share_accepted": 0.5,
+            "mean_prediction": 0.7,
+            "difference": -0.2 if number == 0 else None,
+            "difference_low": -0.3 if number == 0 else None,
+            "difference_high": -0.1 if number == 0 else None,
+        }
+        for number in range(2)
+    ]
+    insert(connection, "fct_system_calibration", rows)
 
 
 def add_thresholds(connection: Any, text: str) -> None:
@@ -162,113 +155,89 @@ def add_thresholds(connection: Any, text: str) -> None:
             **errors,
         },
     ]
-    insert(
-        connection,
-        "fct_metric_thresholds",
-        [
-            {**common, "is_shown": True, **row, "threshold_id": f"t{number}", "is_decided": row.get("threshold") == 0.6}
-            for number, row in enumerate(rows)
-        ],
-    )
-    insert(
-        connection,
-        "fct_metric_thresholds",
-        [
-            {
-                "metric_name": METRIC,
-                "kind": "acceptance",
-                "method": "logistic",
-                "risk_appetite": f"high{text}",
-                "confidence": 0.9,
-                "threshold": 0.7,
-                "false_accept_rate": 0.04,
-                "false_reject_rate": 0.3,
-                "expected_cost": 0.125,
-            }
-        ],
-    )
+    rows = [
+        {**common, "is_shown": True, **row, "threshold_id": f"t{number}", "is_decided": row.get("threshold") == 0.6}
+        for number, row in enumerate(rows)
+    ]
+    insert(connection, "fct_metric_thresholds", rows)
+    row = {
+        "metric_name": METRIC,
+        "kind": "acceptance",
+        "method": "logistic",
+        "risk_appetite": f"high{text}",
+        "confidence": 0.9,
+        "threshold": 0.7,
+        "false_accept_rate": 0.04,
+        "false_reject_rate": 0.3,
+        "expected_cost": 0.125,
+    }
+    insert(connection, "fct_metric_thresholds", [row])
     band = {"metric_name": METRIC, "criterion": "faithfulness", "direction": "higher_is_better", "count_clusters": 18}
     band |= {"failure_rate_low": 0.02, "failure_rate_high": 0.19, "failure_rate": 0.073}
-    insert(
-        connection,
-        "fct_score_bands",
-        [
-            band | {"score_band_id": "b1", "band": 1, "upper_bound": 0.5, "count_labels": 40, "count_failed": 20},
-            band | {"score_band_id": "b2", "band": 2, "lower_bound": 0.5, "count_labels": 41, "count_failed": 3},
-        ],
-    )
+    rows = [
+        band | {"score_band_id": "b1", "band": 1, "upper_bound": 0.5, "count_labels": 40, "count_failed": 20},
+        band | {"score_band_id": "b2", "band": 2, "lower_bound": 0.5, "count_labels": 41, "count_failed": 3},
+    ]
+    insert(connection, "fct_score_bands", rows)
 
 
 def add_rates_and_labels(connection: Any, text: str) -> None:
-    insert(
-        connection,
-        "fct_labels_needed",
-        [
-            {
-                "metric_name": METRIC,
-                "purpose": "half_width",
-                "label_status": "labels_missing",
-                "target": 0.05,
-                "confidence": 0.95,
-                "count_labels": 60,
-                "count_labels_needed": 385,
-                "count_labels_missing": 325,
-            }
-        ],
-    )
+    row = {
+        "metric_name": METRIC,
+        "purpose": "half_width",
+        "label_status": "labels_missing",
+        "target": 0.05,
+        "confidence": 0.95,
+        "count_labels": 60,
+        "count_labels_needed": 385,
+        "count_labels_missing": 325,
+    }
+    insert(connection, "fct_labels_needed", [row])
     agreement = {"criterion": f"faithfulness{text}", "count_units": 0, "count_ratings": 0, "count_clusters": 0}
     agreement |= {"status": "no_pairable_values", "interval_status": "no_estimate", "rater_kind": "person"}
-    insert(
-        connection,
-        "fct_rater_agreement",
-        [
-            {**agreement, "rater_agreement_id": "a0", "statistic": "krippendorff_alpha_ordinal"},
-            {**agreement, "rater_agreement_id": "a1", "statistic": "fleiss_kappa"},
-            {
-                **agreement,
-                "statistic": "intra_rater_percent_agreement",
-                "rater": f"rater_1{text}",
-                "status": "estimated",
-                "interval_status": "no_spread",
-                "agreement": 1.0,
-                "count_units": 48,
-                "count_ratings": 96,
-                "count_clusters": 42,
-            },
-            {
-                **agreement,
-                "rater_agreement_id": "a3",
-                "statistic": "percent_agreement",
-                "other_rater_kind": "language_model",
-                "status": "estimated",
-                "interval_status": "estimated",
-                "agreement": 0.9,
-                "agreement_low": 0.8,
-                "agreement_high": 0.95,
-                "count_units": 40,
-            },
-        ],
-    )
-    insert(
-        connection,
-        "fct_rater_reports",
-        [
-            {
-                "rater_report_id": "r0",
-                "criterion": "faithfulness",
-                "rater": f"rater_2{text}",
-                "rater_kind": "person",
-                "status": "estimated",
-                "count_ratings": 100,
-                "count_cannot_judge": 7,
-                "count_shared_units": 90,
-                "count_effective": 80.0,
-                "agreement": 0.4,
-                "agreement_of_others": 0.8,
-                "disagrees_with_everyone": True,
-            }
-        ],
-    )
+    rows = [
+        {**agreement, "rater_agreement_id": "a0", "statistic": "krippendorff_alpha_ordinal"},
+        {**agreement, "rater_agreement_id": "a1", "statistic": "fleiss_kappa"},
+        {
+            **agreement,
+            "statistic": "intra_rater_percent_agreement",
+            "rater": f"rater_1{text}",
+            "status": "estimated",
+            "interval_status": "no_spread",
+            "agreement": 1.0,
+            "count_units": 48,
+            "count_ratings": 96,
+            "count_clusters": 42,
+        },
+        {
+            **agreement,
+            "rater_agreement_id": "a3",
+            "statistic": "percent_agreement",
+            "other_rater_kind": "language_model",
+            "status": "estimated",
+            "interval_status": "estimated",
+            "agreement": 0.9,
+            "agreement_low": 0.8,
+            "agreement_high": 0.95,
+            "count_units": 40,
+        },
+    ]
+    insert(connection, "fct_rater_agreement", rows)
+    row = {
+        "rater_report_id": "r0",
+        "criterion": "faithfulness",
+        "rater": f"rater_2{text}",
+        "rater_kind": "person",
+        "status": "estimated",
+        "count_ratings": 100,
+        "count_cannot_judge": 7,
+        "count_shared_units": 90,
+        "count_effective": 80.0,
+        "agreement": 0.4,
+        "agreement_of_others": 0.8,
+        "disagrees_with_everyone": True,
+    }
+    insert(connection, "fct_rater_reports", [row])
 
 
 def make_calibrated(folder: Path, text: str = "", **sizes: int) -> Path:
@@ -311,9 +280,6 @@ def assert_reads_well(section: str) -> None:
     assert not re.findall(r"\b(?:NaN|nan|None|null|undefined|inf|Infinity)\b", text)
     for svg in re.findall(r"<svg.*?</svg>", section, re.DOTALL):
         assert re.search(r"<path|<line", svg)
-
-
-# What is shown
 
 
 def test_every_figure_and_table_is_there(section: str) -> None:
@@ -384,9 +350,6 @@ def test_the_report_says_who_gave_the_labels(tmp_path: Path, kind: str, words: s
     assert "shown, not admitted" in sure
 
 
-# Hostile text
-
-
 def test_hostile_text_makes_no_tag(section: str, hostile_section: str) -> None:
     plain, hostile = parse(section), parse(hostile_section)
     assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
@@ -398,12 +361,9 @@ def test_hostile_text_makes_no_tag(section: str, hostile_section: str) -> None:
     assert len(hostile_section.encode()) < 200_000
 
 
-# What is missing
-
-
 def test_without_labels_one_paragraph_says_how_to_get_them(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "hcat.duckdb")) as connection:
-        create_tables(connection)
+        create_marts(connection)
         add_run(connection)
         add_metrics(connection)
         add_rates_and_labels(connection, "")
@@ -467,9 +427,6 @@ def test_numbers_that_nobody_could_estimate_become_words(tmp_path: Path) -> None
     assert "– too few labels" in text
     assert "The calibration error cannot be judged: raters accepted all of them or none." in text
     assert "not measured: no audit labels" in text
-
-
-# Verdicts and choices by hand
 
 
 @pytest.mark.parametrize(
@@ -539,9 +496,6 @@ def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score()
     ]
     many = [{**stretches[0], "low": number, "high": number} for number in range(figures.MAXIMUM_STRETCHES + 1)]
     assert figures.find_bands(many) == []
-
-
-# Charts
 
 
 def test_few_scores_above_thresholds_are_drawn_one_by_one() -> None:

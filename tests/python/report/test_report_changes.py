@@ -1,7 +1,5 @@
 """Signatures, and what changed since the report that was signed last."""
 
-from __future__ import annotations
-
 import csv
 from datetime import datetime
 from pathlib import Path
@@ -9,12 +7,12 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_report import HOSTILE, insert, make_warehouse, parse
+from alert_materials import Hcat
+from marts import insert
+from test_report import HOSTILE, make_warehouse, parse
 from test_report_evidence import read_section, read_text
-from typer.testing import CliRunner
 
 from hcat import report
-from hcat.cli import app
 from hcat.engine.warehouse import open_warehouse
 from hcat.report.changes import describe_changes
 from hcat.report.ledger import read_build
@@ -199,9 +197,6 @@ def test_hostile_words_of_a_signature_are_text(tmp_path: Path) -> None:
     assert "<script>alert(1)</script>" in "".join(parse(section).text)
 
 
-# Signing
-
-
 @pytest.fixture
 def seed(tmp_path: Path) -> Path:
     path = tmp_path / "sign_offs.csv"
@@ -271,23 +266,18 @@ def test_the_same_signature_twice_and_a_broken_seed_are_refused(tmp_path: Path, 
         sign_report(warehouse, "run_1", "P", "owner", "rejected", seed=seed)
 
 
-def test_the_command_says_what_was_recorded_and_what_comes_next(tmp_path: Path, seed: Path) -> None:
-    options = ["sign", "--run", "run_1", "--by", "P-17", "--role", "validator", "--decision", "approved"]
-    done = CliRunner().invoke(
-        app, [*options, "--seed", str(seed), "--warehouse", str(make_warehouse(tmp_path / "warehouse"))]
-    )
-    assert done.exit_code == 0, done.output
-    assert "run_1 by P-17 (validator): approved" in done.output
-    assert "dbt seed --select sign_offs" in done.output
+def test_the_command_signs_into_the_seed_of_the_project_or_the_one_named(
+    tmp_path: Path, seed: Path, hcat: Hcat
+) -> None:
+    options = ("sign", "--run", "run_1", "--by", "P-17", "--role", "validator", "--decision", "approved")
+    place = ("--warehouse", make_warehouse(tmp_path / "warehouse"))
+    shown = hcat(*options, *place, "--seed", seed)
+    assert "run_1 by P-17 (validator): approved" in shown
+    assert "dbt seed --select sign_offs" in shown
     assert [row["decision"] for row in read_rows(seed)] == ["approved"]
-
-
-def test_a_signature_goes_into_the_project_wherever_the_command_runs(tmp_path: Path, seed: Path) -> None:
-    (tmp_path / "bank" / "seeds").mkdir(parents=True)
+    own = tmp_path / "bank" / "seeds" / "sign_offs.csv"
+    own.parent.mkdir(parents=True)
+    own.write_text(SEED.read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "bank" / "dbt_project.yml").write_text("name: bank\n")
-    own = seed.rename(tmp_path / "bank" / "seeds" / "sign_offs.csv")
-    options = ["sign", "--run", "run_1", "--by", "P-17", "--role", "validator", "--decision", "approved"]
-    place = ["--project-dir", str(tmp_path / "bank"), "--warehouse", str(make_warehouse(tmp_path / "warehouse"))]
-    done = CliRunner().invoke(app, [*options, *place])
-    assert done.exit_code == 0, done.output
+    hcat(*options, *place, "--project-dir", tmp_path / "bank")
     assert [row["decision"] for row in read_rows(own)] == ["approved"]

@@ -1,7 +1,5 @@
 """The first page: the sentences of the release decision, trust without labels, and the answers to read first."""
 
-from __future__ import annotations
-
 import html
 import re
 from pathlib import Path
@@ -9,7 +7,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_report import HOSTILE, insert, make_warehouse
+from marts import insert
+from test_report import HOSTILE, make_warehouse
 from test_report_evidence import read_section, read_text
 
 from hcat import report
@@ -34,7 +33,6 @@ DECISION: dict[str, Any] = {
 
 
 def decide(folder: Path, text: str = "", **changes: Any) -> Path:
-    """Return a warehouse with a release decision, ten answers to read and failure rates."""
     warehouse = make_warehouse(folder, text=text)
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
         insert(connection, "fct_release_decisions", [DECISION | {"headline": DECISION["headline"] + text} | changes])
@@ -61,17 +59,22 @@ def decide(folder: Path, text: str = "", **changes: Any) -> Path:
     return warehouse
 
 
-def read_first_page(warehouse: Path) -> str:
-    return read_text(report.render_report(warehouse).split("<nav")[0])
+@pytest.fixture(scope="module")
+def decided(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return decide(tmp_path_factory.mktemp("decided"))
+
+
+@pytest.fixture(scope="module")
+def page(decided: Path) -> str:
+    return report.render_report(decided)
 
 
 def read_explorer(warehouse: Path) -> str:
     return write_explorer(warehouse, warehouse / "explorer.html").read_text("utf-8")
 
 
-def test_report_summary_and_explorer_begin_with_the_same_sentences(tmp_path: Path) -> None:
-    warehouse = decide(tmp_path)
-    lines = [text for name, text in report.summarise(warehouse) if name in ("release", "")]
+def test_report_summary_and_explorer_begin_with_the_same_sentences(decided: Path, page: str) -> None:
+    lines = [text for name, text in report.summarise(decided) if name in ("release", "")]
     # one line says who, what and since when
     assert lines == [
         f"{DECISION['headline']} {DECISION['what_changed']}",
@@ -79,8 +82,8 @@ def test_report_summary_and_explorer_begin_with_the_same_sentences(tmp_path: Pat
         DECISION["how_often"],
         DECISION["what_next"],
     ]
-    first_page = read_first_page(warehouse)
-    explorer = read_explorer(warehouse)
+    first_page = read_text(page.split("<nav")[0])
+    explorer = read_explorer(decided)
     for line in lines:
         assert line in first_page
         assert line in explorer
@@ -93,14 +96,14 @@ def test_without_a_label_the_first_page_says_how_far_to_trust_the_score(tmp_path
         "Of 12 answers, the score calls 12 wrong, and rules 0. How far to trust the score:"
         " groundedness_similarity__mean: AUROC .69 on public sets; 0 failed labels, and 54 are needed."
     )
-    assert said in read_first_page(warehouse)
+    assert said in read_text(report.render_report(warehouse).split("<nav")[0])
     summary = report.summarise(warehouse)
     assert ("", said) in summary
     assert [text.split(".")[0] for name, text in summary if name == "read"] == [str(rank) for rank in range(1, 11)]
 
 
-def test_the_ten_answers_to_read_stand_below_with_their_evidence(tmp_path: Path) -> None:
-    reading = read_section(report.render_report(decide(tmp_path)), "reading")
+def test_the_ten_answers_to_read_stand_below_with_their_evidence(page: str) -> None:
+    reading = read_section(page, "reading")
     rows = re.findall(r'<tr><th scope="row">(\d+)</th>', reading)
     assert rows == [str(rank) for rank in range(1, 11)]
     text = read_text(reading)
@@ -125,8 +128,6 @@ def test_a_hostile_headline_is_text(tmp_path: Path) -> None:
     assert "\x1b" not in dict(report.summarise(tmp_path))["release"]
 
 
-def test_a_rate_is_the_same_number_on_every_page(tmp_path: Path) -> None:
-    warehouse = decide(tmp_path)
-    rates = read_text(read_section(report.render_report(warehouse), "how_often"))
-    assert "31 % (25 to 37 %) 376" in rates
-    assert '"failure_rate":0.3051' in read_explorer(warehouse)
+def test_a_rate_is_the_same_number_on_every_page(decided: Path, page: str) -> None:
+    assert "31 % (25 to 37 %) 376" in read_text(read_section(page, "how_often"))
+    assert '"failure_rate":0.3051' in read_explorer(decided)

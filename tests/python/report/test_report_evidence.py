@@ -1,36 +1,22 @@
 """The validation report from made-up marts: every section shows its evidence, or says what is missing and whence."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from test_report import HOSTILE, insert, make_warehouse, parse, read_marts
+from marts import MODELS, insert, read_marts
+from test_report import make_warehouse, parse
 
 from hcat import report
 from hcat.report.document import APPENDIX, QUESTIONS
-from hcat.report.showing import format_difference, format_points
 from hcat.report.weaknesses import FINDING_STATES, MEASUREMENTS, RETESTS, TEST_STATUSES
 
 METRIC = "groundedness_similarity__mean"
 
 
-SEEDS = """
-create table applications (
-    application varchar, owner_role varchar, materiality varchar, risk_appetite varchar, purpose varchar,
-    limits varchar, is_made_up boolean
-);
-create table risks (
-    risk_id varchar, application varchar, criterion varchar, metric_name varchar, control_gate varchar,
-    control_metric varchar, description varchar, mitigation varchar, is_made_up boolean
-);
-create table risk_appetites (
-    risk_appetite varchar, confidence double, tolerated_false_accept_share double, tolerated_false_reject_share double,
-    cost_false_accept double, cost_false_reject double, rationale varchar
-);
+DECISIONS = """
 create table if not exists int_threshold_decisions (
     decision_name varchar, metric_name varchar, threshold double, decided_by varchar, decided_on date, valid_until date,
     is_provisional boolean, rationale varchar
@@ -85,26 +71,20 @@ def add_seeds(connection: Any, text: str) -> None:
     connection.execute("update fct_interactions set application = 'assistant' || $text", {"text": text})
     connection.execute("update fct_interactions set application_version = system, query_id = interaction_id")
     risk = {"application": f"assistant{text}", "description": f"can happen{text}", "mitigation": f"do this{text}"}
-    insert(
-        connection,
-        "risks",
-        [
-            {**risk, "risk_id": f"a{text}", "metric_name": "support_words", "control_gate": f"gate 0{text}"},
-            {**risk, "risk_id": f"b{text}", "criterion": "faithfulness", "control_gate": "gate that never ran"},
-            {**risk, "risk_id": f"c{text}"},
-        ],
-    )
+    rows = [
+        {**risk, "risk_id": f"a{text}", "metric_name": "support_words", "control_gate": f"gate 0{text}"},
+        {**risk, "risk_id": f"b{text}", "criterion": "faithfulness", "control_gate": "gate that never ran"},
+        {**risk, "risk_id": f"c{text}"},
+    ]
+    insert(connection, "risks", rows)
     appetite = {"risk_appetite": "low", "confidence": 0.99, "tolerated_false_accept_share": 0.01, "rationale": text}
     insert(connection, "risk_appetites", [appetite])
     decision = {"threshold": 0.6, "decided_by": f"somebody{text}", "is_provisional": True, "rationale": f"so{text}"}
-    insert(
-        connection,
-        "int_threshold_decisions",
-        [
-            {**decision, "decision_name": "old", "decided_on": "2025-01-01", "valid_until": "2026-05-31"},
-            {**decision, "decision_name": "new", "decided_on": "2026-05-01", "valid_until": "2026-06-11"},
-        ],
-    )
+    rows = [
+        {**decision, "decision_name": "old", "decided_on": "2025-01-01", "valid_until": "2026-05-31"},
+        {**decision, "decision_name": "new", "decided_on": "2026-05-01", "valid_until": "2026-06-11"},
+    ]
+    insert(connection, "int_threshold_decisions", rows)
 
 
 def add_findings(connection: Any, text: str) -> None:
@@ -117,40 +97,37 @@ def add_findings(connection: Any, text: str) -> None:
         ("f2", "suspected", "in_progress", "not_shown", waiting),
         ("f3", "suspected", "closed_by_data", "no_longer_weak", waiting),
     ]
-    insert(
-        connection,
-        "fct_findings",
-        [
-            {
-                **cell,
-                **seen,
-                **confirmation,
-                "finding_id": f"{name}-finding",
-                "leading_finding_id": "f1-finding",
-                "page_rank": 1 if name == "f1" else None,
-                "labels_say": "supported",
-                "labels_by": "person",
-                "common_fault": "number (14 of 19)",
-                **dict.fromkeys(("count_labels_inside", "count_failed_labels_inside"), 20),
-                **dict.fromkeys(("count_labels_outside", "count_failed_labels_outside"), 7),
-                "example_interaction_ids": ["i00001"],
-                "failed_answers_a_week": 2.0,
-                "failed_answers_basis": "production",
-                "kind": kind,
-                "status": status,
-                "retest_result": retest,
-                "severity": "severe",
-                "measurement": "share_failing",
-                "owner": None if status == "open" else f"team{text}",
-                "note": f"note{text}",
-                "difference": 0.3,
-                "difference_lower": 0.1,
-                "difference_upper": 0.5,
-                "last_seen_at": "2026-06-01",
-            }
-            for name, kind, status, retest, confirmation in rows
-        ],
-    )
+    rows = [
+        {
+            **cell,
+            **seen,
+            **confirmation,
+            "finding_id": f"{name}-finding",
+            "leading_finding_id": "f1-finding",
+            "page_rank": 1 if name == "f1" else None,
+            "labels_say": "supported",
+            "labels_by": "person",
+            "common_fault": "number (14 of 19)",
+            **dict.fromkeys(("count_labels_inside", "count_failed_labels_inside"), 20),
+            **dict.fromkeys(("count_labels_outside", "count_failed_labels_outside"), 7),
+            "example_interaction_ids": ["i00001"],
+            "failed_answers_a_week": 2.0,
+            "failed_answers_basis": "production",
+            "kind": kind,
+            "status": status,
+            "retest_result": retest,
+            "severity": "severe",
+            "measurement": "share_failing",
+            "owner": None if status == "open" else f"team{text}",
+            "note": f"note{text}",
+            "difference": 0.3,
+            "difference_lower": 0.1,
+            "difference_upper": 0.5,
+            "last_seen_at": "2026-06-01",
+        }
+        for name, kind, status, retest, confirmation in rows
+    ]
+    insert(connection, "fct_findings", rows)
     cause = {"interaction_id": "i00001", "metric_name": METRIC}
     faults = ["retrieval", "generation", "generation", "undetermined"]
     insert(connection, "fct_failure_causes", [{**cause, "fault": fault} for fault in faults])
@@ -199,36 +176,30 @@ def add_monitoring(connection: Any, text: str) -> None:
     alarm = {**series, "dimension": "topic", "segment": f"cards{text}", "is_drifting": True, "q_value": 0.001}
     alarm |= {"metric_drift_id": "alarm", "leading_drift_id": "alarm"}
     short = {**drift, "metric_name": METRIC, "test": "mix_shift", "status": "too_few_window"}
-    insert(
-        connection,
-        "fct_metric_drift",
-        [
-            series,
-            {**alarm, "difference": -0.2, "difference_lower": -0.3, "difference_upper": -0.1},
-            {**short, "statistic": None},
-            {**drift, "test": "mix_shift", "detail": f"cards{text} from 10 % to 40 %", "is_drifting": True},
-        ],
-    )
-    insert(
-        connection,
-        "fct_metric_weeks",
-        [
-            {
-                "metric_name": METRIC,
-                "dimension": dimension,
-                "segment": segment,
-                "week_status": "complete",
-                "count_interactions": 10,
-                "count_scored": 10,
-                "mean_score": 0.5 if day < 25 or dimension == "all" else 0.2,
-                "mean_lower": 0.1,
-                "mean_upper": 0.7,
-                "week_start": f"2026-05-{day:02d}",
-            }
-            for dimension, segment in (("all", "all"), ("topic", f"cards{text}"))
-            for day in (4, 11, 18, 25)
-        ],
-    )
+    rows = [
+        series,
+        {**alarm, "difference": -0.2, "difference_lower": -0.3, "difference_upper": -0.1},
+        {**short, "statistic": None},
+        {**drift, "test": "mix_shift", "detail": f"cards{text} from 10 % to 40 %", "is_drifting": True},
+    ]
+    insert(connection, "fct_metric_drift", rows)
+    rows = [
+        {
+            "metric_name": METRIC,
+            "dimension": dimension,
+            "segment": segment,
+            "week_status": "complete",
+            "count_interactions": 10,
+            "count_scored": 10,
+            "mean_score": 0.5 if day < 25 or dimension == "all" else 0.2,
+            "mean_lower": 0.1,
+            "mean_upper": 0.7,
+            "week_start": f"2026-05-{day:02d}",
+        }
+        for dimension, segment in (("all", "all"), ("topic", f"cards{text}"))
+        for day in (4, 11, 18, 25)
+    ]
+    insert(connection, "fct_metric_weeks", rows)
     represented = {
         "status": "compared",
         "count_test_set": 20,
@@ -237,22 +208,19 @@ def add_monitoring(connection: Any, text: str) -> None:
         "limit_value": 6.0,
     }
     represented |= {"dimension": "topic", "share_production": 0.2, "is_representative": False}
-    insert(
-        connection,
-        "fct_representativeness",
-        [
-            {**represented, "segment": f"cards{text}", "share_test_set": 0.0, "difference": -0.2, "is_untested": True},
-            {
-                **represented,
-                "segment": f"fees{text}",
-                "share_test_set": 0.5,
-                "difference": 0.3,
-                "difference_lower": 0.1,
-                "difference_upper": 0.5,
-                "is_untested": False,
-            },
-        ],
-    )
+    rows = [
+        {**represented, "segment": f"cards{text}", "share_test_set": 0.0, "difference": -0.2, "is_untested": True},
+        {
+            **represented,
+            "segment": f"fees{text}",
+            "share_test_set": 0.5,
+            "difference": 0.3,
+            "difference_lower": 0.1,
+            "difference_upper": 0.5,
+            "is_untested": False,
+        },
+    ]
+    insert(connection, "fct_representativeness", rows)
     varied = {"system": f"system 0{text}", "metric_name": METRIC, "dimension": "all", "segment": "all"}
     varied |= {"status": "measured", "count_replicated_queries": 8, "count_replicated_clusters": 8}
     varied |= {"variance_between": 0.04, "variance_within": 0.01, "share_of_variance_within": 0.2, "flip_rate": 0.125}
@@ -268,7 +236,10 @@ def make_evidence(folder: Path, text: str = "", **sizes: Any) -> Path:
 def add_evidence(warehouse: Path, text: str = "") -> Path:
     """Seeds and the marts of weakness, versions, robustness and monitoring for a warehouse of test_report."""
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute(SEEDS)
+        connection.execute(DECISIONS)
+        for seed in ("demo/seeds/applications.csv", "demo/seeds/risks.csv", "seeds/risk_appetites.csv"):
+            path = MODELS.parent / seed
+            connection.execute(f"create table {path.stem} as from read_csv('{path}') limit 0")
         add_seeds(connection, text)
         add_weakness_tests(connection)
         add_findings(connection, text)
@@ -286,14 +257,9 @@ def read_text(html: str) -> str:
     return " ".join(" ".join(parse(html).text).split())
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return report.render_report(make_evidence(tmp_path_factory.mktemp("evidence")))
-
-
-@pytest.fixture(scope="module")
-def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return report.render_report(make_evidence(tmp_path_factory.mktemp("hostile_evidence"), text=HOSTILE))
+@pytest.fixture
+def page(evidence_page: str) -> str:
+    return evidence_page
 
 
 @pytest.fixture(scope="module")
@@ -306,9 +272,6 @@ def bare_page(tmp_path_factory: pytest.TempPathFactory) -> str:
             connection.execute(f"drop table {table}")
         connection.execute("delete from dim_runs")
     return report.render_report(folder)
-
-
-# The document
 
 
 def test_questions_stand_before_the_appendix(page: str) -> None:
@@ -324,23 +287,23 @@ def test_the_report_is_short_before_its_appendix(page: str) -> None:
     assert len(read_text(page[page.index("<body>") : page.index('id="appendix"')]).split()) < 6000
 
 
-def test_no_word_promises_what_evidence_cannot(page: str, hostile_page: str) -> None:
-    for text in (read_text(page), read_text(hostile_page)):
+def test_no_word_promises_what_evidence_cannot(page: str, hostile_evidence_page: str) -> None:
+    for text in (read_text(page), read_text(hostile_evidence_page)):
         assert not re.search(r"(?i:complian)|\bNone\b|\bnan\b|\bundefined\b", text)
 
 
-def test_hostile_text_makes_no_tag_and_no_attribute(page: str, hostile_page: str) -> None:
-    plain, hostile = parse(page), parse(hostile_page)
+def test_hostile_text_makes_no_tag_and_no_attribute(page: str, hostile_evidence_page: str) -> None:
+    plain, hostile = parse(page), parse(hostile_evidence_page)
     assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
     attributes = {(tag, name) for tag, name, _ in plain.attributes} | {("tspan", "x"), ("tspan", "dy")}
     assert {(tag, name) for tag, name, _ in hostile.attributes} <= attributes
-    assert "\u202e" not in hostile_page
-    assert "\x1b" not in hostile_page
+    assert "\u202e" not in hostile_evidence_page
+    assert "\x1b" not in hostile_evidence_page
     for name in ("scope", "data", "weaknesses", "robustness", "monitoring"):
-        assert "<script>alert(1)</script>" in "".join(parse(read_section(hostile_page, name)).text), name
+        assert "<script>alert(1)</script>" in "".join(parse(read_section(hostile_evidence_page, name)).text), name
 
 
-@pytest.mark.parametrize("fixture", ["page", "hostile_page"])
+@pytest.mark.parametrize("fixture", ["page", "hostile_evidence_page"])
 def test_every_picture_has_a_name_a_caption(fixture: str, request: pytest.FixtureRequest) -> None:
     text = request.getfixturevalue(fixture)
     figures = re.findall(r"<figure[^>]*>.*?</figure>", text, re.S)
@@ -377,9 +340,6 @@ def test_a_published_copy_without_seeds_says_so(tmp_path: Path) -> None:
     assert "Threshold decisions" in page
 
 
-# Sections
-
-
 def test_scope_shows_purpose_risks_and_the_verdict_of_their_gates(page: str) -> None:
     text = read_text(read_section(page, "assistant"))
     assert "answers questions" in text
@@ -391,15 +351,6 @@ def test_scope_shows_purpose_risks_and_the_verdict_of_their_gates(page: str) -> 
     assert "– not evaluated" in text
     # three rows and the head of the column
     assert text.count("can happen") == 4
-
-
-def test_an_application_without_a_purpose_is_a_gap(tmp_path: Path) -> None:
-    warehouse = make_evidence(tmp_path)
-    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute("update fct_interactions set application = 'other' where interaction_id = 'i00000'")
-    assert "Purpose and owner of other: the seed applications has no row for them." in read_text(
-        report.render_report(warehouse)
-    )
 
 
 def test_data_show_what_the_test_set_leaves_out(page: str) -> None:
@@ -443,16 +394,6 @@ def test_findings_are_one_of_each_hole_with_what_the_labels_say(page: str) -> No
     assert "f3-finding" not in text
 
 
-def test_a_score_that_is_not_admitted_makes_no_finding(tmp_path: Path) -> None:
-    warehouse = make_evidence(tmp_path)
-    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute("update fct_findings set page_rank = null")
-        connection.execute("update dim_metrics set is_deciding = false")
-    text = read_text(read_section(report.render_report(warehouse), "where"))
-    assert "No tested segment is shown to be weak by a score that may decide." in text
-    assert re.search(r"\d more weak cells rest on scores that are shown, not admitted\.", text)
-
-
 def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     section = read_section(page, "robustness")
     text = read_text(section)
@@ -465,14 +406,34 @@ def test_versions_are_compared_with_words_for_every_verdict(page: str) -> None:
     assert "5 because too few clusters" in text
 
 
-def test_the_main_page_tells_the_gain_and_no_second_rate(tmp_path: Path) -> None:
-    warehouse = make_evidence(tmp_path)
+@pytest.fixture(scope="module")
+def changed_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Of an application without a purpose, scores that are not admitted, and a loss in the headline."""
+    warehouse = make_evidence(tmp_path_factory.mktemp("changed"))
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
+        connection.execute("update fct_interactions set application = 'other' where interaction_id = 'i00000'")
+        connection.execute("update fct_findings set page_rank = null")
+        connection.execute("update dim_metrics set is_deciding = false")
         connection.execute(
             "update fct_version_comparisons set family = 'headline', release_answer = 'loss_shown',"
             " tolerated_loss = 0.05, target_difference = 0.05 where verdict = 'worse' and dimension = 'all'"
         )
-    text = read_text(read_section(report.render_report(warehouse), "better"))
+    return report.render_report(warehouse)
+
+
+def test_an_application_without_a_purpose_is_a_gap(changed_page: str) -> None:
+    text = read_text(changed_page)
+    assert "Purpose and owner of other: the seed applications has no row for them." in text
+
+
+def test_a_score_that_is_not_admitted_makes_no_finding(changed_page: str) -> None:
+    text = read_text(read_section(changed_page, "where"))
+    assert "No tested segment is shown to be weak by a score that may decide." in text
+    assert re.search(r"\d more weak cells rest on scores that are shown, not admitted\.", text)
+
+
+def test_the_main_page_tells_the_gain_and_no_second_rate(changed_page: str) -> None:
+    text = read_text(read_section(changed_page, "better"))
     assert "1.1 against 1.0, on 30 questions asked of both: worse. Gain by groundedness_similarity__mean: −10.0" in text
     assert "A loss of more than 5 percentage points is shown." in text
     assert "→" not in text
@@ -516,9 +477,6 @@ def test_the_page_to_sign_holds_nothing_but_blanks_and_the_build(page: str) -> N
     assert len(rows) == 4
 
 
-# Words and numbers
-
-
 def test_every_status_of_the_contracts_has_words() -> None:
     vocabularies: dict[tuple[str, str], set[str]] = {}
     for model in read_marts():
@@ -536,11 +494,3 @@ def test_every_status_of_the_contracts_has_words() -> None:
     for place, words in known.items():
         assert vocabularies.get(place, words) <= words, place
     assert ("fct_findings", "status") in vocabularies
-
-
-@pytest.mark.parametrize(
-    ("difference", "shown"), [(0.1, "+10.0"), (-0.025, "−2.50"), (0.0, "0"), (None, "–"), (float("nan"), "–")]
-)
-def test_differences_of_shares_are_points_with_a_sign(difference: float | None, shown: str) -> None:
-    assert format_points(difference) == shown
-    assert format_difference(difference, "share_failing") == shown

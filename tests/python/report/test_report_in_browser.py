@@ -1,21 +1,16 @@
-"""The report of 5,000 interactions in a browser: small, without a complaint of the console, without a request.
-
-What a page asks of the network is read from Chromium's own log of it. The browser's requests on its own behalf (time,
-updates) stand there too and have no origin; a page that does ask proves that the test would see it.
-"""
-
-from __future__ import annotations
+"""The report of 5,000 interactions in a browser: small, without a complaint of the console, without a request."""
 
 import csv
-import json
 import re
 import shutil
-import subprocess
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 import test_report
+from desks import Visit
+from loopback import Loopback, start_server
 from test_report import HOSTILE, parse
 from test_report_calibration import make_calibrated
 from test_report_evidence import add_evidence
@@ -29,40 +24,6 @@ PAIRS = (("topic", "query_type"), ("topic", "system"), ("query_type", "system"),
 
 #: The report of 5,000 interactions stays below it.
 MAXIMUM_BYTES = 2_000_000
-#: Chromium: of a request that no page made.
-NO_PAGE = "not an origin"
-
-ASKING_PAGE = """<!doctype html><html><head><link rel="stylesheet" href="http://127.0.0.1:9/a.css"></head>
-<body><img src="http://127.0.0.1:9/a.png" alt=""><script>undefinedFunction();</script></body></html>"""
-
-
-class Visit(NamedTuple):
-    """What the browser said about a page: complaints of the console, addresses asked for, the page as it became."""
-
-    complaints: list[str]
-    requests: list[str]
-    page: str
-
-
-def visit(path: Path, folder: Path) -> Visit:
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        pytest.skip("chromium is not installed: the report is not looked at by a browser")
-    log = folder / "network.json"
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    command += ["--enable-logging=stderr", f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}"]
-    shown = subprocess.run(
-        [*command, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=300, check=True
-    )
-    logged = json.loads(log.read_text(encoding="utf-8"))
-    started = logged["constants"]["logEventTypes"]["URL_REQUEST_START_JOB"]
-    asked = [event.get("params", {}) for event in logged["events"] if event["type"] == started]
-    return Visit(
-        [line for line in shown.stderr.splitlines() if "CONSOLE" in line],
-        [one["url"] for one in asked if "url" in one and one.get("initiator") != NO_PAGE],
-        shown.stdout,
-    )
 
 
 def list_metrics() -> list[tuple[object, ...]]:
@@ -101,32 +62,25 @@ def test_the_report_of_five_thousand_interactions_is_small(large_report: Path) -
     assert large_report.stat().st_size < MAXIMUM_BYTES
 
 
-def test_a_browser_shows_it_without_a_complaint_and_without_a_request(large_report: Path, tmp_path: Path) -> None:
-    seen = visit(large_report, tmp_path)
-    assert seen.complaints == []
-    assert seen.requests == []
-    tags = parse(seen.page).tags
+def test_a_browser_shows_it_without_a_complaint_and_without_a_request(large_report: Path, browser: Any) -> None:
+    seen = Visit(browser.new_page(), large_report)
+    assert (seen.complaints, seen.requests) == ([], [])
+    tags = parse(seen.page.content()).tags
     # without a comparison of people, one section is left out
     assert tags.count("section") == len(SECTIONS) - 1
     assert tags.count("svg") >= 10
     assert not {"script", "img", "iframe"} & set(tags)
 
 
-def test_a_page_that_asks_and_fails_would_be_seen(tmp_path: Path) -> None:
-    page = tmp_path / "asking.html"
-    page.write_text(ASKING_PAGE, encoding="utf-8")
-    seen = visit(page, tmp_path)
-    assert sorted(seen.requests) == ["http://127.0.0.1:9/a.css", "http://127.0.0.1:9/a.png"]
-    assert "undefinedFunction is not defined" in "".join(seen.complaints)
-
-
-def test_the_policy_of_the_report_stops_what_asks(large_report: Path, tmp_path: Path) -> None:
-    # the same report with an image smuggled in: the browser complains and asks for nothing
+def test_the_policy_of_the_report_stops_what_asks(large_report: Path, tmp_path: Path, browser: Any) -> None:
+    # the same report with an image smuggled in: the browser complains, and the server is not asked
     page = tmp_path / "smuggled.html"
-    text = large_report.read_text(encoding="utf-8")
-    page.write_text(text.replace("<main>", '<main><img src="http://127.0.0.1:9/a.png" alt="">', 1), encoding="utf-8")
-    seen = visit(page, tmp_path)
-    assert seen.requests == []
+    with ExitStack() as stack:
+        server = start_server(stack, Loopback(lambda *request: (200, {}, b"")))
+        smuggled = f'<main><img src="{server.url}/a.png" alt="">'
+        page.write_text(large_report.read_text(encoding="utf-8").replace("<main>", smuggled, 1), encoding="utf-8")
+        seen = Visit(browser.new_page(), page)
+    assert server.requests == []
     assert "Content Security Policy" in "".join(seen.complaints)
 
 

@@ -1,25 +1,22 @@
 """Links of the report lead somewhere, metrics have words for their family, and public figures stand in one place."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path
 
 import pytest
-from test_report import HOSTILE, parse
-from test_report_evidence import make_evidence, read_section, read_text
+from test_report import parse
+from test_report_evidence import read_section, read_text
 
-from hcat import report
 from hcat.report.inputs import INPUTS
 from hcat.report.metrics import FAMILIES, read_public_accuracy
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.fixture(scope="module", params=["", HOSTILE], ids=["plain", "hostile"])
-def page(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    return report.render_report(make_evidence(tmp_path_factory.mktemp("linked"), request.param))
+@pytest.fixture(params=["evidence_page", "hostile_evidence_page"])
+def page(request: pytest.FixtureRequest) -> str:
+    return request.getfixturevalue(request.param)
 
 
 def test_every_link_has_one_target(page: str) -> None:

@@ -1,7 +1,5 @@
 """Parts of the report whose marts most warehouses lack: test set, GRAMMAR, judges and deletions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

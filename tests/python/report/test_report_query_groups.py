@@ -1,33 +1,14 @@
 """The report's query groups: figures, modules and variants are shown, hostile text is escaped, no marts leave a gap."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from test_report import HOSTILE, insert, make_warehouse, parse
+from marts import insert
+from test_report import HOSTILE, make_warehouse, parse
 
 from hcat import report
-
-MARTS = """
-create or replace table fct_answer_correctness (
-    interaction_id varchar, system varchar, correctness_status varchar, correctness_source varchar, is_disputed boolean
-);
-create or replace table fct_robustness_groups (
-    robustness_group_id varchar, query_group varchar, system varchar, hypothesis varchar, side varchar,
-    group_status varchar, group_type varchar, faulty_module varchar, example_query varchar, count_queries bigint,
-    count_answers bigint, count_correct bigint, count_undecided bigint, count_retrieval_errors bigint,
-    count_language_model_errors bigint, count_unattributed_errors bigint, share_correct double
-);
-create or replace table fct_robustness_rates (
-    system varchar, hypothesis varchar, side varchar, scope varchar, gap_rule varchar, status varchar,
-    count_robust_groups bigint, count_non_robust_groups bigint, count_gap_groups bigint, count_answers bigint,
-    smallest_group bigint, largest_group bigint, gap_share double, robustness double, robustness_lower double,
-    robustness_upper double, chance_robustness double, accuracy double, accuracy_lower double, accuracy_upper double
-);
-"""
 
 
 def make_page(folder: Path, text: str = "") -> str:
@@ -41,15 +22,11 @@ def make_page(folder: Path, text: str = "") -> str:
     rate |= {"count_robust_groups": 5, "count_non_robust_groups": 4, "count_gap_groups": 1}
     rate |= {"robustness_upper": 0.6, "chance_robustness": 0.45, "accuracy": 0.375}
     with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        connection.execute(MARTS)
-        insert(
-            connection,
-            "fct_answer_correctness",
-            [
-                {"system": system, "correctness_status": "correct", "correctness_source": "rule", "is_disputed": False},
-                {"system": system, "correctness_status": "undecided", "is_disputed": False},
-            ],
-        )
+        rows = [
+            {"system": system, "correctness_status": "correct", "correctness_source": "rule", "is_disputed": False},
+            {"system": system, "correctness_status": "undecided", "is_disputed": False},
+        ]
+        insert(connection, "fct_answer_correctness", rows)
         insert(
             connection,
             "fct_robustness_groups",
@@ -99,9 +76,3 @@ def test_hostile_text_makes_no_tag(tmp_path: Path, page: str) -> None:
     assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
     assert not {"script", "img", "iframe"} & set(hostile.tags)
     assert "<script>alert(1)</script>" in "".join(hostile.text)
-
-
-def test_a_warehouse_without_groups_says_what_is_missing(tmp_path: Path) -> None:
-    page = report.render_report(make_warehouse(tmp_path))
-    assert "whether an answer depends on the wording of the query" in page
-    assert "Precision and recall of the metrics against true correctness" not in page

@@ -16,8 +16,6 @@ from hcat.review.sampling import (
     measure_labels_needed,
 )
 
-# how many labels -------------------------------------------------------------------------------------------------
-
 
 @given(st.floats(0, 1), st.floats(0.01, 0.45), st.sampled_from([0.8, 0.95, 0.99]))
 @settings(max_examples=200, deadline=None)
@@ -48,8 +46,6 @@ def test_labels_for_a_difference_agree_with_statsmodels(first, second, power, co
         3 * expected, rel=0.02
     )
 
-
-# the seed of targets ---------------------------------------------------------------------------------------------
 
 TARGET = {"metric_name": "groundedness", "purpose": "half_width", "target": 0.05, "confidence": 0.95, "power": None}
 DIFFERENCE = TARGET | {"purpose": "difference", "target": 0.1, "power": 0.8}

@@ -1,7 +1,5 @@
 """Who rates what in a round: the same whenever it is asked, even, and with the overlap that was asked for."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

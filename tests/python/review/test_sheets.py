@@ -1,7 +1,5 @@
 """Sheets for raters: blind, harmless in a spreadsheet, and back again without a rating lost, changed or doubled."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -157,9 +155,6 @@ def landed(raw_logs: Path) -> list[dict[str, object]]:
     ]
 
 
-# cells ---------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "cell"),
     [
@@ -192,9 +187,6 @@ def test_long_cells_are_cut_with_a_mark_and_counted_as_spreadsheets_count() -> N
     assert cut("👍" * 20_000) == "👍" * 16_000 + " [cut: 4000 more characters]"
     # and is never halved
     assert cut("a👍", 2) == "a [cut: 1 more characters]"
-
-
-# export --------------------------------------------------------------------------------------------------------------
 
 
 def test_a_sheet_holds_what_raters_need_and_nothing_that_steers_them(warehouse: Path) -> None:
@@ -254,9 +246,6 @@ def test_without_a_round_there_is_no_sheet(tmp_path: Path) -> None:
         export_labels(tmp_path / "nowhere")
     with pytest.raises(ValueError, match="separator must be one of , ;, got x"):
         export_labels(tmp_path, separator="x")
-
-
-# import --------------------------------------------------------------------------------------------------------------
 
 
 def run(sheet: Path, warehouse: Path, raw_logs: Path, **settings: object) -> Imported:

@@ -1,7 +1,5 @@
 """The status of a round: who rated what, and what more labels would change."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import duckdb

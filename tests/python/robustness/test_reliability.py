@@ -1,7 +1,5 @@
 """Precision and recall of metrics against true correctness, and ordered pairs, with intervals that count groups."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,9 +70,6 @@ def test_empty_denominators_have_a_status_and_no_number() -> None:
     assert {row["value"] for row in nothing.values()} == {None}
     # a metric that nobody decided a threshold for is listed, and says so
     assert measured([("c", "g", None, True)], has_threshold=False)["c", "recall"]["status"] == "no_threshold"
-
-
-# --- pairs of chunks ---
 
 
 def pairs_of(cluster: int, right: int, tied: int = 0, wrong: int = 0, **others: Any) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Groups, equations, context comparison and sides, against hand-worked answers and simulated applications."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
@@ -82,9 +80,6 @@ def test_chance_value_is_that_of_the_formula() -> None:
     assert chance_robustness(0.25, [2, 5]) == pytest.approx(7 / 4 / (2 * (1 - 0.75**2) + 5 * (1 - 0.75**5)))
 
 
-# --- context comparison ---
-
-
 def test_a_wrong_answer_with_a_right_answers_document_is_an_error_of_the_model() -> None:
     named = name_faulty_modules(
         [True, False, False, None, False], [frozenset("ab"), frozenset("bc"), frozenset("c"), frozenset("c"), None]
@@ -112,9 +107,6 @@ def test_documents_are_told_apart_by_text_where_there_are_no_ids() -> None:
         row |= {"context_ids": None, "context_texts": [text]}
     found = attribute_errors(table_of(rows))
     assert found["faulty_module"].to_pylist() == [None, "language_model", "retrieval"]
-
-
-# --- groups and sides ---
 
 
 def test_groups_are_counted_by_hand() -> None:

@@ -1,7 +1,5 @@
 """Variants beside their parents: intervals count clusters."""
 
-from __future__ import annotations
-
 import json
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests of gaps: hand-worked sign flips, invariances, equivalence that is never had for nothing, closed words."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The interval of clustered rates and means against hand-worked answers, and its behaviour where clusters are hard."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

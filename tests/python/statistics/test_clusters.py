@@ -1,7 +1,5 @@
 """Folds, draws, sums and the jackknife of whole clusters, by hand and against SQL."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 
@@ -30,9 +28,6 @@ def sum_groups(values: Floats, groups: npt.NDArray[np.int64], members: npt.NDArr
     return counts, sums, own.sum(axis=0).astype(float), own.T @ values
 
 
-# --- folds ---
-
-
 def test_hashed_folds_hold_whole_clusters_whatever_others_there_are() -> None:
     clusters = np.repeat([f"c{number}" for number in range(3_000)], 2)
     folds = hash_folds(clusters, 5, "salt")
@@ -54,9 +49,6 @@ def test_dealt_folds_hold_whole_clusters_and_are_even() -> None:
     assert_array_equal(np.bincount(folds[rows]), np.full(5, 6))
 
 
-# --- draws ---
-
-
 @pytest.mark.parametrize("draw", [draw_clusters, draw_cluster_counts])
 def test_each_cluster_is_drawn_as_often_as_any_other(draw) -> None:  # type: ignore[no-untyped-def]
     drawn = draw(np.random.default_rng(1), 8, 20_000)
@@ -66,18 +58,12 @@ def test_each_cluster_is_drawn_as_often_as_any_other(draw) -> None:  # type: ign
     assert_allclose(drawn.var(axis=0), np.full(8, 7 / 8), atol=0.06)
 
 
-# --- sums ---
-
-
 def test_sums_keep_clusters_without_a_row() -> None:
     rows = np.arange(12.0).reshape(6, 2)
     codes = np.array([3, 0, 3, 0, 0, 1])
     by_hand = np.array([rows[codes == code].sum(axis=0) for code in range(5)])
     assert_array_equal(sum_by_cluster(rows, codes, 5), by_hand)
     assert_array_equal(sum_by_cluster(rows[:, 0], codes, 5), by_hand[:, 0])
-
-
-# --- the jackknife ---
 
 
 @settings(max_examples=60, deadline=None)

@@ -1,7 +1,5 @@
 """Intervals, effective numbers and quantiles against statsmodels, scipy and by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal

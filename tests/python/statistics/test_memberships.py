@@ -1,7 +1,5 @@
 """Memberships against sets by hand: every one once, whatever the order and the batches."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 from hypothesis import given

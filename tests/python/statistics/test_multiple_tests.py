@@ -1,7 +1,5 @@
 """Adjusted P-values against statsmodels."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -24,9 +24,6 @@ def make(count_labels: int, count_others: int, rows_per_cluster: int = 1, seed: 
     return is_failure[:count_labels], predictions[:count_labels], clusters[:count_labels], predictions, clusters
 
 
-# hand-worked -----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def few_are_enough(monkeypatch):
     """Let predictions count however few failures there are, and tune nothing: lambda is 1."""
@@ -125,9 +122,6 @@ def test_clusters_of_equal_rates_do_not_make_certainty():
     assert found.chosen.high - found.chosen.low > 0.5
 
 
-# reference libraries ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("power_tuning", [0.4, 1.0])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_process_agrees_with_ppi_python(power_tuning, confidence, monkeypatch):
@@ -164,9 +158,6 @@ def test_tuning_is_the_closed_form_of_ppi_plus_plus():
     assert_allclose(ppi_mean_pointestimate(is_failure.astype(float), f, others), estimate, rtol=1e-9)
     assert_allclose(found.power_tuning, pooled, rtol=0.02)
     assert_allclose(found.prediction_powered.estimate, estimate, atol=1e-4)
-
-
-# properties ------------------------------------------------------------------------------------------------------
 
 
 @st.composite

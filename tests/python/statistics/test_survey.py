@@ -1,7 +1,5 @@
 """Weighted shares: hand-worked answers, exhaustive enumeration of small populations, a reference library."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

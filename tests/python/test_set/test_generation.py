@@ -1,7 +1,5 @@
 """Sentences, facts, queries, selection and replies of the generation of test queries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -151,7 +149,6 @@ PIER = Source(
 
 
 def queries(query_type: str, source: Source = PIER, count: int = 3) -> list[Query]:
-    """Return the queries of a type without partners and templates."""
     return list(generate(query_type, count, source, [], [], BANK).queries)
 
 
@@ -303,9 +300,6 @@ def test_the_batch_border_changes_no_query() -> None:
     assert len(set(whole["generated_id"].to_pylist())) == whole.num_rows
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Selection
-
 LIMITS = selection.CheckLimits(maximum_words=20)
 
 
@@ -327,7 +321,6 @@ def candidate(query_id: str, text: str, **changes: object) -> dict[str, object]:
 
 
 def check(*rows: dict[str, object]) -> dict[str, str | None]:
-    """Return the reason of each candidate by its id."""
     vector = pa.list_(pa.float32())
     table = pa.Table.from_pylist(sorted(rows, key=lambda row: str(row["query_id"])))
     for name in ("embedding", "chunk_embedding"):
@@ -398,9 +391,6 @@ def test_blocks_find_the_same_near_duplicates_as_one_block(monkeypatch: pytest.M
     assert check(*rows) == whole
     assert {None, "near_duplicate"} <= set(whole.values())
 
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Replies of a language model
 
 GOOD = (
     '{"queries": [{"query": "What does it cost?", "reference_answer": "9 euros.", "difficulty": "easy", '

@@ -1,7 +1,5 @@
 """The test set as a file: what stands in it, that its bytes stay the same, and that none is overwritten unasked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from random import Random
@@ -10,7 +8,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 import pytest
-from alert_materials import run
+from alert_materials import Hcat
+from schemas import make_schema
 
 from hcat.collection.queries import read_queries
 from hcat.engine.warehouse import WarehouseError
@@ -51,17 +50,12 @@ DEFAULTS: dict[str, Any] = {
     "source_chunk_ids": None,
     "sampling_weight": 1.25,
 }
-_TEXTS = ["query_id", "query_text", *[name for name in DEFAULTS if name not in ("source_chunk_ids", "sampling_weight")]]
-SCHEMA = pa.schema(
-    [
-        *[(name, pa.string()) for name in _TEXTS],
-        ("source_chunk_ids", pa.list_(pa.string())),
-        ("sampling_weight", pa.float64()),
-    ]
+SCHEMA = make_schema(
+    string="query_id query_text reference_answer query_type difficulty answer_type expected_behaviour language",
+    string_lists="source_chunk_ids",
+    float64="sampling_weight",
 )
-VARIANT_SCHEMA = pa.schema(
-    [*SCHEMA, *[(name, pa.string()) for name in ("parent_query_id", "variant_type", "variant_status")]]
-)
+VARIANT_SCHEMA = pa.schema([*SCHEMA, *make_schema(string="parent_query_id variant_type variant_status")])
 
 
 def make_warehouse(folder: Path, queries=QUERIES, variants=VARIANTS, extra: dict[str, Any] | None = None) -> Path:
@@ -214,17 +208,15 @@ def test_what_is_missing_is_said(tmp_path: Path) -> None:
         read_test_set(warehouse)
 
 
-def test_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_line(tmp_path: Path, hcat: Hcat) -> None:
     warehouse = make_warehouse(tmp_path / "warehouse")
     path = tmp_path / "answers" / "queries.jsonl"
     command = ("test-set", "--warehouse", warehouse, "--output", path)
-    assert run(monkeypatch, *command) == 0
-    printed = capsys.readouterr().out
+    printed = hcat(*command)
     assert "2: 1 keyboard, 1 omission" in printed
     assert f"hcat collect <endpoint.yml> --queries {path} --output {path.parent}" in printed
-    assert run(monkeypatch, *command) == 0
+    hcat(*command)
     make_warehouse(warehouse, QUERIES, [])
-    assert run(monkeypatch, *command) == 2
-    assert "--replace" in capsys.readouterr().err
-    assert run(monkeypatch, *command, "--replace") == 0
+    assert "--replace" in hcat(*command, code=2)
+    hcat(*command, "--replace")
     assert len(read_jsonl(path)) == 3

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from schemas import make_schema
 from variant_materials import material_rows, read_seed, shipped_materials, shipped_rates
 
 from hcat.language.features import extract_features
@@ -76,8 +77,6 @@ def texts(variant_type, text, reference=None, seeds=30, **options) -> set[str]:
     made = (make(variant_type, text, reference, seed=seed, **options)[1] for seed in range(seeds))
     return {draft.text for drafts in made for draft in drafts}
 
-
-# --- what holds for every kind ---
 
 PIECES = st.sampled_from(
     [
@@ -169,9 +168,6 @@ def test_the_materials_are_usable():
                     assert item.before.lower() != item.after.lower(), where
 
 
-# --- misspellings ---
-
-
 @pytest.mark.parametrize("kind", MISSPELLINGS)
 @given(word=st.from_regex(r"[a-z]{4,14}", fullmatch=True), seed=st.integers(0, 10**6))
 def test_a_misspelling_is_one_edit_that_spares_the_first_letter(kind, word, seed):
@@ -214,9 +210,6 @@ def test_misspellings_are_no_words_and_leave_names_numbers_and_negations_alone()
                 assert row["text"].replace(before, after, 1) == draft.text or row["text"].count(before) > 1
                 changed["one word"] += draft.detail.count(" > ") == 1
         assert changed["one word"] > 100
-
-
-# --- wording ---
 
 
 def test_hand_worked_wordings():
@@ -302,9 +295,6 @@ def test_no_plan_is_better_than_a_wrong_one():
         assert read_plan(text) is None, text
 
 
-# --- what breaks the meaning ---
-
-
 def test_hand_worked_negations():
     assert texts("negation", "Does the Pier Account pay interest?") == {
         "Is it true that the Pier Account does not pay interest?"
@@ -332,9 +322,6 @@ def test_a_swapped_number_is_none_of_the_reference():
     made = texts("swapped_number", "Is the fee €2 a month?", "The fee is €4, or €6 for students.", seeds=100)
     assert made
     assert not made & {"Is the fee €4 a month?", "Is the fee €6 a month?", "Is the fee €2 a month?"}
-
-
-# --- what stands around ---
 
 
 def test_contradictions_stand_in_front_and_are_false():
@@ -439,14 +426,8 @@ def test_unknown_types_and_materials_are_named():
         read_materials(pa.Table.from_pylist([row]))
 
 
-# --- tables ---
-
-
 def planned_batch(rows) -> pa.RecordBatch:
-    schema = pa.schema(
-        [(name, pa.string()) for name in ("variant_key", "variant_type", "query_text", "reference_answer", "language")]
-        + [("rate", pa.float64())]
-    )
+    schema = make_schema(string="variant_key variant_type query_text reference_answer language", float64="rate")
     return pa.RecordBatch.from_pylist(rows, schema=schema)
 
 

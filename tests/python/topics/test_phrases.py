@@ -1,7 +1,5 @@
 """Names of topics: noun phrases where a tagger reads the language, words elsewhere, nobody's name, always the same."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Topics from vectors: groups are found, words set them apart, ids are matched, stability is measured."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from math import log1p

@@ -1,7 +1,5 @@
 """Tables of topics: fits keep ids, nothing is fitted twice, every chunk has a topic whatever the batches."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -109,7 +107,6 @@ def assign(connection: Any, texts: pa.Table, fits: pa.Table) -> list[dict[str, A
 
 
 def names(table: pa.Table) -> dict[str, str]:
-    """Return word of the group -> topic id."""
     return {row["topic_name"].split(",")[0]: row["topic_id"] for row in table.to_pylist()}
 
 

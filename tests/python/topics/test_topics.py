@@ -2,6 +2,7 @@
 
 import numpy as np
 import pyarrow as pa
+from schemas import make_schema
 
 from hcat.topics.queries import CLUSTERED_SCHEMA, cluster_queries
 
@@ -47,7 +48,5 @@ def test_queries_that_point_the_same_way_are_one_topic():
 
 
 def test_nothing_to_cluster():
-    empty = pa.schema(
-        [("passage_id", pa.string()), ("sentence_text", pa.string()), ("embedding", pa.list_(pa.float32()))]
-    )
+    empty = make_schema(string="passage_id sentence_text", float32_lists="embedding")
     assert cluster_queries(empty.empty_table(), 1, 8).schema == CLUSTERED_SCHEMA

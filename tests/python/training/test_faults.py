@@ -50,7 +50,6 @@ POOL = [
 
 
 def texts(sentence: str, kind: str, context=(), pool=()) -> set[str]:
-    """Return all that the rules make of a sentence with some seeds."""
     faults = [perturb(sentence, kind, context, Random(seed), pool) for seed in SEEDS]
     return {fault.text for fault in faults if fault is not None}
 
@@ -71,7 +70,6 @@ def filling(mentions: tuple[Mention, ...], fault: Perturbed) -> Mention:
 
 
 def check(fault: Perturbed, sentence: str, context: list[str]) -> None:
-    """Assert what a fault of its kind guarantees."""
     assert fault.text != sentence
     assert fault.before
     assert fault.after
@@ -99,9 +97,6 @@ def check(fault: Perturbed, sentence: str, context: list[str]) -> None:
             assert found.keys[0] in evidence.entities
 
 
-# --- what every fault guarantees ---
-
-
 @settings(deadline=None, max_examples=150)
 @given(SENTENCES, CONTEXTS, st.sampled_from(KINDS), st.integers(0, 2**32))
 def test_a_fault_keeps_its_promises(sentence, context, kind, seed):
@@ -116,9 +111,6 @@ def test_a_fault_keeps_its_promises(sentence, context, kind, seed):
 @pytest.mark.parametrize("sentence", ["", "...", "Yes.", "\u4f60\u597d"])
 def test_without_a_place_there_is_no_fault(kind, sentence):
     assert perturb(sentence, kind, ["It costs \u20ac5 at Barclays."], Random(0), POOL) is None
-
-
-# --- numbers ---
 
 
 def test_a_value_of_the_context_is_not_new_with_another_unit():
@@ -147,12 +139,6 @@ def test_a_value_of_the_context_is_not_new_with_another_unit():
 )
 def test_a_number_from_inside_is_of_the_same_kind(sentence, context, expected):
     assert afters(sentence, NUMBER_INSIDE, [context]) == expected
-
-
-# --- entities ---
-
-
-# --- negation ---
 
 
 @pytest.mark.parametrize(
@@ -197,9 +183,6 @@ def test_a_number_from_inside_is_of_the_same_kind(sentence, context, expected):
 )
 def test_negation(sentence, expected):
     assert texts(sentence, NEGATION) == expected
-
-
-# --- antonyms ---
 
 
 def test_antonyms_are_symmetric():

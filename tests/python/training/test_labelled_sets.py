@@ -1,7 +1,5 @@
 """Sets that are left out: one shape for all, equal weight of families, and a prior that the stored signals give."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 

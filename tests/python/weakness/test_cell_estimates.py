@@ -1,7 +1,5 @@
 """Cells and their estimates: the models are rendered and run as they are on small tables in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from schemas import make_schema
 
 from benchmarks.rendering import render_model
 from hcat.weakness.estimates import estimate_cells
@@ -58,26 +57,20 @@ def run_models(
     """Return a database that holds the models over evaluations and segments, the estimates and the tested cells."""
     connection = duckdb.connect()
     connection.execute(f"set threads = {threads}")
-    texts = pa.string()
-    schema = {
-        "interaction_id": texts,
-        "metric_name": texts,
-        "raw_score": pa.float64(),
-        "threshold": pa.float64(),
-        "is_failing": pa.bool_(),
-        "is_failing_of_all": pa.bool_(),
-    }
-    rows = pa.Table.from_pylist(list(evaluations), schema=pa.schema(schema))
+    schema = make_schema(
+        string="interaction_id metric_name", float64="raw_score threshold", bool_="is_failing is_failing_of_all"
+    )
+    rows = pa.Table.from_pylist(list(evaluations), schema=schema)
     connection.register("given_evaluations", rows)
     of_release = "select *, true as is_in_release_population"
     connection.execute(f"create table int_primary_evaluations as {of_release} from given_evaluations")
-    names = ("interaction_id", "cluster_id", "dimension", "segment")
-    rows = pa.Table.from_pylist(list(segments), schema=pa.schema([(name, texts) for name in names]))
+    schema = make_schema(string="interaction_id cluster_id dimension segment")
+    rows = pa.Table.from_pylist(list(segments), schema=schema)
     connection.register("given_segments", rows)
     connection.execute("create table int_interaction_segments as from given_segments")
     columns = {"first_dimension": [pair[0] for pair in pairs], "second_dimension": [pair[1] for pair in pairs]}
     columns |= dict.fromkeys(("headline_metric", "third_dimension"), [None] * len(pairs))
-    connection.register("given_pairs", pa.table(columns, schema=pa.schema([(name, texts) for name in columns])))
+    connection.register("given_pairs", pa.table(columns, schema=make_schema(string=" ".join(columns))))
     connection.execute("create table analysis_dimension_pairs as from given_pairs")
     connection.execute(
         "create table fct_interactions as select distinct interaction_id, cluster_id, cluster_id as second_cluster_id"
@@ -120,7 +113,6 @@ def run_models(
 
 
 def rows_of(connection: duckdb.DuckDBPyConnection, statement: str) -> list[dict[str, Any]]:
-    """Return the rows of a statement as mappings."""
     return connection.execute(statement).to_arrow_table().to_pylist()
 
 

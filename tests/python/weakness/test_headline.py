@@ -1,7 +1,5 @@
 """The headline family: draws of whole clusters, and Westfall and Young's step-down."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

@@ -1,35 +1,21 @@
 """Shares of test set and production against hand-worked answers, scipy, statsmodels, and samples of one population."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from schemas import make_schema
 from scipy.stats import chi2, chi2_contingency
 from statsmodels.stats.proportion import confint_proportions_2indep
 
 from hcat.weakness.representativeness import REPRESENTATIVENESS_SCHEMA, compare_origins
 
-COUNTS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("dimension", "segment")),
-        *(
-            (name, pa.int64())
-            for name in (
-                "count_test_set",
-                "count_production",
-                "count_clusters_test_set",
-                "count_clusters_production",
-                "total_test_set",
-                "total_production",
-                "total_clusters_test_set",
-                "total_clusters_production",
-            )
-        ),
-        *((name, pa.float64()) for name in ("effective_test_set", "effective_production")),
-    ]
+COUNTS = make_schema(
+    string="dimension segment",
+    int64="count_test_set count_production count_clusters_test_set count_clusters_production"
+    " total_test_set total_production total_clusters_test_set total_clusters_production",
+    float64="effective_test_set effective_production",
 )
 
 

@@ -1,26 +1,21 @@
 """A finding on newer clusters: a planted weakness is confirmed once, and chance is not."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from schemas import make_schema
 from scipy.stats import ttest_ind
 
 from hcat.weakness.retests import RETEST_SCHEMA, retest_findings
 
-SUMS = pa.schema(
-    [
-        *((name, pa.string()) for name in ("cell_id", "run_id")),
-        *((name, pa.int64()) for name in ("jackknife_group", "count_needed_to_confirm", "build_number")),
-        *((name, pa.int64()) for name in ("count_clusters_cell", "count_clusters_all", "count_cell", "count_all")),
-        *((name, pa.float64()) for name in ("sum_cell", "sum_all", "sum_squares_all")),
-        *((name, pa.int64()) for name in ("count_second_clusters", "count_new_second_clusters")),
-        ("built_at", pa.timestamp("us")),
-    ]
-)
+SUMS = make_schema(
+    string="cell_id run_id",
+    int64="jackknife_group count_needed_to_confirm build_number count_clusters_cell count_clusters_all count_cell"
+    " count_all count_second_clusters count_new_second_clusters",
+    float64="sum_cell sum_all sum_squares_all",
+).append(pa.field("built_at", pa.timestamp("us")))
 
 
 def sum_rows(

@@ -1,33 +1,24 @@
 """Paired differences against hand-worked answers, reference libraries and simulated versions that do not differ."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from schemas import make_schema
 from scipy.stats import binomtest, norm, ttest_1samp
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from hcat.weakness.versions import VERSION_DIFFERENCE_SCHEMA, compare_versions
 
-CELLS = pa.schema(
-    [
-        ("version_comparison_id", pa.string()),
-        ("version_pair_id", pa.string()),
-        ("family", pa.string()),
-        *((name, pa.int64()) for name in ("count_shared_queries", "count_pairs", "count_clusters")),
-        *((name, pa.float64()) for name in ("clusters_effective", "difference", "standard_error", "gain", "loss")),
-        *((name, pa.int64()) for name in ("count_clusters_better", "count_clusters_worse")),
-        ("value_range", pa.float64()),
-        *((name, pa.float64()) for name in ("candidate_value", "others_value", "count_other_clusters")),
-        *((name, pa.float64()) for name in ("margin", "tolerated_loss", "target_difference", "noise", "noise_of_one")),
-        ("is_lower_by_design", pa.bool_()),
-        ("has_threshold", pa.bool_()),
-    ]
+CELLS = make_schema(
+    string="version_comparison_id version_pair_id family",
+    int64="count_shared_queries count_pairs count_clusters count_clusters_better count_clusters_worse",
+    float64="clusters_effective difference standard_error gain loss value_range candidate_value others_value"
+    " count_other_clusters margin tolerated_loss target_difference noise noise_of_one",
+    bool_="is_lower_by_design has_threshold",
 )
 SETTINGS = {"confidence": 0.95, "minimum_clusters": 10}
 

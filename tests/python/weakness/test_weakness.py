@@ -69,9 +69,6 @@ def estimate_rows(values: Floats, groups: npt.NDArray[np.int64], members: npt.ND
     return with_whole(estimates, estimates["jackknife_groups"], spread, np.zeros(members.shape[1], dtype=np.int64))
 
 
-# --- the jackknife ----------------------------------------------------------------------------------------------------
-
-
 def test_likeness_of_siblings() -> None:
     # D = 1 + rho (m - 1), m = 4 rows a cluster: D = 4 is rho = 1, D = 1 is rho = 0; no siblings, no likeness
     design_effects = np.array([4.0, 1.0, 2.5, 9.0, 1.5, np.nan])
@@ -85,9 +82,6 @@ def test_strangers_in_one_jackknife_group_are_no_siblings() -> None:
         np.array([100.0, 100.0, 0.0]), np.full(3, 50.0), np.array([50.0, 10.0, 0.0]), np.array([40.0, 9.0, np.nan])
     )
     assert_allclose(found, [2.5, 2.0, 1.0])
-
-
-# --- the test ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_larger_standard_error_is_taken() -> None:
@@ -172,9 +166,6 @@ def test_p_values_agree_with_permutations_of_whole_clusters(is_share: bool) -> N
     assert np.median(apart) < 0.1
 
 
-# --- what could have been found ---------------------------------------------------------------------------------------
-
-
 def test_detectable_difference_of_a_mean_is_two_quantiles_wide() -> None:
     cells = make_cells(whole_spread=0.1)
     found = detectable_difference(cells, np.array([False]), np.zeros(1), stats.t.isf([0.001], 39), SETTINGS)
@@ -187,9 +178,6 @@ def test_detectable_difference_of_a_share_solves_its_equation() -> None:
     rate = 0.2 + found
     error = math.sqrt(rate * (1 - rate) / 40 + 0.2 * 0.8 / 400)
     assert_allclose(found, (stats.t.isf(0.001, 39) + stats.t.ppf(0.8, 39)) * error, rtol=1e-9)
-
-
-# --- intervals --------------------------------------------------------------------------------------------------------
 
 
 def test_interactions_needed_reach_test_margin_and_retest() -> None:
@@ -233,9 +221,6 @@ def test_mean_bounds() -> None:
     margins = [stats.t.ppf(0.975, 39) * 0.08, stats.t.ppf(0.975, 39) * 0.4 / math.sqrt(40), np.nan]
     assert_allclose((high - low)[:3] / 2, margins)
     assert_allclose(high[3] - 0.5, stats.t.ppf(0.975, 1) * 0.08)
-
-
-# --- shrinkage --------------------------------------------------------------------------------------------------------
 
 
 @settings(max_examples=50, deadline=None)

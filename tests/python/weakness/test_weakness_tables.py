@@ -113,7 +113,6 @@ def tested() -> pa.Table:
 
 
 def row(table: pa.Table, metric: str, *segments_: str) -> dict[str, Any]:
-    """Return the row of a cell, named by its segments."""
     wanted = (*segments_, None)[:2]
     found = [
         one
