@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.stats import binomtest, norm, ttest_1samp
+from scipy.stats import binomtest, norm, t, ttest_1samp
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
@@ -25,6 +25,7 @@ CELLS = pa.schema(
         ("value_range", pa.float64()),
         *((name, pa.float64()) for name in ("candidate_value", "others_value", "count_other_clusters")),
         *((name, pa.float64()) for name in ("margin", "tolerated_loss", "target_difference", "noise", "noise_of_one")),
+        *((name, pa.float64()) for name in ("day_standard_error", "day_degrees")),
         ("is_lower_by_design", pa.bool_()),
         ("has_threshold", pa.bool_()),
     ]
@@ -69,6 +70,8 @@ def make_cell(
         "candidate_value": None,
         "others_value": None,
         "count_other_clusters": None,
+        "day_standard_error": None,
+        "day_degrees": None,
         "is_lower_by_design": False,
         "has_threshold": True,
     }
@@ -202,6 +205,20 @@ def test_shared_queries_that_are_easier_than_the_others_are_said() -> None:
     cell = make_cell([0.0] * 100) | {"candidate_value": 0.1, "count_other_clusters": 50.0}
     found = compare(cell, cell | {"others_value": 0.3}, cell | {"others_value": 0.15}, cell | {"others_value": 0.02})
     assert [row["is_shared_easier"] for row in found] == [None, True, False, False]
+
+
+def test_the_days_decide_where_they_say_less_than_the_queries() -> None:
+    cell = make_cell([1.0] * 22 + [-1.0] * 9 + [0.0] * 169)  # t of .065 / .0275
+    by_queries, by_days, quiet = compare(
+        cell,
+        cell | {"day_standard_error": 0.02, "day_degrees": 1.0},
+        cell | {"day_standard_error": 0.001, "day_degrees": 2.0},
+    )
+    assert (by_queries["verdict"], by_days["verdict"], by_days["method"]) == ("better", "no_difference_shown", "days")
+    np.testing.assert_allclose(by_days["p_value"], 2 * t.sf(0.065 / 0.02, 1))
+    np.testing.assert_allclose(by_days["difference_upper"], 0.065 + t.ppf(0.975, 1) * 0.02)
+    assert by_days["queries_needed"] is None
+    assert quiet == by_queries
 
 
 def test_as_many_queries_as_planned_show_the_target_with_the_declared_power() -> None:
