@@ -14,6 +14,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from hcat.weakness.versions import VERSION_DIFFERENCE_SCHEMA, compare_versions
 
+UNKNOWN = ("noise", "noise_of_one", "day_standard_error", "day_degrees")
+UNKNOWN_OTHERS = ("candidate_value", "others_value", "count_other_clusters")
 CELLS = pa.schema(
     [
         ("version_comparison_id", pa.string()),
@@ -23,9 +25,10 @@ CELLS = pa.schema(
         *((name, pa.float64()) for name in ("clusters_effective", "difference", "standard_error", "gain", "loss")),
         *((name, pa.int64()) for name in ("count_clusters_better", "count_clusters_worse")),
         ("value_range", pa.float64()),
-        *((name, pa.float64()) for name in ("candidate_value", "others_value", "count_other_clusters")),
-        *((name, pa.float64()) for name in ("margin", "tolerated_loss", "target_difference", "noise", "noise_of_one")),
-        *((name, pa.float64()) for name in ("day_standard_error", "day_degrees")),
+        *(
+            (name, pa.float64())
+            for name in (*UNKNOWN, *UNKNOWN_OTHERS, "margin", "tolerated_loss", "target_difference")
+        ),
         ("is_lower_by_design", pa.bool_()),
         ("has_threshold", pa.bool_()),
     ]
@@ -65,13 +68,7 @@ def make_cell(
         "margin": margin,
         "tolerated_loss": None if margin is None else 0.05,
         "target_difference": None if margin is None else 0.05,
-        "noise": None,
-        "noise_of_one": None,
-        "candidate_value": None,
-        "others_value": None,
-        "count_other_clusters": None,
-        "day_standard_error": None,
-        "day_degrees": None,
+        **dict.fromkeys((*UNKNOWN, *UNKNOWN_OTHERS)),
         "is_lower_by_design": False,
         "has_threshold": True,
     }
@@ -209,11 +206,8 @@ def test_shared_queries_that_are_easier_than_the_others_are_said() -> None:
 
 def test_the_days_decide_where_they_say_less_than_the_queries() -> None:
     cell = make_cell([1.0] * 22 + [-1.0] * 9 + [0.0] * 169)  # t of .065 / .0275
-    by_queries, by_days, quiet = compare(
-        cell,
-        cell | {"day_standard_error": 0.02, "day_degrees": 1.0},
-        cell | {"day_standard_error": 0.001, "day_degrees": 2.0},
-    )
+    of_days = [{"day_standard_error": 0.02, "day_degrees": 1.0}, {"day_standard_error": 0.001, "day_degrees": 2.0}]
+    by_queries, by_days, quiet = compare(cell, *(cell | days for days in of_days))
     assert (by_queries["verdict"], by_days["verdict"], by_days["method"]) == ("better", "no_difference_shown", "days")
     np.testing.assert_allclose(by_days["p_value"], 2 * t.sf(0.065 / 0.02, 1))
     np.testing.assert_allclose(by_days["difference_upper"], 0.065 + t.ppf(0.975, 1) * 0.02)
