@@ -87,8 +87,8 @@ NUMBERS_OF_FILES = {
     "fct_metric_thresholds": ({"2"}, "decimals to which people round a threshold"),
     "int_ratings_of_clusters": ({"2"}, "passes of a rater that count"),
     "int_interactions_sampled_for_review": (
-        {"0.05", "0.3", "30", "0.000001", "2", "4"},
-        "floor, audit share and real queries of a round, and 4 p (1 - p)",
+        {"0.05", "0.3", "30", "0.000001", "2"},
+        "floor, audit share and real queries of a round, and 2 sqrt(p (1 - p))",
     ),
     "number_of_hex": ({"16", "10"}, "bases of numbers"),
     "whole_number": ({"38"}, "digits of the largest decimal"),

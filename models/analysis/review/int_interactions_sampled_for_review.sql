@@ -86,9 +86,9 @@ unrated as (
 ambiguities as (
     select
         *,
-        -- the label of an answer without a probability calibrates nothing, so it is drawn with the floor only. If no
-        -- answer has a probability, all are equal, and the round is plainly random
-        greatest(4 * coalesce(probability, 0) * (1 - coalesce(probability, 0)), 0.000001)::double as ambiguity
+        -- the root of the expected squared error of the score (Zrnic and Candes 2024). The label of an answer without a
+        -- probability calibrates nothing: it is drawn with the floor only. Without any, the round is plainly random
+        greatest(2 * sqrt(coalesce(probability * (1 - probability), 0)), 0.000001)::double as ambiguity
     from unrated
 ),
 

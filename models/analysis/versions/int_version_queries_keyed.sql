@@ -14,7 +14,8 @@ final as (
             when turn_index > 1 then 'turn_' || turn_index || '_' || conversation_id
             else {{ query_key() }}
         end as query_key,
-        cluster_id, second_cluster_id, query_text
+        cluster_id, second_cluster_id, query_text,
+        date_trunc('day', asked_at)::date as asked_day
     from interactions
     where
         application_version is not null

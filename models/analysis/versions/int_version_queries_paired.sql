@@ -60,30 +60,21 @@ final as (
     select
         pairs.version_pair_id, pairs.application, pairs.baseline_version, pairs.candidate_version,
         baselines.query_key, baselines.metric_name, described.cluster_id, described.second_cluster_id,
-        described.query_text,
-        baselines.mean_score as baseline_mean_score,
-        candidates.mean_score as candidate_mean_score,
-        baselines.share_failing as baseline_share_failing,
-        candidates.share_failing as candidate_share_failing,
-        baselines.share_failing_of_all as baseline_share_failing_of_all,
-        candidates.share_failing_of_all as candidate_share_failing_of_all,
+        {%- for of_all in ['', '_of_all'] %}
+        case
+            when baselines.share_failing{{ of_all }} is null or candidates.share_failing{{ of_all }} is null then null
+            when not baselines.fails{{ of_all }} and candidates.fails{{ of_all }} then 'regression'
+            when baselines.fails{{ of_all }} and not candidates.fails{{ of_all }} then 'improvement'
+            else 'unchanged'
+        end as outcome{{ of_all }},
+        {%- endfor %}
         {%- for name, value in measured %}
+        baselines.{{ name }} as baseline_{{ name }}, candidates.{{ name }} as candidate_{{ name }},
         baselines.{{ name }}_noise + candidates.{{ name }}_noise as {{ name }}_noise_of_one,
         baselines.{{ name }}_noise / baselines.{{ name }}_answers
         + candidates.{{ name }}_noise / candidates.{{ name }}_answers as {{ name }}_noise,
         {%- endfor %}
-        case
-            when baselines.share_failing is null or candidates.share_failing is null then null
-            when not baselines.fails and candidates.fails then 'regression'
-            when baselines.fails and not candidates.fails then 'improvement'
-            else 'unchanged'
-        end as outcome,
-        case
-            when baselines.share_failing_of_all is null or candidates.share_failing_of_all is null then null
-            when not baselines.fails_of_all and candidates.fails_of_all then 'regression'
-            when baselines.fails_of_all and not candidates.fails_of_all then 'improvement'
-            else 'unchanged'
-        end as outcome_of_all
+        described.query_text
     from pairs
     inner join with_noise as baselines
         on pairs.application = baselines.application and pairs.baseline_version = baselines.version

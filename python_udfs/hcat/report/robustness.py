@@ -90,7 +90,13 @@ def _list_variation(build: Build, rows: Sequence[Row]) -> Block | None:
     )
 
 
-#: Follows the answers of the headline.
+#: Days below which a day may be what differs.
+FEW_DAYS: Final = 10
+#: Follow the answers of the headline.
+DAYS: Final = (
+    "A version answered on few days ({days}), and few of its queries on several: a difference of days cannot be told"
+    " from one of versions."
+)
 EASIER: Final = (
     "The shared queries are easier than those that only the newer version was asked, of which {others} fail: nothing is"
     " known about these."
@@ -174,7 +180,7 @@ def _tell_headline(row: Row) -> Any:
         *(row[each] for each in ("metric_name", "measurement", "baseline", "candidate", "difference", "interval")),
         row["count_pairs"],
         row["count_clusters"],
-        " ".join(part for part in (row["release"], row["needed"], row["easier"], row["reason"]) if part),
+        " ".join(part for part in (row["release"], row["needed"], row["days"], row["easier"], row["reason"]) if part),
     )
 
 
@@ -199,6 +205,7 @@ def _find_headline(rows: Sequence[Row]) -> Row | None:
     if needed and row["replicates_needed"] is not None:
         needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
     tolerated = _name_difference(row["tolerated_loss"], measurement)
+    is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
     return {
         "metric_name": row["metric_name"],
         "measurement": MEASUREMENTS.get(measurement, measurement),
@@ -212,6 +219,7 @@ def _find_headline(rows: Sequence[Row]) -> Row | None:
         "reason": COMPARISON_STATUSES.get(row["status"], row["status"]),
         "release": WORDS["robustness"]["release_answers"][row["release_answer"]].format(tolerated=tolerated),
         "needed": needed and f"{needed}.",
+        "days": DAYS.format(days=row["count_days"]) if is_one_draw else "",
         "easier": row["is_shared_easier"] and EASIER.format(others=format_value(row["others_value"], measurement)),
         "unit": "" if measurement == "mean_score" else " percentage points",
     }

@@ -50,7 +50,8 @@ def compare_versions(cells: pa.Table, *, confidence: float, minimum_clusters: in
         count_clusters_better, count_clusters_worse, value_range (how far two values can lie apart), margin (null = not
         in a family), tolerated_loss, target_difference, is_lower_by_design, noise and noise_of_one (variance of a
         query's difference that comes from answering again: as replicated, and with one answer on each side; null
-        without replicates), has_threshold. One row per cell, null where there is no value.
+        without replicates), has_threshold, day_standard_error and day_degrees (of the difference, by the days of the
+        answers; null where no queries were answered again on another day). One row per cell, null without a value.
     confidence : float
         Of the two-sided intervals, in (0, 1).
     minimum_clusters : int
@@ -74,7 +75,8 @@ def compare_versions(cells: pa.Table, *, confidence: float, minimum_clusters: in
     >>> cell |= dict(count_pairs=12, count_clusters=12, clusters_effective=5.0, difference=0.2, standard_error=0.05)
     >>> cell |= dict(gain=0.3, loss=0.1, count_clusters_better=9, count_clusters_worse=3, value_range=1.0, margin=0.02)
     >>> cell |= dict(tolerated_loss=0.05, target_difference=0.1, is_lower_by_design=False, has_threshold=True)
-    >>> cell |= dict(noise=None, noise_of_one=None, candidate_value=0.1, others_value=0.8, count_other_clusters=9)
+    >>> cell |= dict.fromkeys(("noise", "noise_of_one", "day_standard_error", "day_degrees"))
+    >>> cell |= dict(candidate_value=0.1, others_value=0.8, count_other_clusters=9)
     >>> row = compare_versions(pa.Table.from_pylist([cell]), confidence=0.95, minimum_clusters=2).to_pylist()[0]
     >>> row["status"], round(row["p_value"], 4), row["verdict"], row["release_answer"], row["queries_needed"]
     ('tested', 0.0161, 'better', 'loss_excluded', 42)
@@ -114,8 +116,15 @@ def _test_cell(cell: Mapping[str, Any], confidence: float, minimum_clusters: int
         p_value, lower, upper = _compare_exactly(cell, 1 - confidence)
         method = "exact"
     else:
-        p_value, lower, upper = _compare_by_t(cell, confidence)
+        # siblings that outweigh all others leave less than one effective cluster to spare
+        degrees = max(cell["clusters_effective"] - 1, 1.0)
+        p_value, lower, upper = _compare_by_t(cell["difference"], cell["standard_error"], degrees, confidence)
         method = "jackknife"
+    if cell["day_standard_error"] and cell["day_degrees"]:
+        # answers of one day may move together: whichever says less, queries or days, decides
+        of_days = _compare_by_t(cell["difference"], cell["day_standard_error"], cell["day_degrees"], confidence)
+        method = "days" if of_days[0] > p_value else method
+        p_value, lower, upper = max(p_value, of_days[0]), min(lower, of_days[1]), max(upper, of_days[2])
     found = {"method": method, "p_value": p_value, "difference_lower": lower, "difference_upper": upper}
     return row | found | {"status": status}
 
@@ -134,14 +143,10 @@ def _status(cell: Mapping[str, Any], minimum_clusters: int) -> str:
     return "tested" if cell["count_clusters_better"] + cell["count_clusters_worse"] else "no_change"
 
 
-def _compare_by_t(cell: Mapping[str, Any], confidence: float) -> tuple[float, float, float]:
-    """Return p-value and bounds from the jackknife error."""
-    # siblings that outweigh all others leave less than one effective cluster to spare
-    degrees = max(cell["clusters_effective"] - 1, 1.0)
-    error = cell["standard_error"]
-    lower, upper = mean_bounds(np.array([cell["difference"]]), np.array([error]), np.array([degrees]), confidence)
-    p_value = 2 * float(t_tail(abs(cell["difference"]) / error, degrees))
-    return p_value, float(lower[0]), float(upper[0])
+def _compare_by_t(difference: float, error: float, degrees: float, confidence: float) -> tuple[float, float, float]:
+    """Return p-value and bounds from a standard error."""
+    lower, upper = mean_bounds(np.array([difference]), np.array([error]), np.array([degrees]), confidence)
+    return 2 * float(t_tail(abs(difference) / error, degrees)), float(lower[0]), float(upper[0])
 
 
 def _compare_exactly(cell: Mapping[str, Any], miscoverage: float) -> tuple[float, float, float]:
@@ -202,7 +207,8 @@ def _is_easier(cell: Mapping[str, Any], confidence: float) -> bool | None:
 def _plan(cell: Mapping[str, Any], row: Mapping[str, Any], confidence: float) -> dict[str, int | None]:
     """Return how many queries, or answers to each of the same queries, would show the target difference."""
     nothing: dict[str, int | None] = {"queries_needed": None, "replicates_needed": None}
-    if row["status"] != "tested" or not cell["standard_error"]:
+    # where days decide, more queries on the same days would not help
+    if row["status"] != "tested" or row["method"] == "days" or not cell["standard_error"]:
         return nothing
     degrees = max(cell["clusters_effective"] - 1, 1.0)
     reach = float(t_quantile((1 + confidence) / 2, degrees) + t_quantile(POWER, degrees))

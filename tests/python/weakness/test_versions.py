@@ -7,20 +7,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from schemas import make_schema
-from scipy.stats import binomtest, norm, ttest_1samp
+from scipy.stats import binomtest, norm, t, ttest_1samp
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from hcat.weakness.versions import VERSION_DIFFERENCE_SCHEMA, compare_versions
 
+UNKNOWN = "noise noise_of_one day_standard_error day_degrees candidate_value others_value count_other_clusters"
 CELLS = make_schema(
     string="version_comparison_id version_pair_id family",
     int64="count_shared_queries count_pairs count_clusters count_clusters_better count_clusters_worse",
-    float64="clusters_effective difference standard_error gain loss value_range candidate_value others_value"
-    " count_other_clusters margin tolerated_loss target_difference noise noise_of_one",
+    float64="clusters_effective difference standard_error gain loss value_range margin tolerated_loss target_difference"
+    f" {UNKNOWN}",
     bool_="is_lower_by_design has_threshold",
 )
-SETTINGS = {"confidence": 0.95, "minimum_clusters": 10}
+SETTINGS: dict[str, Any] = {"confidence": 0.95, "minimum_clusters": 10}
 
 
 def make_cell(
@@ -55,11 +56,7 @@ def make_cell(
         "margin": margin,
         "tolerated_loss": None if margin is None else 0.05,
         "target_difference": None if margin is None else 0.05,
-        "noise": None,
-        "noise_of_one": None,
-        "candidate_value": None,
-        "others_value": None,
-        "count_other_clusters": None,
+        **dict.fromkeys(UNKNOWN.split()),
         "is_lower_by_design": False,
         "has_threshold": True,
     }
@@ -193,6 +190,17 @@ def test_shared_queries_that_are_easier_than_the_others_are_said() -> None:
     cell = make_cell([0.0] * 100) | {"candidate_value": 0.1, "count_other_clusters": 50.0}
     found = compare(cell, cell | {"others_value": 0.3}, cell | {"others_value": 0.15}, cell | {"others_value": 0.02})
     assert [row["is_shared_easier"] for row in found] == [None, True, False, False]
+
+
+def test_the_days_decide_where_they_say_less_than_the_queries() -> None:
+    cell = make_cell([1.0] * 22 + [-1.0] * 9 + [0.0] * 169)  # t of .065 / .0275
+    of_days = [{"day_standard_error": 0.02, "day_degrees": 1.0}, {"day_standard_error": 0.001, "day_degrees": 2.0}]
+    by_queries, by_days, quiet = compare(cell, *(cell | days for days in of_days))
+    assert (by_queries["verdict"], by_days["verdict"], by_days["method"]) == ("better", "no_difference_shown", "days")
+    np.testing.assert_allclose(by_days["p_value"], 2 * t.sf(0.065 / 0.02, 1))
+    np.testing.assert_allclose(by_days["difference_upper"], 0.065 + t.ppf(0.975, 1) * 0.02)
+    assert by_days["queries_needed"] is None
+    assert quiet == by_queries
 
 
 def test_as_many_queries_as_planned_show_the_target_with_the_declared_power() -> None:
