@@ -1,6 +1,6 @@
--- One row per piece: the rows of the headline metric of one cluster and document that lie in the same cells, with their
--- number and sums. A higher value is worse. `cells` lists the cells whose dimensions the headline declares, by their
--- keys. Cells are chosen from these pieces; no score has a say in the choice.
+-- One row per piece: the rows of the headline metric of one cluster, document and weight that lie in the same cells,
+-- with their number and sums. A higher value is worse. `cells` lists the cells whose dimensions the headline declares,
+-- by their keys. Cells are chosen from these pieces; no score has a say in the choice.
 {{ config(materialized='table') }}
 
 with headline as (
@@ -39,19 +39,17 @@ declared as (
     inner join rules on headline.metric_name = rules.metric_name
     where
         instr('|' || coalesce(rules.excluded_dimensions, '') || '|', '|' || headline.first_dimension || '|') = 0
+        {%- for place in ['second', 'third'] %}
         and instr(
             '|' || coalesce(rules.excluded_dimensions, '') || '|',
-            '|' || coalesce(headline.second_dimension, 'none') || '|'
+            '|' || coalesce(headline.{{ place }}_dimension, 'none') || '|'
         ) = 0
-        and instr(
-            '|' || coalesce(rules.excluded_dimensions, '') || '|',
-            '|' || coalesce(headline.third_dimension, 'none') || '|'
-        ) = 0
+        {%- endfor %}
 ),
 
 valued as (
     select
-        evaluations.metric_name, evaluations.interaction_id,
+        evaluations.metric_name, evaluations.interaction_id, evaluations.whole_weight,
         case
             when rules.measurement = 'share_failing' then evaluations.is_failing::integer
             when rules.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
@@ -83,7 +81,7 @@ placed as (
 
 final as (
     select
-        valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group,
+        valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group, valued.whole_weight,
         coalesce(placed.cells, '') as cells,
         count(*) as count_rows,
         {{ exact_sum('valued.value') }} as sum_values,
@@ -91,7 +89,9 @@ final as (
     from valued
     inner join placed on valued.interaction_id = placed.interaction_id
     where valued.value is not null
-    group by valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group, placed.cells
+    group by
+        valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group, valued.whole_weight,
+        placed.cells
 )
 
 select * from final

@@ -1,6 +1,6 @@
 -- One row per (version pair, primary metric, dimension, segment, measurement), with the values of both versions and
 -- their difference over the same queries (positive = the candidate is better). The jackknife error leaves out whole
--- clusters, and whole documents (two keys: Cameron, Gelbach and Miller 2011).
+-- clusters, and whole documents (two keys: Cameron, Gelbach and Miller 2011). A query counts by its sampling weight.
 {{ config(materialized='table') }}
 
 with queries_paired as (
@@ -97,6 +97,7 @@ unpivoted as (
     {%- for name in ['mean_score', 'share_failing', 'share_failing_of_all'] %}
     select
         version_pair_id, query_key, metric_name, cluster_id, second_cluster_id,
+        {{ whole_number('weight') }} as weight,
         '{{ name }}' as measurement,
         baseline_{{ name }} as baseline_value,
         candidate_{{ name }} as candidate_value,
@@ -126,9 +127,10 @@ by_cluster as (
         differences.version_pair_id, differences.metric_name, segments.dimension, segments.segment,
         differences.measurement, groups.kind, groups.jackknife_group,
         count(*) as count_pairs,
-        {{ exact_sum('differences.baseline_value') }} as baseline_sum,
-        {{ exact_sum('differences.candidate_value') }} as candidate_sum,
-        {{ exact_sum('differences.difference') }} as difference_sum,
+        sum(differences.weight) as weight,
+        {{ exact_sum('differences.baseline_value * differences.weight') }} as baseline_sum,
+        {{ exact_sum('differences.candidate_value * differences.weight') }} as candidate_sum,
+        {{ exact_sum('differences.difference * differences.weight') }} as difference_sum,
         {{ exact_sum('differences.noise') }} as noise_sum,
         {{ exact_sum('differences.noise_of_one') }} as noise_of_one_sum,
         count(differences.noise) as count_replicated,
@@ -151,19 +153,19 @@ by_cluster as (
 placed as (
     select
         *,
-        sum(count_pairs) over cell as all_pairs,
+        sum(weight) over cell as all_weights,
         (sum({{ in_billionths('difference_sum') }}) over cell)::double / 1e9 as all_differences
     from by_cluster
     window cell as (partition by version_pair_id, metric_name, dimension, segment, measurement, kind)
 ),
 
--- without cluster s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all clusters (CR3)
--- and kept times N, so that whole billionths of them can be summed in any order
+-- without cluster s the mean moves by -(sum_s - w_s mean) / (W - w_s); squared around the mean of all clusters (CR3)
+-- and kept times W, so that whole billionths of them can be summed in any order
 moved as (
     select
         *,
-        (difference_sum - count_pairs * (all_differences / all_pairs))
-        * all_pairs / nullif(all_pairs - count_pairs, 0) as move
+        (difference_sum - weight * (all_differences / all_weights))
+        * all_weights / nullif(all_weights - weight, 0) as move
     from placed
 ),
 
@@ -172,15 +174,15 @@ totals as (
         version_pair_id, metric_name, dimension, segment, measurement, kind,
         sum(count_pairs) as count_pairs,
         count(*) as count_clusters,
-        sum(count_pairs) * sum(count_pairs) / sum(count_pairs * count_pairs)::double as clusters_effective,
-        {{ exact_sum('baseline_sum') }} / sum(count_pairs) as baseline_value,
-        {{ exact_sum('candidate_sum') }} / sum(count_pairs) as candidate_value,
-        {{ exact_sum('difference_sum') }} / sum(count_pairs) as difference,
-        {{ exact_sum('move * move') }} * (count(*) - 1) / count(*) / (sum(count_pairs) * sum(count_pairs)) as variance,
+        sum(weight) * sum(weight) / sum(weight * weight)::double as clusters_effective,
+        {{ exact_sum('baseline_sum') }} / sum(weight) as baseline_value,
+        {{ exact_sum('candidate_sum') }} / sum(weight) as candidate_value,
+        {{ exact_sum('difference_sum') }} / sum(weight) as difference,
+        {{ exact_sum('move * move') }} * (count(*) - 1) / count(*) / (sum(weight) * sum(weight)) as variance,
         {{ exact_sum('noise_sum') }} / nullif(sum(count_replicated), 0) as noise,
         {{ exact_sum('noise_of_one_sum') }} / nullif(sum(count_replicated), 0) as noise_of_one,
-        {{ exact_sum('greatest(difference_sum, 0)') }} / sum(count_pairs) as gain,
-        {{ exact_sum('greatest(0 - difference_sum, 0)') }} / sum(count_pairs) as loss,
+        {{ exact_sum('greatest(difference_sum, 0)') }} / sum(weight) as gain,
+        {{ exact_sum('greatest(0 - difference_sum, 0)') }} / sum(weight) as loss,
         count(case when difference_sum > 0 then 1 end) as count_clusters_better,
         count(case when difference_sum < 0 then 1 end) as count_clusters_worse,
         sum(count_regressions) as count_regressions,
@@ -208,8 +210,11 @@ crossed as (
 others as (
     select
         pairs.version_pair_id, evaluations.metric_name,
-        {{ exact_mean('evaluations.is_failing::integer') }} as share_failing,
-        {{ exact_mean('evaluations.is_failing_of_all::integer') }} as share_failing_of_all,
+        {%- for outcome in ['failing', 'failing_of_all'] %}
+        sum(evaluations.is_{{ outcome }}::integer * evaluations.whole_weight)::double
+        / sum(case when evaluations.is_{{ outcome }} is not null then evaluations.whole_weight end)
+            as share_{{ outcome }},
+        {%- endfor %}
         count(distinct queries.cluster_id) as count_clusters
     from {{ ref('hcat', 'int_version_pairs_listed') }} as pairs
     inner join {{ ref('hcat', 'int_version_queries_keyed') }} as queries

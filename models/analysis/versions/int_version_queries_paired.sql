@@ -23,6 +23,7 @@ evaluations as (
 averaged as (
     select
         queries.application, queries.version, queries.query_key, evaluations.metric_name,
+        max(evaluations.whole_weight) as weight,
         {%- for name, value in measured %}
         {{ exact_mean(value) }} as {{ name }},
         {{ exact_mean(value ~ ' * ' ~ value) }} as {{ name }}_squared,
@@ -61,6 +62,7 @@ final as (
         pairs.version_pair_id, pairs.application, pairs.baseline_version, pairs.candidate_version,
         baselines.query_key, baselines.metric_name, described.cluster_id, described.second_cluster_id,
         described.query_text,
+        candidates.weight,
         baselines.mean_score as baseline_mean_score,
         candidates.mean_score as candidate_mean_score,
         baselines.share_failing as baseline_share_failing,

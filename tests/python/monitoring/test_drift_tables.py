@@ -49,6 +49,7 @@ class Logs:
                 "cluster_id": cluster or name,
                 "week_start": start,
                 "week_status": status or ("no_timestamp" if week is None else "complete"),
+                "sampling_weight": 1.0,
             }
         )
         self.segments += [
@@ -69,6 +70,7 @@ class Logs:
                     ("cluster_id", pa.string()),
                     ("week_start", pa.date32()),
                     ("week_status", pa.string()),
+                    ("sampling_weight", pa.float64()),
                 ]
             ),
         )
@@ -370,10 +372,15 @@ def week_sums(rows: list[dict[str, Any]]) -> pa.Table:
     texts = dict.fromkeys(("metric_name", "dimension", "segment", "week_status"), pa.string())
     counts = ("count_interactions", "count_scored", "count_clusters", "count_decided", "count_failing")
     sums = ("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided")
+    sums += ("weight_scored", "weight_decided", "weight_failing")
     types = texts | {"week_start": pa.date32(), "deletion_number": pa.int64()} | dict.fromkeys(counts, pa.int64())
     types |= dict.fromkeys((*sums, "range_low", "range_high"), pa.float64())
     series = {"metric_name": "m", "dimension": "all", "segment": "all", "deletion_number": 0, "range_low": 0.0}
-    return pa.Table.from_pylist([series | row for row in rows], schema=pa.schema(list(types.items())))
+    series_of = [
+        series | {f"weight_{of}": row[f"count_{of}"] for of in ("scored", "decided", "failing")} for row in rows
+    ]
+    found = [own | row for own, row in zip(series_of, rows, strict=True)]
+    return pa.Table.from_pylist(found, schema=pa.schema(list(types.items())))
 
 
 def of_clusters(*clusters: tuple[int, float], count_failing: int, **row: Any) -> dict[str, Any]:
@@ -428,7 +435,9 @@ def test_sums_say_which_weeks_are_over_and_which_dimensions_are_monitored() -> N
     sums = [of_clusters((20, 0.0), count_failing=0, week_start=week, week_status=status) for week, status in pairs]
     interactions = pa.Table.from_pylist(logs.interactions)
     asked = interactions["week_start"].cast(pa.string())
-    interactions = interactions.select(["interaction_id", "cluster_id"]).append_column("asked_week", asked)
+    interactions = interactions.select(["interaction_id", "cluster_id", "sampling_weight"]).append_column(
+        "asked_week", asked
+    )
     evaluations = pa.Table.from_pylist(logs.scores["quiet"]).to_batches()
     segments = pa.Table.from_pylist(logs.segments).to_batches()
     found = measure_weeks(week_sums(sums), interactions, segments, evaluations, SETTINGS)

@@ -15,7 +15,8 @@ SUMS = pa.schema(
     [
         *((name, pa.string()) for name in ("cell_id", "run_id")),
         *((name, pa.int64()) for name in ("jackknife_group", "count_needed_to_confirm", "build_number")),
-        *((name, pa.int64()) for name in ("count_clusters_cell", "count_clusters_all", "count_cell", "count_all")),
+        *((name, pa.int64()) for name in ("count_clusters_cell", "count_clusters_all", "count_cell")),
+        *((f"{name}_{of}", pa.float64()) for name in ("weight", "squares") for of in ("cell", "all")),
         *((name, pa.float64()) for name in ("sum_cell", "sum_all", "sum_squares_all")),
         *((name, pa.int64()) for name in ("count_second_clusters", "count_new_second_clusters")),
         ("built_at", pa.timestamp("us")),
@@ -30,6 +31,7 @@ def sum_rows(
     rows = []
     for number, start in enumerate(range(0, len(values), siblings)):
         own, inside = values[start : start + siblings], in_cell[start : start + siblings]
+        sizes = {"cell": inside.sum(), "all": len(own)}
         rows.append(
             {
                 "cell_id": cell_id,
@@ -41,7 +43,7 @@ def sum_rows(
                 "count_clusters_all": 1,
                 "count_cell": int(inside.sum()),
                 "sum_cell": float(own[inside].sum()),
-                "count_all": len(own),
+                **{f"{name}_{of}": float(rows) for name in ("weight", "squares") for of, rows in sizes.items()},
                 "sum_all": float(own.sum()),
                 "sum_squares_all": float((own**2).sum()),
                 "count_second_clusters": 6,
