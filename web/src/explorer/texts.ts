@@ -51,6 +51,7 @@ export const texts = {
     >,
     gates: 'Gates',
     gatesFailing: 'Gates that do not pass',
+    costs: 'Speed and cost, as logged',
     gatesPassing: (count: number) => `${count} gates pass`,
     noGates: 'No gate was evaluated.',
     gate: 'gate',
