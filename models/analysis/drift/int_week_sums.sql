@@ -31,14 +31,6 @@ interactions as (
     where is_in_monitored_population
 ),
 
-pruned as (
-    select * from {{ ref('hcat', 'int_weeks_pruned') }}
-),
-
-metrics as (
-    select * from {{ ref('hcat', 'int_metric_catalog') }}
-),
-
 -- whole billionths, because a sum of doubles depends on the order in which an engine adds
 summed_by_cluster as (
     select
@@ -109,7 +101,7 @@ united as (
         coalesce(weight_{{ name }}, count_{{ name }}::double) as weight_{{ name }},
         {%- endfor %}
         deletion_number, week_status
-    from pruned
+    from {{ ref('hcat', 'int_weeks_pruned') }}
 ),
 
 final as (
@@ -118,7 +110,7 @@ final as (
         metrics.range_low::double as range_low,
         metrics.range_high::double as range_high
     from united
-    left join metrics on united.metric_name = metrics.metric_name
+    left join {{ ref('hcat', 'int_metric_catalog') }} as metrics on united.metric_name = metrics.metric_name
 )
 
 select * from final

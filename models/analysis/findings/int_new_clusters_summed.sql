@@ -28,10 +28,6 @@ segments as (
     select * from {{ ref('hcat', 'int_cell_segments') }}
 ),
 
-metrics as (
-    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
-),
-
 history as (
     select min(build_number) as first_build_number from clusters_seen
 ),
@@ -43,7 +39,7 @@ findings as (
         case when metrics.direction = 'higher_is_better' then 0 - 1 else 1 end as score_sign
     from sightings
     inner join history on sightings.build_number >= history.first_build_number
-    inner join metrics on sightings.metric_name = metrics.metric_name
+    inner join {{ ref('hcat', 'int_metric_catalog') }} as metrics on sightings.metric_name = metrics.metric_name
     where sightings.retest_result = 'weak'
     qualify row_number() over (partition by sightings.cell_id order by sightings.build_number asc) = 1
 ),

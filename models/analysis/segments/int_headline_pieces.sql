@@ -19,14 +19,6 @@ evaluations as (
     where is_in_release_population
 ),
 
-cells as (
-    select * from {{ ref('hcat', 'int_interaction_cells') }}
-),
-
-catalog as (
-    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
-),
-
 -- a dimension that is made of the metric is no headline
 declared as (
     select distinct
@@ -39,12 +31,14 @@ declared as (
     inner join rules on headline.metric_name = rules.metric_name
     where
         instr('|' || coalesce(rules.excluded_dimensions, '') || '|', '|' || headline.first_dimension || '|') = 0
-        {%- for place in ['second', 'third'] %}
         and instr(
             '|' || coalesce(rules.excluded_dimensions, '') || '|',
-            '|' || coalesce(headline.{{ place }}_dimension, 'none') || '|'
+            '|' || coalesce(headline.second_dimension, 'none') || '|'
         ) = 0
-        {%- endfor %}
+        and instr(
+            '|' || coalesce(rules.excluded_dimensions, '') || '|',
+            '|' || coalesce(headline.third_dimension, 'none') || '|'
+        ) = 0
 ),
 
 valued as (
@@ -58,7 +52,7 @@ valued as (
         end::double as value
     from evaluations
     inner join rules on evaluations.metric_name = rules.metric_name
-    inner join catalog on evaluations.metric_name = catalog.metric_name
+    inner join {{ ref('hcat', 'int_metric_catalog') }} as catalog on evaluations.metric_name = catalog.metric_name
     where evaluations.metric_name in (select declared.metric_name from declared)
 ),
 
@@ -71,7 +65,7 @@ placed as (
         min(cells.cluster_id) as cluster_id,
         min(cells.jackknife_group) as jackknife_group,
         min(cells.second_group) as second_group
-    from cells
+    from {{ ref('hcat', 'int_interaction_cells') }} as cells
     left join declared
         on
             cells.first_dimension = declared.first_dimension

@@ -100,11 +100,8 @@ def jackknife_cells(
     squared: Floats | None = None,
     all_squared: Floats | None = None,
 ) -> JackknifeEstimates:
-    """Return value, rest and difference of cells with delete-a-group jackknife standard errors.
-
-    Where rows have weights, ``counts`` adds up the weights and ``squared`` their squares. ``count_scored`` then is the
-    number of rows of equal weight that would tell as much (Kish).
-    """
+    """Return value, rest and difference of cells with delete-a-group jackknife standard errors."""
+    # where rows have weights, `counts` adds up these, and `count_scored` is Kish's number of rows
     if squared is None or all_squared is None:
         squared, all_squared = counts, all_counts
     if counts.shape != sums.shape or all_counts.shape != all_sums.shape or len(counts) != len(all_counts):

@@ -54,11 +54,8 @@ def _jackknife(cells: pa.Table, located: pa.Table) -> dict[str, dict[str, Floats
     """Return the figures of every cell by measurement, from sums by group, in the unit of the sums."""
     positions, groups = located["position"].to_numpy(), encode(located, "jackknife_group")
     kinds = ("weight", "squares", "sum")
-    columns = {
-        (kind, name): pc.cast(located[f"{kind}_{name}"], pa.float64()).to_numpy()
-        for kind in kinds
-        for name in SUMS.values()
-    }
+    own = [name for name in located.column_names if name.startswith(kinds)]
+    columns = {name: pc.cast(located[name], pa.float64()).to_numpy() for name in own}
     names_of_figures = (*JackknifeEstimates._fields, "standard_deviation")
     estimates = {
         measurement: {name: np.full(cells.num_rows, np.nan) for name in names_of_figures} for measurement in SUMS
@@ -69,7 +66,7 @@ def _jackknife(cells: pa.Table, located: pa.Table) -> dict[str, dict[str, Floats
         for measurement, name in SUMS.items():
             weights, squares, values = np.zeros((3, len(present), len(members)))
             for spread, kind in zip((weights, squares, values), kinds, strict=True):
-                spread[group_codes, places] = columns[kind, name][rows]
+                spread[group_codes, places] = columns[f"{kind}_{name}"][rows]
             found = jackknife_cells(
                 weights, values, weights.sum(axis=1), values.sum(axis=1), squares, squares.sum(axis=1)
             )

@@ -5,11 +5,10 @@ same cells. In T = d / max(s_J, s_0), with two keys of siblings,
 
     s_0^2 = spread^2 (D / n + D_rest / n_rest),   D = 1 + a (sum_g n_g^2 / n - 1) + b (sum_h n_h^2 / n - 1),
 
-n_g the rows of cluster g on that side, n_h those of document h (with sampling weights: their sums, and for n the sum of
-their squares in D and Kish's number of rows beside it). The likeness b of rows of one document is estimated
-over all rows by moments: the mean of ((S_h - n_h p)^2 / spread^2 - n_h) / (n_h (n_h - 1)), S_h the sum of document h; a
-document weighs by its rows. In the same way rows of one cluster, which are about one document as a rule, have the
-likeness a + b.
+n_g the rows of cluster g on that side, n_h those of document h (of unequal weight: sums of weights, in D over those of
+their squares, and n is Kish's number of rows). The likeness b of rows of one document is estimated over all rows by
+moments: the mean of ((S_h - n_h p)^2 / spread^2 - n_h) / (n_h (n_h - 1)), S_h the sum of document h; a document weighs
+by its rows. In the same way rows of one cluster, which are about one document as a rule, have the likeness a + b.
 
 Clusters and documents draw rates of their own from the beta distribution with the observed rate p and the likeness
 (sqrt(a) + sqrt(b))^2. A piece has the rate of its cluster with the weight sqrt(a) / (sqrt(a) + sqrt(b)) and that of its

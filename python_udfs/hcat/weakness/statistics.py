@@ -58,8 +58,7 @@ class WeaknessSettings(NamedTuple):
 class Cells:
     """Estimates of cells, each array of shape (n_cells,); NaN = none."""
 
-    #: Rows with a value (of unequal weight: as many of equal weight as tell as much, Kish), their jackknife groups, and
-    #: Kish's effective number of these.
+    #: Rows with a value (of unequal weight: Kish's number of them), their jackknife groups, and Kish's number of these.
     count_scored: Floats
     jackknife_groups: Floats
     clusters_effective: Floats

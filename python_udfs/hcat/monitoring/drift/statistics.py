@@ -1,9 +1,8 @@
 """Statistics of drift: does a series of scores in its latest weeks still behave as in its reference weeks?
 
 A series is one metric in one segment of one dimension. Everything here is vectorised over series and counts whole
-clusters: interactions of one cluster are not independent facts. With n_s rows of cluster s (their sampling weights
-added up) the effective number of rows is Kish's K = (sum n_s)^2 / sum n_s^2, which treats the interactions of one
-cluster as fully dependent.
+clusters: interactions of one cluster are not independent facts. With n_s the weights of cluster s, the effective
+rows are Kish's K = (sum n_s)^2 / sum n_s^2, which treats the interactions of one cluster as fully dependent.
 
 Two tests alarm. Both compare weeks with weeks, by :mod:`hcat.monitoring.drift.chart`:
 

@@ -70,10 +70,8 @@ DRIFT_SCHEMA: Final = pa.schema(
 #: Columns of the sums by week: what a row is about, and what is added up.
 _KEYS: Final = ("metric_name", "dimension", "segment", "week_start", "week_status", "range_low", "range_high")
 _COUNTS: Final = ("count_interactions", "count_scored", "count_clusters", "count_decided", "count_failing")
-_SUMS: Final = (
-    *("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided"),
-    *("weight_scored", "weight_decided", "weight_failing"),
-)
+_SUMS: Final = ("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided")
+_WEIGHTS: Final = ("weight_scored", "weight_decided", "weight_failing")
 #: Shares below it are rounding.
 _ROUNDING: Final = 1e-9
 
@@ -160,7 +158,7 @@ def measure_weeks(
 
 def average_sums(sums: pa.Table) -> pa.Table:
     """Return one row per week and series, with its mean, its error by cluster and the share that fails."""
-    added = (*_COUNTS, *_SUMS)
+    added = (*_COUNTS, *_SUMS, *_WEIGHTS)
     # one thread: the sums of doubles keep the order of the rows
     grouped = sums.group_by(list(_KEYS), use_threads=False)
     found = grouped.aggregate([(name, "sum") for name in added] + [("deletion_number", "max")])
@@ -182,7 +180,7 @@ def average_sums(sums: pa.Table) -> pa.Table:
     ):
         found = found.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
     return found.append_column("is_pruned", pc.greater(found["deletion_number"], 0)).drop_columns(
-        ["deletion_number", *_SUMS]
+        ["deletion_number", *_SUMS, *_WEIGHTS]
     )
 
 
