@@ -42,8 +42,7 @@ def estimate_cells(cells: pa.Table, sums: pa.Table) -> dict[str, dict[str, Float
     positions = by_cluster["position"].to_numpy()
     for measurement, name in SUMS.items():
         for figure, column in (("count_rows", f"count_{name}"), ("count_failing", "count_failing")):
-            counts = by_cluster[column].to_numpy()
-            estimates[measurement][figure] = sum_by_cluster(counts, positions, cells.num_rows)
+            estimates[measurement][figure] = sum_by_cluster(by_cluster[column].to_numpy(), positions, cells.num_rows)
     means = estimates["mean_score"]
     means["standard_deviation"] = _deviations(by_cluster, cells.num_rows) / units
     means |= {name: means[name] / units for name in _IN_UNITS}

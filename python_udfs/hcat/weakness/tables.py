@@ -239,8 +239,7 @@ class _Family(NamedTuple):
         keys = ["cluster_id", "jackknife_group", "second_group", "whole_weight"]
         table = self.rows.select([*keys, *names]).append_column("place", pa.array(codes))
         merged = table.group_by([*keys, "place"]).aggregate([(name, "sum") for name in names])
-        order = ("cluster_id", "second_group", "place", "whole_weight")
-        merged = merged.sort_by([(name, "ascending") for name in order])
+        merged = merged.sort_by([(key, "ascending") for key in ("cluster_id", "second_group", "place", "whole_weight")])
         counts, sums, squares = (merged[f"{name}_sum"].to_numpy().astype(np.float64) for name in names)
         weights = merged["whole_weight"].to_numpy().astype(np.float64)
         count, total = weights @ counts, weights @ sums
