@@ -1,6 +1,7 @@
 -- One row per (primary metric, dimension, segment, week, deletion), with the exact sums of which the mean, its error by
--- cluster and the share that fails are made. Deletion 0 is what is there, and `hcat prune` keeps its rows of the weeks
--- that it deletes. Dimensions are all but the week itself. Only complete weeks are compared.
+-- cluster and the share that fails are made; rows count by sampling weight. Deletion 0 is what is there, and
+-- `hcat prune` keeps its rows of the weeks that it deletes. Dimensions are all but the week itself. Only complete weeks
+-- are compared.
 {{ config(materialized='table') }}
 {%- set columns = [
     'count_interactions', 'count_scored', 'count_clusters', 'sum_squared_counts', 'sum_scores', 'sum_squared_sums',
@@ -30,14 +31,6 @@ interactions as (
     where is_in_monitored_population
 ),
 
-pruned as (
-    select * from {{ ref('hcat', 'int_weeks_pruned') }}
-),
-
-metrics as (
-    select * from {{ ref('hcat', 'int_metric_catalog') }}
-),
-
 -- whole billionths, because a sum of doubles depends on the order in which an engine adds
 summed_by_cluster as (
     select
@@ -45,9 +38,15 @@ summed_by_cluster as (
         interactions.cluster_id,
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored,
-        coalesce(sum({{ in_billionths('evaluations.raw_score') }}), 0) as sum_billionths,
+        coalesce(sum({{ in_billionths('evaluations.raw_score * evaluations.whole_weight') }}), 0) as sum_billionths,
         count(evaluations.is_failing) as count_decided,
-        coalesce(sum(evaluations.is_failing::integer), 0) as count_failing
+        coalesce(sum(evaluations.is_failing::integer), 0) as count_failing,
+        max(evaluations.weight_unit) as unit,
+        {%- for name, test in {'scored': 'raw_score is not null', 'decided': 'is_failing is not null'}.items() %}
+        sum(case when evaluations.{{ test }} then {{ whole_number('evaluations.whole_weight') }} else 0 end)
+            as weight_{{ name }},
+        {%- endfor %}
+        sum(case when evaluations.is_failing then evaluations.whole_weight else 0 end) as weight_failing
     from evaluations
     inner join segments on evaluations.interaction_id = segments.interaction_id
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
@@ -61,13 +60,16 @@ summed as (
         sum(count_interactions)::bigint as count_interactions,
         sum(count_scored)::bigint as count_scored,
         sum(case when count_scored > 0 then 1 else 0 end)::bigint as count_clusters,
-        sum(count_scored * count_scored)::double as sum_squared_counts,
-        sum(sum_billionths)::double as sum_scores,
-        sum(sum_billionths * sum_billionths)::double as sum_squared_sums,
-        sum(count_scored * sum_billionths)::double as sum_products,
+        sum(weight_scored * weight_scored)::double * max(unit) * max(unit) as sum_squared_counts,
+        sum(sum_billionths)::double * max(unit) as sum_scores,
+        sum(sum_billionths * sum_billionths)::double * max(unit) * max(unit) as sum_squared_sums,
+        sum(weight_scored * sum_billionths)::double * max(unit) * max(unit) as sum_products,
         sum(count_decided)::bigint as count_decided,
-        sum(count_decided * count_decided)::double as sum_squared_decided,
-        sum(count_failing)::bigint as count_failing
+        sum(weight_decided * weight_decided)::double * max(unit) * max(unit) as sum_squared_decided,
+        sum(count_failing)::bigint as count_failing,
+        sum(weight_scored)::double * max(unit) as weight_scored,
+        sum(weight_decided)::double * max(unit) as weight_decided,
+        sum(weight_failing)::double * max(unit) as weight_failing
     from summed_by_cluster
     group by metric_name, dimension, segment, week_start
 ),
@@ -92,8 +94,14 @@ united as (
     from summed
     cross join latest
     union all
-    select metric_name, dimension, segment, week_start, {{ columns | join(', ') }}, deletion_number, week_status
-    from pruned
+    select
+        metric_name, dimension, segment, week_start, {{ columns | join(', ') }},
+        {%- for name in ['scored', 'decided', 'failing'] %}
+        -- what was pruned before weights were kept had none
+        coalesce(weight_{{ name }}, count_{{ name }}::double) as weight_{{ name }},
+        {%- endfor %}
+        deletion_number, week_status
+    from {{ ref('hcat', 'int_weeks_pruned') }}
 ),
 
 final as (
@@ -102,7 +110,7 @@ final as (
         metrics.range_low::double as range_low,
         metrics.range_high::double as range_high
     from united
-    left join metrics on united.metric_name = metrics.metric_name
+    left join {{ ref('hcat', 'int_metric_catalog') }} as metrics on united.metric_name = metrics.metric_name
 )
 
 select * from final

@@ -22,6 +22,9 @@ select
     null::bigint as count_decided,
     null::double as sum_squared_decided,
     null::bigint as count_failing,
+    null::double as weight_scored,
+    null::double as weight_decided,
+    null::double as weight_failing,
     null::bigint as deletion_number,
     null::date as week_start
 where false

@@ -28,10 +28,6 @@ segments as (
     select * from {{ ref('hcat', 'int_cell_segments') }}
 ),
 
-metrics as (
-    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
-),
-
 history as (
     select min(build_number) as first_build_number from clusters_seen
 ),
@@ -43,7 +39,7 @@ findings as (
         case when metrics.direction = 'higher_is_better' then 0 - 1 else 1 end as score_sign
     from sightings
     inner join history on sightings.build_number >= history.first_build_number
-    inner join metrics on sightings.metric_name = metrics.metric_name
+    inner join {{ ref('hcat', 'int_metric_catalog') }} as metrics on sightings.metric_name = metrics.metric_name
     where sightings.retest_result = 'weak'
     qualify row_number() over (partition by sightings.cell_id order by sightings.build_number asc) = 1
 ),
@@ -51,7 +47,7 @@ findings as (
 valued as (
     select
         findings.cell_id, findings.count_needed_to_confirm, interactions.cluster_id, clusters.jackknife_group,
-        interactions.second_cluster_id,
+        interactions.second_cluster_id, evaluations.whole_weight::double as weight,
         findings.build_number < clusters_seen.build_number as is_new,
         case
             when findings.measurement = 'share_failing' then evaluations.is_failing::integer
@@ -103,10 +99,13 @@ summed as (
         count(distinct case when is_in_cell then cluster_id end) as count_clusters_cell,
         count(distinct cluster_id) as count_clusters_all,
         count(case when is_in_cell then 1 end) as count_cell,
-        coalesce({{ exact_sum('case when is_in_cell then value end') }}, 0) as sum_cell,
-        count(*) as count_all,
-        {{ exact_sum('value') }} as sum_all,
-        {{ exact_sum('value * value') }} as sum_squares_all
+        coalesce({{ exact_sum('case when is_in_cell then weight end') }}, 0) as weight_cell,
+        coalesce({{ exact_sum('case when is_in_cell then weight * weight end') }}, 0) as squares_cell,
+        coalesce({{ exact_sum('case when is_in_cell then value * weight end') }}, 0) as sum_cell,
+        {{ exact_sum('weight') }} as weight_all,
+        {{ exact_sum('weight * weight') }} as squares_all,
+        {{ exact_sum('value * weight') }} as sum_all,
+        {{ exact_sum('value * value * weight') }} as sum_squares_all
     from valued
     where value is not null and is_new
     group by cell_id, jackknife_group

@@ -1,6 +1,6 @@
--- One row per piece: the rows of the headline metric of one cluster and document that lie in the same cells, with their
--- number and sums. A higher value is worse. `cells` lists the cells whose dimensions the headline declares, by their
--- keys. Cells are chosen from these pieces; no score has a say in the choice.
+-- One row per piece: the rows of the headline metric of one cluster, document and weight that lie in the same cells,
+-- with their number and sums. A higher value is worse. `cells` lists the cells whose dimensions the headline declares,
+-- by their keys. Cells are chosen from these pieces; no score has a say in the choice.
 {{ config(materialized='table') }}
 
 with headline as (
@@ -17,14 +17,6 @@ rules as (
 evaluations as (
     select * from {{ ref('hcat', 'int_primary_evaluations') }}
     where is_in_release_population
-),
-
-cells as (
-    select * from {{ ref('hcat', 'int_interaction_cells') }}
-),
-
-catalog as (
-    select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 -- a dimension that is made of the metric is no headline
@@ -51,7 +43,7 @@ declared as (
 
 valued as (
     select
-        evaluations.metric_name, evaluations.interaction_id,
+        evaluations.metric_name, evaluations.interaction_id, evaluations.whole_weight,
         case
             when rules.measurement = 'share_failing' then evaluations.is_failing::integer
             when rules.measurement = 'share_failing_of_all' then evaluations.is_failing_of_all::integer
@@ -60,7 +52,7 @@ valued as (
         end::double as value
     from evaluations
     inner join rules on evaluations.metric_name = rules.metric_name
-    inner join catalog on evaluations.metric_name = catalog.metric_name
+    inner join {{ ref('hcat', 'int_metric_catalog') }} as catalog on evaluations.metric_name = catalog.metric_name
     where evaluations.metric_name in (select declared.metric_name from declared)
 ),
 
@@ -73,7 +65,7 @@ placed as (
         min(cells.cluster_id) as cluster_id,
         min(cells.jackknife_group) as jackknife_group,
         min(cells.second_group) as second_group
-    from cells
+    from {{ ref('hcat', 'int_interaction_cells') }} as cells
     left join declared
         on
             cells.first_dimension = declared.first_dimension
@@ -83,7 +75,7 @@ placed as (
 
 final as (
     select
-        valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group,
+        valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group, valued.whole_weight,
         coalesce(placed.cells, '') as cells,
         count(*) as count_rows,
         {{ exact_sum('valued.value') }} as sum_values,
@@ -91,7 +83,9 @@ final as (
     from valued
     inner join placed on valued.interaction_id = placed.interaction_id
     where valued.value is not null
-    group by valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group, placed.cells
+    group by
+        valued.metric_name, placed.cluster_id, placed.jackknife_group, placed.second_group, valued.whole_weight,
+        placed.cells
 )
 
 select * from final

@@ -14,11 +14,18 @@ metrics as (
     where is_primary
 ),
 
+-- sampling weights as whole numbers add up to the same sum in any order; where all are equal, each is 1
+units as (
+    select max(sampling_weight) / if(min(sampling_weight) = max(sampling_weight), 1, 1e5) as weight_unit
+    from {{ ref('hcat', 'fct_interactions') }}
+),
+
 interactions as (
     select
-        interaction_id, is_answered, is_refusal, expected_behaviour, is_in_release_population,
-        is_in_monitored_population
-    from {{ ref('hcat', 'fct_interactions') }}
+        interactions.*, units.weight_unit,
+        greatest(1, round(interactions.sampling_weight / units.weight_unit))::bigint as whole_weight
+    from {{ ref('hcat', 'fct_interactions') }} as interactions
+    cross join units
 ),
 
 scored as (
@@ -32,7 +39,8 @@ scored as (
             when not interactions.is_answered then true
             when interactions.is_refusal and interactions.expected_behaviour = 'answer' then true
         end as is_failing_of_all,
-        interactions.is_in_release_population, interactions.is_in_monitored_population
+        interactions.is_in_release_population, interactions.is_in_monitored_population, interactions.whole_weight,
+        interactions.weight_unit
     from evaluations
     inner join metrics on evaluations.metric_name = metrics.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
@@ -48,9 +56,11 @@ judged as (
         1.0 as threshold,
         case verdicts.verdict when 'acceptable' then false when 'failing' then true end as is_failing,
         case verdicts.verdict when 'acceptable' then false when 'failing' then true end as is_failing_of_all,
-        verdicts.is_in_release_population, verdicts.is_in_monitored_population
+        verdicts.is_in_release_population, verdicts.is_in_monitored_population, interactions.whole_weight,
+        interactions.weight_unit
     from {{ ref('hcat', 'fct_verdicts') }} as verdicts
     inner join metrics on metrics.metric_name = 'verdict'
+    inner join interactions on verdicts.interaction_id = interactions.interaction_id
 ),
 
 final as (

@@ -1,12 +1,7 @@
 -- One row per (version pair, primary metric, dimension, segment, measurement), with the values of both versions and
 -- their difference over the same queries (positive = the candidate is better). The jackknife error leaves out whole
--- clusters, and whole documents (two keys: Cameron, Gelbach and Miller 2011). Queries that a version answered again on
--- another day show what a day is worth.
+-- clusters, and whole documents (two keys: Cameron, Gelbach and Miller 2011). A query counts by its sampling weight.
 {{ config(materialized='table') }}
-{%- set measured = {
-    'mean_score': 'evaluations.raw_score', 'share_failing': 'evaluations.is_failing::integer',
-    'share_failing_of_all': 'evaluations.is_failing_of_all::integer'
-} %}
 
 with queries_paired as (
     select * from {{ ref('hcat', 'int_version_queries_paired') }}
@@ -99,9 +94,10 @@ expected as (
 ),
 
 unpivoted as (
-    {%- for name in measured %}
+    {%- for name in ['mean_score', 'share_failing', 'share_failing_of_all'] %}
     select
         version_pair_id, query_key, metric_name, cluster_id, second_cluster_id,
+        {{ whole_number('weight') }} as weight,
         '{{ name }}' as measurement,
         baseline_{{ name }} as baseline_value,
         candidate_{{ name }} as candidate_value,
@@ -145,9 +141,10 @@ totals as (
     select
         version_pair_id, metric_name, dimension, segment, measurement, cell_key,
         count(*) as count_pairs,
-        {{ exact_mean('baseline_value') }} as baseline_value,
-        {{ exact_mean('candidate_value') }} as candidate_value,
-        {{ exact_mean('difference') }} as difference,
+        {{ exact_sum('baseline_value * weight') }} / sum(weight) as baseline_value,
+        {{ exact_sum('candidate_value * weight') }} / sum(weight) as candidate_value,
+        {{ exact_sum('difference * weight') }} / sum(weight) as difference,
+        sum(weight) as weight,
         {{ exact_mean('noise') }} as noise,
         {{ exact_sum('noise_of_one') }} / nullif(count(noise), 0) as noise_of_one,
         count(case when outcome = 'regression' then 1 end) as count_regressions,
@@ -159,21 +156,21 @@ totals as (
 by_group as (
     select
         placed.cell_key, groups.kind,
-        count(*) as count_pairs,
-        {{ exact_sum('placed.difference') }} as difference_sum
+        sum(placed.weight) as weight,
+        {{ exact_sum('placed.difference * placed.weight') }} as difference_sum
     from placed
     inner join groups
         on placed.cluster_id = groups.cluster_id and placed.second_cluster_id = groups.second_cluster_id
     group by placed.cell_key, groups.kind, {{ hash_number('groups.jackknife_group') }}
 ),
 
--- without cluster s the mean moves by -(sum_s - n_s mean) / (N - n_s); squared around the mean of all clusters (CR3)
--- and kept times N, so that whole billionths of them can be summed in any order
+-- without cluster s the mean moves by -(sum_s - w_s mean) / (W - w_s); squared around the mean of all clusters (CR3)
+-- and kept times W, so that whole billionths of them can be summed in any order
 moved as (
     select
         by_group.*,
-        (by_group.difference_sum - by_group.count_pairs * totals.difference)
-        * totals.count_pairs / nullif(totals.count_pairs - by_group.count_pairs, 0) as move
+        (by_group.difference_sum - by_group.weight * totals.difference)
+        * totals.weight / nullif(totals.weight - by_group.weight, 0) as move
     from by_group
     inner join totals on by_group.cell_key = totals.cell_key
 ),
@@ -182,10 +179,10 @@ spread as (
     select
         cell_key, kind,
         count(*) as count_clusters,
-        sum(count_pairs) * sum(count_pairs) / sum(count_pairs * count_pairs)::double as clusters_effective,
-        {{ exact_sum('move * move') }} * (count(*) - 1) / count(*) / (sum(count_pairs) * sum(count_pairs)) as variance,
-        {{ exact_sum('greatest(difference_sum, 0)') }} / sum(count_pairs) as gain,
-        {{ exact_sum('greatest(0 - difference_sum, 0)') }} / sum(count_pairs) as loss,
+        sum(weight) * sum(weight) / sum(weight * weight)::double as clusters_effective,
+        {{ exact_sum('move * move') }} * (count(*) - 1) / count(*) / (sum(weight) * sum(weight)) as variance,
+        {{ exact_sum('greatest(difference_sum, 0)') }} / sum(weight) as gain,
+        {{ exact_sum('greatest(0 - difference_sum, 0)') }} / sum(weight) as loss,
         count(case when difference_sum > 0 then 1 end) as count_clusters_better,
         count(case when difference_sum < 0 then 1 end) as count_clusters_worse
     from moved
@@ -207,81 +204,19 @@ crossed as (
     window cell as (partition by cell_key)
 ),
 
-answers as (
-    {%- for name, value in measured.items() %}
-    select
-        queries.application, queries.version, queries.query_key, queries.asked_day, evaluations.metric_name,
-        '{{ name }}' as measurement,
-        {{ exact_mean(value) }} as value
-    from {{ ref('hcat', 'int_version_queries_keyed') }} as queries
-    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
-        on queries.interaction_id = evaluations.interaction_id
-    where queries.asked_day is not null and {{ value }} is not null
-    group by
-        queries.application, queries.version, queries.query_key, queries.asked_day, evaluations.metric_name
-    {{ 'union all' if not loop.last }}
-    {%- endfor %}
-),
-
-answers_by_query as (
-    select
-        *,
-        count(*) over query as count_days,
-        (sum({{ in_billionths('value') }}) over query)::double / 1e9 as sum_values
-    from answers
-    window query as (partition by application, version, query_key, metric_name, measurement)
-),
-
--- each query counts as one; where it was answered again, its answer lies apart from those of its other days
-by_day as (
-    select
-        application, version, metric_name, measurement, asked_day,
-        {{ exact_sum('1.0 / count_days') }} as weight,
-        {{ exact_sum('case when count_days > 1 then 1.0 / count_days end') }} as weight_again,
-        {{ exact_sum('(value - (sum_values - value) / nullif(count_days - 1, 0)) / count_days') }} as apart
-    from answers_by_query
-    group by application, version, metric_name, measurement, asked_day
-),
-
--- the variance of one day, and its degrees of freedom (Kish's effective days, less one), as the jackknife has them
-by_version as (
-    select
-        application, version, metric_name, measurement,
-        count(*) as count_days,
-        {{ exact_sum('weight * weight') }} / (sum(weight) * sum(weight)) as part_of_day,
-        -- few queries that were answered again show chance and no days
-        case
-            when sum(weight_again) >= sum(weight) - sum(weight_again)
-                then sum(weight_again) * sum(weight_again) / ({{ exact_sum('weight_again * weight_again') }}) - 1
-        end as degrees,
-        {{ exact_sum('apart * apart') }} * (count(apart) - 1) / count(apart)
-        / ({{ exact_sum('weight_again * weight_again') }}) as variance
-    from by_day
-    group by application, version, metric_name, measurement
-),
-
 days as (
-    select
-        pairs.version_pair_id, by_version.metric_name, by_version.measurement,
-        min(by_version.count_days) as count_days,
-        sum(by_version.degrees) as day_degrees,
-        sqrt(
-            sum(by_version.degrees * by_version.variance) / sum(by_version.degrees) * sum(by_version.part_of_day)
-        ) as day_standard_error
-    from {{ ref('hcat', 'int_version_pairs_listed') }} as pairs
-    inner join by_version
-        on
-            pairs.application = by_version.application
-            and by_version.version in (pairs.baseline_version, pairs.candidate_version)
-    group by pairs.version_pair_id, by_version.metric_name, by_version.measurement
+    select * from {{ ref('hcat', 'int_version_days') }}
 ),
 
 -- what the candidate was asked in the release population and the baseline was not
 others as (
     select
         pairs.version_pair_id, evaluations.metric_name,
-        {{ exact_mean('evaluations.is_failing::integer') }} as share_failing,
-        {{ exact_mean('evaluations.is_failing_of_all::integer') }} as share_failing_of_all,
+        {%- for outcome in ['failing', 'failing_of_all'] %}
+        sum(evaluations.is_{{ outcome }}::integer * evaluations.whole_weight)::double
+        / sum(case when evaluations.is_{{ outcome }} is not null then evaluations.whole_weight end)
+            as share_{{ outcome }},
+        {%- endfor %}
         count(distinct queries.cluster_id) as count_clusters
     from {{ ref('hcat', 'int_version_pairs_listed') }} as pairs
     inner join {{ ref('hcat', 'int_version_queries_keyed') }} as queries

@@ -23,6 +23,7 @@ evaluations as (
 averaged as (
     select
         queries.application, queries.version, queries.query_key, evaluations.metric_name,
+        max(evaluations.whole_weight) as weight,
         {%- for name, value in measured %}
         {{ exact_mean(value) }} as {{ name }},
         {{ exact_mean(value ~ ' * ' ~ value) }} as {{ name }}_squared,
@@ -60,6 +61,7 @@ final as (
     select
         pairs.version_pair_id, pairs.application, pairs.baseline_version, pairs.candidate_version,
         baselines.query_key, baselines.metric_name, described.cluster_id, described.second_cluster_id,
+        candidates.weight,
         {%- for of_all in ['', '_of_all'] %}
         case
             when baselines.share_failing{{ of_all }} is null or candidates.share_failing{{ of_all }} is null then null

@@ -1,6 +1,8 @@
 -- One row per (metric, cell, jackknife group of clusters or of documents) with a score or an outcome. Estimates and
--- their errors are computed from these sums. Scores are added as whole numbers, so that no order of adding matters.
+-- their errors are computed from these sums. Scores are added as whole numbers, so that no order of adding matters. A
+-- row counts by its sampling weight; the squares of the weights tell how much less unequal ones say (Kish).
 {{ config(materialized='table') }}
+{%- set values = {'scored': 'whole_score', 'decided': 'failing', 'decided_of_all': 'failing_of_all'} %}
 
 with evaluations as (
     select * from {{ ref('hcat', 'int_primary_evaluations') }}
@@ -30,7 +32,7 @@ units as (
 
 counted as (
     select
-        evaluations.interaction_id, evaluations.metric_name,
+        evaluations.interaction_id, evaluations.metric_name, {{ whole_number('evaluations.whole_weight') }} as weight,
         round(evaluations.raw_score * units.scores_per_unit)::bigint as whole_score,
         evaluations.is_failing::bigint as failing,
         evaluations.is_failing_of_all::bigint as failing_of_all
@@ -38,37 +40,33 @@ counted as (
     inner join units on evaluations.metric_name = units.metric_name
 ),
 
-squared as (
-    select *, whole_score * whole_score as squared_score
-    from counted
-),
-
 summed as (
     select
-        squared.metric_name, cells.cell_key, cells.jackknife_group, cells.is_second,
-        count(squared.whole_score) as count_scored,
-        sum(squared.whole_score) as sum_scores,
-        -- the total may not fit 64 bits
-        sum({{ whole_number('squared.squared_score') }}) as sum_squared_scores,
-        count(squared.failing) as count_decided,
-        sum(squared.failing) as count_failing,
-        count(squared.failing_of_all) as count_decided_of_all,
-        sum(squared.failing_of_all) as count_failing_of_all
+        counted.metric_name, cells.cell_key, cells.jackknife_group, cells.is_second,
+        {%- for name, value in values.items() %}
+        count(counted.{{ value }}) as count_{{ name }},
+        sum(case when counted.{{ value }} is not null then counted.weight end) as weight_{{ name }},
+        sum(case when counted.{{ value }} is not null then counted.weight * counted.weight end) as squares_{{ name }},
+        sum(counted.weight * counted.{{ value }}) as sum_{{ name }},
+        {%- endfor %}
+        sum(counted.weight * counted.whole_score * counted.whole_score) as sum_squared_scores,
+        sum(counted.failing) as count_failing
     from cells
-    inner join squared on cells.interaction_id = squared.interaction_id
-    group by squared.metric_name, cells.cell_key, cells.jackknife_group, cells.is_second
+    inner join counted on cells.interaction_id = counted.interaction_id
+    group by counted.metric_name, cells.cell_key, cells.jackknife_group, cells.is_second
 ),
 
 final as (
     select
         summed.metric_name, summed.cell_key, summed.jackknife_group, summed.is_second, units.scores_per_unit,
-        summed.count_scored,
-        coalesce(summed.sum_scores, 0) as sum_scores,
+        {%- for name in values %}
+        summed.count_{{ name }},
+        {%- for kind in ['weight', 'squares', 'sum'] %}
+        coalesce(summed.{{ kind }}_{{ name }}, 0) as {{ kind }}_{{ name }},
+        {%- endfor %}
+        {%- endfor %}
         coalesce(summed.sum_squared_scores, 0) as sum_squared_scores,
-        summed.count_decided,
-        coalesce(summed.count_failing, 0)::bigint as count_failing,
-        summed.count_decided_of_all,
-        coalesce(summed.count_failing_of_all, 0)::bigint as count_failing_of_all
+        coalesce(summed.count_failing, 0)::bigint as count_failing
     from summed
     inner join units on summed.metric_name = units.metric_name
     where summed.count_scored + summed.count_decided_of_all > 0

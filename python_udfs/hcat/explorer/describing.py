@@ -59,6 +59,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
         "lines": [line for number, each in enumerate(decisions) for line in each["lines"][number == 0 :]],
         "withoutFindings": "No release was decided: no application has a candidate.",
         "rates": source.rows(data.QUERIES["list_rates"], ["fct_failure_rates"]),
+        "costs": [row["line"] for row in source.rows(data.QUERIES["list_costs"], ["fct_assistant_costs"])],
         "metrics": [_describe_metric(metric) for metric in build.metrics],
         "mainMetric": names.index(read.main["metric_name"]),
         "scoreMetric": names.index(read.score["metric_name"]),

@@ -247,6 +247,15 @@ from fct_failure_rates
 where dimension in ('all', 'period') and failure_rate is not null
 order by criterion, system, population, dimension, segment
 
+-- query: list_costs
+-- What the log says of speed and cost, in words.
+select system || ', ' || replace(population, '_', ' ') || ': ' || replace(replace(measure, 'latency', 'seconds'), '_', ' ') || ' '
+    || format('{:.4g}', median) || ' (median), ' || format('{:.4g}', p95) || ' (95 %) of '
+    || (count_interactions - count_missing) || ' answers' as line
+from fct_assistant_costs
+where period = 'all' and median is not null and population <> 'variant'
+order by system desc, population, measure
+
 -- query: list_weeks
 select metric_name, dimension, segment, strftime(week_start, '%Y-%m-%d') as week, week_status as status, count_scored,
     mean_score, mean_lower, mean_upper, share_failing, share_failing_lower, share_failing_upper

@@ -116,8 +116,8 @@ def _list_limits(
             share = format_percent(ratio(row["count_small"], row["count_cells"]))
             found.append(
                 (
-                    f"Small {row['kind']} cells",
-                    f": {row['count_small']:,} of {row['count_cells']:,} ({share}) have too few clusters.",
+                    f"Small {row['kind']} cells:",
+                    f"{row['count_small']:,} of {row['count_cells']:,} ({share}) have too few clusters.",
                 )
             )
     for row in source.rows(QUERIES["count_test_statuses"], TESTED):

@@ -295,6 +295,7 @@ def _describe_confirmation(row: Row) -> str:
         return f"Not yet confirmed: {needed:,} more answers are needed." if needed else ""
     words = str(row["confirmation_status"]).replace("_", " ")
     difference = format_difference(row["new_difference"], row["measurement"])
+    difference += "" if row["measurement"] == "mean_score" else " percentage points"
     is_same = row["confirmed_on"] == "same_documents"
     about = f" about the same {row['count_second_clusters']} documents" if is_same else ""
     return f"{words.capitalize()} on {row['count_new_interactions']:,} new answers{about}: {difference}."

@@ -92,8 +92,18 @@ class JackknifeEstimates(NamedTuple):
     difference_standard_error: Floats
 
 
-def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: Floats) -> JackknifeEstimates:
+def jackknife_cells(
+    counts: Floats,
+    sums: Floats,
+    all_counts: Floats,
+    all_sums: Floats,
+    squared: Floats | None = None,
+    all_squared: Floats | None = None,
+) -> JackknifeEstimates:
     """Return value, rest and difference of cells with delete-a-group jackknife standard errors."""
+    # where rows have weights, `counts` adds up these, and `count_scored` is Kish's number of rows
+    if squared is None or all_squared is None:
+        squared, all_squared = counts, all_counts
     if counts.shape != sums.shape or all_counts.shape != all_sums.shape or len(counts) != len(all_counts):
         raise ValueError(
             "counts and sums must have one shape (n_groups, n_cells) and all_counts and all_sums (n_groups,), "
@@ -113,15 +123,16 @@ def jackknife_cells(counts: Floats, sums: Floats, all_counts: Floats, all_sums: 
     squares = np.where(np.isnan(value - rest), np.nan, ((own - other) ** 2).sum(axis=0))
     difference_error = np.sqrt(max(count_groups - 1, 0) / max(count_groups, 1) * squares)
     failing, passing = np.where(sums > 0, counts, 0.0), np.where(sums < counts, counts, 0.0)
+    of_cells = squared.sum(axis=0)
     return JackknifeEstimates(
-        count_scored=count,
+        count_scored=np.nan_to_num(ratio(count**2, of_cells)),
         jackknife_groups=groups,
         clusters_effective=_kish_by_column(counts),
         clusters_carrying=np.fmin(np.nan_to_num(_kish_by_column(failing)), np.nan_to_num(_kish_by_column(passing))),
         largest_share=ratio(counts.max(axis=0, initial=0.0), count),
         value=value,
         standard_error=error,
-        count_scored_rest=count_rest,
+        count_scored_rest=np.nan_to_num(ratio(count_rest**2, all_squared.sum() - of_cells)),
         jackknife_groups_rest=groups_rest,
         rest_value=rest,
         difference=value - rest,

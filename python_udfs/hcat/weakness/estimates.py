@@ -15,14 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from hcat.statistics.arrays import Floats, Integers
-from hcat.statistics.clusters import JackknifeEstimates, jackknife_cells
+from hcat.statistics.clusters import JackknifeEstimates, jackknife_cells, sum_by_cluster
 
-#: Measurement -> column that counts its rows, and column that adds up their values.
-SUMS: Final = {
-    "mean_score": ("count_scored", "sum_scores"),
-    "share_failing": ("count_decided", "count_failing"),
-    "share_failing_of_all": ("count_decided_of_all", "count_failing_of_all"),
-}
+#: Measurement -> the end of the names of its columns: `count`, `weight`, `squares` of the weights, and weighted `sum`.
+SUMS: Final = {"mean_score": "scored", "share_failing": "decided", "share_failing_of_all": "decided_of_all"}
 #: Figures in the unit of the measurement.
 _IN_UNITS: Final = ("value", "standard_error", "rest_value", "difference", "difference_standard_error")
 _COUNTS: Final = ("count_scored", "jackknife_groups", "count_scored_rest", "jackknife_groups_rest")
@@ -43,6 +39,10 @@ def estimate_cells(cells: pa.Table, sums: pa.Table) -> dict[str, dict[str, Float
         figures["difference_standard_error"] = np.where(is_wider, others["difference_standard_error"], error)
     unit_of = dict(zip(sums["metric_name"].to_pylist(), sums["scores_per_unit"].to_pylist(), strict=True))
     units = np.asarray([unit_of.get(metric, 1.0) for metric in cells["metric_name"].to_pylist()], dtype=np.float64)
+    positions = by_cluster["position"].to_numpy()
+    for measurement, name in SUMS.items():
+        for figure, column in (("count_rows", f"count_{name}"), ("count_failing", "count_failing")):
+            estimates[measurement][figure] = sum_by_cluster(by_cluster[column].to_numpy(), positions, cells.num_rows)
     means = estimates["mean_score"]
     means["standard_deviation"] = _deviations(by_cluster, cells.num_rows) / units
     means |= {name: means[name] / units for name in _IN_UNITS}
@@ -52,7 +52,9 @@ def estimate_cells(cells: pa.Table, sums: pa.Table) -> dict[str, dict[str, Float
 def _jackknife(cells: pa.Table, located: pa.Table) -> dict[str, dict[str, Floats]]:
     """Return the figures of every cell by measurement, from sums by group, in the unit of the sums."""
     positions, groups = located["position"].to_numpy(), encode(located, "jackknife_group")
-    columns = {name: pc.cast(located[name], pa.float64()).to_numpy() for names in SUMS.values() for name in names}
+    kinds = ("weight", "squares", "sum")
+    own = [name for name in located.column_names if name.startswith(kinds)]
+    columns = {name: pc.cast(located[name], pa.float64()).to_numpy() for name in own}
     names_of_figures = (*JackknifeEstimates._fields, "standard_deviation")
     estimates = {
         measurement: {name: np.full(cells.num_rows, np.nan) for name in names_of_figures} for measurement in SUMS
@@ -60,11 +62,13 @@ def _jackknife(cells: pa.Table, located: pa.Table) -> dict[str, dict[str, Floats
     for members, rows in _partitions(cells, positions):
         places = np.searchsorted(members, positions[rows])
         present, group_codes = np.unique(groups[rows], return_inverse=True)
-        for measurement, names in SUMS.items():
-            counts, values = np.zeros((2, len(present), len(members)))
-            for spread, name in zip((counts, values), names, strict=True):
-                spread[group_codes, places] = columns[name][rows]
-            found = jackknife_cells(counts, values, counts.sum(axis=1), values.sum(axis=1))
+        for measurement, name in SUMS.items():
+            weights, squares, values = np.zeros((3, len(present), len(members)))
+            for spread, kind in zip((weights, squares, values), kinds, strict=True):
+                spread[group_codes, places] = columns[f"{kind}_{name}"][rows]
+            found = jackknife_cells(
+                weights, values, weights.sum(axis=1), values.sum(axis=1), squares, squares.sum(axis=1)
+            )
             for name, column in found._asdict().items():
                 estimates[measurement][name][members] = column
     for figures in estimates.values():
@@ -101,12 +105,13 @@ def _partitions(cells: pa.Table, positions: Integers) -> Iterator[tuple[Integers
 
 def _deviations(located: pa.Table, count_cells: int) -> Floats:
     """Return the standard deviation of whole scores of each cell; NaN with fewer than two."""
-    names = ("count_scored", "sum_scores", "sum_squared_scores")
+    names = ("weight_scored", "squares_scored", "sum_scored", "sum_squared_scores")
     exact = {name: pc.cast(located[name], pa.decimal128(38, 0)) for name in names}
     totals = pa.table({"position": located["position"]} | exact).group_by("position")
     found = np.full(count_cells, np.nan)
     for row in totals.aggregate([(name, "sum") for name in names]).to_pylist():
-        count, total, squares = (int(row[f"{name}_sum"]) for name in names)
-        if count > 1:
-            found[row["position"]] = math.sqrt((count * squares - total * total) / (count * (count - 1)))
+        weight, squared_weights, total, squares = (int(row[f"{name}_sum"]) for name in names)
+        # a single row has all of the weight
+        if weight**2 > squared_weights:
+            found[row["position"]] = math.sqrt((weight * squares - total**2) / (weight**2 - squared_weights))
     return found

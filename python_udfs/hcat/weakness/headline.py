@@ -5,10 +5,10 @@ same cells. In T = d / max(s_J, s_0), with two keys of siblings,
 
     s_0^2 = spread^2 (D / n + D_rest / n_rest),   D = 1 + a (sum_g n_g^2 / n - 1) + b (sum_h n_h^2 / n - 1),
 
-n_g the rows of cluster g on that side, n_h those of document h. The likeness b of rows of one document is estimated
-over all rows by moments: the mean of ((S_h - n_h p)^2 / spread^2 - n_h) / (n_h (n_h - 1)), S_h the sum of document h; a
-document weighs by its rows. In the same way rows of one cluster, which are about one document as a rule, have the
-likeness a + b.
+n_g the rows of cluster g on that side, n_h those of document h (of unequal weight: sums of weights, in D over those of
+their squares, and n is Kish's number of rows). The likeness b of rows of one document is estimated over all rows by
+moments: the mean of ((S_h - n_h p)^2 / spread^2 - n_h) / (n_h (n_h - 1)), S_h the sum of document h; a document weighs
+by its rows. In the same way rows of one cluster, which are about one document as a rule, have the likeness a + b.
 
 Clusters and documents draw rates of their own from the beta distribution with the observed rate p and the likeness
 (sqrt(a) + sqrt(b))^2. A piece has the rate of its cluster with the weight sqrt(a) / (sqrt(a) + sqrt(b)) and that of its
@@ -50,6 +50,8 @@ class Pieces(NamedTuple):
     dimensions: Integers
     #: Standard deviation of the values of all rows; None for a share, whose values are 0 and 1.
     spread: float | None
+    #: Sampling weight of each row of the piece; None where all have the same.
+    weights: Floats | None = None
 
 
 class HeadlineTests(NamedTuple):
@@ -126,8 +128,10 @@ class _Key(NamedTuple):
     codes: Integers
     order: Integers
     starts: Integers
-    #: Rows by code.
+    #: By code: weights of rows W, their squares Q, and (W^2 - Q) / W, the weight of its siblings that a row meets.
     sizes: Floats
+    squares: Floats
+    pairs: Floats
 
     def sum(self, values: Floats) -> Floats:
         """Return sums by code, shape (n_draws, n_codes)."""
@@ -143,9 +147,11 @@ class _Cell(NamedTuple):
     #: First position of each group in `pieces`, and its code.
     starts: Integers
     groups: Integers
-    #: Rows of the cell by own group, and of the rest by every group.
+    #: Weights of the cell by own group, and of the rest by every group; squared weights, and (W^2 - Q) / W as in _Key.
     rows_by_group: Floats
     rest_by_group: Floats
+    squares_by_group: Floats
+    pairs_by_group: Floats
     partition: int
 
 
@@ -161,7 +167,7 @@ class _Estimates(NamedTuple):
 class _Groups:
     """Groups that leave one after the other, with their rows in every cell and its rest."""
 
-    def __init__(self, groups: Integers, counts: Floats, members: Flags, partitions: Flags) -> None:
+    def __init__(self, groups: Integers, weights: Floats, squares: Floats, members: Flags, partitions: Flags) -> None:
         self.groups = groups
         self.count = int(groups.max()) + 1
         distinct, codes = np.unique(partitions, axis=1, return_inverse=True)
@@ -171,12 +177,15 @@ class _Groups:
         for cell, partition in enumerate(codes.ravel().tolist()):
             pieces, starts, own = self._order(members[:, cell])
             is_rest = distinct[:, partition] & ~members[:, cell]
-            rest = sum_by_cluster(counts[is_rest], groups[is_rest], self.count)
-            self.cells.append(_Cell(pieces, starts, own, np.add.reduceat(counts[pieces], starts), rest, partition))
-        sizes = [cell.rows_by_group for cell in self.cells]
+            rest = sum_by_cluster(weights[is_rest], groups[is_rest], self.count)
+            sums, of_squares = (np.add.reduceat(values[pieces], starts) for values in (weights, squares))
+            pairs = (sums**2 - of_squares) / sums
+            self.cells.append(_Cell(pieces, starts, own, sums, rest, of_squares, pairs, partition))
         # rows that have siblings in their cell, and the siblings that a row of the cell meets, itself included
-        self.alike_rows = np.array([own[own > 1].sum() for own in sizes])
-        self.siblings = np.array([own @ own / own.sum() for own in sizes])
+        self.alike_rows = np.array([cell.rows_by_group[cell.pairs_by_group > 0].sum() for cell in self.cells])
+        self.siblings = np.array(
+            [cell.rows_by_group @ cell.rows_by_group / cell.squares_by_group.sum() for cell in self.cells]
+        )
 
     def _order(self, is_chosen: Flags) -> tuple[Integers, Integers, Integers]:
         pieces = np.flatnonzero(is_chosen)
@@ -200,10 +209,11 @@ class _Groups:
             rows, rest_rows = cell.rows_by_group.sum(), cell.rest_by_group.sum()
             mean, rest_mean = own.sum(axis=1) / rows, rest.sum(axis=1) / rest_rows
             differences[:, position] = mean - rest_mean
-            sizes, is_many = cell.rows_by_group, cell.rows_by_group > 1
+            sizes, is_many = cell.rows_by_group, cell.pairs_by_group > 0
             with np.errstate(divide="ignore", invalid="ignore"):
                 squares = (own[:, is_many] - rate[:, None] * sizes[is_many]) ** 2 / spread[:, None]
-                alike[:, position] = ((squares - sizes[is_many]) / (sizes[is_many] - 1)).sum(axis=1)
+                excess = squares - cell.squares_by_group[is_many]
+                alike[:, position] = (excess / cell.pairs_by_group[is_many]).sum(axis=1)
                 # what each group moves when it leaves: the rest first, in place
                 rest -= rest_mean[:, None] * cell.rest_by_group
                 rest /= rest_rows - cell.rest_by_group
@@ -223,6 +233,9 @@ class _Layout:
         order = np.lexsort((pieces.documents, pieces.clusters))
         self.order = order
         self.counts = pieces.counts[order]
+        self.weights = np.ones(len(order)) if pieces.weights is None else pieces.weights[order]
+        self.row_weights = self.counts * self.weights
+        self.squares = self.row_weights * self.weights
         self.clusters = self._key(pieces.clusters[order])
         self.documents = self._key(pieces.documents[order])
         members, partitions = pieces.members[order], pieces.partitions[order]
@@ -232,25 +245,26 @@ class _Layout:
         # a document of one cluster says nothing beside it
         if pairs.shape[1] > len(self.documents.sizes):
             groupings.append(self.documents.codes)
-        self.groupings = [_Groups(groups, self.counts, members, partitions) for groups in groupings]
+        self.groupings = [_Groups(groups, self.row_weights, self.squares, members, partitions) for groups in groupings]
         self.is_alike = (pieces.dimensions[:, None] == pieces.dimensions).astype(np.float64)
 
     def _key(self, codes: Integers) -> _Key:
         found = np.unique(codes, return_inverse=True)[1].astype(np.int64)
         order = np.argsort(found, kind="stable")
         starts = np.flatnonzero(np.diff(found[order], prepend=-1))
-        return _Key(found, order, starts, sum_by_cluster(self.counts, found))
+        sizes, squares = (sum_by_cluster(values, found) for values in (self.row_weights, self.squares))
+        return _Key(found, order, starts, sizes, squares, (sizes**2 - squares) / sizes)
 
     def _siblings(self, is_chosen: Flags) -> tuple[Floats, Floats]:
-        """Return rows of one side of each cell, and sum_g n_g^2 / n and sum_h n_h^2 / n, shape (2, n_cells)."""
-        rows = is_chosen * self.counts[:, None]
-        squares = [(sum_by_cluster(rows, key.codes) ** 2).sum(axis=0) for key in (self.clusters, self.documents)]
-        return rows.sum(axis=0), squares / rows.sum(axis=0)
+        """Return effective rows of one side of each cell, and sum_g W_g^2 / Q, sum_h W_h^2 / Q, shape (2, n_cells)."""
+        rows, squares = is_chosen * self.row_weights[:, None], self.squares @ is_chosen
+        siblings = [(sum_by_cluster(rows, key.codes) ** 2).sum(axis=0) for key in (self.clusters, self.documents)]
+        return rows.sum(axis=0) ** 2 / squares, siblings / squares
 
     def estimate(self, sums: Floats) -> _Estimates:
         """Return T of every cell for each row of sums, shape (n_draws, n_pieces), as the pieces were given."""
-        values = sums[:, self.order]
-        rate = values.sum(axis=1) / self.counts.sum()
+        values = sums[:, self.order] * self.weights
+        rate = values.sum(axis=1) / self.row_weights.sum()
         spread = rate * (1 - rate) if self.spread is None else np.full(len(rate), self.spread**2)
         total = self._likeness(self.clusters, values, rate, spread)
         of_documents = np.zeros(len(rate))
@@ -272,11 +286,11 @@ class _Layout:
 
     def _likeness(self, key: _Key, values: Floats, rate: Floats, spread: Floats) -> Floats:
         """Return the likeness of rows of one cluster or document in each draw."""
-        is_many = key.sizes > 1
+        is_many = key.pairs > 0
         sizes = key.sizes[is_many]
         with np.errstate(divide="ignore", invalid="ignore"):
             squares = (key.sum(values)[:, is_many] - rate[:, None] * sizes) ** 2 / spread[:, None]
-            found = ((squares - sizes) / (sizes - 1)).sum(axis=1) / max(sizes.sum(), 1.0)
+            found = ((squares - key.squares[is_many]) / key.pairs[is_many]).sum(axis=1) / max(sizes.sum(), 1.0)
         return np.where(np.isfinite(found), np.clip(found, 0, 1), 0.0)
 
     def draw(self, random: np.random.Generator, count_draws: int, rate: float, alike: Floats) -> Iterator[Floats]:
@@ -294,7 +308,7 @@ class _Layout:
         likeness = min(float(roots.sum()) ** 2, 1.0)
         own = float(roots[0] / roots.sum()) if likeness else 1.0
         # the only row of a cluster fails at the common rate, whatever the likeness; that is most of a production log
-        is_single = self.clusters.sizes[self.clusters.codes] == 1
+        is_single = self.clusters.pairs[self.clusters.codes] == 0
         rates = np.full((count, len(self.counts)), own * rate)
         codes = np.unique(self.clusters.codes[~is_single], return_inverse=True)[1]
         rates[:, ~is_single] = own * _draw_rates(random, rate, likeness, count, codes)

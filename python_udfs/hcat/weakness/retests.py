@@ -51,7 +51,8 @@ def retest_findings(sums: pa.Table, minimum_clusters: int) -> pa.Table:
 
     >>> row = dict(cell_id="c", run_id="r", build_number=2, built_at=None, count_needed_to_confirm=20)
     >>> row |= dict(count_second_clusters=6, count_new_second_clusters=0)
-    >>> row |= dict(count_clusters_cell=1, count_clusters_all=2, count_cell=1, count_all=2)
+    >>> row |= dict(count_clusters_cell=1, count_clusters_all=2, count_cell=1)
+    >>> row |= dict(weight_cell=1.0, squares_cell=1.0, weight_all=2.0, squares_all=2.0)
     >>> failing = [float(group > 0) for group in range(20)]
     >>> sums = [row | dict(sum_cell=value, sum_all=value, sum_squares_all=value) for value in failing]
     >>> found = retest_findings(pa.Table.from_pylist(sums), 10).to_pylist()
@@ -77,17 +78,17 @@ def retest_findings(sums: pa.Table, minimum_clusters: int) -> pa.Table:
 
 def _test(sums: pa.Table, minimum_clusters: int) -> tuple[float, float] | None:
     """Return difference and one-sided P-value of a cell against its rest; None where it cannot be tested."""
-    names = ("count_cell", "sum_cell", "count_all", "sum_all", "sum_squares_all", "count_clusters_cell")
-    count, value, count_all, all_values, squares, clusters_cell, clusters_all = (
-        np.asarray(sums[name].to_pylist(), dtype=np.float64) for name in (*names, "count_clusters_all")
-    )
     # the cell and, as one more cell, all rows of its metric
-    counts, values = np.column_stack([count, count_all]), np.column_stack([value, all_values])
-    estimates = jackknife_cells(counts, values, count_all, all_values)
-    variance = squares.sum() / count_all.sum() - (all_values.sum() / count_all.sum()) ** 2
+    weights, squares, values, clusters = (
+        np.column_stack([np.asarray(sums[f"{name}_{of}"].to_pylist(), dtype=np.float64) for of in ("cell", "all")])
+        for name in ("weight", "squares", "sum", "count_clusters")
+    )
+    weight, total = weights[:, 1], values[:, 1]
+    estimates = jackknife_cells(weights, values, weight, total, squares, squares[:, 1])
+    of_values = sum(sums["sum_squares_all"].to_pylist())
+    variance = of_values / weight.sum() - (total.sum() / weight.sum()) ** 2
     spread = np.full(2, np.sqrt(max(float(variance), 0.0)))
-    clusters = np.asarray([clusters_cell.sum(), clusters_all.sum()])
-    cells = with_whole(estimates._asdict(), clusters, spread, np.asarray([1, 1]))
+    cells = with_whole(estimates._asdict(), clusters.sum(axis=0), spread, np.asarray([1, 1]))
     groups = min(float(cells.jackknife_groups[0]), float(cells.jackknife_groups_rest[0]))
     degrees, error = float(cells.degrees_of_freedom[0]), float(cells.test_error[0])
     if groups < minimum_clusters or not degrees > 0 or not error > 0:

@@ -58,7 +58,7 @@ class WeaknessSettings(NamedTuple):
 class Cells:
     """Estimates of cells, each array of shape (n_cells,); NaN = none."""
 
-    #: Rows with a value, their jackknife groups, and Kish's effective number of them.
+    #: Rows with a value (of unequal weight: Kish's number of them), their jackknife groups, and Kish's number of these.
     count_scored: Floats
     jackknife_groups: Floats
     clusters_effective: Floats
@@ -86,6 +86,8 @@ class Cells:
     #: Documents of the cell or of its rest, the fewer; effective ones where they widen the error, else NaN.
     documents: Floats = field(default_factory=lambda: np.array(np.nan))
     documents_effective: Floats = field(default_factory=lambda: np.array(np.nan))
+    #: Rows with a value, whatever their weight.
+    count_rows: Floats = field(default_factory=lambda: np.array(np.nan))
 
     @property
     def clusters_effective_rest(self) -> Floats:

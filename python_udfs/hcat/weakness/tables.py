@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.statistics.arrays import Flags, Floats, Integers, Texts
+from hcat.statistics.arrays import Flags, Floats, Integers, Texts, ratio
 from hcat.statistics.clustered import mean_bounds
 from hcat.weakness.estimates import SUMS, encode, estimate_cells
 from hcat.weakness.headline import Pieces, judge_headline
@@ -77,8 +77,8 @@ def find_weaknesses(
         cell `all`, `all` of all its rows.
     pieces : Table
         int_headline_pieces: metric_name (the same everywhere), cluster_id, jackknife_group, second_group (as they leave
-        with their document), cells (keys of declared cells, joined by commas), count_rows, sum_values (higher = worse),
-        sum_squares. Without rows every cell is in the other family.
+        with their document), cells (keys of declared cells, joined by commas), whole_weight (of each row), count_rows,
+        sum_values (higher = worse), sum_squares. Without rows every cell is in the other family.
     rules : Table
         The seed metric_rules: metric_name, measurement, margin, excluded_dimensions (joined by `|`, or null). A rule
         for a metric without cells changes nothing.
@@ -135,7 +135,9 @@ def find_weaknesses(
     error = np.where(has_difference, whole.test_error, np.nan)
     degrees = np.where(has_difference, whole.degrees_of_freedom, np.nan)
     difference_low, difference_high = mean_bounds(whole.difference, error, degrees, chosen.confidence)
-    needed_to_flag, needed_to_confirm = interactions_needed(whole, margins, judged.cut_off, chosen)
+    # in rows of equal weight; unequal ones say less
+    rows_each = ratio(whole.count_rows, whole.count_scored)
+    needed = [np.ceil(rows_each * rows) for rows in interactions_needed(whole, margins, judged.cut_off, chosen)]
     # no two values of a scale lie further apart than its ends; few clusters would say more than that
     span = np.where(is_share, 1.0, limits[1] - limits[0])
     columns: dict[str, Any] = {
@@ -144,9 +146,9 @@ def find_weaknesses(
         "test_status": status,
         "family": [_family(*of_cell) for of_cell in zip(status.tolist(), is_headline.tolist(), strict=True)],
         "count_interactions": cells["count_interactions"],
-        "count_scored": means.count_scored,
+        "count_scored": means.count_rows,
         "count_clusters": means.clusters,
-        "count_failing": np.where(shares.count_scored > 0, np.round(shares.value * shares.count_scored), np.nan),
+        "count_failing": np.where(shares.count_rows > 0, estimates["share_failing"]["count_failing"], np.nan),
         "clusters_effective": means.clusters_effective,
         "mean_score": means.value,
         "mean_score_lower": mean_low,
@@ -171,8 +173,8 @@ def find_weaknesses(
         "q_value": judged.q_value,
         "margin": margins,
         "minimum_detectable_difference": detectable_difference(whole, is_share, margins, judged.critical, chosen),
-        "count_needed_to_flag": needed_to_flag,
-        "count_needed_to_confirm": needed_to_confirm,
+        "count_needed_to_flag": needed[0],
+        "count_needed_to_confirm": needed[1],
         "largest_cluster_share": whole.largest_share,
         "is_dominated": whole.is_dominated,
         "is_weak": judged.is_weak,
@@ -212,7 +214,7 @@ def _read_keys(cells: pa.Table) -> _Keys:
 def _with_whole(measurement: str, figures: Mapping[str, Floats], cells: pa.Table, keys: _Keys) -> Cells:
     rate = figures["value"]
     spread = np.sqrt(rate * (1 - rate)) if measurement in SHARES else figures["standard_deviation"]
-    own = {name: column for name, column in figures.items() if name != "standard_deviation"}
+    own = {name: column for name, column in figures.items() if name not in ("standard_deviation", "count_failing")}
     return with_whole(own, cells["count_clusters"].cast(pa.float64()).to_numpy(), spread, keys.wholes)
 
 
@@ -234,16 +236,17 @@ class _Family(NamedTuple):
         # rows of one cluster that lie in the same chosen cells and rests are one piece
         places, codes = np.unique(np.hstack([self.members, self.partitions]), axis=0, return_inverse=True)
         names = ("count_rows", "sum_values", "sum_squares")
-        keys = ["cluster_id", "jackknife_group", "second_group"]
+        keys = ["cluster_id", "jackknife_group", "second_group", "whole_weight"]
         table = self.rows.select([*keys, *names]).append_column("place", pa.array(codes))
         merged = table.group_by([*keys, "place"]).aggregate([(name, "sum") for name in names])
-        merged = merged.sort_by([(name, "ascending") for name in ("cluster_id", "second_group", "place")])
+        merged = merged.sort_by([(key, "ascending") for key in ("cluster_id", "second_group", "place", "whole_weight")])
         counts, sums, squares = (merged[f"{name}_sum"].to_numpy().astype(np.float64) for name in names)
-        count = counts.sum()
-        spread = None if is_share else float(np.sqrt(max(squares.sum() / count - (sums.sum() / count) ** 2, 0)))
+        weights = merged["whole_weight"].to_numpy().astype(np.float64)
+        count, total = weights @ counts, weights @ sums
+        spread = None if is_share else float(np.sqrt(max(weights @ squares / count - (total / count) ** 2, 0)))
         members, partitions = np.hsplit(places[merged["place"].to_numpy()], 2)
-        clusters, groups, documents = (encode(merged, name) for name in keys)
-        return Pieces(clusters, groups, documents, counts, sums, members, partitions, self.dimensions, spread)
+        clusters, groups, documents = (encode(merged, name) for name in keys[:3])
+        return Pieces(clusters, groups, documents, counts, sums, members, partitions, self.dimensions, spread, weights)
 
 
 def choose_cells(

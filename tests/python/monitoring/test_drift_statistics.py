@@ -45,6 +45,16 @@ def test_a_period_counts_siblings_as_one() -> None:
     assert_allclose(period.variance, ((1 / 3) ** 2 + (1 / 6) ** 2) / 2)
 
 
+def test_a_weight_counts_as_so_many_rows_of_the_cluster() -> None:
+    codes, scores, weights = np.array([0, 0, 1, 2]), np.array([0.0, 1.0, 1.0, 0.5]), np.array([2, 1, 3, 1])
+    series, copies = np.zeros(7, dtype=np.int64), np.repeat(np.arange(4), weights)
+    of_weights = drift.arrange_rows(series[:4], codes, scores, 1, weights.astype(np.float64))
+    of_copies = drift.arrange_rows(series, codes[copies], scores[copies], 1)
+    found, expected = (drift.describe_period(rows, rows.weights > 0) for rows in (of_weights, of_copies))
+    for name in ("weight", "effective", "mean", "variance", "deviations"):
+        assert_allclose(getattr(found, name), getattr(expected, name))
+
+
 def test_a_wide_window_has_the_error_of_welch() -> None:
     random = np.random.default_rng(3)
     reference, window = random.normal(0, 1, 200), random.normal(0.4, 2, 60)

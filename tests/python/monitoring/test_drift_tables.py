@@ -48,6 +48,7 @@ class Logs:
                 "cluster_id": cluster or name,
                 "week_start": start,
                 "week_status": status or ("no_timestamp" if week is None else "complete"),
+                "sampling_weight": 1.0,
             }
         )
         self.segments += [
@@ -62,7 +63,7 @@ class Logs:
     def measure(self, batch_rows: int = 10_000, **settings: Any) -> pa.Table:
         interactions = pa.Table.from_pylist(
             self.interactions,
-            schema=make_schema(string="interaction_id cluster_id week_status", date32="week_start"),
+            schema=make_schema(string="interaction_id cluster_id week_status", date32="week_start", float64="sampling_weight"),
         )
         evaluations = [row for metric in sorted(self.scores) for row in self.scores[metric]]
         schema = make_schema(string="metric_name interaction_id", float64="raw_score")
@@ -339,14 +340,18 @@ def ranged(weeks: pa.Table, ranges: list[tuple[float | None, float | None]]) -> 
 
 
 def week_sums(rows: list[dict[str, Any]]) -> pa.Table:
+    counts = "count_interactions count_scored count_clusters count_decided count_failing"
+    sums = "sum_squared_counts sum_scores sum_squared_sums sum_products sum_squared_decided range_low range_high"
     schema = make_schema(
         string="metric_name dimension segment week_status",
         date32="week_start",
-        int64="deletion_number count_interactions count_scored count_clusters count_decided count_failing",
-        float64="sum_squared_counts sum_scores sum_squared_sums sum_products sum_squared_decided range_low range_high",
+        int64=f"deletion_number {counts}",
+        float64=f"{sums} weight_scored weight_decided weight_failing",
     )
     series = {"metric_name": "m", "dimension": "all", "segment": "all", "deletion_number": 0, "range_low": 0.0}
-    return pa.Table.from_pylist([series | row for row in rows], schema=schema)
+    weights = [{f"weight_{of}": row[f"count_{of}"] for of in ("scored", "decided", "failing")} for row in rows]
+    found = [series | own | row for own, row in zip(weights, rows, strict=True)]
+    return pa.Table.from_pylist(found, schema=schema)
 
 
 def of_clusters(*clusters: tuple[int, float], count_failing: int, **row: Any) -> dict[str, Any]:
@@ -401,7 +406,9 @@ def test_sums_say_which_weeks_are_over_and_which_dimensions_are_monitored() -> N
     sums = [of_clusters((20, 0.0), count_failing=0, week_start=week, week_status=status) for week, status in pairs]
     interactions = pa.Table.from_pylist(logs.interactions)
     asked = interactions["week_start"].cast(pa.string())
-    interactions = interactions.select(["interaction_id", "cluster_id"]).append_column("asked_week", asked)
+    interactions = interactions.select(["interaction_id", "cluster_id", "sampling_weight"]).append_column(
+        "asked_week", asked
+    )
     evaluations = pa.Table.from_pylist(logs.scores["quiet"]).to_batches()
     segments = pa.Table.from_pylist(logs.segments).to_batches()
     found = measure_weeks(week_sums(sums), interactions, segments, evaluations, SETTINGS)

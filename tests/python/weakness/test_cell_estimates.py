@@ -58,11 +58,14 @@ def run_models(
     connection = duckdb.connect()
     connection.execute(f"set threads = {threads}")
     schema = make_schema(
-        string="interaction_id metric_name", float64="raw_score threshold", bool_="is_failing is_failing_of_all"
+        string="interaction_id metric_name",
+        float64="raw_score threshold",
+        bool_="is_failing is_failing_of_all",
+        int64="whole_weight",
     )
     rows = pa.Table.from_pylist(list(evaluations), schema=schema)
     connection.register("given_evaluations", rows)
-    of_release = "select *, true as is_in_release_population"
+    of_release = "select * replace (coalesce(whole_weight, 1) as whole_weight), true as is_in_release_population"
     connection.execute(f"create table int_primary_evaluations as {of_release} from given_evaluations")
     schema = make_schema(string="interaction_id cluster_id dimension segment")
     rows = pa.Table.from_pylist(list(segments), schema=schema)
@@ -146,16 +149,27 @@ def draw(
                     "threshold": threshold,
                     "is_failing": is_failing,
                     "is_failing_of_all": is_failing_of_all,
+                    "whole_weight": 1 + number % 3,
                 }
             )
     return evaluations, segments
 
 
-def leave_each_out(values: np.ndarray, is_in_cell: np.ndarray, groups: np.ndarray) -> dict[str, float | None]:
+def leave_each_out(
+    values: np.ndarray, is_in_cell: np.ndarray, groups: np.ndarray, weights: np.ndarray
+) -> dict[str, float | None]:
     """Return the estimates of one cell, each group left out in turn and everything computed again from the rows."""
 
     def mean(rows: np.ndarray) -> float:
-        return float(values[rows].mean())
+        return float(np.average(values[rows], weights=weights[rows]))
+
+    def kish(sizes: np.ndarray) -> float | None:
+        return float(sizes.sum() ** 2 / np.sum(sizes**2)) if len(sizes) else None
+
+    def deviation(rows: np.ndarray) -> float:
+        effective = kish(weights[rows]) or 0.0
+        squares = np.average((values[rows] - mean(rows)) ** 2, weights=weights[rows])
+        return float(np.sqrt(squares * effective / (effective - 1)))
 
     cell, rest = np.flatnonzero(is_in_cell), np.flatnonzero(~is_in_cell)
     cell_groups, rest_groups = set(groups[cell]), set(groups[rest])
@@ -172,16 +186,17 @@ def leave_each_out(values: np.ndarray, is_in_cell: np.ndarray, groups: np.ndarra
         count = len(everyone)
         deviations = np.array(without) - (value - rest_value)
         difference_error = float(np.sqrt((count - 1) / count * np.sum(deviations**2)))
-    sizes = np.array([np.sum(groups[cell] == group) for group in cell_groups])
+    sizes = np.array([weights[cell][groups[cell] == group].sum() for group in cell_groups])
     return {
-        "count_scored": len(cell),
+        "count_rows": len(cell),
+        "count_scored": kish(weights[cell]) or 0,
         "jackknife_groups": len(cell_groups),
-        "clusters_effective": float(sizes.sum() ** 2 / np.sum(sizes**2)) if len(cell) else None,
+        "clusters_effective": kish(sizes),
         "largest_share": float(sizes.max() / sizes.sum()) if len(cell) else None,
         "value": value,
-        "standard_deviation": float(values[cell].std(ddof=1)) if len(cell) > 1 else None,
+        "standard_deviation": deviation(cell) if len(cell) > 1 else None,
         "standard_error": error,
-        "count_scored_rest": len(rest),
+        "count_scored_rest": kish(weights[rest]) or 0,
         "jackknife_groups_rest": len(rest_groups),
         "rest_value": rest_value,
         "difference": None if value is None or rest_value is None else value - rest_value,
@@ -205,7 +220,7 @@ def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1
     for row in rows:
         dimensions = [row["first_dimension"], row["second_dimension"]][: 1 if row["second_dimension"] is None else 2]
         segments = [row["first_segment"], row["second_segment"]][: len(dimensions)]
-        values, is_in_cell, groups = [], [], []
+        values, is_in_cell, groups, weights = [], [], [], []
         applicable: set[str] = set()
         count_interactions = 0
         for evaluation in evaluations:
@@ -221,7 +236,9 @@ def expect_estimates(connection: duckdb.DuckDBPyConnection, tolerance: float = 1
                 values.append(float(value))
                 is_in_cell.append(places == segments)
                 groups.append(group_of[source_of[interaction]])
-        expected = leave_each_out(np.array(values), np.array(is_in_cell, dtype=bool), np.array(groups, dtype=str))
+                weights.append(float(evaluation["whole_weight"]))
+        is_own, texts = np.array(is_in_cell, dtype=bool), np.array(groups, dtype=str)
+        expected = leave_each_out(np.array(values), is_own, texts, np.array(weights))
         assert row["count_interactions"] == count_interactions
         if row["measurement"] != "mean_score":
             # that of a share follows from the share
@@ -274,6 +291,7 @@ def test_what_cannot_be_estimated_is_null_and_never_a_number(count: int, count_c
 
 def test_descriptions_are_those_of_the_scores() -> None:
     evaluations, segments = draw(17, 150, 30)
+    evaluations = [row | {"whole_weight": 1} for row in evaluations]
     connection = run_models(evaluations, segments)
     topic_of = {row["interaction_id"]: row["segment"] for row in segments if row["dimension"] == "topic"}
     rows = rows_of(

@@ -123,6 +123,7 @@ def test_cells_with_groups_enough_are_chosen_and_those_with_most_clusters_come_f
         "second_group": pieces["cluster_id"],
         "cells": [key for _, key in rows],
         "count_rows": [1] * 8,
+        "whole_weight": [1] * 8,
     }
     pieces |= {"sum_values": [2.0] + [0.0] * 7, "sum_squares": [4.0] + [0.0] * 7}
     family = choose_cells(pa.table(pieces), pa.table(cells), 2, 2)

@@ -14,7 +14,7 @@ SUMS = make_schema(
     string="cell_id run_id",
     int64="jackknife_group count_needed_to_confirm build_number count_clusters_cell count_clusters_all count_cell"
     " count_all count_second_clusters count_new_second_clusters",
-    float64="sum_cell sum_all sum_squares_all",
+    float64="weight_cell weight_all squares_cell squares_all sum_cell sum_all sum_squares_all",
 ).append(pa.field("built_at", pa.timestamp("us")))
 
 
@@ -25,6 +25,7 @@ def sum_rows(
     rows = []
     for number, start in enumerate(range(0, len(values), siblings)):
         own, inside = values[start : start + siblings], in_cell[start : start + siblings]
+        sizes = {"cell": inside.sum(), "all": len(own)}
         rows.append(
             {
                 "cell_id": cell_id,
@@ -36,7 +37,7 @@ def sum_rows(
                 "count_clusters_all": 1,
                 "count_cell": int(inside.sum()),
                 "sum_cell": float(own[inside].sum()),
-                "count_all": len(own),
+                **{f"{name}_{of}": float(rows) for name in ("weight", "squares") for of, rows in sizes.items()},
                 "sum_all": float(own.sum()),
                 "sum_squares_all": float((own**2).sum()),
                 "count_second_clusters": 6,

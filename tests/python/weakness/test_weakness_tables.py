@@ -93,13 +93,13 @@ def sums_of(values: npt.NDArray[np.float64], *, is_decided: bool) -> dict[str, f
     count, failing = (len(values), int((values < THRESHOLD).sum())) if is_decided else (0, 0)
     return {
         "scores_per_unit": UNIT,
-        "count_scored": len(values),
-        "sum_scores": int(whole.sum()),
+        **{f"{kind}_scored": len(values) for kind in ("count", "weight", "squares")},
+        "sum_scored": int(whole.sum()),
         "sum_squared_scores": int(whole @ whole),
-        "count_decided": count,
+        **{f"{kind}_decided{of}": count for kind in ("count", "weight", "squares") for of in ("", "_of_all")},
+        "sum_decided": failing,
+        "sum_decided_of_all": failing,
         "count_failing": failing,
-        "count_decided_of_all": count,
-        "count_failing_of_all": failing,
     }
 
 

@@ -51,6 +51,7 @@ export const texts = {
     >,
     gates: 'Gates',
     gatesFailing: 'Gates that do not pass',
+    costs: 'Speed and cost, as logged',
     gatesPassing: (count: number) => `${count} gates pass`,
     noGates: 'No gate was evaluated.',
     gate: 'gate',
@@ -64,7 +65,8 @@ export const texts = {
     versionColumns: ['metric', 'before', 'now', 'change with interval'],
     cells: 'Where it fails',
     cellsNote: (metric: string) => `Scores of ${metric} beyond its threshold. Select a cell to read them, worst first.`,
-    cellsOfVerdict: 'Share of the answers that fail. Select a cell to read those that fail.',
+    cellsOfVerdict:
+      'Share of the judged answers that fail by their own verdict. The rates above and the gates also weigh how often scores err against labels, so they can differ. Select a cell to read those that fail.',
     shareFailing: 'share failing',
     weeks: 'Weeks',
     weeksNote: 'Share failing, and mean scores, per complete week with intervals.',

@@ -144,6 +144,8 @@ export interface Page {
   /** The metric whose score orders the answers. */
   scoreMetric: number
   rates: FailureRate[]
+  /** What the log says of speed and cost. */
+  costs: string[]
   /** The systems that the build is about. */
   live: string[]
   facets: Dimension[]

@@ -22,6 +22,7 @@ import numpy as np
 
 from hcat.monitoring.drift.statistics import Rows
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
+from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.intervals import t_tail
 
 #: Beyond it the factor has no bound.
@@ -74,11 +75,11 @@ def chart_weeks(
 
 
 def average_weeks(rows: Rows, scores: Floats, weeks: Integers, count_weeks: int) -> tuple[Floats, Floats]:
-    """Return rows and mean score of each series and week, shape (count_series, count_weeks); NaN without a row."""
+    """Return weight and mean score of each series and week, shape (count_series, count_weeks); NaN without a row."""
     key, size = rows.series * count_weeks + weeks, rows.count_series * count_weeks
-    counts = np.bincount(key, minlength=size).astype(np.float64)
+    counts = sum_by_cluster(rows.weights, key, size)
     with np.errstate(invalid="ignore"):
-        means = np.bincount(key, scores, size) / np.where(counts > 0, counts, np.nan)
+        means = np.bincount(key, rows.weights * scores, size) / np.where(counts > 0, counts, np.nan)
     shape = (rows.count_series, count_weeks)
     return counts.reshape(shape), means.reshape(shape)
 
@@ -89,15 +90,16 @@ def center_on_strata(
     """Return the scores with the mean of their stratum moved to that of their series, both of the reference."""
     key, size = rows.series * count_strata + strata, rows.count_series * count_strata
     shape = (rows.count_series, count_strata)
-    own = key[is_reference]
-    counts = np.bincount(own, minlength=size).astype(np.float64).reshape(shape)
-    sums = np.bincount(own, rows.scores[is_reference], size).astype(np.float64).reshape(shape)
+    own, weights = key[is_reference], rows.weights[is_reference]
+    counts = np.bincount(own, minlength=size).reshape(shape)
+    totals = sum_by_cluster(weights, own, size).reshape(shape)
+    sums = sum_by_cluster(weights * rows.scores[is_reference], own, size).reshape(shape)
     is_small = counts < minimum_rows
-    rest = np.where(is_small, counts, 0.0).sum(axis=1)
-    of_rest = ratio(np.where(is_small, sums, 0.0).sum(axis=1), rest)
-    mean = ratio(sums.sum(axis=1), counts.sum(axis=1))
+    rest = np.where(is_small, counts, 0).sum(axis=1)
+    of_rest = ratio(np.where(is_small, sums, 0.0).sum(axis=1), np.where(is_small, totals, 0.0).sum(axis=1))
+    mean = ratio(sums.sum(axis=1), totals.sum(axis=1))
     of_rest = np.where(rest < minimum_rows, mean, of_rest)
-    centers = np.where(is_small, of_rest[:, None], ratio(sums, counts))
+    centers = np.where(is_small, of_rest[:, None], ratio(sums, totals))
     return np.asarray(rows.scores - (centers - mean[:, None]).ravel()[key])
 
 

@@ -29,6 +29,7 @@ from hcat.monitoring.drift.statistics import (
     error_by_cluster,
 )
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import sum_by_cluster
 from hcat.statistics.memberships import Memberships
 
 #: Memberships whose series are measured at once: the working copies of one take about 200 bytes.
@@ -72,7 +73,7 @@ def compare_weeks(centred: Means, is_window: Flags) -> Chart:
         centred.means,
         centred.is_reference,
         is_window,
-        reference.variance * reference.count,
+        reference.variance * reference.weight,
         error_by_cluster(rows, reference, window),
     )
 
@@ -151,7 +152,9 @@ def _measure_windows(
     latest = min(window.start for window in plan.windows)
     of_metric = scores[members.rows]
     is_used = np.isfinite(of_metric) & known.is_complete[interaction] & (in_reference | (days >= latest))
-    rows = arrange_rows(members.series[is_used], known.clusters[interaction[is_used]], of_metric[is_used], len(shared))
+    used = interaction[is_used]
+    series, clusters, weights = members.series[is_used], known.clusters[used], known.weights[used]
+    rows = arrange_rows(series, clusters, of_metric[is_used], len(shared), weights)
     days = days[is_used][rows.order]
     is_reference = in_reference[is_used][rows.order]
     mondays, weeks = np.unique(days, return_inverse=True)
@@ -226,13 +229,14 @@ def measure_mix(
             found += [shared | _nothing("mix_shift", weeks, status) for weeks in settings.window_weeks]
             continue
         # one series whose scores nobody reads: only counts and effective rows
-        rows = arrange_rows(np.zeros(len(segments), dtype=np.int64), clusters, np.zeros(len(segments)), 1)
+        no_scores, weights = np.zeros(len(segments)), known.weights[interactions]
+        rows = arrange_rows(np.zeros(len(segments), dtype=np.int64), clusters, no_scores, 1, weights)
         ordered, own_days, complete = segments[rows.order], own_days[rows.order], complete[rows.order]
         is_reference = complete & (own_days >= plan.first) & (own_days < plan.reference_end)
         is_counted = is_reference | (complete & (own_days >= min(window.start for window in plan.windows)))
         mondays, weeks = np.unique(own_days[is_counted], return_inverse=True)
         keys = ordered[is_counted] * len(mondays) + weeks
-        by_week = np.bincount(keys, minlength=len(own_cells) * len(mondays)).astype(np.float64)
+        by_week = sum_by_cluster(rows.weights[is_counted], keys, len(own_cells) * len(mondays))
         by_week = by_week.reshape(len(own_cells), len(mondays))
         reference = describe_period(rows, is_reference)
         names = [cells.names[cell][1] for cell in own_cells]

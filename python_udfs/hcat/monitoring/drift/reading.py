@@ -25,6 +25,8 @@ class Interactions(NamedTuple):
     days: Integers
     has_week: Flags
     is_complete: Flags
+    #: Sampling weights, above 0.
+    weights: Floats
 
 
 def read_interactions(table: pa.Table) -> Interactions:
@@ -39,6 +41,7 @@ def read_interactions(table: pa.Table) -> Interactions:
         pc.fill_null(days, 0).to_numpy(zero_copy_only=False).astype(np.int64),
         has_week,
         is_complete & has_week,
+        as_floats(table["sampling_weight"]),
     )
 
 

@@ -1,8 +1,8 @@
 """Statistics of drift: does a series of scores in its latest weeks still behave as in its reference weeks?
 
 A series is one metric in one segment of one dimension. Everything here is vectorised over series and counts whole
-clusters: interactions of one cluster are not independent facts. With n_s rows of cluster s the effective number of rows
-is Kish's K = (sum n_s)^2 / sum n_s^2, which treats the interactions of one cluster as fully dependent.
+clusters: interactions of one cluster are not independent facts. With n_s the weights of cluster s, the effective
+rows are Kish's K = (sum n_s)^2 / sum n_s^2, which treats the interactions of one cluster as fully dependent.
 
 Two tests alarm. Both compare weeks with weeks, by :mod:`hcat.monitoring.drift.chart`:
 
@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from hcat.statistics.arrays import Flags, Floats, Integers
+from hcat.statistics.clusters import sum_by_cluster
 
 #: Tests of a series of scores, and of the mix of a dimension.
 TESTS: Final = ("mean_shift", "mix_shift")
@@ -45,6 +46,8 @@ class Rows(NamedTuple):
     order: Integers
     #: Also of those without rows.
     count_series: int
+    #: Sampling weight of each row; shape (n,).
+    weights: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,8 @@ class Period:
 
     count: Integers
     count_clusters: Integers
+    #: Sum of the weights of its rows.
+    weight: Floats
     #: Kish's effective number of rows, 0 without rows.
     effective: Floats
     #: Of rows, in the unit of the scores.
@@ -64,37 +69,44 @@ class Period:
     deviations: Floats
 
 
-def arrange_rows(series: Integers, clusters: Integers, scores: Floats, count_series: int) -> Rows:
-    """Return the rows in the order that all tests need."""
+def arrange_rows(
+    series: Integers, clusters: Integers, scores: Floats, count_series: int, weights: Floats | None = None
+) -> Rows:
+    """Return the rows in the order that all tests need; without ``weights`` each row has the weight 1."""
     order = np.lexsort((scores, series))
     ordered = series[order]
     count_clusters = int(clusters.max()) + 1 if len(clusters) else 1
     found, pairs = np.unique(ordered * count_clusters + clusters[order], return_inverse=True)
-    return Rows(ordered, scores[order], pairs, found // count_clusters, order, count_series)
+    weights = np.ones(len(scores)) if weights is None else weights[order]
+    return Rows(ordered, scores[order], pairs, found // count_clusters, order, count_series, weights)
 
 
 def describe_period(rows: Rows, is_member: Flags) -> Period:
     """Return counts, means and variances of the rows of one period."""
-    pairs, scores = rows.pairs[is_member], rows.scores[is_member]
+    pairs, scores, weights = rows.pairs[is_member], rows.scores[is_member], rows.weights[is_member]
     owners, count_pairs, count_series = rows.pair_series, len(rows.pair_series), rows.count_series
     per_pair = np.bincount(pairs, minlength=count_pairs)
     count = np.bincount(owners, per_pair, count_series).astype(np.int64)
     count_clusters = np.bincount(owners[per_pair > 0], minlength=count_series)
+    of_pair = sum_by_cluster(weights, pairs, count_pairs)
+    weight = sum_by_cluster(of_pair, owners, count_series)
     with np.errstate(invalid="ignore", divide="ignore"):
-        squares = np.bincount(owners, per_pair.astype(np.float64) ** 2, count_series)
-        effective = np.where(count > 0, count.astype(np.float64) ** 2 / squares, 0.0)
-        totals = np.bincount(pairs, scores, count_pairs)
-        mean = np.bincount(owners, totals, count_series) / count
+        squares = np.bincount(owners, of_pair**2, count_series)
+        effective = np.where(count > 0, weight**2 / squares, 0.0)
+        totals = np.bincount(pairs, weights * scores, count_pairs)
+        mean = np.bincount(owners, totals, count_series) / weight
         residuals = scores - mean[owners[pairs]]
-        spread = np.bincount(owners[pairs], residuals**2, count_series) / (count - 1)
+        of_rows = np.bincount(owners[pairs], weights**2, count_series) / weight
+        spread = np.bincount(owners[pairs], weights * residuals**2, count_series) / (weight - of_rows)
         # delete-a-cluster: the mean without cluster s differs from the mean by this
-        deviations = np.bincount(pairs, residuals, count_pairs) / (count[owners] - per_pair)
+        deviations = np.bincount(pairs, weights * residuals, count_pairs) / (weight[owners] - of_pair)
         deviations = np.where((per_pair > 0) & (count_clusters[owners] > 1), deviations, 0.0)
         variance = np.bincount(owners, deviations**2, count_series) * (count_clusters - 1) / count_clusters
     enough = count_clusters > 1
     return Period(
         count,
         count_clusters,
+        weight,
         effective,
         mean,
         np.where(enough, np.sqrt(spread), np.nan),

@@ -71,6 +71,7 @@ DRIFT_SCHEMA: Final = pa.schema(
 _KEYS: Final = ("metric_name", "dimension", "segment", "week_start", "week_status", "range_low", "range_high")
 _COUNTS: Final = ("count_interactions", "count_scored", "count_clusters", "count_decided", "count_failing")
 _SUMS: Final = ("sum_squared_counts", "sum_scores", "sum_squared_sums", "sum_products", "sum_squared_decided")
+_WEIGHTS: Final = ("weight_scored", "weight_decided", "weight_failing")
 #: Shares below it are rounding.
 _ROUNDING: Final = 1e-9
 
@@ -120,7 +121,7 @@ def measure_weeks(
     sums : Table
         Sums by week, ordered by their key. They say which dimensions are monitored and which weeks are over.
     interactions : Table
-        interaction_id, cluster_id, asked_week (the Monday as text, null without a time).
+        interaction_id, cluster_id, asked_week (the Monday as text, null without a time), sampling_weight.
     segments, evaluations : iterable of RecordBatch
         As for :func:`measure_drift`. Dimensions without sums and interactions that are not monitored are left out.
     settings : mapping
@@ -143,7 +144,7 @@ def measure_weeks(
     weeks = interactions["asked_week"].cast(pa.date32())
     over = pc.unique(sums.filter(pc.field("week_status") == "complete")["week_start"].cast(pa.date32()))
     status = pc.if_else(pc.is_in(weeks, value_set=over), "complete", "incomplete")
-    logs = interactions.select(["interaction_id", "cluster_id"]).append_column("week_start", weeks)
+    logs = interactions.select(["interaction_id", "cluster_id", "sampling_weight"]).append_column("week_start", weeks)
     logs = logs.append_column("week_status", pc.if_else(pc.is_null(weeks), "no_timestamp", status))
     return stack_parts(
         {
@@ -157,14 +158,14 @@ def measure_weeks(
 
 def average_sums(sums: pa.Table) -> pa.Table:
     """Return one row per week and series, with its mean, its error by cluster and the share that fails."""
-    added = (*_COUNTS, *_SUMS)
+    added = (*_COUNTS, *_SUMS, *_WEIGHTS)
     # one thread: the sums of doubles keep the order of the rows
     grouped = sums.group_by(list(_KEYS), use_threads=False)
     found = grouped.aggregate([(name, "sum") for name in added] + [("deletion_number", "max")])
     found = found.select([*_KEYS, *(f"{name}_sum" for name in added), "deletion_number_max"])
     found = found.rename_columns([*_KEYS, *added, "deletion_number"])
     value = {name: as_floats(found[name]) for name in added}
-    scored, clusters, decided = value["count_scored"], value["count_clusters"], value["count_decided"]
+    scored, clusters, decided = value["weight_scored"], value["count_clusters"], value["weight_decided"]
     mean = ratio(value["sum_scores"], scored)
     # sum over clusters of (their sum - their count x mean)^2, linearised: siblings count together
     squares = value["sum_squared_sums"] - mean * value["sum_products"]
@@ -174,12 +175,12 @@ def average_sums(sums: pa.Table) -> pa.Table:
         ("scored_effective", ratio(scored * scored, value["sum_squared_counts"])),
         ("mean_score", mean / 1e9),
         ("standard_error", ratio(np.sqrt(spread), scored) / 1e9),
-        ("share_failing", ratio(value["count_failing"], decided)),
+        ("share_failing", ratio(value["weight_failing"], decided)),
         ("decided_effective", ratio(decided * decided, value["sum_squared_decided"])),
     ):
         found = found.append_column(name, pa.array(values, pa.float64(), from_pandas=True))
     return found.append_column("is_pruned", pc.greater(found["deletion_number"], 0)).drop_columns(
-        ["deletion_number", *_SUMS]
+        ["deletion_number", *_SUMS, *_WEIGHTS]
     )
 
 

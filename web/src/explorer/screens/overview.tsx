@@ -39,6 +39,16 @@ export function Overview() {
             <p>{page.withoutFindings}</p>
           )}
           <Rates />
+          {page.costs.length > 0 && (
+            <details>
+              <summary>{words.costs}</summary>
+              <ul>
+                {page.costs.map((line) => (
+                  <li key={line}>{line}</li>
+                ))}
+              </ul>
+            </details>
+          )}
         </Section>
         <Section title={failing.length || !gates.length ? words.gatesFailing : words.gates}>
           {!gates.length && <p>{words.noGates}</p>}
