@@ -53,7 +53,8 @@ def is_passage(item: Any) -> bool:
         text = read_context(item).get("text")
     except RecordError:
         return False
-    return isinstance(text, str) and " " in text.strip()
+    # a list of passages in a text is opened further down
+    return isinstance(text, str) and " " in text.strip() and isinstance(structured(text), str)
 
 
 def levels_of(value: Any) -> Iterator[list[Any]]:

@@ -60,6 +60,10 @@ def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if record.get("object") == "trace":
         # what the OpenAI Agents SDK says of a trace beside its spans
         return
+    whole = _read_json(record.get("trace"))
+    if isinstance(whole, Mapping) and "data" in whole:
+        # a row of a table that has the trace as a whole beside parts of it
+        record = whole
     data = _read_json(record.get("data"))
     if isinstance(data, list):
         for span in data:

@@ -232,11 +232,11 @@ def test_a_record_of_a_tool_is_read_field_by_field(tool: str) -> None:
     [
         (
             {"context.span_id": "1", "attributes.input.value": QUERY},
-            "a span of a trace and not a call (it has context_span_id): name the file spans.jsonl",
+            "a span of a trace and not a call (it has context_span_id), so its file is named spans.jsonl",
         ),
         (
             {"id": "1", "traceId": "t", "type": "RETRIEVER", "parentObservationId": "2", "output": [{"text": PASSAGE}]},
-            "a span of a trace and not a call (it has parent_observation_id): name the file spans.jsonl",
+            "a span of a trace and not a call (it has parent_observation_id), so its file is named spans.jsonl",
         ),
         ({"query": QUERY, "output": [{"text": PASSAGE}]}, "the answer must be a text, got list"),
         ({"query": ["a", "b"], "answer": ANSWER}, "the query must be a text, got list"),

@@ -58,17 +58,27 @@ def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
         ("dspy", 2, [None] * 3, "root"),
         ("llama_index", 1, list(SHELF), None),
         ("langfuse", 2, list(SHELF), None),
+        ("google_adk", 1, list(SHELF), "tool"),
+        ("strands", 1, list(SHELF), "tool"),
+        ("agent_framework", 1, list(SHELF), "tool"),
+        # a step of the application itself retrieves
+        ("openlit", 1, list(SHELF), "tool"),
+        ("logfire", 1, list(SHELF), "tool"),
+        ("langchain_traceloop", 1, list(SHELF), None),
+        ("opik", 1, list(SHELF), None),
+        ("mlflow_table", 1, list(SHELF), None),
     ],
 )
 def test_every_text_of_a_producer_arrives(
     producer: str, traces: int, passages: list[str | None] | None, source: str | None, tmp_path: Path
 ) -> None:
-    (tmp_path / "spans.jsonl").write_bytes((RECORDED / f"{producer}.jsonl").read_bytes())
+    (file,) = RECORDED.glob(f"{producer}.[jc]s*")
+    (tmp_path / f"spans{file.suffix}").write_bytes(file.read_bytes())
     found = fold(tmp_path)
     assert {row["reject_reason"] for row in found["spans"]} == {None}
     assert [row["read_error"] for row in found["interactions"]] == [None] * traces
     assert len({row["query_text"] for row in found["interactions"]}) == traces
-    assert all(SAID[row["query_text"]] == row["answer"] for row in found["interactions"])
+    assert all(SAID[row["query_text"]] == row["answer"].strip() for row in found["interactions"])
     for interaction in found["interactions"]:
         own = [row for row in found["retrievals"] if row["interaction_id"] == interaction["interaction_id"]]
         assert {row["kind"] for row in own} == {source}
@@ -191,6 +201,39 @@ def land(folder: Path, export: Any) -> dict[str, list[dict[str, Any]]]:
         name: [row for batch in read_entity(name, folder / "logs") for row in batch.to_pylist()]
         for name in ENTITIES_OF_CALLS
     }
+
+
+@pytest.mark.parametrize("producer", ["agno_runs", "autogen", "crewai", "google_adk_sessions"])
+def test_every_text_of_a_run_of_agents_arrives(producer: str, tmp_path: Path) -> None:
+    landed = land(tmp_path, [json.loads((RECORDED / f"{producer}.jsonl").read_text())])
+    (interaction,) = landed["interactions"]
+    assert QUERY in interaction["query_text"]
+    assert interaction["answer"] == ANSWER
+    assert {row["chunk_id"]: row["text"] for row in landed["retrievals"]} == SHELF
+    # what an agent was told of the form of its answer is no reference
+    assert landed["queries"] == []
+
+
+def test_what_the_system_is_told_is_no_passage(tmp_path: Path) -> None:
+    told = {"role": "system", "content": [{"type": "text", "text": "You answer politely and in short."}]}
+    landed = land(tmp_path, [{"messages": [told, {"role": "user", "content": QUERY}], "answer": ANSWER}])
+    assert landed["retrievals"] == []
+    inputs = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.output.messages": json.dumps([{"role": "ai", "content": ANSWER}]),
+    }
+    said = [{"role": each["role"], "parts": each["content"]} for each in (told, {"role": "user", "content": QUERY})]
+    write_trace(tmp_path, ("chat", inputs | {"gen_ai.input.messages": json.dumps(said)}))
+    found = fold(tmp_path)
+    assert (found["interactions"][0]["answer"], found["retrievals"]) == (ANSWER, [])
+
+
+def test_a_trace_that_holds_no_text_says_what_to_switch_on(tmp_path: Path) -> None:
+    write_trace(
+        tmp_path, ("run", {"gen_ai.operation.name": "invoke_agent"}), ("ask", {"gen_ai.operation.name": "chat"})
+    )
+    (interaction,) = fold(tmp_path)["interactions"]
+    assert interaction["read_error"].startswith("no answer, and no text at all, so switch the capture of content on")
 
 
 @pytest.mark.parametrize("tool", EXPORTS)
