@@ -38,8 +38,6 @@ ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgeme
 
 #: Names that only spans have.
 SPAN_NAMES = frozenset(CONTRACT["span_names"].split())
-# of what an agent was told to do
-_OF_A_TASK = frozenset(("description", "agent"))
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
@@ -55,6 +53,7 @@ class _Turn:
     asked_at: Any = None
     answer: str | None = None
     contexts: list[Any] | None = None
+    feedback: tuple[dict[str, Any], ...] = ()
 
     @property
     def query_text(self) -> str:
@@ -77,6 +76,7 @@ class _Exchange:
     contexts: list[Any] | None = None
     asked_at: Any = None
     is_last_turn: bool = True
+    feedback: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +110,8 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     if is_example:
         # what stands beside the question of an example is what should be answered
         plain = {"reference_outputs" if name == "outputs" else name: value for name, value in plain.items()}
-    if plain.keys() >= _OF_A_TASK:
-        # how the answer of an agent should look
+    if {"description", "agent"} <= plain.keys():
+        # of a task of an agent: how its answer should look
         plain.pop("expected_output", None)
     record = open_containers(plain)
     if marks := [name for name in SPAN_NAMES & record.keys() if record[name] is not None]:
@@ -261,6 +261,7 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
                 record.get("sample_index"),
                 contexts=last.contexts,
                 asked_at=last.asked_at,
+                feedback=last.feedback,
             )
         ]
     samples = [pick(plain_record(each), "answer") if isinstance(each, Mapping) else each for each in samples]
@@ -306,6 +307,7 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
             if named is None and not text.strip():
                 # an agent may hand on what its tools returned
                 named = find_passages(message) or None
+            turns[-1].feedback += tuple(read_feedback(plain_record(message), is_message=True))
             # a message that only calls a tool says nothing
             turns[-1].answer = text if text.strip() else turns[-1].answer
         elif role != SYSTEM:
@@ -341,6 +343,7 @@ def _read_conversation(turns: Sequence[_Turn], record: dict[str, Any], call_id: 
                 contexts=turn.contexts,
                 asked_at=turn.asked_at,
                 is_last_turn=is_last,
+                feedback=turn.feedback,
             )
         )
     return exchanges
@@ -483,8 +486,9 @@ def _ids_of(identifiers: Iterable[Any]) -> dict[str, None]:
 
 def _expand_ratings(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
     # what users say of a call is said of its last answer
+    said = (*exchange.feedback, *(read_feedback(record) if exchange.is_last_turn else ()))
     own = {"interaction_id": exchange.interaction_id, "rater_kind": USER_FEEDBACK, "criterion": USER_FEEDBACK}
-    found = {each["rater"]: own | each for each in read_feedback(record)} if exchange.is_last_turn else {}
+    found = {each["rater"]: own | each for each in said}
     yield from () if exchange.is_further_sample else found.values()
 
 

@@ -389,7 +389,7 @@ def _fold_interaction(
     }
     cut_off = _explain_cut_off(root, spans, parents_may_be_remote)
     reason = cut_off
-    if reason is None and not _is_root(root):
+    if reason is None and root.role != "chain" and not _may_answer(root):
         reason = (
             f"no root ({_seen(spans)}): none of the {len(spans)} spans of the trace is a chain, an agent or a model"
         )
@@ -437,15 +437,11 @@ def _order_of_root(span: Span) -> tuple[Any, ...]:
     return 2 if _may_answer(span) else 3, *_late(span.started), *_late(span.ended), span.row["span_id"]
 
 
-def _is_root(span: Span) -> bool:
-    return span.role == "chain" or _may_answer(span)
-
-
 def _explain_cut_off(root: Span, spans: Sequence[Span], parents_may_be_remote: bool) -> str | None:
     """Return why a part of the trace was not logged; None if it is whole."""
     known = {span.row["span_id"] for span in spans}
     parent = root.row["parent_span_id"]
-    if not _is_root(root):
+    if root.role != "chain" and not _may_answer(root):
         missing = {span.row["parent_span_id"] for span in spans} - known - {None}
         where = "the trace has no span of a chain or agent, and the parent span"
         return f"cut off: {where} {min(missing)} is missing" if missing else None

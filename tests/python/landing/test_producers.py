@@ -214,6 +214,28 @@ def test_every_text_of_a_run_of_agents_arrives(producer: str, tmp_path: Path) ->
     assert landed["queries"] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        # Open WebUI and LibreChat
+        ("annotation", [{"rating": 1, "comment": "clear"}, {"rating": -1}]),
+        ("feedback", [{"rating": "thumbsUp"}, {"rating": "thumbsDown"}]),
+    ],
+)
+def test_what_users_press_beside_an_answer_is_said_of_its_turn(
+    name: str, values: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    turns = [
+        each
+        for value in values
+        for each in ({"role": "user", "content": QUERY}, {"role": "assistant", "content": ANSWER, name: value})
+    ]
+    landed = land(tmp_path, [{"chat": {"id": "c", "messages": turns}}])
+    said = [(row["interaction_id"], row["rater"], row["rater_kind"], row["scale_point"]) for row in landed["ratings"]]
+    kind = "user_feedback"
+    assert said == [(f"c_turn_{at}", name, kind, str(value["rating"])) for at, value in enumerate(values, start=1)]
+
+
 def test_what_the_system_is_told_is_no_passage(tmp_path: Path) -> None:
     told = {"role": "system", "content": [{"type": "text", "text": "You answer politely and in short."}]}
     landed = land(tmp_path, [{"messages": [told, {"role": "user", "content": QUERY}], "answer": ANSWER}])
