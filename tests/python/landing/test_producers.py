@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from hcat.landing.calls import ENTITIES_OF_CALLS
+from hcat.landing.contexts import find_passages
 from hcat.landing.folding import fold_trace, read_folding
 from hcat.landing.importing import import_into
 from hcat.landing.reading import read_entity
@@ -248,6 +249,11 @@ def test_what_the_system_is_told_is_no_passage(tmp_path: Path) -> None:
     write_trace(tmp_path, ("chat", inputs | {"gen_ai.input.messages": json.dumps(said)}))
     found = fold(tmp_path)
     assert (found["interactions"][0]["answer"], found["retrievals"]) == (ANSWER, [])
+
+
+def test_passages_in_a_text_are_opened_and_a_passage_in_json_stays_a_text() -> None:
+    inner = [{"id": "k1", "text": P1}, {"id": "k2", "text": '{"fee": 5, "currency": "EUR"}'}]
+    assert find_passages([{"text": json.dumps({"results": inner})}]) == inner
 
 
 def test_a_trace_that_holds_no_text_says_what_to_switch_on(tmp_path: Path) -> None:
