@@ -68,6 +68,7 @@ def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
         ("langchain_traceloop", 1, list(SHELF), None),
         ("opik", 1, list(SHELF), None),
         ("mlflow_table", 1, list(SHELF), None),
+        ("phoenix", 1, list(SHELF), None),
     ],
 )
 def test_every_text_of_a_producer_arrives(
@@ -235,6 +236,12 @@ def test_what_users_press_beside_an_answer_is_said_of_its_turn(
     said = [(row["interaction_id"], row["rater"], row["rater_kind"], row["scale_point"]) for row in landed["ratings"]]
     kind = "user_feedback"
     assert said == [(f"c_turn_{at}", name, kind, str(value["rating"])) for at, value in enumerate(values, start=1)]
+
+
+def test_annotations_of_users_on_a_span_are_their_feedback(tmp_path: Path) -> None:
+    (tmp_path / "spans.jsonl").write_bytes((RECORDED / "phoenix.jsonl").read_bytes())
+    (rating,) = fold(tmp_path)["ratings"]
+    assert (rating["rater"], rating["rater_kind"], rating["scale_point"]) == (*["user_feedback"] * 2, "thumbs_up")
 
 
 def test_what_the_system_is_told_is_no_passage(tmp_path: Path) -> None:
