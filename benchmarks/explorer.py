@@ -422,7 +422,7 @@ def _add_run(connection: duckdb.DuckDBPyConnection, count: int) -> None:
 
 def _add_metrics(connection: duckdb.DuckDBPyConnection) -> None:
     """Insert all metrics of the shipped catalogue with the shipped decisions."""
-    with (ROOT / "seeds" / "threshold_decisions.csv").open(encoding="utf-8") as file:
+    with (ROOT / "decisions" / "threshold_decisions.csv").open(encoding="utf-8") as file:
         decided = {row["metric_name"]: float(row["threshold"]) for row in csv.DictReader(file)}
     with (ROOT / "seeds" / "metric_catalog.csv").open(encoding="utf-8") as file:
         metrics = list(csv.DictReader(file))

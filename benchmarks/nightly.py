@@ -38,7 +38,9 @@ COUNT_LABELS: Final = 100
 SHARE_ACCEPTED: Final = 0.8
 _ENVIRONMENT: Final = {"HCAT_ENCODER": "hashing:384", "HCAT_CLASSIFIER": "none", "HCAT_TAGGER": "none"}
 #: What of the project a build reads; a copy lets a night change a seed.
-_PARTS: Final = ("models", "macros", "seeds", "tests", "analyses", "demo/seeds", "dbt_project.yml", "profiles.yml")
+_PARTS: Final = (
+    "models", "macros", "seeds", "decisions", "demo/seeds", "tests", "analyses", "dbt_project.yml", "profiles.yml",
+)  # fmt: skip
 _RATINGS_SCHEMA: Final = pa.schema(
     [(name, pa.string()) for name in ("interaction_id", "criterion", "rater", "rater_kind", "rated_at")]
     + [("scale_point", pa.int64())]
@@ -71,7 +73,7 @@ class Night:
 
     def change_decision(self) -> None:
         """Move one decided threshold."""
-        _move_threshold(self.project / "seeds" / "threshold_decisions.csv")
+        _move_threshold(self.project / "decisions" / "threshold_decisions.csv")
 
     def change_gate(self) -> None:
         """Move the threshold of one gate of the demo."""

@@ -95,7 +95,7 @@
                 {% do switched_off.update({metric[0]: module}) %}
             {% endfor %}
         {% endfor %}
-        {% for gate in rows_of_seed('threshold_gates', 'hcat/seeds/') %}
+        {% for gate in rows_of_seed('threshold_gates', 'hcat/decisions/') %}
             {% for asked in gate if asked in switched_off %}
                 {% do exceptions.raise_compiler_error(clean_line(
                     'the gate ' ~ gate[0] ~ ' asks for ' ~ asked ~ ', and its module ' ~ switched_off[asked]

@@ -29,29 +29,19 @@ def read_records(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (DEMO / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
-def enabled(settings: dict[str, Any], name: str, is_demo: bool) -> bool:
-    """Return what ``+enabled`` of a seed says with everything else switched on."""
+@pytest.mark.parametrize(("is_demo", "folder"), [("1", "demo/seeds"), ("", "decisions")])
+def test_decisions_of_the_demo_and_the_shipped_ones_exclude_each_other(is_demo: str, folder: str) -> None:
     import jinja2
 
-    text = settings.get(name, {}).get("+enabled", settings.get("+enabled", "True"))
-    rendered = jinja2.Template(text).render(
-        env_var=lambda variable, default: "1" if is_demo and variable == "HCAT_DEMO" else default,
-        var=lambda variable, default: True,
-    )
-    return rendered == "True"
-
-
-@pytest.mark.parametrize("name", DEMO_SEEDS)
-def test_a_decision_of_the_demo_and_the_shipped_one_exclude_each_other(name: str) -> None:
-    shipped = yaml.safe_load((REPOSITORY / "dbt_project.yml").read_text(encoding="utf-8"))["seeds"]["hcat"]
-    for is_demo in (True, False):
-        assert enabled(shipped["seeds"], name, is_demo) is is_demo
-        assert enabled(shipped, name, is_demo) is not is_demo
+    written = yaml.safe_load((REPOSITORY / "dbt_project.yml").read_text(encoding="utf-8"))["seed-paths"]
+    paths = [jinja2.Template(path).render(env_var=lambda *_: is_demo) for path in written]
+    assert paths == ["seeds", folder]
+    assert sorted(path.stem for path in (REPOSITORY / "decisions").glob("*.csv")) == DEMO_SEEDS
 
 
 @pytest.mark.parametrize("name", DEMO_SEEDS)
 def test_no_shipped_decision_is_about_the_demo(name: str) -> None:
-    path = REPOSITORY / "seeds" / f"{name}.csv"
+    path = REPOSITORY / "decisions" / f"{name}.csv"
     demo = REPOSITORY / "demo" / "seeds" / f"{name}.csv"
     assert path.read_text(encoding="utf-8").splitlines()[0] == demo.read_text(encoding="utf-8").splitlines()[0]
     # gates that hold for anybody hold for the demo too, and all thresholds but the one that its labels decide; other
@@ -88,7 +78,7 @@ def test_the_page_of_queries_from_tables_says_what_comes_from_the_demo(warehouse
 
 
 def test_the_demo_is_named_in_no_shipped_seed() -> None:
-    for path in sorted((REPOSITORY / "seeds").glob("*.csv")):
+    for path in [*(REPOSITORY / "seeds").glob("*.csv"), *(REPOSITORY / "decisions").glob("*.csv")]:
         assert "harbourlight" not in path.read_text(encoding="utf-8").casefold(), path
         assert " demo" not in path.read_text(encoding="utf-8").casefold(), path
 

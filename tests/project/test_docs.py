@@ -150,7 +150,7 @@ def test_the_page_of_operations_names_every_measurement() -> None:
     assert named == set(MEASURED), "gates and alerts have words for other measurements"
     measured = "\n".join(path.read_text(encoding="utf-8") for path in (MODELS / "gates").glob("*measurements.sql"))
     assert {name for name in named if f"'{name}'" not in measured} == set()
-    for folder in ("seeds", "demo/seeds"):
+    for folder in ("decisions", "demo/seeds"):
         with (REPOSITORY / folder / "threshold_gates.csv").open(encoding="utf-8", newline="") as lines:
             assert {row["measurement"] for row in csv.DictReader(lines)} <= named
 

@@ -163,7 +163,7 @@ def _open(project: Path, profiles: Path | None, target: str | None, is_dry_run: 
         finish_deletion(place)
     folder = find_project(project)
     names = {path.stem for path in (folder / "models").rglob("*") if path.suffix in (".sql", ".py")}
-    seeds = {path.stem for part in ("seeds", "demo/seeds") for path in (folder / part).glob("*.csv")}
+    seeds = {path.stem for part in ("seeds", "decisions") for path in (folder / part).glob("*.csv")}
     with open_for_writing(place) as connection:
         schema = connection.execute("select current_schema()").fetchone()[0]
         tables = [

@@ -52,6 +52,12 @@ def _load_yaml(text: str) -> Any:
     return yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))
 
 
+def find_seed(project: Path, name: str) -> Path:
+    """Return the file of a seed; hcat keeps what its demo decides otherwise in a folder of its own."""
+    decided = project / "decisions" / f"{name}.csv"
+    return decided if decided.is_file() else project / "seeds" / f"{name}.csv"
+
+
 def describe_seed(project: Path, name: str) -> dict[str, Any]:
     """Return the properties that hcat's project states for a seed; none if it states nothing."""
     for path in sorted((project / "seeds" / "properties").glob("_*.yml")):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hcat.engine.keys import hash_text
-from hcat.landing.aliases import KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
+from hcat.landing.aliases import CONTRACT, KEY_ALIASES, NOT_CONTENT, looks_like_content, pick, plain_name
 from hcat.landing.containers import find_messages, is_scalar, nest, open_containers
 from hcat.landing.contexts import (
     find_contexts,
@@ -27,7 +27,7 @@ from hcat.landing.contexts import (
     read_context,
 )
 from hcat.landing.feedback import USER_FEEDBACK, read_feedback
-from hcat.landing.messages import ASSISTANT, USER, last_text, messages_of, role_of, structured, text_of
+from hcat.landing.messages import ASSISTANT, SYSTEM, USER, last_text, messages_of, role_of, structured, text_of
 from hcat.landing.raw_contract import ENTITIES, RecordError, json_kind, to_text
 from hcat.landing.span_costs import COST_COLUMNS
 
@@ -36,12 +36,8 @@ CALLS = "calls"
 #: Entities that calls hold.
 ENTITIES_OF_CALLS = ("interactions", "retrievals", "queries", "relevance_judgements", "ratings")
 
-# what only a span of a trace has
-_SPAN_NAME_LIST = """
-span_id context_span_id parent_span_id parent_observation_id parent_run_id span_kind resource_spans scope_spans spans
-"""
 #: Names that only spans have.
-SPAN_NAMES = frozenset(_SPAN_NAME_LIST.split())
+SPAN_NAMES = frozenset(CONTRACT["span_names"].split())
 # one encoder for all calls: making one costs as much as using it
 _WRITE_CONTENT = json.JSONEncoder(ensure_ascii=False, sort_keys=True, default=str).encode
 
@@ -57,6 +53,7 @@ class _Turn:
     asked_at: Any = None
     answer: str | None = None
     contexts: list[Any] | None = None
+    feedback: tuple[dict[str, Any], ...] = ()
 
     @property
     def query_text(self) -> str:
@@ -79,6 +76,7 @@ class _Exchange:
     contexts: list[Any] | None = None
     asked_at: Any = None
     is_last_turn: bool = True
+    feedback: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +110,12 @@ def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> Open
     if is_example:
         # what stands beside the question of an example is what should be answered
         plain = {"reference_outputs" if name == "outputs" else name: value for name, value in plain.items()}
+    if {"description", "agent"} <= plain.keys():
+        # of a task of an agent: how its answer should look
+        plain.pop("expected_output", None)
     record = open_containers(plain)
-    if not SPAN_NAMES.isdisjoint(record):
-        mark = min(SPAN_NAMES & record.keys())
-        raise RecordError(f"a span of a trace and not a call (it has {mark}): name the file spans.jsonl")
+    if marks := [name for name in SPAN_NAMES & record.keys() if record[name] is not None]:
+        raise RecordError(f"a span of a trace and not a call (it has {min(marks)}), so its file is named spans.jsonl")
     call_id = _given_id(record)
     if call_id is None:
         # equal for equal calls, whatever their file and the order of their keys
@@ -211,7 +211,7 @@ def brings(call: Mapping[str, Any], readable: bool = False) -> tuple[bool, bool]
     """Return whether a call brings a query, and whether it brings an answer, readable or not."""
     plain = nest(call)
     record = open_containers(plain)
-    is_whole = find_messages(record) is not None or bool(SPAN_NAMES & record.keys())
+    is_whole = find_messages(record) is not None or any(record.get(name) is not None for name in SPAN_NAMES)
 
     def has(*meanings: str) -> bool:
         found = (pick(record, meaning) for meaning in meanings)
@@ -261,6 +261,7 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
                 record.get("sample_index"),
                 contexts=last.contexts,
                 asked_at=last.asked_at,
+                feedback=last.feedback,
             )
         ]
     samples = [pick(plain_record(each), "answer") if isinstance(each, Mapping) else each for each in samples]
@@ -294,7 +295,7 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
     """Return the turns of a conversation: what the user said since the last reply, the reply, and its contexts."""
     turns: list[_Turn] = []
     for message in messages:
-        role, text = role_of(message), text_of(message) or ""
+        role, text, named = role_of(message), text_of(message) or "", None
         if role == USER and text.strip():
             if not turns or turns[-1].answer is not None:
                 turns.append(_Turn([], pick(plain_record(message), "asked_at")))
@@ -303,9 +304,13 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
             turns = turns or [_Turn([])]
             named = find_contexts(plain_record(message))
             named = named if isinstance(named, list) else find_named_passages(message) or None
+            if named is None and not text.strip():
+                # an agent may hand on what its tools returned
+                named = find_passages(message) or None
+            turns[-1].feedback += tuple(read_feedback(plain_record(message), is_message=True))
             # a message that only calls a tool says nothing
             turns[-1].answer = text if text.strip() else turns[-1].answer
-        else:
+        elif role != SYSTEM:
             # what a tool returned for the reply that follows, and documents that the user hands over
             named = find_documents(message) or (None if text.strip() and role == USER else find_passages(message))
         if turns and named is not None and (named or role == ASSISTANT):
@@ -338,6 +343,7 @@ def _read_conversation(turns: Sequence[_Turn], record: dict[str, Any], call_id: 
                 contexts=turn.contexts,
                 asked_at=turn.asked_at,
                 is_last_turn=is_last,
+                feedback=turn.feedback,
             )
         )
     return exchanges
@@ -480,8 +486,9 @@ def _ids_of(identifiers: Iterable[Any]) -> dict[str, None]:
 
 def _expand_ratings(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
     # what users say of a call is said of its last answer
+    said = (*exchange.feedback, *(read_feedback(record) if exchange.is_last_turn else ()))
     own = {"interaction_id": exchange.interaction_id, "rater_kind": USER_FEEDBACK, "criterion": USER_FEEDBACK}
-    found = {each["rater"]: own | each for each in read_feedback(record)} if exchange.is_last_turn else {}
+    found = {each["rater"]: own | each for each in said}
     yield from () if exchange.is_further_sample else found.values()
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from hcat.engine import relations
-from hcat.engine.staging import Staging, find_project, read_variables
+from hcat.engine.staging import Staging, find_project, find_seed, read_variables
 from hcat.engine.warehouse import open_warehouse, read_queries
 from hcat.landing.containers import PASSAGE_CHARACTERS
 from hcat.landing.files import ROWS_PER_BATCH
@@ -145,7 +145,7 @@ def _read_tables(tables: Mapping[str, str], warehouse: Path | None) -> Iterator[
 def _find_seed(name: str, start: Path, project: Path) -> Path:
     """Return the file of a seed: that of the project in ``start`` where it replaces the one of hcat."""
     is_own = name in read_variables(project, start)["hcat_own_seeds"]
-    return (start if is_own else project) / "seeds" / f"{name}.csv"
+    return find_seed(start if is_own else project, name)
 
 
 def read_catalogue(path: Path) -> list[dict[str, Any]]:

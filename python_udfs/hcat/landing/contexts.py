@@ -53,7 +53,8 @@ def is_passage(item: Any) -> bool:
         text = read_context(item).get("text")
     except RecordError:
         return False
-    return isinstance(text, str) and " " in text.strip()
+    # passages in a text are opened further down
+    return isinstance(text, str) and " " in text.strip() and not find_passages(text)
 
 
 def levels_of(value: Any) -> Iterator[list[Any]]:

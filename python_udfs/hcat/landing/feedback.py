@@ -14,6 +14,7 @@ USER_FEEDBACK: Final = "user_feedback"
 #: Names in a call; the last ones are too plain for the scores of a trace, which experts give too.
 _NAMES: Final = tuple(CONTRACT["feedback"]["names"].split())
 _NAMES_OF_CALLS: Final = (*_NAMES, *CONTRACT["feedback"]["names_of_calls"].split())
+_NAMES_OF_MESSAGES: Final = tuple(CONTRACT["feedback"]["names_of_messages"].split())
 _VALUES: Final = ("rating", "value", "score", "thumb", "thumbs")
 
 
@@ -22,9 +23,9 @@ def is_feedback(name: str, source: str, people: frozenset[str]) -> bool:
     return plain_name(name) in _NAMES and source.lower() in {*people, "api", "app"}
 
 
-def read_feedback(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what users said of a call, once for each name: a plain value, an object with one, or a list of scores."""
-    for name in _NAMES_OF_CALLS:
+def read_feedback(record: Mapping[str, Any], is_message: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield what users said of a call or a message, by name: a plain value, an object with one, or a list of scores."""
+    for name in (*_NAMES, *_NAMES_OF_MESSAGES) if is_message else _NAMES_OF_CALLS:
         held = structured(record.get(name))
         for each in held if isinstance(held, list) else [held]:
             own = each if isinstance(each, Mapping) else {"value": each}

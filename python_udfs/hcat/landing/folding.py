@@ -32,9 +32,17 @@ from hcat.landing.contexts import find_named_passages, find_passages
 from hcat.landing.dialects import DIALECTS_FILE, Dialect, Dialects, read_dialects
 from hcat.landing.feedback import USER_FEEDBACK, find_criterion, is_feedback
 from hcat.landing.messages import ASSISTANT, OTHER, USER, messages_of, role_of, structured, text_of
-from hcat.landing.raw_contract import to_text
 from hcat.landing.span_costs import COST_COLUMNS, read_costs
-from hcat.landing.span_texts import find_text, is_object, keys_ending, read_document, value_at
+from hcat.landing.span_texts import (
+    find_text,
+    is_object,
+    is_structure,
+    keys_ending,
+    read_document,
+    read_object,
+    unquote,
+    value_at,
+)
 from hcat.landing.spans import read_time
 
 _SPAN_TEXTS: Final = ("span_id", "parent_span_id", "kind", "name", "status", "started_at", "ended_at")
@@ -180,7 +188,7 @@ def fold_trace(trace_id: str | None, rows: Iterable[Mapping[str, Any]], folding:
         record = {"entity": "spans", **row, "trace_id": trace_id}
         record |= {name: _text_or_none(row[name]) for name in _SPAN_TEXTS}
         record["status"] = record["status"] and record["status"].lower()
-        attributes = _read_object(record.pop("attributes"))
+        attributes = read_object(record.pop("attributes"))
         record["record_status"], record["reject_reason"] = _judge(record, row["attributes"], attributes, first)
         yield record
         if record["record_status"] == "staged":
@@ -211,7 +219,7 @@ def _read_trace(
     for span in spans:
         span.documents = list(_list_documents(span))
     root = min(spans, key=_order_of_root)
-    used, source = _choose_documents(spans, root, folding.takes_tools)
+    used, source = _choose_documents(spans, root, folding.takes_tools, folding.dialects.general)
     return _fold_interaction(root, spans, used, folding.parents_may_be_remote), used, source
 
 
@@ -291,13 +299,13 @@ def _find_values(span: Span, takes_tools: bool) -> Iterator[Value]:
         return
     for path, position, text in span.attributes:
         for place in dialect.places.get(path, ()):
-            if not _may_have(span, place.field, takes_tools) or (place.is_text_alone and _is_structure(text)):
+            if not _may_have(span, place.field, takes_tools) or (place.is_text_alone and is_structure(text)):
                 continue
             if place.other_key is None or any(
                 other == place.other_key and word.lower() == place.word and position.startswith(above)
                 for other, above, word in span.attributes
             ):
-                value = _unquote(text) if dialect.texts_are_json else text
+                value = unquote(text) if dialect.texts_are_json else text
                 yield Value(span, place.field, place.priority, position, value)
 
 
@@ -379,10 +387,17 @@ def _fold_interaction(
         "asked_at": root.row["started_at"],
         "conversation_id": find("session"),
     }
-    reason = _explain_no_root(root, spans, parents_may_be_remote)
+    cut_off = _explain_cut_off(root, spans, parents_may_be_remote)
+    reason = cut_off
+    if reason is None and root.role != "chain" and not _may_answer(root):
+        reason = (
+            f"no root ({_seen(spans)}): none of the {len(spans)} spans of the trace is a chain, an agent or a model"
+        )
     if reason is None and (answer is None or query is None):
         missing = "answer" if answer is None else "query"
-        reason = f"no {missing} ({_seen(spans)}): the root span {root.shown}"
+        is_silent = not root.has_failed and all(map(_is_silent, spans))
+        hint = ", and no text at all, so switch the capture of content on" if is_silent else ""
+        reason = f"no {missing}{hint} ({_seen(spans)}): the root span {root.shown}"
         if answer is None and root.has_failed:
             reason += " ended with an error"
         elif root.dialect is not None:
@@ -396,8 +411,15 @@ def _fold_interaction(
         "kind": root.dialect.name if root.dialect is not None else None,
         "read_error": reason,
         # a trace that was cut off, or whose root failed, has its reason
-        "is_unread": reason is not None and not root.has_failed and not reason.startswith("cut off"),
+        "is_unread": reason is not None and not root.has_failed and cut_off is None,
     }
+
+
+def _is_silent(span: Span) -> bool:
+    """Return whether a span by the conventions of OpenTelemetry holds no text, which they leave out by default."""
+    keys = (*span.dialect.inputs, *span.dialect.outputs) if span.dialect is not None else ()
+    by_convention = any(key.startswith("gen_ai.") for key in span.texts)
+    return by_convention and all(value_at(span.texts, key) is None for key in keys)
 
 
 def _seen(spans: Sequence[Span]) -> str:
@@ -415,16 +437,14 @@ def _order_of_root(span: Span) -> tuple[Any, ...]:
     return 2 if _may_answer(span) else 3, *_late(span.started), *_late(span.ended), span.row["span_id"]
 
 
-def _explain_no_root(root: Span, spans: Sequence[Span], parents_may_be_remote: bool) -> str | None:
-    """Return why the trace has no root that can be used; None if it has one."""
+def _explain_cut_off(root: Span, spans: Sequence[Span], parents_may_be_remote: bool) -> str | None:
+    """Return why a part of the trace was not logged; None if it is whole."""
     known = {span.row["span_id"] for span in spans}
     parent = root.row["parent_span_id"]
     if root.role != "chain" and not _may_answer(root):
-        parents = {span.row["parent_span_id"] for span in spans} - known - {None}
-        if parents:
-            missing = min(parents)
-            return f"cut off: the trace has no span of a chain or agent, and the parent span {missing} is missing"
-        return f"no root ({_seen(spans)}): none of the {len(spans)} spans of the trace is a chain, an agent or a model"
+        missing = {span.row["parent_span_id"] for span in spans} - known - {None}
+        where = "the trace has no span of a chain or agent, and the parent span"
+        return f"cut off: {where} {min(missing)} is missing" if missing else None
     is_remote = parents_may_be_remote or (_REMOTE, "", "true") in root.attributes
     if root.role == "chain" and parent is not None and parent not in known and not is_remote:
         return f"cut off: the parent span {parent} of {root.shown} is missing"
@@ -447,7 +467,7 @@ def _fold_retrievers(spans: Sequence[Span], interaction: Mapping[str, Any]) -> I
 
 
 def _choose_documents(
-    spans: Sequence[Span], root: Span, takes_tools: bool
+    spans: Sequence[Span], root: Span, takes_tools: bool, general: Dialect
 ) -> tuple[list[Mapping[str, str | None]], str | None]:
     """Return the documents that a trace used, in order, and where they come from if no retriever gave them: those of
     rerankers, or else of retrievers; those of tools where a project says so, or where no retriever ran; or else the
@@ -464,6 +484,11 @@ def _choose_documents(
         return span.role == "reranker" or (span.role == "retriever" and not is_reranked and not is_inner)
 
     used = [span for span in spans if span.documents and is_used(span)]
+    if not used and not has_retriever:
+        # a step that the tool of the other spans does not know is told by its name
+        guessed = [_guess(span, general) for span in spans if span.role == "other"]
+        used = [replace(span, documents=list(_list_documents(span))) for span in guessed if span.role != "chain"]
+        used = [span for span in used if span.documents]
     used.sort(key=lambda span: (span.role == "tool", *_early(span.started), span.row["span_id"]))
     source = "tool" if used and not has_retriever and not takes_tools else None
     if not used:
@@ -655,43 +680,3 @@ def _text_or_none(text: str | None) -> str | None:
     if text is None or all(each in " \t\n\f\r" or kind[0] == "Z" or kind == "Cf" for each, kind in kinds):
         return None
     return text.strip(BLANKS)
-
-
-def _load(text: str) -> Any:
-    """Return the value of a JSON text; raises ValueError where there is none that a table can hold."""
-    try:
-        found = json.loads(text)
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    if isinstance(found, str):
-        found.encode()
-    return found
-
-
-def _read_object(text: str | None) -> dict[str, str] | None:
-    """Return the attributes of a span; None where the text is no JSON object."""
-    try:
-        found = {} if text is None else _load(text)
-    except ValueError:
-        return None
-    if not isinstance(found, dict):
-        return None
-    return {name: written for name, value in found.items() if (written := to_text(value)) is not None}
-
-
-def _is_structure(text: str) -> bool:
-    """Return whether a text is a JSON object or list."""
-    try:
-        return text.lstrip(" ")[:1] in ("{", "[") and _load(text) is not None
-    except ValueError:
-        return False
-
-
-def _unquote(text: str) -> str:
-    """Return the text that stands in quotes as JSON; any other text as it is."""
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        try:
-            return str(_load(text))
-        except ValueError:
-            pass
-    return text

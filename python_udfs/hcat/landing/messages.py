@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from hcat.landing.aliases import CONTRACT
 
-USER, ASSISTANT, OTHER = "user", "assistant", "other"
+USER, ASSISTANT, SYSTEM, OTHER = "user", "assistant", "system", "other"
 _WORDS: Final = {name: tuple(words.split()) for name, words in CONTRACT["messages"].items()}
 _DEEPEST: Final = 12
-_ROLES: Final = {word: role for role in (USER, ASSISTANT, OTHER) for word in _WORDS[role]}
+_ROLES: Final = {word: role for role in (USER, ASSISTANT, SYSTEM, OTHER) for word in _WORDS[role]}
 
 
 def structured(value: Any) -> Any:
@@ -74,10 +74,27 @@ def messages_of(value: Any) -> list[Mapping[str, Any]] | None:
         return None
     # a pair of a role and a text
     items = [{"role": each[0], "content": each[1]} if _is_pair(each) else each for each in items]
+    items = _with_roles(items)
     if not all(isinstance(each, Mapping) and (role_of(each) or {"role", "type"} & each.keys()) for each in items):
         return None
     speaks = any(role_of(each) in (USER, ASSISTANT) and not _is_empty(each) for each in items)
     return items if speaks else None
+
+
+def _with_roles(items: list[Any]) -> list[Any]:
+    """Return messages of a user and of agents under their own names, with the roles that these names stand for."""
+    for name in _WORDS["names"]:
+        said = [str(each.get(name) or "").casefold() if isinstance(each, Mapping) else "" for each in items]
+        roles = {_ROLES.get(word) for word in said}
+        if {USER, None} <= roles and ASSISTANT not in roles and all(said):
+            # what an agent says to itself and to its tools is no answer
+            kinds = [str(each.get("type") or "").casefold() for each in items]
+            agents = [
+                OTHER if each.startswith(_WORDS["without_text"]) or each.endswith("event") else ASSISTANT
+                for each in kinds
+            ]
+            return [each | {"role": _ROLES.get(word, own)} for each, word, own in zip(items, said, agents, strict=True)]
+    return items
 
 
 def _is_pair(item: Any) -> bool:

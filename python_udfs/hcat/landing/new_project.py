@@ -11,7 +11,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, Final
 
-from hcat.engine.staging import ProjectError, describe_seed, find_project
+from hcat.engine.staging import ProjectError, describe_seed, find_project, find_seed
 from hcat.landing.check import LANGUAGE_MODEL, check_logs, read_catalogue
 from hcat.statistics.intervals import wilson_interval
 
@@ -66,7 +66,7 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
     if package is not None and not (package / "models" / "staging").is_dir():
         raise ProjectError(f"{package} is not the folder of hcat's dbt project")
     source = package or find_project(start)
-    catalogue = read_catalogue(source / "seeds" / "metric_catalog.csv")
+    catalogue = read_catalogue(find_seed(source, "metric_catalog"))
     if logs is None:
         # gates that need answers alone, and no module that has to wait for something
         inputs: Mapping[str, int] = {"interactions": 1, "query": 1, "answer": 1}
@@ -82,7 +82,8 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         modules = {module: True for module, each, least in _MODULES if inputs[each] >= least}
     names = {metric["metric_name"]: metric["inputs"] for metric in catalogue}
     # the demo has a gate of each kind
-    possible, shipped = _read_seed(source / "demo" / "seeds", _GATES), _read_seed(source / "seeds", _DECISIONS)
+    possible = _read_seed(source / "demo" / "seeds" / f"{_GATES}.csv")
+    shipped = _read_seed(find_seed(source, _DECISIONS))
     families = {metric["metric_name"]: metric["family"] for metric in catalogue}
     left_out = set() if profile == "standard" else {module for module, _, _ in _MODULES} - modules.keys()
     gates = [
@@ -104,14 +105,16 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         "logs": _PLACE_OF_LOGS if logs is None else (start / logs).resolve(),
         "package": (start / source).resolve(),
     }
+    # what the seed holds is another project's: nobody here has signed
+    header = find_seed(source, _SIGN_OFFS).read_text(encoding="utf-8").partition("\n")[0]
     texts = {
         **{path.name: Template(path.read_text(encoding="utf-8")).substitute(values) for path in _FILES.glob("*.yml")},
         ".gitignore": (_FILES / "gitignore").read_text(encoding="utf-8"),
         "seeds/_seeds.yml": _describe_seeds(source),
         f"seeds/{_GATES}.csv": _to_csv(gates, list(possible[0])),
         f"seeds/{_DECISIONS}.csv": _to_csv(decisions, list(shipped[0])),
-        f"seeds/{_METRICS}.csv": (source / "seeds" / f"{_METRICS}.csv").read_text(encoding="utf-8"),
-        f"seeds/{_SIGN_OFFS}.csv": ",".join(_read_header(source / "seeds", _SIGN_OFFS)) + "\n",
+        f"seeds/{_METRICS}.csv": find_seed(source, _METRICS).read_text(encoding="utf-8"),
+        f"seeds/{_SIGN_OFFS}.csv": header + "\n",
         f"{_PLACE_OF_LOGS}/.gitkeep": "",
         "models/.gitkeep": "",
     }
@@ -146,15 +149,9 @@ def _name_of(folder: Path) -> str:
     return f"{name}_evaluation".lstrip("_") if name in ("", _PACKAGE) else name
 
 
-def _read_seed(folder: Path, name: str) -> list[dict[str, str]]:
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
+def _read_seed(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as handle:
         return list(csv.DictReader(handle))
-
-
-def _read_header(folder: Path, name: str) -> list[str]:
-    """Return the columns of a seed. What it holds is another project's: nobody here has signed."""
-    with (folder / f"{name}.csv").open(encoding="utf-8", newline="") as handle:
-        return next(csv.reader(handle))
 
 
 def _to_csv(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> str:

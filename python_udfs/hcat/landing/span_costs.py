@@ -27,11 +27,9 @@ def _add_up(field: str, root: Any, spans: Sequence[Any]) -> str | None:
     texts = [said[call] for call, parent in calls.items() if call in said and not (parent in calls and parent in said)]
     if not texts:
         return said.get(root.row["span_id"])
-    try:
-        return str(math.fsum(map(float, texts)))
-    except ValueError:
-        # staging says what cannot be read
-        return next(text for text in texts if not _is_number(text))
+    # staging says what cannot be read
+    unread = next((text for text in texts if not _is_number(text)), None)
+    return str(math.fsum(map(float, texts))) if unread is None else unread
 
 
 def _say(span: Any, field: str) -> str | None:

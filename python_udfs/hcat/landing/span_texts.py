@@ -6,6 +6,7 @@ because an answer in JSON stays what the user saw. It is opened where only an ob
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -14,6 +15,7 @@ from hcat.landing.aliases import ALIASES, CONTRACT, known_names, pick, plain_nam
 from hcat.landing.containers import lone_text
 from hcat.landing.contexts import LOOKS, find_first, find_passage_id, open_passage
 from hcat.landing.messages import ASSISTANT, USER, last_text, messages_of, role_of, structured, text_of
+from hcat.landing.raw_contract import to_text
 
 _WORDS: Final = {name: tuple(words.split()) for name, words in CONTRACT["span_texts"].items()}
 #: Names of a query and of an answer, the surest first.
@@ -64,7 +66,7 @@ def find_text(value: Any, role: str) -> str | None:
             is_said = depth > 0 and is_named and role == ASSISTANT and messages_of(each) is None
             held = each if is_said and isinstance(each, str) else structured(each)
             if isinstance(held, str):
-                if is_named and (text := _unquoted(text_of(held) or "")).strip() and not is_object(text):
+                if is_named and (text := unquote(text_of(held) or "")).strip() and not is_object(text):
                     return text
             elif isinstance(held, list):
                 if (found := _say(held, role)) is not None:
@@ -102,14 +104,6 @@ def _open(held: Mapping[str, Any], role: str) -> Iterator[tuple[Any, bool]]:
     yield from ((inner, False) for name, inner in plain.items() if name not in named and name not in _OTHERS)
 
 
-def _unquoted(text: str) -> str:
-    """Return a text without the quotes of JSON."""
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        found = structured(f"[{text}]")
-        return str(found[0]) if isinstance(found, list) and len(found) == 1 else text
-    return text
-
-
 def read_document(item: Any) -> dict[str, str | None]:
     """Return a passage as a document of a span."""
     if not isinstance(item, Mapping):
@@ -144,3 +138,43 @@ def keys_ending(texts: Mapping[str, str], words: Sequence[str]) -> list[str]:
                 found.setdefault(".".join(parts[:depth]), place)
                 break
     return sorted(found, key=lambda key: (found[key], key.count("."), key))
+
+
+def _load(text: str) -> Any:
+    """Return the value of a JSON text; raises ValueError where there is none that a table can hold."""
+    try:
+        found = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    if isinstance(found, str):
+        found.encode()
+    return found
+
+
+def read_object(text: str | None) -> dict[str, str] | None:
+    """Return the attributes of a span; None where the text is no JSON object."""
+    try:
+        found = {} if text is None else _load(text)
+    except ValueError:
+        return None
+    if not isinstance(found, dict):
+        return None
+    return {name: written for name, value in found.items() if (written := to_text(value)) is not None}
+
+
+def is_structure(text: str) -> bool:
+    """Return whether a text is a JSON object or list."""
+    try:
+        return text.lstrip(" ")[:1] in ("{", "[") and _load(text) is not None
+    except ValueError:
+        return False
+
+
+def unquote(text: str) -> str:
+    """Return the text that stands in quotes as JSON; any other text as it is."""
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        try:
+            return str(_load(text))
+        except ValueError:
+            pass
+    return text

@@ -60,6 +60,9 @@ def expand_spans(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     if record.get("object") == "trace":
         # what the OpenAI Agents SDK says of a trace beside its spans
         return
+    whole = _as_mapping(_read_json(record.get("trace")))
+    # a row of a table may have the trace as a whole beside parts of it
+    record = whole if "data" in whole else record
     data = _read_json(record.get("data"))
     if isinstance(data, list):
         for span in data:

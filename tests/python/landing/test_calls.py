@@ -64,11 +64,11 @@ def expand(call: dict[str, Any], entity: str) -> list[dict[str, Any]]:
     [
         (
             {"context.span_id": "1", "attributes.input.value": QUERY},
-            "a span of a trace and not a call (it has context_span_id): name the file spans.jsonl",
+            "a span of a trace and not a call (it has context_span_id), so its file is named spans.jsonl",
         ),
         (
             {"id": "1", "traceId": "t", "type": "RETRIEVER", "parentObservationId": "2", "output": [{"text": PASSAGE}]},
-            "a span of a trace and not a call (it has parent_observation_id): name the file spans.jsonl",
+            "a span of a trace and not a call (it has parent_observation_id), so its file is named spans.jsonl",
         ),
         ({"query": QUERY, "output": [{"text": PASSAGE}]}, "the answer must be a text, got list"),
         ({"query": ["a", "b"], "answer": ANSWER}, "the query must be a text, got list"),

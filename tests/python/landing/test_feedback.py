@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from hcat.engine.staging import Staging, read_variables
+from hcat.engine.staging import Staging, find_seed, read_variables
 from hcat.landing.check import RECORDS
 from hcat.landing.folding import FOLDED
 
@@ -26,7 +26,7 @@ def read_ratings(*said: tuple[str, str, str | None, str]) -> list[tuple[int | No
     staging.add("landed_records", pa.Table.from_pylist(rows, schema=RECORDS))
     staging.add("base_folded_traces", FOLDED.empty_table())
     for seed in ("rating_scales", "raters"):
-        staging.add_seed(REPOSITORY / "seeds" / f"{seed}.csv")
+        staging.add_seed(find_seed(REPOSITORY, seed))
     staging.run("base_ratings")
     found = staging.rows("select scale_point, reject_reason from base_ratings order by record_id")
     return [(row["scale_point"], row["reject_reason"]) for row in found]

@@ -11,6 +11,7 @@ from test_landed_files import land_all
 
 from hcat.engine.keys import hash_text
 from hcat.landing.calls import ENTITIES_OF_CALLS
+from hcat.landing.contexts import find_passages
 from hcat.landing.folding import fold_trace, read_folding
 from hcat.landing.importing import import_into
 
@@ -56,17 +57,28 @@ def fold(folder: Path) -> dict[str, list[dict[str, Any]]]:
         ("dspy", 2, [None] * 3, "root"),
         ("llama_index", 1, list(SHELF), None),
         ("langfuse", 2, list(SHELF), None),
+        ("google_adk", 1, list(SHELF), "tool"),
+        ("strands", 1, list(SHELF), "tool"),
+        ("agent_framework", 1, list(SHELF), "tool"),
+        # a step of the application itself retrieves
+        ("openlit", 1, list(SHELF), "tool"),
+        ("logfire", 1, list(SHELF), "tool"),
+        ("langchain_traceloop", 1, list(SHELF), None),
+        ("opik", 1, list(SHELF), None),
+        ("mlflow_table", 1, list(SHELF), None),
+        ("phoenix", 1, list(SHELF), None),
     ],
 )
 def test_every_text_of_a_producer_arrives(
     producer: str, traces: int, passages: list[str | None] | None, source: str | None, tmp_path: Path
 ) -> None:
-    (tmp_path / "spans.jsonl").write_bytes((RECORDED / f"{producer}.jsonl").read_bytes())
+    (file,) = RECORDED.glob(f"{producer}.[jc]s*")
+    (tmp_path / f"spans{file.suffix}").write_bytes(file.read_bytes())
     found = fold(tmp_path)
     assert {row["reject_reason"] for row in found["spans"]} == {None}
     assert [row["read_error"] for row in found["interactions"]] == [None] * traces
     assert len({row["query_text"] for row in found["interactions"]}) == traces
-    assert all(SAID[row["query_text"]] == row["answer"] for row in found["interactions"])
+    assert all(SAID[row["query_text"]] == row["answer"].strip() for row in found["interactions"])
     for interaction in found["interactions"]:
         own = [row for row in found["retrievals"] if row["interaction_id"] == interaction["interaction_id"]]
         assert {row["kind"] for row in own} == {source}
@@ -186,6 +198,72 @@ def land(folder: Path, export: Any) -> dict[str, list[dict[str, Any]]]:
     (folder / "export.json").write_text(json.dumps(export))
     import_into("calls", folder / "export.json", folder / "logs")
     return {name: land_all(folder / "logs", name) for name in ENTITIES_OF_CALLS}
+
+
+@pytest.mark.parametrize("producer", ["agno_runs", "autogen", "crewai", "google_adk_sessions"])
+def test_every_text_of_a_run_of_agents_arrives(producer: str, tmp_path: Path) -> None:
+    landed = land(tmp_path, [json.loads((RECORDED / f"{producer}.jsonl").read_text())])
+    (interaction,) = landed["interactions"]
+    assert QUERY in interaction["query_text"]
+    assert interaction["answer"] == ANSWER
+    assert {row["chunk_id"]: row["text"] for row in landed["retrievals"]} == SHELF
+    # what an agent was told of the form of its answer is no reference
+    assert landed["queries"] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        # Open WebUI and LibreChat
+        ("annotation", [{"rating": 1, "comment": "clear"}, {"rating": -1}]),
+        ("feedback", [{"rating": "thumbsUp"}, {"rating": "thumbsDown"}]),
+    ],
+)
+def test_what_users_press_beside_an_answer_is_said_of_its_turn(
+    name: str, values: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    turns = [
+        each
+        for value in values
+        for each in ({"role": "user", "content": QUERY}, {"role": "assistant", "content": ANSWER, name: value})
+    ]
+    landed = land(tmp_path, [{"chat": {"id": "c", "messages": turns}}])
+    said = [(row["interaction_id"], row["rater"], row["rater_kind"], row["scale_point"]) for row in landed["ratings"]]
+    kind = "user_feedback"
+    assert said == [(f"c_turn_{at}", name, kind, str(value["rating"])) for at, value in enumerate(values, start=1)]
+
+
+def test_annotations_of_users_on_a_span_are_their_feedback(tmp_path: Path) -> None:
+    (tmp_path / "spans.jsonl").write_bytes((RECORDED / "phoenix.jsonl").read_bytes())
+    (rating,) = fold(tmp_path)["ratings"]
+    assert (rating["rater"], rating["rater_kind"], rating["scale_point"]) == (*["user_feedback"] * 2, "thumbs_up")
+
+
+def test_what_the_system_is_told_is_no_passage(tmp_path: Path) -> None:
+    told = {"role": "system", "content": [{"type": "text", "text": "You answer politely and in short."}]}
+    landed = land(tmp_path, [{"messages": [told, {"role": "user", "content": QUERY}], "answer": ANSWER}])
+    assert landed["retrievals"] == []
+    inputs = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.output.messages": json.dumps([{"role": "ai", "content": ANSWER}]),
+    }
+    said = [{"role": each["role"], "parts": each["content"]} for each in (told, {"role": "user", "content": QUERY})]
+    write_trace(tmp_path, ("chat", inputs | {"gen_ai.input.messages": json.dumps(said)}))
+    found = fold(tmp_path)
+    assert (found["interactions"][0]["answer"], found["retrievals"]) == (ANSWER, [])
+
+
+def test_passages_in_a_text_are_opened_and_a_passage_in_json_stays_a_text() -> None:
+    inner = [{"id": "k1", "text": P1}, {"id": "k2", "text": '{"fee": 5, "currency": "EUR"}'}]
+    assert find_passages([{"text": json.dumps({"results": inner})}]) == inner
+
+
+def test_a_trace_that_holds_no_text_says_what_to_switch_on(tmp_path: Path) -> None:
+    write_trace(
+        tmp_path, ("run", {"gen_ai.operation.name": "invoke_agent"}), ("ask", {"gen_ai.operation.name": "chat"})
+    )
+    (interaction,) = fold(tmp_path)["interactions"]
+    assert interaction["read_error"].startswith("no answer, and no text at all, so switch the capture of content on")
 
 
 @pytest.mark.parametrize("tool", EXPORTS)

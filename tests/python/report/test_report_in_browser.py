@@ -28,7 +28,7 @@ MAXIMUM_BYTES = 2_000_000
 
 def list_metrics() -> list[tuple[object, ...]]:
     """All metrics of the shipped catalogue with the shipped decisions, as test_report makes them."""
-    with (SEEDS / "threshold_decisions.csv").open(encoding="utf-8") as file:
+    with (SEEDS.parent / "decisions" / "threshold_decisions.csv").open(encoding="utf-8") as file:
         decided = {row["metric_name"]: float(row["threshold"]) for row in csv.DictReader(file)}
     with (SEEDS / "metric_catalog.csv").open(encoding="utf-8") as file:
         return [
