@@ -14,11 +14,9 @@ from scipy.special import expit
 # training is no installed package: it is run from the root of the repository
 sys.path.insert(0, str(REPOSITORY))
 
-from hcat.encoders.distances import measure_distances
-from hcat.encoders.entailment import load_classifier
+from hcat.encoders.entailment import STATED, start_reading
 from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.mpnet import find_parts
-from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
 from training.fusion import FEATURES, Fusion, join_answers
 from training.grounded import Answer, EvidenceReader, read_features, read_sentences
@@ -74,29 +72,26 @@ def check_fusion(build, query, setting):
     answers = [Answer(name, name, "", "", "", query, answer, CONTEXT, ()) for name, answer in ANSWERS.items()]
     sentences = read_sentences(answers, EvidenceReader())
     identity = resolve_classifier(setting, "cpu", "auto")
-    classifier = load_classifier(identity)
-    logits, _ = classify_pairs(
-        classifier, [each.premise for each in sentences], [each.text for each in sentences], 4096
-    )
-    found = measure_distances(logits, classifier.head)
+    found = start_reading(identity, [each.premise for each in sentences], [each.text for each in sentences])().distances
     neutral = 1 - found.probability_entailment - found.probability_contradiction
     shares = np.stack([found.probability_entailment, neutral, found.probability_contradiction], axis=1)
     log_odds = read_prior(identity.name).sentence_log_odds(read_features(sentences, shares))
     found = build.query(
-        "select interaction_id, sentence_index, evidence_text, support_probability, claims_nothing"
-        " from fct_sentence_evidence"
+        "select interaction_id, sentence_index, evidence_text, support_probability, claims_nothing, count_words,"
+        " count_words_supported from fct_sentence_evidence"
     )
     by_sentence = {(row[0], row[1]): row[2:] for row in found}
     assert len(by_sentence) == len(sentences)
-    claims_nothing = []
+    claims_nothing, words = [], []
     for sentence, value in zip(sentences, log_odds, strict=True):
-        evidence, probability, says_nothing = by_sentence[sentence.answer.answer_id, sentence.sentence_index]
+        evidence, probability, says_nothing, *counts = by_sentence[sentence.answer.answer_id, sentence.sentence_index]
         assert evidence == sentence.premise
         assert_allclose(probability, 1 / (1 + np.exp(-value)), atol=1e-4)
         claims_nothing.append(says_nothing)
+        words.append(counts)
     numbers = {name: position for position, name in enumerate(ANSWERS)}
     owners = np.array([numbers[sentence.answer.answer_id] for sentence in sentences])
-    joined = expit(join_answers(log_odds, owners, len(ANSWERS), np.array(claims_nothing)))
+    joined = expit(join_answers(log_odds, owners, len(ANSWERS), np.array(claims_nothing), np.array(words)))
     scores = dict(
         build.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'groundedness'")
     )
@@ -183,7 +178,7 @@ def test_the_cascade_reads_again_what_is_unsettled_and_keeps_both_readings(built
             " where classifier_name = 'hcat-entailment-compact'"
         )
     )
-    assert {row[0] for row in rows} == {"hcat-entailment-compact", "hcat-entailment-accurate"}
+    assert {row[0] for row in rows} == {"hcat-entailment-compact", "hcat-entailment-accurate", STATED}
     for deciding, entailment, first, pair in rows:
         assert first == pytest.approx(alone[pair], abs=1e-5)
         assert (deciding == "hcat-entailment-accurate") or entailment == first
