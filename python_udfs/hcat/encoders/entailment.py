@@ -133,7 +133,7 @@ def _start_once(identity: ModelIdentity, premises: Sequence[str], hypotheses: Se
     is_read = [identity.location not in SHIPPED or not cascade.is_stated(*pair)
                for pair in zip(premises, hypotheses, strict=True)]  # fmt: skip
     rows, budget = np.flatnonzero(is_read), pair_tokens(identity.device)
-    texts = [[column[row] for row in rows] for column in (premises, hypotheses)]
+    texts = [[column[row] for row in rows.tolist()] for column in (premises, hypotheses)]
     wait = start_model(classifier, budget, *texts) if len(rows) else None
 
     def finish() -> Reading:
