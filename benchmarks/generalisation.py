@@ -72,8 +72,7 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
     try:
         table = connection.sql(
             f"""
-            select signals.interaction_id, signals.claims_nothing, signals.count_words,
-                {", ".join(f"signals.{name}" for name in NAMES)}
+            select signals.interaction_id, signals.claims_nothing, {", ".join(f"signals.{name}" for name in NAMES)}
             from int_sentences_fused as signals
             order by signals.interaction_id, signals.sentence_index
             """
@@ -93,7 +92,6 @@ def read_signals(answers: Sequence[LabelledAnswer], kinds: Sequence[str | None],
         owners=np.array([numbers[each] for each in found], dtype=np.int64),
         features=features,
         claims_nothing=np.array(table["claims_nothing"].to_pylist(), dtype=bool),
-        count_words=_to_floats(table["count_words"]),
     )
 
 

@@ -11,8 +11,7 @@ first and the rest of the second:
 - the lowest z_i, raised by :data:`LENGTH_BONUS` x ln n, because the lowest of many is low by chance;
 - the log odds of the geometric mean of the p_i.
 
-An answer of one sentence has the log odds of that sentence. Both lose :data:`WEIGHT_OF_WORDS` x sqrt(share of the words
-of all claims that passages and query lack). The form was chosen on sets that were left out of the fit
+An answer of one sentence has the log odds of that sentence. The form was chosen on sets that were left out of the fit
 (docs/model-card.md): product, lowest sentence, powers of the product and mixtures were compared.
 
 The same code fits the shipped prior and a refit on your own labels. Labels of answers suffice, because the likelihood
@@ -56,9 +55,6 @@ COUNT_BOUND = 3.0
 LOWEST_SHARE = 0.75
 #: What the lowest sentence is raised by for each unit of the logarithm of the number of sentences.
 LENGTH_BONUS = 0.5
-
-#: What the log odds of an answer lose for the square root of the share of its words that passages and query lack.
-WEIGHT_OF_WORDS = 0.5
 
 #: Log odds of an answer that claims nothing: nothing in it can fail.
 CERTAIN_LOG_ODDS = 20.0
@@ -119,21 +115,11 @@ def join_answers(
     answers: npt.NDArray[np.int64],
     count_answers: int,
     claims_nothing: npt.NDArray[np.bool_] | None = None,
-    words: Floats | None = None,
 ) -> Floats:
-    """Return the log odds that every sentence of an answer is supported, shape (count_answers,).
-
-    ``words`` are the numbers of words of each sentence and of those that are supported, shape (m, 2).
-    """
+    """Return the log odds that every sentence of an answer is supported, shape (count_answers,)."""
     if claims_nothing is not None:
         log_odds, answers = log_odds[~claims_nothing], answers[~claims_nothing]
-        words = None if words is None else words[~claims_nothing]
-    joined = _join(log_odds, answers, count_answers).log_odds
-    if words is None:
-        return joined
-    counts, supported = (np.bincount(answers, weights=column, minlength=count_answers) for column in words.T)
-    missing = np.clip(1 - np.divide(supported, counts, out=np.ones(count_answers), where=counts > 0), 0, 1)
-    return joined - WEIGHT_OF_WORDS * np.sqrt(missing)
+    return _join(log_odds, answers, count_answers).log_odds
 
 
 def fit_fusion(

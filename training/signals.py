@@ -51,8 +51,6 @@ class Signals:
     features: Floats
     #: Greetings, headings and the like; shape (m,).
     claims_nothing: Flags
-    #: Content words of each sentence, shape (m,).
-    count_words: Floats
 
     @property
     def families(self) -> npt.NDArray[np.str_]:
@@ -86,15 +84,12 @@ class Signals:
 
     def join(self, log_odds: Floats) -> Floats:
         """Return the log odds that each answer is supported from those of its sentences, shape (n,)."""
-        share = self.features[:, NAMES.index("share_words_supported")]
-        words = self.count_words[:, None] * np.stack([np.ones_like(share), share], axis=1)
-        return join_answers(log_odds, self.owners, len(self.answers), self.claims_nothing, words)
+        return join_answers(log_odds, self.owners, len(self.answers), self.claims_nothing)
 
 
 def write_stored(signals: Signals, readings: Mapping[str, Floats], is_unsettled: Flags, path: Path = STORED) -> None:
     """Write signals without any text."""
     columns: dict[str, Any] = {"answer": signals.owners, "claims_nothing": signals.claims_nothing}
-    columns["count_words"] = signals.count_words
     for number, name in enumerate(NAMES):
         if name in _READ:
             column = _READ.index(name)
@@ -150,7 +145,6 @@ def read_stored(setting: str, path: Path = STORED) -> Signals:
         owners=(np.cumsum(is_read) - 1)[owners[rows]],
         features=features[rows],
         claims_nothing=columns["claims_nothing"][rows].astype(bool),
-        count_words=columns["count_words"][rows].astype(np.float64),
     )
 
 

@@ -77,21 +77,20 @@ def check_fusion(build, query, setting):
     shares = np.stack([found.probability_entailment, neutral, found.probability_contradiction], axis=1)
     log_odds = read_prior(identity.name).sentence_log_odds(read_features(sentences, shares))
     found = build.query(
-        "select interaction_id, sentence_index, evidence_text, support_probability, claims_nothing, count_words,"
-        " count_words_supported from fct_sentence_evidence"
+        "select interaction_id, sentence_index, evidence_text, support_probability, claims_nothing"
+        " from fct_sentence_evidence"
     )
     by_sentence = {(row[0], row[1]): row[2:] for row in found}
     assert len(by_sentence) == len(sentences)
-    claims_nothing, words = [], []
+    claims_nothing = []
     for sentence, value in zip(sentences, log_odds, strict=True):
-        evidence, probability, says_nothing, *counts = by_sentence[sentence.answer.answer_id, sentence.sentence_index]
+        evidence, probability, says_nothing = by_sentence[sentence.answer.answer_id, sentence.sentence_index]
         assert evidence == sentence.premise
         assert_allclose(probability, 1 / (1 + np.exp(-value)), atol=1e-4)
         claims_nothing.append(says_nothing)
-        words.append(counts)
     numbers = {name: position for position, name in enumerate(ANSWERS)}
     owners = np.array([numbers[sentence.answer.answer_id] for sentence in sentences])
-    joined = expit(join_answers(log_odds, owners, len(ANSWERS), np.array(claims_nothing), np.array(words)))
+    joined = expit(join_answers(log_odds, owners, len(ANSWERS), np.array(claims_nothing)))
     scores = dict(
         build.query("select interaction_id, raw_score from fct_evaluations where metric_name = 'groundedness'")
     )

@@ -29,9 +29,7 @@ final as (
         -- The first unsupported word says more than the tenth, hence the logarithm.
         ln(1 + supported.count_words - supported.count_words_supported)::double as log_words_unsupported,
         coalesce(supported.number_displacement, 0)::double as number_displacement,
-        coalesce(supported.entity_displacement, 0)::double as entity_displacement,
-        supported.count_words,
-        supported.count_words_supported
+        coalesce(supported.entity_displacement, 0)::double as entity_displacement
     from {{ ref('hcat', 'int_sentences_entailed') }} as entailed
     inner join {{ ref('hcat', 'int_interaction_units') }} as units on entailed.interaction_id = units.interaction_id
     inner join {{ ref('hcat', 'int_sentences_supported') }} as supported

@@ -5,8 +5,6 @@
 -- unit of the logarithm of the number of sentences. Chosen on sets that were left out.
 {%- set lowest_share = 0.75 %}
 {%- set length_bonus = 0.5 %}
--- What the log odds lose for the square root of the share of all words of the claims that passages and question lack.
-{%- set weight_of_words = 0.5 %}
 
 with fused as (
     select * from {{ ref('hcat', 'int_sentences_fused') }}
@@ -67,8 +65,6 @@ aggregated as (
         / nullif(count(case when not claims_nothing then 1 end), 0) as mean_log_probability,
         avg(case when probability >= least_support then 1.0 when probability < least_support then 0.0 end)
             as share_supported,
-        1 - sum(case when not claims_nothing then count_words_supported end)
-        / nullif(sum(case when not claims_nothing then count_words end), 0)::double as share_words_missing,
         count(case when probability >= least_support then 1 end) as count_supported,
         count(case when is_citing and least_support is not null then 1 end) as count_citing,
         count(case when is_citing and is_supported_claim and cites_evidence then 1 end) as count_citing_evidence,
@@ -93,8 +89,7 @@ answers as (
         * (lowest_log_odds + {{ length_bonus }} * ln(greatest(count_claims, 1)))
         + (1 - {{ lowest_share }})
         -- A mean that is 1 to the last digit has no log odds.
-        * coalesce(mean_log_probability - ln(nullif(1 - exp(mean_log_probability), 0)), lowest_log_odds)
-        - {{ weight_of_words }} * sqrt(coalesce(share_words_missing, 0)) as log_odds
+        * coalesce(mean_log_probability - ln(nullif(1 - exp(mean_log_probability), 0)), lowest_log_odds) as log_odds
     from aggregated
 ),
 

@@ -29,9 +29,6 @@ def test_an_answer_joins_its_lowest_sentence_and_its_average():
 def test_a_sentence_that_claims_nothing_is_left_out():
     log_odds, answers = np.array([1.0, -9.0]), np.array([0, 0])
     assert_allclose(join_answers(log_odds, answers, 1, np.array([False, True])), [1.0])
-    # one of four words is missing: half of the root of 1/4; what claims nothing has no words
-    words = np.array([[4.0, 3.0], [9.0, 0.0]])
-    assert_allclose(join_answers(log_odds, answers, 1, np.array([False, True]), words), [0.75])
 
 
 def test_single_sentences_are_logistic_regression():

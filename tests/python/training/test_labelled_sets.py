@@ -45,7 +45,7 @@ def make_signals(count: int = 40) -> Signals:
         kinds.append(None)
     features = random.standard_normal((count, len(NAMES))) * 0.1
     features[:, 0] += np.where([answer.is_bad for answer in answers], -2.0, 2.0)
-    return Signals(answers, kinds, np.arange(count), features, np.zeros(count, dtype=bool), np.full(count, 8.0))
+    return Signals(answers, kinds, np.arange(count), features, np.zeros(count, dtype=bool))
 
 
 def test_stored_signals_hold_no_text_and_come_back(tmp_path):
