@@ -467,11 +467,11 @@ def tabulate(title: str, figures: Mapping[str, Accuracy], metric: str) -> list[T
                 cells = map(_format, (own.f1, own.balanced_accuracy, own.calibration_error, own.calibration_slope))
                 verdicts_shown.append((shown, *cells, chance))
     sizes = next(iter(figures.values()))
-    heading = f"{title.capitalize()}: n = {sizes.n:,}, {sizes.n_positive:,} hallucinated"
+    heading = f"{title}: n = {sizes.n:,}, {sizes.n_positive:,} hallucinated"
     columns = ("score, task", "F1", "balanced accuracy", "calibration error", "calibration slope", "error by chance")
     return [
         Table(heading, ("score, task", "scored", "AUROC within", "AUROC pooled", "average precision"), ranks),
-        Table(f"{title.capitalize()}: cut-offs and probabilities", columns, verdicts_shown),
+        Table(f"{title}: cut-offs and probabilities", columns, verdicts_shown),
     ]
 
 

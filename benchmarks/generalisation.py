@@ -10,21 +10,26 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from benchmarks import verdicts
+from benchmarks.accuracy import measure, tabulate
 from benchmarks.discrimination import COUNT_DRAWS, Estimate, auroc, estimate_from_draws, number_values, share, tell
 from benchmarks.harness import Outcome, Table, argument_parser, build, finish, working_folder
 from hcat.statistics.arrays import Floats
-from training.labelled_sets import RECORD_SETS, LabelledAnswer, read_sets, to_log_row
+from training.labelled_sets import RECORD_SETS, LabelledAnswer, family_of, read_sets, to_log_row
 from training.made_faults import KINDS, make_faults
-from training.prior import TRAINED_SETS, choose_cut_off, fit_left_out, is_untrained
+from training.prior import RAG_FAMILIES, TRAINED_SETS, choose_cut_off, fit, fit_left_out, is_untrained
 from training.ragtruth import write_raw_logs
-from training.signals import CLASSIFIERS, NAMES, Signals, read_stored
+from training.signals import CLASSIFIERS, LEFT_OUT, NAMES, Signals, read_stored
+
+OF_FAMILIES: Final = "mean over families"
+#: Signals that the models of RAGTruth's folds did not leave behind.
+_NOT_LEFT = ("contradiction_logit", "similarity", "evidence_overlap")
 
 #: Share of faithful sentences that may be flagged where faults are counted.
 FALSE_ALARMS: Final = 0.05
@@ -101,10 +106,9 @@ class Ranking:
 
     #: AUROC of each set that has both kinds of answers.
     sets: Mapping[str, Estimate]
-    #: Mean over families, each with the mean of its sets, and mean over :data:`RECORD_SETS`; sets in
-    #: :data:`TRAINED_SETS` are left out.
-    by_family: Estimate
-    of_records: Estimate
+    #: Mean over families, each with the mean of its sets; over the sets of :data:`RAG_FAMILIES`; over the other
+    #: families; over :data:`RECORD_SETS`. Sets in :data:`TRAINED_SETS` are left out.
+    means: Mapping[str, Estimate]
     #: The set with the lowest value, trained ones left out.
     worst: str
 
@@ -121,12 +125,17 @@ def rank(signals: Signals, scores: Floats) -> Ranking:
             clusters = number_values([signals.answers[position].cluster for position in positions])
             found[name] = auroc(scores[positions], is_bad, clusters)
     counted = [name for name in found if name not in TRAINED_SETS]
-    families: dict[str, list[str]] = {}
+    families: dict[str, list[Estimate]] = {}
     for name in counted:
-        families.setdefault(signals.answers[by_set[name][0]].family, []).append(name)
-    by_family = _mean([_mean([found[name] for name in names]) for _, names in sorted(families.items())])
-    of_records = _mean([found[name] for name in counted if name in RECORD_SETS])
-    return Ranking(found, by_family, of_records, min(counted, key=lambda name: found[name].value))
+        families.setdefault(family_of(name), []).append(found[name])
+    by_family = {family: _mean(estimates) for family, estimates in sorted(families.items())}
+    means = {
+        OF_FAMILIES: _mean(list(by_family.values())),
+        "answers of RAG systems": _mean([found[name] for name in counted if family_of(name) in RAG_FAMILIES]),
+        "mean over other families": _mean([by_family[name] for name in by_family if name not in RAG_FAMILIES]),
+        "records, tables, numbers": _mean([found[name] for name in counted if name in RECORD_SETS]),
+    }
+    return Ranking(found, means, min(counted, key=lambda name: found[name].value))
 
 
 def _mean(estimates: Sequence[Estimate]) -> Estimate:
@@ -199,6 +208,22 @@ def slopes(signals: Signals, log_odds: Floats) -> dict[str, Estimate]:
     return found
 
 
+def read_ragtruth(signals: Signals, classifier: str, cut_off: float) -> list[Table]:
+    """Return the figures of RAGTruth, whose sources and family no model and no fusion has seen."""
+    left = read_stored(classifier, LEFT_OUT)
+    kept = np.array([name not in _NOT_LEFT for name in NAMES])
+    fusion = fit(replace(signals, features=signals.features * kept), signals.families != "ragtruth")
+    fused = 1 / (1 + np.exp(-left.join(fusion.sentence_log_odds(left.features))))
+    rows = [{"hallucinated": answer.is_bad, "source_id": answer.cluster, "task": answer.task, "model": answer.model}
+            for answer in left.answers]  # fmt: skip
+    figures = {
+        "entailment": measure(left.worst("entailment_logit"), rows),
+        "words counted": measure(left.count_words_missing(), rows),
+        "fused": measure(fused, rows, threshold=1 / (1 + np.exp(-cut_off)), is_probability=True),
+    }
+    return tabulate("RAGTruth, sources left out", figures, "fused")
+
+
 def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outcome:
     """Return the tables of one classifier."""
     left_out = fit_left_out(signals)
@@ -208,6 +233,7 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
         "contradiction": signals.worst("contradiction_logit"),
         "supported words": signals.worst("share_words_supported"),
         "fused, left out": fused,
+        "words counted": signals.count_words_missing(),
     }
     rankings = {name: rank(signals, values) for name, values in scores.items()}
     new = rankings["fused, left out"]
@@ -219,8 +245,7 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
         shown = f"{name} (trained on)" if name in TRAINED_SETS else name
         figures = (tell(each.sets[name]) for each in rankings.values())
         rows.append((shown, str(len(own)), str(sum(own)), *figures))
-    rows.append(("mean over families", "", "", *(tell(each.by_family) for each in rankings.values())))
-    rows.append(("records, tables, numbers", "", "", *(tell(each.of_records) for each in rankings.values())))
+    rows += [(name, "", "", *(tell(each.means[name]) for each in rankings.values())) for name in new.means]
     tables = [Table("AUROC of each set, left out of the fit", ("set", "n", "bad", *rankings), rows)]
     caught = {name: catch(signals, values) for name, values in scores.items()}
     tables.append(
@@ -234,7 +259,7 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
         )
     )
     is_chosen = signals.is_labelled & is_untrained(signals)
-    cut_off = choose_cut_off(signals, fused, is_chosen)
+    cut_off = choose_cut_off(signals, fused, is_chosen & np.isin(signals.families, RAG_FAMILIES))
     lengths = thirds_of_length(signals, fused, cut_off)
     tables.append(
         Table(
@@ -243,17 +268,20 @@ def describe(signals: Signals, classifier: str, is_quick: bool = False) -> Outco
             [(name, str(count), tell(failing)) for name, count, failing in lengths],
         )
     )
+    tables += read_ragtruth(signals, classifier, cut_off)
     sloped = slopes(signals, fused)
     holding = sum(estimate.low <= 1 <= estimate.high for estimate in sloped.values())
-    differences = "; ".join(
-        f"minus {name} {tell(new.by_family.minus(each.by_family), '+')}"
-        for name, each in rankings.items()
-        if each is not new
-    )
+    differences = {
+        mean: "; ".join(f"minus {name} {tell(own.minus(each.means[mean]), '+')}"
+                        for name, each in rankings.items() if each is not new)
+        for mean, own in new.means.items()
+    }  # fmt: skip
     notes = [
         f"Classifier: {CLASSIFIERS[classifier]}; {is_chosen.sum():,} answers count in the means. "
         f"Worst set: {new.worst} ({tell(new.sets[new.worst])}).",
-        f"Difference of the means over families: {differences}.",
+        *(f"Fused, {mean}: {told}." for mean, told in differences.items()),
+        "RAGTruth: models of three folds, each without its sources, read the words; what they said of contradiction, "
+        "and the windows of evidence, were not kept, so that a fusion without them stands here.",
         f"The interval of the calibration slope holds 1 on {holding} of {len(sloped)} sets.",
         "Intervals: bootstrap of whole clusters (documents or premises) inside each set. Sets marked as trained on are "
         "in the training data of the classifier and count in no mean.",

@@ -18,6 +18,9 @@ from training.signals import Signals
 #: Sets whose answers the shipped classifiers have read in training: no test of them.
 TRAINED_SETS: Final = frozenset({"ragtruth", "expertqa"})
 
+#: Families of answers of RAG systems and dialogues over passages, on which the cut-off of an answer is chosen.
+RAG_FAMILIES: Final = ("rag", "wizard")
+
 #: Share of the weight that made faults have in the fit, half of it on the faithful sentences that they were made from.
 FAULT_SHARE: Final = 0.5
 
@@ -111,13 +114,13 @@ def choose_cut_off(signals: Signals, log_odds: Floats, is_chosen: Flags) -> floa
 def propose_cut_offs(signals: Signals) -> dict[str, float]:
     """Return cut-offs for the seed threshold_decisions, from fusions that have not seen the family of an answer.
 
-    ``groundedness`` and ``sentence_support`` are probabilities of highest balanced accuracy. ``contradiction`` and
-    ``sentence_contradiction`` flag :data:`CONTRADICTION_ALARMS` of the good answers and sentences, each family with
-    equal weight.
+    ``groundedness`` and ``sentence_support`` are probabilities of highest balanced accuracy, the first on
+    :data:`RAG_FAMILIES`. ``contradiction`` and ``sentence_contradiction`` flag :data:`CONTRADICTION_ALARMS` of the good
+    answers and sentences, each family with equal weight.
     """
     log_odds = fit_left_out(signals)
     is_chosen = signals.is_labelled & is_untrained(signals)
-    answer = choose_cut_off(signals, signals.join(log_odds), is_chosen)
+    answer = choose_cut_off(signals, signals.join(log_odds), is_chosen & np.isin(signals.families, RAG_FAMILIES))
     is_single = np.bincount(signals.owners, minlength=len(signals.answers)) == 1
     sentence = choose_cut_off(signals, signals.join(log_odds), is_untrained(signals) & is_single)
     is_good = is_chosen & ~signals.is_bad

@@ -30,6 +30,8 @@ CLASSIFIERS: Final[Mapping[str, str]] = {
 }
 
 STORED: Final = Path(__file__).with_name("signals.parquet")
+#: RAGTruth, each source read by models that were trained without it; they are not kept, nor what they contradicted.
+LEFT_OUT: Final = Path(__file__).with_name("ragtruth_left_out.parquet")
 
 NAMES: Final = list(FEATURES)
 _READ: Final = ("entailment_logit", "contradiction_logit")
@@ -75,6 +77,11 @@ class Signals:
         np.minimum.at(least, self.owners, values)
         return np.where(np.isinf(least), np.nanmax(np.where(np.isinf(values), np.nan, values)), least)
 
+    def count_words_missing(self) -> Floats:
+        """Return minus the number of words of the claims of each answer that context and query lack, shape (n,)."""
+        counts = np.expm1(self.features[:, NAMES.index("log_words_unsupported")])
+        return -np.bincount(self.owners, np.where(self.claims_nothing, 0.0, counts), len(self.answers))
+
     def join(self, log_odds: Floats) -> Floats:
         """Return the log odds that each answer is supported from those of its sentences, shape (n,)."""
         return join_answers(log_odds, self.owners, len(self.answers), self.claims_nothing)
@@ -98,6 +105,8 @@ def write_stored(signals: Signals, readings: Mapping[str, Floats], is_unsettled:
             answer.is_bad,
             answer.is_contradicted,
             kind,
+            answer.task,
+            answer.model,
         ]
         for answer, kind in zip(signals.answers, signals.kinds, strict=True)
     ]
@@ -131,7 +140,7 @@ def read_stored(setting: str, path: Path = STORED) -> Signals:
     rows = is_read[owners]
     kept = np.flatnonzero(is_read)
     return Signals(
-        answers=[_to_answer(number, *about[number][:4]) for number in kept],
+        answers=[_to_answer(number, *about[number][:4], *about[number][5:]) for number in kept],
         kinds=[about[number][4] for number in kept],
         owners=(np.cumsum(is_read) - 1)[owners[rows]],
         features=features[rows],
@@ -139,7 +148,15 @@ def read_stored(setting: str, path: Path = STORED) -> Signals:
     )
 
 
-def _to_answer(number: int, set_name: str, cluster: str, is_bad: bool, is_contradicted: bool | None) -> LabelledAnswer:
+def _to_answer(
+    number: int,
+    set_name: str,
+    cluster: str,
+    is_bad: bool,
+    is_contradicted: bool | None,
+    task: str = "",
+    model: str = "",
+) -> LabelledAnswer:
     return LabelledAnswer(
-        f"stored-{number}", set_name, family_of(set_name), cluster, "", "", (), is_bad, is_contradicted, "", ""
+        f"stored-{number}", set_name, family_of(set_name), cluster, "", "", (), is_bad, is_contradicted, task, model
     )

@@ -14,11 +14,9 @@ from scipy.special import expit
 # training is no installed package: it is run from the root of the repository
 sys.path.insert(0, str(REPOSITORY))
 
-from hcat.encoders.distances import measure_distances
-from hcat.encoders.entailment import load_classifier
+from hcat.encoders.entailment import STATED, start_reading
 from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.mpnet import find_parts
-from hcat.encoders.pair_classifiers import classify_pairs
 from hcat.engine.devices import ModelError
 from training.fusion import FEATURES, Fusion, join_answers
 from training.grounded import Answer, EvidenceReader, read_features, read_sentences
@@ -74,11 +72,7 @@ def check_fusion(build, query, setting):
     answers = [Answer(name, name, "", "", "", query, answer, CONTEXT, ()) for name, answer in ANSWERS.items()]
     sentences = read_sentences(answers, EvidenceReader())
     identity = resolve_classifier(setting, "cpu", "auto")
-    classifier = load_classifier(identity)
-    logits, _ = classify_pairs(
-        classifier, [each.premise for each in sentences], [each.text for each in sentences], 4096
-    )
-    found = measure_distances(logits, classifier.head)
+    found = start_reading(identity, [each.premise for each in sentences], [each.text for each in sentences])().distances
     neutral = 1 - found.probability_entailment - found.probability_contradiction
     shares = np.stack([found.probability_entailment, neutral, found.probability_contradiction], axis=1)
     log_odds = read_prior(identity.name).sentence_log_odds(read_features(sentences, shares))
@@ -183,7 +177,7 @@ def test_the_cascade_reads_again_what_is_unsettled_and_keeps_both_readings(built
             " where classifier_name = 'hcat-entailment-compact'"
         )
     )
-    assert {row[0] for row in rows} == {"hcat-entailment-compact", "hcat-entailment-accurate"}
+    assert {row[0] for row in rows} == {"hcat-entailment-compact", "hcat-entailment-accurate", STATED}
     for deciding, entailment, first, pair in rows:
         assert first == pytest.approx(alone[pair], abs=1e-5)
         assert (deciding == "hcat-entailment-accurate") or entailment == first

@@ -13,7 +13,7 @@ import pyarrow as pa
 from hcat.encoders import cascade
 from hcat.encoders.detectors import open_detector
 from hcat.encoders.distances import Distances, measure_distances
-from hcat.encoders.identities import CASCADE, ModelIdentity, load_once, resolve_part
+from hcat.encoders.identities import CASCADE, SHIPPED, ModelIdentity, load_once, resolve_part
 from hcat.encoders.pair_classifiers import Classifier, CompactClassifier, HashingClassifier, open_accurate
 from hcat.encoders.tokens import start_model
 from hcat.engine.batching import SLICES_AHEAD, map_slices
@@ -23,6 +23,9 @@ from hcat.statistics.arrays import Floats
 
 #: Device -> how many slices of pairs are read as one (decision 49).
 SLICES_JOINED = {"cpu": 1, "cuda": 2}
+
+#: What decides a pair that no classifier reads.
+STATED = "word for word"
 
 #: What :func:`entail_pending` reads of a pair.
 PAIR_COLUMNS = ("pair_id", "classifier_key", "premise", "hypothesis", "count_characters")
@@ -126,18 +129,24 @@ def _put(whole: Any, rows: npt.NDArray[np.int64], values: Any) -> Any:
 
 def _start_once(identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str]) -> Callable[[], Reading]:
     classifier = load_classifier(identity)
-    budget = pair_tokens(identity.device)
-    wait = start_model(classifier, budget, premises, hypotheses)
+    # a classifier of your own reads every pair
+    is_read = [identity.location not in SHIPPED or not cascade.is_stated(*pair)
+               for pair in zip(premises, hypotheses, strict=True)]  # fmt: skip
+    rows, budget = np.flatnonzero(is_read), pair_tokens(identity.device)
+    texts = [[column[row] for row in rows.tolist()] for column in (premises, hypotheses)]
+    wait = start_model(classifier, budget, *texts) if len(rows) else None
 
     def finish() -> Reading:
-        outputs, counts = wait()
-        logits = outputs.astype(np.float64)
+        logits, counts = np.zeros((len(is_read), len(classifier.head.weight))), np.zeros(len(is_read), np.int64)
+        logits[:, classifier.head.entailment] = cascade.STATED_LOGIT
+        if wait is not None:
+            logits[rows], counts[rows] = wait()
         return Reading(
             list(logits),
             measure_distances(logits, classifier.head),
             counts,
             counts > classifier.maximum_tokens,
-            [identity.name] * len(premises),
+            [identity.name if own else STATED for own in is_read],
             None,
         )
 

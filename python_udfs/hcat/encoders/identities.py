@@ -139,7 +139,7 @@ def resolve_classifier(name: str, device: str = "auto", dtype: str = "auto") -> 
             raise ModelError(f"{shipped.name}: delta must have SHA-256 {card['delta_sha256']}, got {delta}")
         both = hashlib.sha256(f"{base}{delta}".encode()).hexdigest()
         named = (shipped.name, str(card["revision"]), both, name)
-        files = (shipped.base_files, hash_folder(shipped.folder))
+        files = (shipped.base_files, hash_folder(shipped.folder), f"stated {cascade.STATED_LOGIT}")
     elif name == CASCADE:
         first, second = (resolve_classifier(part, device, dtype) for part in (cascade.FIRST, cascade.SECOND))
         both = hash_text(first.sha256, second.sha256, cascade.RULE)

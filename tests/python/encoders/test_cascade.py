@@ -62,13 +62,15 @@ def test_both_readings_are_kept(monkeypatch):
     monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
     monkeypatch.setattr(entailment, "load_classifier", lambda identity: readers[identity.location])
     both = ModelIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
-    hypotheses = ["The fee is 5 euros.", "The fee is 3 euros."]
-    reading = entailment.start_reading(both, [EVIDENCE] * 2, hypotheses)()
+    # the last one stands in the evidence, and nobody reads it
+    hypotheses = ["The fee: 5 euros.", "The fee is 3 euros.", "The fee is 5 euros."]
+    reading = entailment.start_reading(both, [EVIDENCE] * 3, hypotheses)()
     assert (readers["compact"].count, readers["accurate"].count) == (2, 1)
-    assert reading.deciding == ["compact", "accurate"]
-    np.testing.assert_allclose(reading.distances.probability_entailment, [0.9, 0.2])
-    np.testing.assert_allclose(reading.first.probability_entailment, [0.9, 0.9])
-    np.testing.assert_allclose([np.exp(row[0]) for row in reading.logits], [0.9, 0.2])
+    assert reading.deciding == ["compact", "accurate", entailment.STATED]
+    np.testing.assert_allclose(reading.distances.probability_entailment, [0.9, 0.2, 1], atol=1e-3)
+    np.testing.assert_allclose(reading.first.probability_entailment, [0.9, 0.9, 1], atol=1e-3)
+    np.testing.assert_allclose([np.exp(row[0]) for row in reading.logits[:2]], [0.9, 0.2])
+    assert reading.counts.tolist() == [3, 3, 0]
 
 
 def test_settled_pairs_load_no_second_classifier(monkeypatch):
@@ -76,6 +78,6 @@ def test_settled_pairs_load_no_second_classifier(monkeypatch):
     monkeypatch.setattr(entailment, "resolve_part", lambda _, part: identities[part])
     monkeypatch.setattr(entailment, "load_classifier", lambda _: Fixed(0.01))
     both = ModelIdentity("k", "both", "1", "", "cpu", "float32", CASCADE)
-    reading = entailment.start_reading(both, [EVIDENCE], ["The fee is 5 euros."])()
+    reading = entailment.start_reading(both, [EVIDENCE], ["A fee of 3 euros is due."])()
     assert reading.deciding == ["compact"]
     assert reading.first is not None
