@@ -59,7 +59,8 @@ _CUE = re.compile(
     r"leid|keine?|nichts?|nothing|only|need|"
     r"nobody|blank|fail|never|yields|insufficient|left out|omitted|i'd|idk|dunno|beats me|n/?a\b|none|neither|"
     r"nowhere|silent|unclear|unsure|unknown|without|pass on|falls|empty|guessing|leaves?|"
-    r"stops? short|ask some|dont|lo siento|lamentablemente|desafortunadamente|nada)",
+    r"stops? short|ask some|dont|wish i could|c[oa]m(?:e|es|ing) up|mute|quiet|omits?|ignores?|skips?|"
+    r"ning[uú]n\w*|nada|tampoco|nirgend\w*|ne|n[’']|pas|aucune?|rien|non|nessun\w*|niente|nulla|niet|geen|niets|nergens)",
     re.IGNORECASE,
 )
 # "Here is how to ..." announces an answer: the instructions that follow are the answer and not a deflection.
@@ -74,7 +75,7 @@ _ELSEWHERE = re.compile(
 
 
 _CLAUSE_BREAK = re.compile(
-    r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+|"
+    r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+([^,]+),\s+|"
     r",\s+(?=the \w+ is|it )"
 )
 # What follows such a word, or has a number, claims something beside the refusal.
@@ -131,7 +132,7 @@ def _read_clauses(answer: str) -> list[str]:
     """Return the sentences of an answer; one that joins a claim and a refusal is two."""
     clauses = []
     for start, end in split_sentences(answer):
-        parts = [part for part in _CLAUSE_BREAK.split(answer[start:end]) if part.strip()]
+        parts = [part for part in _CLAUSE_BREAK.split(answer[start:end]) if part and part.strip()]
         declining = [_declines(part) for part in parts]
         is_mixed = any(declining) and not all(
             each or claims_nothing(part) for each, part in zip(declining, parts, strict=True)
