@@ -54,11 +54,13 @@ _LEAD = re.compile(
 # Markers as find_citations reads them: a page is no rank, and in "4:2" the passage stands before the colon.
 _CITES = re.compile(r"[\[(\u3010\u2070-\u2079\u00b9\u00b2\u00b3]|<(?:sup|cite|ref)|\w \d", re.IGNORECASE)
 _MENTIONED = re.compile(
-    r"\b(?:sources?|citations?|references?|docs?|documents?|passages?|contexts?|chunks?)\s?#?\d{1,3}\b", re.IGNORECASE
+    r"\b(?:source|citation|reference|doc|document|passage|context|chunk)(?:\s?#?\d{1,3}\b"
+    r"|s\s?#?\d{1,3}(?:(?:\s?[-\u2013]\s?|\s?,\s?|,?\s(?:and|or|to)\s|\s&\s)\d{1,3}\b)*)",
+    re.IGNORECASE,
 )
 _PAGE = re.compile(r"\b(?:pages?|pp?|sections?)\.?\s?\d+(?:-\d+)?|(?<=\d):\d+", re.IGNORECASE)
 _FILE = re.compile(r"[\w-]{1,60}\.(?:pdf|docx?|html?|txt|md|xlsx?|pptx?|csv|json)\b", re.IGNORECASE)
-_RANKS = re.compile(r"(?<!\d)(\d{1,3})(?:\s?[-\u2013]\s?(\d{1,3}))?(?!\d)")
+_RANKS = re.compile(r"(?<!\d)(\d{1,3})(?:\s?(?:[-\u2013]|\bto\b)\s?(\d{1,3}))?(?!\d)")
 _LONGEST_RANGE: Final = 20
 _LIGATURES = {
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st",
