@@ -40,7 +40,7 @@ SUPPORT_SCHEMA = schema(
     "int32: sentence_index count_words count_words_supported count_numbers count_numbers_supported count_entities",
     "int32: count_entities_supported",
     "float64: number_displacement entity_displacement",
-    "bool: claims_nothing",
+    "bool: claims_nothing declines",
 )
 
 OVERLAP_SCHEMA = schema(
@@ -112,7 +112,6 @@ class _Answer(NamedTuple):
     said: str
     features: TextFeatures
     placed: Placed
-    only_declines: bool
     is_polarity: bool
 
 
@@ -126,19 +125,19 @@ def _read_answer(text: str) -> _Answer:
     said = strip_label(text)
     features = extract_features(said)
     placed = place_mentions(said, features)
-    return _Answer(text, said, features, placed, only_declines(text), is_bare_polarity(text))
+    return _Answer(text, said, features, placed, is_bare_polarity(text))
 
 
 class SupportMeasure:
     """Measure the support of each answer sentence by the context and the query of its interaction.
 
-    Results per distinct text are kept between batches. The head of talk reads vectors of the packaged encoder; beside
-    another encoder the rules decide alone what claims nothing.
+    Results per distinct text are kept between batches. The heads of talk and refusals read vectors of the packaged
+    encoder; beside another encoder the rules decide alone what claims nothing.
     """
 
     def __init__(self, encoder_sha256: str) -> None:
-        head = load_head("talk_head")
-        self._head = head if head.encoder_sha256 == encoder_sha256 else None
+        heads = (load_head("talk_head"), load_head("refusal_head"))
+        self._heads = [head for head in heads if head.encoder_sha256 == encoder_sha256]
         self._sources = TextReader(_read_source, _KEPT_SOURCES)
         self._answers = TextReader(_read_answer, _KEPT_ANSWERS)
 
@@ -150,7 +149,7 @@ class SupportMeasure:
         )
         sources = self._sources.read([*queries, *contexts, *statements], texts)
         sentences = self._answers.read(answers, texts)
-        talk = self._score_talk(answers, texts)
+        probabilities = self._score(answers, texts)
         rows: list[tuple[Any, ...]] = []
         for interaction_id, input_key, query_ids, answer_ids, context_ids, statement_ids in zip(
             interaction_ids, input_keys, queries, answers, contexts, statements, strict=True
@@ -169,9 +168,9 @@ class SupportMeasure:
             for index, (text_id, answer) in enumerate(zip(answer_ids, said, strict=True)):
                 aligned = align(answer.said, answer.features, tables)
                 support = measure_support(answer.features, evidence, aligned.starts)
-                says_nothing = answer.only_declines or claims_nothing(
-                    answer.text, evidence.words, talk.get(text_id, 0.0)
-                )
+                talk, refusal = probabilities.get(text_id, (0.0, 0.0))
+                is_talk = claims_nothing(answer.text, evidence.words, talk)
+                declines = only_declines(answer.text, refusal if refusal >= talk else 0.0)
                 displacement = find_displaced(answer.placed, places)
                 rows.append(
                     (
@@ -193,18 +192,20 @@ class SupportMeasure:
                         displacement.number,
                         displacement.entity,
                         # "No." beside its reason claims what the reason says.
-                        says_nothing or (answer.is_polarity and len(said) > 1),
+                        is_talk or declines or (answer.is_polarity and len(said) > 1),
+                        declines,
                     )
                 )
         return to_batch(rows, SUPPORT_SCHEMA)
 
-    def _score_talk(self, answers: list[list[str] | None], texts: pa.Table) -> dict[str, float]:
-        """Return the probability that a sentence of an answer is about the talk, by text_id."""
+    def _score(self, answers: list[list[str] | None], texts: pa.Table) -> dict[str, tuple[float, float]]:
+        """Return by text_id the probabilities that a sentence of an answer is talk, and that it declines."""
         text_ids = sorted({text_id for ids in answers for text_id in ids or ()})
-        if self._head is None or not text_ids:
+        if not self._heads or not text_ids:
             return {}
         vectors = to_matrix(take_texts(texts, text_ids)["embedding"])
-        return dict(zip(text_ids, self._head.score(vectors).tolist(), strict=True))
+        talk, refusal = (head.score(vectors).tolist() for head in self._heads)
+        return dict(zip(text_ids, zip(talk, refusal, strict=True), strict=True))
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
