@@ -25,6 +25,7 @@ LEAST_TALK: Final = 0.6
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _HEADING_WORDS = 8
+_WORDS_BESIDE_A_NAME = 8
 _UNKNOWN_IN_A_REQUEST = 3
 _UNKNOWN_IN_A_WISH = 2
 _DIGIT = re.compile(r"\d")
@@ -84,10 +85,12 @@ def _is_about_the_talk(words: list[str], topic: AbstractSet[str], reads_as_talk:
     names = {
         stem_word(word.lower()) for word in words[1:] if word[0].isupper() and word.lower() not in _FORMS["speakers"]
     }
-    if not (stems - _OF_NO_MATTER).isdisjoint(topic) or not unknown.isdisjoint(names):
+    if not (stems - _OF_NO_MATTER).isdisjoint(topic):
         return False
-    if reads_as_talk:
-        return True
+    if reads_as_talk and (unknown.isdisjoint(names) or (len(words) <= _WORDS_BESIDE_A_NAME and unknown < stems)):
+        return True  # "Hi Martin, thanks for writing."; a name alone is an answer
+    if not unknown.isdisjoint(names):
+        return False
     speaks, talks = not _FORMS["speakers"].isdisjoint(folded), not _TALK.isdisjoint(stems)
     asked = next((position for position, word in enumerate(folded[:6]) if word in _FORMS["addressed"]), None)
     if asked is not None and _FORMS["subjects"].isdisjoint(folded[:asked]) and len(unknown) <= _UNKNOWN_IN_A_REQUEST:
