@@ -102,7 +102,8 @@ _MINUS = re.compile(
 )
 # "fell by 3 %" and "a loss of 3" say "-3"; "fell to 3" does not. Accounts write a negative number in brackets.
 _FALLING = re.compile(
-    r"\b(?:declin|decreas|fall|fell|drop|los[est]|down\b|reduc|shr[aiu]nk|slip|deficit|contracted)[^.;]{0,30}\Z"
+    r"\b(?:declin|decreas|fall|fell|drop|los[est]|(?<!put )down\b(?![- ]pay)|reduc|shr[aiu]nk|slip|deficit"
+    r"|contracted)[^.;]{0,30}\Z"
 )
 _LEVEL = re.compile(r"\b(?:to|at|from|was|is)\s\W*\Z")
 _FALLS_BEHIND = re.compile(r"[^.;,\d]{0,16}\b(?:declin|decreas|drop|loss|fall\b|lower\b|less\b|reduc|deficit)")
