@@ -18,7 +18,7 @@
             'int_answers_overlapped': 'reference_recall',
             'int_pairs_entailed': 'deciding_classifier',
             'int_passages_split': 'citations',
-            'int_sentences_supported': 'declines',
+            'int_sentences_supported': 'computed',
             'int_sentences_windowed': 'hypothesis',
         },
         'dropped_columns': {

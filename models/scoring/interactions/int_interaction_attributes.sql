@@ -32,20 +32,6 @@ answers_described as (
     from {{ ref('hcat', 'int_answers_described') }}
 ),
 
-units as (
-    select interaction_id, input_key from {{ ref('hcat', 'int_interaction_units') }}
-),
-
--- Wordings that no rule knows are read by a head on the embeddings of the sentences.
-answers_read as (
-    select
-        supported.interaction_id,
-        bool_and(supported.claims_nothing) and bool_or(supported.declines) as is_refusal
-    from {{ ref('hcat', 'int_sentences_supported') }} as supported
-    inner join units on supported.interaction_id = units.interaction_id and supported.input_key = units.input_key
-    group by supported.interaction_id
-),
-
 answer_passages as (
     select interaction_id, passage_id
     from passages
@@ -154,9 +140,7 @@ final as (
             as is_in_release_population,
         interactions.population = case when roles.is_unasked then 'test_set' else 'production' end
             as is_in_monitored_population,
-        coalesce(
-            answers_described.refusal_rule, case when answers_read.is_refusal then 'reads_as_refusal' end
-        ) as refusal_rule,
+        answers_described.refusal_rule,
         coalesce(interactions.logged_language, answers_described.language) as answer_language,
         case
             when interactions.logged_language is not null then 'logged'
@@ -172,7 +156,7 @@ final as (
         retrievals_graded.is_source_retrieved,
         coalesce(passages_unread.has_rejected_passage, false) as has_rejected_passage,
         coalesce(passages_unread.has_unknown_text, false) as has_unknown_text,
-        coalesce(answers_described.is_refusal, false) or coalesce(answers_read.is_refusal, false) as is_refusal
+        coalesce(answers_described.is_refusal, false) as is_refusal
     from interactions
     inner join roles
         on
@@ -180,7 +164,6 @@ final as (
             and coalesce(interactions.application_version, '') = roles.version
     left join answer_passages on interactions.interaction_id = answer_passages.interaction_id
     left join answers_described on answer_passages.passage_id = answers_described.passage_id
-    left join answers_read on interactions.interaction_id = answers_read.interaction_id
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
     left join documents_retrieved on interactions.interaction_id = documents_retrieved.interaction_id

@@ -40,7 +40,7 @@ SUPPORT_SCHEMA = schema(
     "int32: sentence_index count_words count_words_supported count_numbers count_numbers_supported count_entities",
     "int32: count_entities_supported",
     "float64: number_displacement entity_displacement",
-    "bool: claims_nothing declines",
+    "bool: claims_nothing",
 )
 
 OVERLAP_SCHEMA = schema(
@@ -193,7 +193,6 @@ class SupportMeasure:
                         displacement.entity,
                         # "No." beside its reason claims what the reason says.
                         is_talk or declines or (answer.is_polarity and len(said) > 1),
-                        declines,
                     )
                 )
         return to_batch(rows, SUPPORT_SCHEMA)
