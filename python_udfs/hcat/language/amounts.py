@@ -102,7 +102,8 @@ _MINUS = re.compile(
 )
 # "fell by 3 %" and "a loss of 3" say "-3"; "fell to 3" does not. Accounts write a negative number in brackets.
 _FALLING = re.compile(
-    r"\b(?:declin|decreas|fall|fell|drop|los[est]|down\b|reduc|shr[aiu]nk|slip|deficit|contracted)[^.;]{0,30}\Z"
+    r"\b(?:declin|decreas|fall|fell|drop|los[est]|(?<!put )down\b(?![- ]pay)|reduc|shr[aiu]nk|slip|deficit"
+    r"|contracted)[^.;]{0,30}\Z"
 )
 _LEVEL = re.compile(r"\b(?:to|at|from|was|is)\s\W*\Z")
 _FALLS_BEHIND = re.compile(r"[^.;,\d]{0,16}\b(?:declin|decreas|drop|loss|fall\b|lower\b|less\b|reduc|deficit)")
@@ -126,8 +127,8 @@ _AMOUNT = re.compile(
     r"|\d{1,4}\s(?:1/2|1/4|3/4)(?![\w/]|[.,]\d)|\d{0,4}[\u00bc-\u00be]"  # 6 1/2
     r"|\d+(?:\.\d+)*|\.\d+)"
     r"(?P<ordinal>(?:st|nd|rd|th)\b)?"
-    r"(?:[\s-]?(?P<scale>(?:hundred|thousand|lakh|million|mln|mn|mm|crore|billion|bln|bn|trillion|trn|tn)s?\b"
-    r"|(?<=\d)[kmb]\b))?"
+    r"(?:[\s-]?(?P<scale>(?:hundred|thousand|lakh|million|mln|mn|crore|billion|bln|bn|trillion|trn|tn)s?\b"
+    r"|(?<=\d)[kmb]\b|mm(?=\s?(?:usd|eur|gbp|dollars|euros|pounds)\b)|(?(before)mm\b|(?!))))?"  # else millimetres
     r"(?:[\s-]?(?P<unit>[%\uff05\u066a$\u00a3\u20ac\u00a5\u20b9](?!\d)|percent\b|per\scent\b|percentage\spoints?\b|pct\b|pp\b"
     r"|basis\spoints?\b|bps?\b|cents?\b|ct\b|\u00a2|pence\b|penny\b|(?<=\d)p\b|(?:"
     + "|".join(_CURRENCY_CODES)

@@ -2,7 +2,8 @@
 
 Such a sentence has no evidence in the passages and needs none. It is found by what it is about. A sentence about the
 talk itself has only words of talking (help, question, glad) and function words; it has no number, no name and no third
-person. A word that question or passages have speaks of their matter, unless it is always about the talk.
+person. A word that question or passages have speaks of their matter, unless it is always about the talk. Where words
+are unknown, a head on the embedding of the sentence decides, under the same condition.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from hcat.language.words import stem_word
 
 #: A longer sentence claims something, whatever it begins with.
 MAXIMUM_WORDS: Final = 20
+#: Probability of the head (training/talk.py) from which a sentence without words of the matter is about the talk.
+LEAST_TALK: Final = 0.6
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _HEADING_WORDS = 8
+_WORDS_BESIDE_A_NAME = 8
 _UNKNOWN_IN_A_REQUEST = 3
 _UNKNOWN_IN_A_WISH = 2
 _DIGIT = re.compile(r"\d")
@@ -36,7 +40,8 @@ _TALK = _WISHES | _STEMS["talk"]
 _OF_NO_MATTER = _TALK | _STEMS["plain"]
 _KNOWN = _OF_NO_MATTER | _STEMS["beside"]
 _SETTLES = re.compile(
-    r"\W*(?:none|true|false|(?:yes|no|nope|correct|incorrect|right|wrong)\s?(?:[,.;:!\u2013-]|\Z))", re.IGNORECASE
+    r"\W*(?:none|true|false|(?:yes|yeah|yep|no|nope|correct|incorrect|right|wrong)\s?(?:[,.;:!\u2013-]|\Z))",
+    re.IGNORECASE,
 )
 # "Did you know that it is free?" tells something.
 _TELLING_QUESTION = re.compile(r"\W*(?:(?:did|do) you know|isn't|aren't|wasn't|weren't|right)\b", re.IGNORECASE)
@@ -48,8 +53,11 @@ _SIGNED = re.compile(
 )
 
 
-def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset()) -> bool:
-    """Return whether a sentence is a greeting, an offer, a heading, a lead-in or a question; the topic is of stems."""
+def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset(), talk: float = 0.0) -> bool:
+    """Return whether a sentence is a greeting, an offer, a heading, a lead-in or a question; the topic is of stems.
+
+    ``talk`` is the head's probability that the sentence is about the talk; it never outweighs a word of the matter.
+    """
     words = [word.replace("\u2019", "'") for word in _WORD.findall(sentence)]
     if not words:
         return not _DIGIT.search(sentence) or re.fullmatch(r"\W*\d{1,2}[.)]\W*", sentence) is not None
@@ -58,7 +66,8 @@ def claims_nothing(sentence: str, topic: AbstractSet[str] = frozenset()) -> bool
         return False
     is_heading = folded.endswith(":") and len(words) <= _HEADING_WORDS
     is_question = folded.endswith("?") and _TELLING_QUESTION.match(folded) is None
-    return is_heading or is_question or _SIGNED.fullmatch(sentence) is not None or _is_about_the_talk(words, topic)
+    is_known = is_heading or is_question or _SIGNED.fullmatch(sentence) is not None
+    return is_known or _is_about_the_talk(words, topic, talk >= LEAST_TALK)
 
 
 def is_bare_polarity(sentence: str) -> bool:
@@ -66,7 +75,7 @@ def is_bare_polarity(sentence: str) -> bool:
     return _POLARITY.fullmatch(sentence) is not None
 
 
-def _is_about_the_talk(words: list[str], topic: AbstractSet[str]) -> bool:
+def _is_about_the_talk(words: list[str], topic: AbstractSet[str], reads_as_talk: bool) -> bool:
     """Return whether the words are words of talking, and none is a word of the matter."""
     folded = [word.lower() for word in words]
     if not _FORMS["third_person"].isdisjoint(folded):
@@ -76,7 +85,11 @@ def _is_about_the_talk(words: list[str], topic: AbstractSet[str]) -> bool:
     names = {
         stem_word(word.lower()) for word in words[1:] if word[0].isupper() and word.lower() not in _FORMS["speakers"]
     }
-    if not (stems - _OF_NO_MATTER).isdisjoint(topic) or not unknown.isdisjoint(names):
+    if not (stems - _OF_NO_MATTER).isdisjoint(topic):
+        return False
+    if reads_as_talk and (unknown.isdisjoint(names) or (len(words) <= _WORDS_BESIDE_A_NAME and unknown < stems)):
+        return True  # "Hi Martin, thanks for writing."; a name alone is an answer
+    if not unknown.isdisjoint(names):
         return False
     speaks, talks = not _FORMS["speakers"].isdisjoint(folded), not _TALK.isdisjoint(stems)
     asked = next((position for position, word in enumerate(folded[:6]) if word in _FORMS["addressed"]), None)

@@ -15,7 +15,8 @@ BLANK: Final = "\u2060"
 """WORD JOINER: invisible, no white space, and neither the end nor the start of a sentence."""
 
 _CUE = re.compile(
-    r"[<&\[(\u3010*_`\u00ad\u200b-\u200d\u2060\ufb00-\ufb06\u2070-\u2079\u00b9\u00b2\u00b3]|-\n|answer|accord",
+    r"[<&\[(\u3010*_`\u00ad\u200b-\u200d\u2060\ufb00-\ufb06\u2070-\u2079\u00b9\u00b2\u00b3]|-\n|answer|accord|based on"
+    r"|here",
     re.IGNORECASE,
 )
 _BLOCK_TAG = re.compile(
@@ -28,7 +29,7 @@ _LINK = re.compile(r"\[([^\[\]\n]{1,200})\](\((?:https?:|www\.|mailto:|[/#])[^()
 _EMPHASIS = re.compile(r"\*{2,3}|(?<!\w)__|__(?!\w)|(?<!`)`(?!`)")
 _BROKEN_WORD = re.compile(r"(?<=[a-z]{2})-[ \t]*\n[ \t]*(?=[a-z]{2})")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060]")
-_RAISED = re.compile(r"(?:(?<=[a-z]{4})|(?<=[.,;:!?)]))[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
+_RAISED = re.compile(r"(?:(?<=[a-z]{4})|(?<=[.,;:!?)\"\u201d]))[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+")
 _BRACKETED = re.compile(
     r"\[{1,2}(?P<inside>[^\[\]\n]{1,80})\]{1,2}(?:\(https?:[^()\s]{1,300}\))?|\([^()\n]{1,80}\)|\u3010[^\u3010\u3011\n]{1,80}\u3011"
 )
@@ -45,20 +46,25 @@ _BESIDE = re.compile(
     r"see|cf\.?|above|below|and|to|of|the|no\.?|citation|needed|et|al\.?|-|\u2013|\d[\d.:_-]*", re.IGNORECASE
 )
 _PART_BREAK = re.compile(r"[\s,;:#&]+")
-# "According to Section 4.2, ..." and "Answer: ..."
+# "According to Section 4.2, ...", "Based on the passages: ...", "Here's what I found: ..." and "Answer: ..."
 _LEAD = re.compile(
     rf"(?:^|(?<=[.!?]\s))(?:according to|as (?:stated|described|mentioned|noted) in|per) (?:the )?{_POINTER}\s?#?\d"
-    r"[\d.]{0,12}\s?,?|^[ \t]{0,8}(?:(?:the )?(?:final|short|right|correct) )?answer\s?:(?=\s*\S)",
+    r"[\d.]{0,12}\s?,?|^[ \t]{0,8}(?:(?:the )?(?:final|short|right|correct) )?answer\s?:(?=\s*\S)"
+    rf"|(?:^[ \t]{{0,8}}|(?<=[.!?]\s))(?:(?:based on|according to) (?:the |these |your )?(?:\w+ ){{0,2}}?{_POINTER}"
+    r"(?: \w+){0,2}|here(?:['\u2019]s| is) (?:what (?:i|we) \w+|(?:an?|the|your|my) (?:\w+ )?(?:answer|summary|overview"
+    r"|gist)))\s?:(?=[ \t]*\S)",
     re.IGNORECASE | re.MULTILINE,
 )
 # Markers as find_citations reads them: a page is no rank, and in "4:2" the passage stands before the colon.
 _CITES = re.compile(r"[\[(\u3010\u2070-\u2079\u00b9\u00b2\u00b3]|<(?:sup|cite|ref)|\w \d", re.IGNORECASE)
 _MENTIONED = re.compile(
-    r"\b(?:sources?|citations?|references?|docs?|documents?|passages?|contexts?|chunks?)\s?#?\d{1,3}\b", re.IGNORECASE
+    r"\b(?:source|citation|reference|doc|document|passage|context|chunk)(?:\s?#?\d{1,3}\b"
+    r"|s\s?#?\d{1,3}(?:(?:\s?[-\u2013]\s?|\s?,\s?|,?\s(?:and|or|to)\s|\s&\s)\d{1,3}\b)*)",
+    re.IGNORECASE,
 )
 _PAGE = re.compile(r"\b(?:pages?|pp?|sections?)\.?\s?\d+(?:-\d+)?|(?<=\d):\d+", re.IGNORECASE)
 _FILE = re.compile(r"[\w-]{1,60}\.(?:pdf|docx?|html?|txt|md|xlsx?|pptx?|csv|json)\b", re.IGNORECASE)
-_RANKS = re.compile(r"(?<!\d)(\d{1,3})(?:\s?[-\u2013]\s?(\d{1,3}))?(?!\d)")
+_RANKS = re.compile(r"(?<!\d)(\d{1,3})(?:\s?(?:[-\u2013]|\bto\b)\s?(\d{1,3}))?(?!\d)")
 _LONGEST_RANGE: Final = 20
 _LIGATURES = {
     0xFB00: "ff", 0xFB01: "fi", 0xFB02: "fl", 0xFB03: "ffi", 0xFB04: "ffl", 0xFB05: "st", 0xFB06: "st",

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from hcat.encoders.classifier_heads import load_head
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.language.claims import claims_nothing, is_bare_polarity
@@ -21,7 +22,7 @@ from hcat.metrics.records import Fields, Records, find_contradictions, read_fiel
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
 from hcat.metrics.refusal import explain_refusal, only_declines
 from hcat.metrics.support import Evidence, Offer, measure_support, name_fault, share_supported, shares_of_sentences
-from hcat.metrics.texts import TextReader, to_batch
+from hcat.metrics.texts import TextReader, take_texts, to_batch, to_matrix
 
 #: List columns of an interaction whose texts the support metrics read.
 SUPPORT_LISTS = ("query_text_ids", "answer_text_ids", "context_text_ids", "statement_text_ids")
@@ -111,9 +112,6 @@ class _Answer(NamedTuple):
     said: str
     features: TextFeatures
     placed: Placed
-    #: Whether it declines, and whether it claims nothing unless its words are those of the matter.
-    only_declines: bool
-    may_claim_nothing: bool
     is_polarity: bool
 
 
@@ -127,16 +125,19 @@ def _read_answer(text: str) -> _Answer:
     said = strip_label(text)
     features = extract_features(said)
     placed = place_mentions(said, features)
-    return _Answer(text, said, features, placed, only_declines(text), claims_nothing(text), is_bare_polarity(text))
+    return _Answer(text, said, features, placed, is_bare_polarity(text))
 
 
 class SupportMeasure:
     """Measure the support of each answer sentence by the context and the query of its interaction.
 
-    Results per distinct text are kept between batches.
+    Results per distinct text are kept between batches. The heads of talk and refusals read vectors of the packaged
+    encoder; beside another encoder the rules decide alone what claims nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, encoder_sha256: str) -> None:
+        heads = (load_head("talk_head"), load_head("refusal_head"))
+        self._heads = [head for head in heads if head.encoder_sha256 == encoder_sha256]
         self._sources = TextReader(_read_source, _KEPT_SOURCES)
         self._answers = TextReader(_read_answer, _KEPT_ANSWERS)
 
@@ -148,6 +149,7 @@ class SupportMeasure:
         )
         sources = self._sources.read([*queries, *contexts, *statements], texts)
         sentences = self._answers.read(answers, texts)
+        probabilities = self._score(answers, texts)
         rows: list[tuple[Any, ...]] = []
         for interaction_id, input_key, query_ids, answer_ids, context_ids, statement_ids in zip(
             interaction_ids, input_keys, queries, answers, contexts, statements, strict=True
@@ -166,9 +168,9 @@ class SupportMeasure:
             for index, (text_id, answer) in enumerate(zip(answer_ids, said, strict=True)):
                 aligned = align(answer.said, answer.features, tables)
                 support = measure_support(answer.features, evidence, aligned.starts)
-                says_nothing = answer.only_declines or (
-                    answer.may_claim_nothing and claims_nothing(answer.text, evidence.words)
-                )
+                talk, refusal = probabilities.get(text_id, (0.0, 0.0))
+                is_talk = claims_nothing(answer.text, evidence.words, talk)
+                declines = only_declines(answer.text, refusal if refusal >= talk else 0.0)
                 displacement = find_displaced(answer.placed, places)
                 rows.append(
                     (
@@ -190,10 +192,19 @@ class SupportMeasure:
                         displacement.number,
                         displacement.entity,
                         # "No." beside its reason claims what the reason says.
-                        says_nothing or (answer.is_polarity and len(said) > 1),
+                        is_talk or declines or (answer.is_polarity and len(said) > 1),
                     )
                 )
         return to_batch(rows, SUPPORT_SCHEMA)
+
+    def _score(self, answers: list[list[str] | None], texts: pa.Table) -> dict[str, tuple[float, float]]:
+        """Return by text_id the probabilities that a sentence of an answer is talk, and that it declines."""
+        text_ids = sorted({text_id for ids in answers for text_id in ids or ()})
+        if not self._heads or not text_ids:
+            return {}
+        vectors = to_matrix(take_texts(texts, text_ids)["embedding"])
+        talk, refusal = (head.score(vectors).tolist() for head in self._heads)
+        return dict(zip(text_ids, zip(talk, refusal, strict=True), strict=True))
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -35,6 +35,10 @@ MAXIMUM_SHARE_BESIDE: Final = 0.35
 """Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal."""
 
 
+LEAST_REFUSAL: Final = 0.55
+"""Probability of the head (training/talk.py) from which a sentence declines that has a cue and speaks of the talk."""
+
+
 class RefusalPattern(NamedTuple):
     """One pattern: its name, the kind of sentence that it marks (declines, unavailable, deflects), its expression."""
 
@@ -43,13 +47,13 @@ class RefusalPattern(NamedTuple):
     expression: re.Pattern[str]
 
 
+_WRITTEN = read_expressions(Path(__file__).with_name("refusal_patterns.yml"))
 REFUSAL_PATTERNS: Final = tuple(
-    [
-        RefusalPattern(row["name"], row["kind"], re.compile(row["expression"], re.IGNORECASE))
-        for row in read_expressions(Path(__file__).with_name("refusal_patterns.yml"))["patterns"]
-    ]
+    RefusalPattern(row["name"], row["kind"], re.compile(row["expression"], re.IGNORECASE))
+    for row in _WRITTEN["patterns"]
 )
 """The closed list of patterns, in the order in which a sentence is compared with them."""
+_SPEAKS_OF_THE_TALK = re.compile(_WRITTEN["speaks_of_the_talk"], re.IGNORECASE)
 
 
 # Each expression that declines or calls information unavailable needs one of these words; most sentences have none.
@@ -59,7 +63,9 @@ _CUE = re.compile(
     r"leid|keine?|nichts?|nothing|only|need|"
     r"nobody|blank|fail|never|yields|insufficient|left out|omitted|i'd|idk|dunno|beats me|n/?a\b|none|neither|"
     r"nowhere|silent|unclear|unsure|unknown|without|pass on|falls|empty|guessing|leaves?|"
-    r"stops? short|ask some|dont|lo siento|lamentablemente|desafortunadamente|nada)",
+    r"stops? short|ask some|dont|wish i could|speculat|guess|stump|in the dark|made up|at a loss|too (?:little|hard)|"
+    r"c[oa]m(?:e|es|ing) up|mute|quiet|omits?|ignores?|skips?|"
+    r"ning[uú]n\w*|nada|tampoco|nirgend\w*|ne|n[’']|pas|aucune?|rien|non|nessun\w*|niente|nulla|niet|geen|niets|nergens)",
     re.IGNORECASE,
 )
 # "Here is how to ..." announces an answer: the instructions that follow are the answer and not a deflection.
@@ -74,7 +80,7 @@ _ELSEWHERE = re.compile(
 
 
 _CLAUSE_BREAK = re.compile(
-    r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+|"
+    r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+([^,]+),\s+|"
     r",\s+(?=the \w+ is|it )"
 )
 # What follows such a word, or has a number, claims something beside the refusal.
@@ -131,7 +137,7 @@ def _read_clauses(answer: str) -> list[str]:
     """Return the sentences of an answer; one that joins a claim and a refusal is two."""
     clauses = []
     for start, end in split_sentences(answer):
-        parts = [part for part in _CLAUSE_BREAK.split(answer[start:end]) if part.strip()]
+        parts = [part for part in _CLAUSE_BREAK.split(answer[start:end]) if part and part.strip()]
         declining = [_declines(part) for part in parts]
         is_mixed = any(declining) and not all(
             each or claims_nothing(part) for each, part in zip(declining, parts, strict=True)
@@ -140,9 +146,13 @@ def _read_clauses(answer: str) -> list[str]:
     return clauses
 
 
-def only_declines(sentence: str) -> bool:
-    """Return whether one sentence of a longer answer declines and says nothing beside that."""
-    return _BESIDE.search(sentence) is None and explain_refusal(sentence) is not None
+@functools.lru_cache(maxsize=1 << 12)
+def only_declines(sentence: str, probability: float = 0.0) -> bool:
+    """Return whether one sentence declines and says nothing beside that, by the rules or by the head's probability."""
+    if _BESIDE.search(sentence) is not None:
+        return False
+    may_decline = _CUE.search(sentence) is not None and _SPEAKS_OF_THE_TALK.search(sentence) is not None
+    return (may_decline and probability >= LEAST_REFUSAL) or explain_refusal(sentence) is not None
 
 
 @functools.lru_cache(maxsize=1 << 12)

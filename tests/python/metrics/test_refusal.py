@@ -37,9 +37,9 @@ NAMES = {pattern.name for pattern in REFUSAL_PATTERNS}
         ("There is no information about overdraft fees in the documents.", "no_information"),
         ("Your question is not covered in the provided documents.", "not_provided"),
         ("Please contact an adviser.", "refer_elsewhere"),
-        ("Leider habe ich dazu in unseren Unterlagen nichts gefunden.", "german_or_spanish"),
-        ("Lo siento, no he encontrado esta información en nuestras guías.", "german_or_spanish"),
-        ("No dispongo de información suficiente para responder.", "german_or_spanish"),
+        ("Leider habe ich dazu in unseren Unterlagen nichts gefunden.", "in_another_language"),
+        ("Lo siento, no he encontrado esta información en nuestras guías.", "in_another_language"),
+        ("No dispongo de información suficiente para responder.", "in_another_language"),
     ],
 )
 def test_refusals(answer, name):

@@ -122,6 +122,8 @@ def test_a_range_is_supported_by_both_its_ends():
     assert (counts.count_numbers, counts.count_numbers_supported) == (2, 1)
     assert counts.unsupported == ("10 %",)
     assert support("$5-10 million", "$5 to $10").count_numbers_supported == 0
+    assert support("It lost 40 mm.", "It lost 4 cm.").count_numbers_supported == 1
+    assert support("$40mm and 3 mm USD", "$40 million and 3 million dollars").count_numbers_supported == 2
 
 
 def test_a_ratio_is_supported_by_its_percentage_or_by_both_numbers():
