@@ -2,14 +2,14 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 import duckdb
 import pytest
-import span_exports
 from both_engines import build_in_session, describe_build, write_profile
 from builds import write_lines
-from test_spans import faults, write_exports
+from test_spans import EXPORTS, faults
 
 from hcat.engine.project import DBT
 
@@ -33,10 +33,11 @@ def folder(spark_target, tmp_path_factory):
     write_profile(folder, spark_target, "fold")
     for target in ("duckdb", "spark"):
         logs = folder / target / "logs"
-        write_exports(logs)
+        shutil.copytree(EXPORTS, logs, dirs_exist_ok=True)
         write_lines(logs / "spans_faults.jsonl", faults())
         quoted = {"question": 'Is it "5"?', "answer": '"Yes" or "no"\n\\ 5 €'}
-        trace = span_exports.langfuse()["data"][0] | {"traceId": "quoted", "input": json.dumps(quoted)}
+        (page,) = json.loads((EXPORTS / "spans_langfuse.json").read_text())
+        trace = page["data"][0] | {"traceId": "quoted", "input": json.dumps(quoted)}
         write_lines(logs / "spans_quoted.jsonl", [trace | {"output": quoted["answer"]}])
         write_lines(logs / "interactions.jsonl", [{"interaction_id": "i1", "query_text": "Why?", "answer": "Because."}])
     return folder
