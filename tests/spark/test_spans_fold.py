@@ -3,15 +3,12 @@
 import json
 import os
 import shutil
-import subprocess
 
 import duckdb
 import pytest
 from both_engines import build_in_session, describe_build, write_profile
-from builds import write_lines
+from builds import ask_server, write_lines
 from test_spans import EXPORTS, faults
-
-from hcat.engine.project import DBT
 
 SELECTED = "+path:models/staging"
 TABLES = (
@@ -45,10 +42,8 @@ def folder(spark_target, tmp_path_factory):
 
 def test_both_engines_fold_the_same_rows(folder, spark):
     words, settings = describe_build(folder, "duckdb", SELECTED)
-    finished = subprocess.run(
-        [*DBT, *words], env={**os.environ, **settings}, capture_output=True, text=True, check=False
-    )
-    assert finished.returncode == 0, finished.stdout
+    exit_code, output = ask_server("dbt", words, {**os.environ, **settings})
+    assert exit_code == 0, output
     build_in_session(folder, SELECTED)
     with duckdb.connect(str(folder / "duckdb" / "hcat.duckdb"), read_only=True) as connection:
         for table in TABLES:
