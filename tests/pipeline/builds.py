@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,7 +165,7 @@ def link_folders(raw: Path, warehouse: Path, target: Path) -> tuple[Path, Path]:
 
 @functools.cache
 def start_server() -> subprocess.Popen[str]:
-    """Return this process's server of dbt commands; it ends with its standard input."""
+    """Return this process's server of commands; it ends with its standard input."""
     return subprocess.Popen(
         [sys.executable, str(Path(__file__).with_name("dbt_server.py"))],
         cwd=REPOSITORY,
@@ -190,38 +191,43 @@ def run_dbt(
     """Run dbt in the repository and return (exit code, everything that it printed)."""
     links = link_folders(raw, warehouse, target)
     environment = dbt_environment(*links, encoder, classifier, is_demo=is_demo)
-    arguments = dbt_arguments(arguments, target, variables, has_artefacts=has_artefacts)
-    return ask_server(arguments, environment, target / "output.txt")
+    return ask_server("dbt", dbt_arguments(arguments, target, variables, has_artefacts=has_artefacts), environment)
 
 
 def run_dbt_in(folder: Path, *arguments: str, expected: int = 0) -> str:
     """Run dbt in the folder of a project, with none of the caller's settings, and return everything that it printed."""
     # no test reads dbt's artefacts or its log
     words = ["--no-use-colors", "--no-write-json", "--log-level-file", "none", *arguments]
-    exit_code, output = ask_server(words, environment_without_settings(), folder / "output.txt", folder)
+    exit_code, output = ask_server("dbt", words, environment_without_settings(), folder)
+    assert exit_code == expected, output
+    return output
+
+
+def run_hcat(
+    *arguments: object, folder: Path = REPOSITORY, environment: Mapping[str, str] | None = None, expected: int = 0
+) -> str:
+    """Run hcat in a folder, with none of the caller's settings or in an environment, and return what it printed."""
+    environment = environment_without_settings() if environment is None else environment
+    exit_code, output = ask_server("hcat", map(str, arguments), environment, folder)
     assert exit_code == expected, output
     return output
 
 
 def ask_server(
-    arguments: Iterable[str], environment: Mapping[str, str], output: Path, folder: Path = REPOSITORY
+    program: str, arguments: Iterable[str], environment: Mapping[str, str], folder: Path = REPOSITORY
 ) -> tuple[int, str]:
-    """Let the server run a command of dbt in a folder, and return (exit code, everything that it printed)."""
-    request = {
-        "environment": dict(environment),
-        "folder": str(folder),
-        "arguments": list(arguments),
-        "output": str(output),
-        "timeout_seconds": 600,
-    }
+    """Let the server run a command in a folder, and return (exit code, everything that it printed)."""
+    request = {"program": program, "arguments": list(arguments), "environment": dict(environment)}
     server = start_server()
     assert server.stdin is not None
     assert server.stdout is not None
-    server.stdin.write(json.dumps(request) + "\n")
-    server.stdin.flush()
-    reply = server.stdout.readline()
-    assert reply, "the server of dbt commands has ended"
-    return int(reply), output.read_text(encoding="utf-8", errors="replace")
+    with tempfile.NamedTemporaryFile() as output:
+        request |= {"folder": str(folder), "output": output.name, "timeout_seconds": 600}
+        server.stdin.write(json.dumps(request) + "\n")
+        server.stdin.flush()
+        reply = server.stdout.readline()
+        assert reply, "the server of dbt commands has ended"
+        return int(reply), Path(output.name).read_text(encoding="utf-8", errors="replace")
 
 
 def start_dbt(

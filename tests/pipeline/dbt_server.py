@@ -1,8 +1,8 @@
-"""Runs dbt commands in forked processes that find the libraries imported: a build otherwise spends seconds on that.
+"""Runs commands of dbt and hcat in forked processes that find the libraries imported, which otherwise takes seconds.
 
-Every line of standard input is a command as JSON: ``arguments``, ``environment``, ``folder``, ``output`` (the file that
-it prints to) and ``timeout_seconds``. Every line of standard output is the exit code of one. No module of hcat is
-imported here.
+Every line of standard input is a command as JSON: ``program``, ``arguments``, ``environment``, ``folder``, ``output``
+(the file that it prints to) and ``timeout_seconds``. Every line of standard output is the exit code of one. No module
+of hcat is imported here, but by a fork for its own command.
 """
 
 import atexit
@@ -43,12 +43,15 @@ def run(request: dict) -> None:
     os.environ.clear()
     os.environ.update(request["environment"])
     os.chdir(request["folder"])
-    sys.argv = ["dbt", *request["arguments"]]
+    sys.argv = [request["program"], *request["arguments"]]
     exit_code = 0
     try:
-        sys.modules["dbt.cli.main"].cli()
+        if request["program"] == "dbt":
+            sys.modules["dbt.cli.main"].cli()
+        else:
+            importlib.import_module("hcat.cli").main()
     except SystemExit as end:
-        exit_code = end.code
+        exit_code = end.code or 0
     atexit._run_exitfuncs()
     sys.stdout.flush()
     sys.stderr.flush()
@@ -59,6 +62,12 @@ def run(request: dict) -> None:
 def main() -> None:
     for name in LIBRARIES:
         importlib.import_module(name)
+    # the folder of a warehouse decides nothing that dbt parses: a copy of a parsed project stays parsed elsewhere
+    credentials = sys.modules["dbt.adapters.duckdb.credentials"].DuckDBCredentials
+    keys = tuple(key for key in credentials._connection_keys(None) if key != "path")
+    credentials._connection_keys = lambda self: keys
+    # others may read what a program does not keep from them
+    os.umask(0o022)
     # what is there stays there, and a parsed project is many objects that all stay: looking for garbage among them as
     # often as by default takes a sixth of the time
     gc.freeze()

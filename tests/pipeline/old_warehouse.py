@@ -1,11 +1,7 @@
 """A warehouse that hcat 0.1.0 made, kept as compressed SQL, and the logs that it was made from.
 
 Two builds made it with the code of commit 11b6f13~1, the last one before the changes of 0.2.0, of the logs that
-:func:`write_old_logs` writes, with HCAT_ENCODER=hashing:8, HCAT_CLASSIFIER=hashing and HCAT_TAGGER=none. To make it
-again::
-
-    python tests/pipeline/old_warehouse.py <hcat.duckdb of that build> <manifest.json of that build>
-
+:func:`write_old_logs` writes, with HCAT_ENCODER=hashing:8, HCAT_CLASSIFIER=hashing and HCAT_TAGGER=none.
 Incremental tables and seeds have their rows. Tables that each build makes anew are empty, and views have lost their
 query.
 """
@@ -13,8 +9,6 @@ query.
 from __future__ import annotations
 
 import gzip
-import json
-import sys
 from pathlib import Path
 
 import duckdb
@@ -88,37 +82,3 @@ def restore(database: Path, schema: str = "main") -> None:
     with duckdb.connect(str(database)) as connection:
         connection.execute(f"create schema if not exists {schema}; set schema = '{schema}'")
         connection.execute(gzip.decompress(KEPT.read_bytes()).decode())
-
-
-def quote(text: str | None) -> str:
-    """Return a text as a literal of SQL."""
-    return "null" if text is None else "'" + text.replace("'", "''") + "'"
-
-
-def keep(database: Path, manifest: Path) -> None:
-    """Write a warehouse as SQL: the same bytes whenever it is the same warehouse."""
-    nodes = json.loads(manifest.read_text(encoding="utf-8"))["nodes"].values()
-    remembered = {
-        node["alias"]
-        for node in nodes
-        if node["resource_type"] == "seed" or node["config"].get("materialized") == "incremental"
-    }
-    lines = []
-    with duckdb.connect(str(database), read_only=True) as connection:
-        tables = connection.execute("select table_name, sql from duckdb_tables() order by table_name").fetchall()
-        for table, statement in tables:
-            lines.append(statement)
-            if table in remembered:
-                # every value as text: DuckDB reads it back by the type of its column
-                rows = connection.execute(f'select columns(*)::varchar from "{table}" order by all').fetchall()
-                values = ["(" + ", ".join(map(quote, row)) + ")" for row in rows]
-                lines += [f'insert into "{table}" values {", ".join(values)};'] if values else []
-        views = connection.execute(
-            "select view_name from duckdb_views() where not internal and schema_name = 'main' order by view_name"
-        ).fetchall()
-        lines += [f'create view "{view}" as select 1 as without_query;' for (view,) in views]
-    KEPT.write_bytes(gzip.compress("\n".join(lines).encode(), mtime=0))
-
-
-if __name__ == "__main__":
-    keep(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builds import REPOSITORY, Dbt, environment_without_settings, write_lines
+from builds import Dbt, ask_server, environment_without_settings, write_lines
 
 #: A value that ends its line, writes another one, turns its direction and colours the rest.
 VALUE = "x\nMs Quendelin quendelin@example.com\nGATE PASSED (error) forged\r\x1b[31m\u202e\u2028 end"
@@ -64,24 +62,20 @@ def check_said(text: str) -> None:
         assert word not in text
 
 
-def run_check(folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hcat.cli", "check", str(folder)],
-        cwd=REPOSITORY,
-        env=environment_without_settings() | {"PYTHONUTF8": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def check(folder: Path) -> tuple[int, str]:
+    """Return the exit code of `hcat check` and what it prints, which is clean."""
+    environment = environment_without_settings() | {"PYTHONUTF8": "1"}
+    exit_code, printed = ask_server("hcat", ["check", str(folder)], environment)
+    check_said(printed)
+    return exit_code, printed
 
 
 def test_hostile_names_and_values_leave_clean_lines(dbt: Dbt, tmp_path: Path) -> None:
     raw = tmp_path / "logs"
     write_hostile_names(raw)
-    checked = run_check(raw)
-    assert checked.returncode == 0, checked.stderr
-    assert "asked_at is not an ISO 8601 timestamp" in checked.stdout
-    check_said(checked.stdout + checked.stderr)
+    exit_code, printed = check(raw)
+    assert exit_code == 0, printed
+    assert "asked_at is not an ISO 8601 timestamp" in printed
 
     build = dbt(SAID, raw, tmp_path / "warehouse")
     assert build.exit_code == 0, build.output
@@ -112,9 +106,7 @@ def test_a_build_that_stops_says_why_in_one_clean_line(
     raw = tmp_path / "logs"
     raw.mkdir()
     (raw / name).write_text(content, encoding="utf-8")
-    checked = run_check(raw)
-    assert checked.returncode > 0
-    check_said(checked.stdout + checked.stderr)
+    assert check(raw)[0] > 0
     build = dbt(SAID, raw, tmp_path / "warehouse")
     assert build.exit_code == exit_code
     assert said in build.output

@@ -1,19 +1,21 @@
-"""hcat as a package of somebody's own dbt project: what `hcat init` makes, with the models of the example."""
+"""hcat as a package of somebody's own dbt project: what `hcat init` makes, with the models of the example.
 
-import os
+hcat is an installed wheel, which needs no repository, and the build has the standard profile.
+"""
+
+import json
 import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import duckdb
 import pytest
-from builds import environment_without_settings, run_dbt_in
+from builds import REPOSITORY, environment_without_settings, run_dbt_in, run_hcat
 
-ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "examples" / "own_project"
-HCAT = str(Path(sys.executable).parent / "hcat")
+EXAMPLE = REPOSITORY / "examples" / "own_project"
 
 
 def connect(project: Path) -> duckdb.DuckDBPyConnection:
@@ -23,23 +25,34 @@ def connect(project: Path) -> duckdb.DuckDBPyConnection:
     return warehouse
 
 
-def run(arguments: list[str], folder: Path, *, expected: int = 0, **variables: str) -> str:
-    environment = environment_without_settings()
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
-    result = subprocess.run(
-        arguments, cwd=folder, env=environment | variables, capture_output=True, text=True, timeout=600, check=False
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of an installed wheel, whose sources are gone."""
+    folder = tmp_path_factory.mktemp("wheel")
+    left_out = shutil.ignore_patterns(
+        ".*", "warehouse", "target", "dbt_packages", "benchmarks", "docs", "build", "logs"
     )
-    assert result.returncode == expected, result.stdout + result.stderr
-    return result.stdout
+    shutil.copytree(REPOSITORY, folder / "sources", ignore=left_out)
+    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder)]
+    subprocess.run([*wheel, str(folder / "sources")], check=True, timeout=300)
+    shutil.rmtree(folder / "sources")
+    shutil.unpack_archive(next(folder.glob("hcat_eval-*.whl")), folder / "site", "zip")
+    return folder / "site"
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory):
+def project(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("own") / "evaluation"
-    run([HCAT, "init", str(folder), "--logs", str(EXAMPLE / "raw_logs")], ROOT)
+    environment = environment_without_settings() | {"PYTHONPATH": str(site)}
+    run = partial(subprocess.run, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    hcat = [sys.executable, "-m", "hcat.cli"]
+    done = run([*hcat, "init", str(folder), "--logs", str(EXAMPLE / "raw_logs")], cwd=folder.parent)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert str(site / "hcat" / "dbt_project") in (folder / "packages.yml").read_text()
     for name in ("models", "seeds"):
         shutil.copytree(EXAMPLE / name, folder / name, dirs_exist_ok=True)
-    settings = (folder / "dbt_project.yml").read_text()
+    settings = re.sub(r"hcat_profile: \w+", "hcat_profile: standard", (folder / "dbt_project.yml").read_text())
+    settings = re.sub(r"hcat_modules: .*", "hcat_modules: {}", settings)
     for line in (EXAMPLE / "README.md").read_text().split("```yaml\n")[1].split("```")[0].splitlines():
         empty = re.sub(r": (\[|\{).*", lambda found: ": []" if found[1] == "[" else ": {}", line)
         assert empty in settings
@@ -47,11 +60,17 @@ def project(tmp_path_factory):
     (folder / "dbt_project.yml").write_text(settings)
     run_dbt_in(folder, "deps")
     # the release gate of a project stops the build: a quarter of four answers is wrong, and four show nothing
-    said = run([HCAT, "build"], folder, expected=1)
-    assert "(error) answers_release: " in said
+    done = run([*hcat, "build"], cwd=folder)
+    assert (done.returncode, "(error) answers_release: " in done.stdout) == (1, True), done.stdout + done.stderr
     # what reads the marts is the project's own
     run_dbt_in(folder, "build", "--selector", "without_hcat")
     return folder
+
+
+def test_an_installed_wheel_builds_the_standard_profile(project):
+    with connect(project) as warehouse:
+        settings = json.loads(warehouse.sql("select settings from dim_runs").fetchall()[0][0])
+    assert settings["modules_off"] == ["bias", "representativeness", "robustness", "selfcheck"]
 
 
 def test_the_nested_calls_are_evaluated(project):
@@ -99,7 +118,7 @@ def test_own_metrics_and_dimensions_stand_beside_the_shipped_ones(project):
 
 
 def test_nothing_of_the_demo_is_in_the_results(project):
-    demo = ROOT / "demo" / "seeds"
+    demo = REPOSITORY / "demo" / "seeds"
     with connect(project) as warehouse:
         tables = {
             name
@@ -118,7 +137,7 @@ def test_nothing_of_the_demo_is_in_the_results(project):
 
 
 def test_report_and_summary_run_in_the_own_project(project):
-    run([HCAT, "report"], project)
+    run_hcat("report", folder=project)
     assert (project / "warehouse" / "report.html").stat().st_size > 10_000
-    summary = run([HCAT, "summary"], project)
+    summary = run_hcat("summary", folder=project)
     assert "assistant, candidate 2.3" in summary

@@ -1,35 +1,15 @@
 """hcat as a package of a project that has names, schemas and models of its own (integration_tests)."""
 
-import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from builds import REPOSITORY, environment_without_settings, run_dbt_in
+from builds import REPOSITORY, run_dbt_in, run_hcat
 
 PROJECT = REPOSITORY / "integration_tests"
-BIN = Path(sys.executable).parent
 SHARED = ("dim_documents", "fct_evaluations", "risks")
-
-
-def run_hcat(folder: Path, *arguments: str, expected: int = 0) -> str:
-    """Run a command of hcat in the project and return what it prints."""
-    environment = environment_without_settings()
-    result = subprocess.run(
-        [str(BIN / "hcat"), *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert result.returncode == expected, result.stdout + result.stderr
-    return result.stdout + result.stderr
 
 
 def read(folder: Path, query: str) -> list[tuple[Any, ...]]:
@@ -83,13 +63,13 @@ def test_own_seeds_and_metrics_count(project: Path) -> None:
 
 
 def test_commands_find_file_and_schema_by_the_profile(project: Path) -> None:
-    said = run_hcat(project, "summary")
+    said = run_hcat("summary", folder=project)
     assert "target duckdb of profile integration_tests" in said
     assert "18 from 18 clusters" in " ".join(said.split())
     assert "switched off bias, calibration," in " ".join(said.split())
-    run_hcat(project, "report")
+    run_hcat("report", folder=project)
     assert (project / "warehouse" / "report.html").stat().st_size > 10_000
-    said = run_hcat(project, "summary", "--schema", "bank", expected=2)
+    said = run_hcat("summary", "--schema", "bank", folder=project, expected=2)
     assert "no build of hcat in schema bank (has: bank_evaluation)" in said
 
 
@@ -137,41 +117,3 @@ def test_shared_names_without_the_flag_of_dbt_are_one_line(project: Path) -> Non
     finally:
         settings.write_text(text)
     assert "hcat and your project both have fct_evaluations: add flags:" in said
-
-
-def test_an_installed_wheel_needs_no_repository_and_builds_the_standard_profile(tmp_path: Path) -> None:
-    sources = tmp_path / "sources"
-    left_out = shutil.ignore_patterns(
-        ".*", "warehouse", "target", "dbt_packages", "benchmarks", "docs", "build", "logs"
-    )
-    shutil.copytree(REPOSITORY, sources, ignore=left_out)
-    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(sources)]
-    subprocess.run(wheel, check=True, timeout=300)
-    shutil.rmtree(sources)
-    site, folder = tmp_path / "site", tmp_path / "bank"
-    shutil.unpack_archive(next(tmp_path.glob("hcat_eval-*.whl")), site, "zip")
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "calls.jsonl").write_text(
-        '{"question": "What is the fee?", "answer": "It is 5 euros.", "contexts": ["The fee is 5 euros."]}\n'
-    )
-
-    def run_installed(module: str, *arguments: str, where: Path = folder) -> None:
-        kept = environment_without_settings()
-        settings = {"PYTHONPATH": str(site), "HCAT_ENCODER": "hashing:32", "HCAT_CLASSIFIER": "hashing"}
-        command = [sys.executable, "-m", module, *arguments]
-        done = subprocess.run(
-            command, cwd=where, env=kept | settings, capture_output=True, text=True, timeout=600, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    run_installed("hcat.cli", "init", "bank", "--logs", "logs", where=tmp_path)
-    assert str(site / "hcat" / "dbt_project") in (folder / "packages.yml").read_text()
-    # answers without a context have no verdict, and the release gate of the project would stop the build
-    standard = ("build", "--exclude", "gates_pass__error", "--vars", "{hcat_profile: standard, hcat_modules: {}}")
-    for command in (("deps",), standard):
-        run_installed("dbt.cli.main", "--quiet", *command)
-    run_installed("hcat.cli", "report")
-    assert (folder / "warehouse" / "report.html").stat().st_size > 10_000
-    with duckdb.connect(str(folder / "warehouse" / "hcat.duckdb"), read_only=True) as warehouse:
-        settings = json.loads(warehouse.sql("select settings from main_hcat.dim_runs").fetchall()[0][0])
-    assert settings["modules_off"] == ["bias", "representativeness", "robustness", "selfcheck"]

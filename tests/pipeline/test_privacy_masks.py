@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
 import pytest
-from builds import REPOSITORY, UNTESTED, Build, Dbt, copy_build, dbt_environment, write_lines
+from builds import UNTESTED, Build, Dbt, copy_build, dbt_environment, run_hcat, write_lines
 
 CARD, IBAN, EMAIL = "4539 1488 0343 6467", "GB82 WEST 1234 5698 7654 32", "jane.planted@example.org"
 SSN, NAME, STREET = "536-90-4399", "Marigold Quenneville", "17 Plantation Street"
@@ -176,13 +174,8 @@ def test_no_mart_published_copy_log_or_report_holds_a_planted_value(planted: Bui
     for path in copies:
         shown[str(path)] = str(duckdb.read_parquet(str(path)).fetchall())
     report = tmp_path / "report.html"
-    subprocess.run(
-        [sys.executable, "-m", "hcat.cli", "report", "--warehouse", str(planted.warehouse), "--output", str(report)],
-        env=dbt_environment(planted.raw, planted.warehouse),
-        cwd=REPOSITORY,
-        check=True,
-        capture_output=True,
-    )
+    environment = dbt_environment(planted.raw, planted.warehouse)
+    run_hcat("report", "--warehouse", planted.warehouse, "--output", report, environment=environment)
     shown["report"] = report.read_text(encoding="utf-8")
     assert "is not an ISO 8601 timestamp" in shown["report"]
     for place, text in shown.items():

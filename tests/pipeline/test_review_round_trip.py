@@ -10,13 +10,11 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from builds import DEMO, Build, Dbt, read_lines, write_lines
+from builds import DEMO, Build, Dbt, read_lines, run_hcat, write_lines
 from desks import Visit, find_browser, open_browser
 from numpy.testing import assert_allclose
 
@@ -33,18 +31,10 @@ BUILD = (
 COUNT_AT_THE_DESK = 20
 
 
-def run_hcat(build: Build, *arguments: str) -> str:
-    """Run the command line on a build's folders and return what it prints."""
-    completed = subprocess.run(
-        [sys.executable, "-m", "hcat.cli", *arguments],
-        env=os.environ | {"HCAT_WAREHOUSE": str(build.warehouse), "HCAT_RAW_LOGS": str(build.raw)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stdout
-    return completed.stdout
+def run(build: Build, *arguments: object) -> str:
+    """Run hcat on a build's folders and return what it prints on one line."""
+    folders = {"HCAT_WAREHOUSE": str(build.warehouse), "HCAT_RAW_LOGS": str(build.raw)}
+    return " ".join(run_hcat(*arguments, environment=os.environ | folders).split())
 
 
 def number_of(interaction_id: str) -> float:
@@ -138,10 +128,10 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
 
     # out, and back
     sheet = tmp_path / "sheet.csv"
-    assert f"{len(drawn)} interactions" in run_hcat(built, "labels", "export", "--output", str(sheet))
+    assert f"{len(drawn)} interactions" in run(built, "labels", "export", "--output", sheet)
     given = fill(sheet)
     assert len(given) == 3 * len(drawn)
-    printed = " ".join(run_hcat(built, "labels", "import", str(sheet), "--rater-kind", "person").split())
+    printed = run(built, "labels", "import", sheet, "--rater-kind", "person")
     assert f"imported {len(given)} ratings by 1 raters" in printed
     assert f"faithfulness: people rated {len(drawn)} of {len(drawn)} interactions" in printed
 
@@ -151,18 +141,18 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
     given[changed] = 2 - given[changed]
     rows = [row | {"scale_point": str(given[row["interaction_id"], row["criterion"]])} for row in read_rows(sheet, ";")]
     write_rows(sheet, rows)
-    printed = " ".join(run_hcat(built, "labels", "import", str(sheet), "--rater-kind", "person").split())
+    printed = run(built, "labels", "import", sheet, "--rater-kind", "person")
     assert "imported 1 ratings by 1 raters" in printed
     assert "corrected 1 of them replace an earlier value, which is kept" in printed
-    printed = " ".join(run_hcat(built, "labels", "status", "spring").split())
+    printed = run(built, "labels", "status", "spring")
     assert f"waiting {len(given)} ratings: run `dbt build`" in printed
 
     # another kind of rater at the desk: compared with the first one, and never its label
     desk = None
     if find_browser():
-        run_hcat(built, "labels", "desk", "spring", "--output", str(tmp_path / "desk.html"))
+        run(built, "labels", "desk", "spring", "--output", tmp_path / "desk.html")
         desk = rate_at_the_desk(tmp_path / "desk.html", tmp_path)
-        printed = " ".join(run_hcat(built, "labels", "import", str(desk), "--rater-kind", "language_model").split())
+        printed = run(built, "labels", "import", desk, "--rater-kind", "language_model")
         assert f"imported {3 * COUNT_AT_THE_DESK} ratings by 1 raters" in printed
         assert "1 of them say that the rater cannot judge" in printed
 
@@ -216,10 +206,10 @@ def test_a_round_goes_out_and_comes_back(dbt: Dbt, raw: Path, tmp_path: Path) ->
 
     # once more, or the older sheet: nothing
     before = {path: path.read_bytes() for path in raw.iterdir() if path.is_file()}
-    printed = " ".join(run_hcat(rebuilt, "labels", "import", str(sheet)).split())
+    printed = run(rebuilt, "labels", "import", sheet)
     assert f"imported 0 ratings known {len(given)} ratings were imported before" in printed
     (tmp_path / "older.csv").write_bytes(first)
-    printed = " ".join(run_hcat(rebuilt, "labels", "import", str(tmp_path / "older.csv")).split())
+    printed = run(rebuilt, "labels", "import", tmp_path / "older.csv")
     assert "older 1 ratings were changed later" in printed
     assert {path: path.read_bytes() for path in raw.iterdir() if path.is_file()} == before
     if desk is None:
@@ -244,7 +234,7 @@ def check_the_desk(rebuilt: Build, desk: Path) -> None:
     assert reports == [(len(judged), 1)]
     reason = "select comment, reason_start, reason_end > 0 from stg_ratings where reason_start is not null"
     assert rebuilt.query(reason) == [("A part is missing.", 0, True)]
-    printed = run_hcat(rebuilt, "labels", "status", "spring")
+    printed = run(rebuilt, "labels", "status", "spring")
     assert re.search(
         r"faithfulness by reader_2 \(language model\): 19 rated, 1 cannot judge, \d+ of the round", printed
     )

@@ -24,6 +24,7 @@ from builds import (
     read_lines,
     write_lines,
 )
+from test_spans import ANSWER, ASKED_AT, EXPORTS, QUERY
 
 from hcat.landing.shapes import explain_no_files
 
@@ -103,7 +104,8 @@ def from_tables(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
             connection.register("arrow_rows", to_table(rows))
             connection.execute(f"create table raw.rag_{entity} as select * from arrow_rows")
             connection.unregister("arrow_rows")
-    variables = {"hcat_raw_relations": {entity: f"raw.rag_{entity}" for entity in ENTITIES}}
+        connection.execute(f"create table raw.rag_spans as from '{EXPORTS / 'spans_trulens.parquet'}'")
+    variables = {"hcat_raw_relations": {entity: f"raw.rag_{entity}" for entity in (*ENTITIES, "spans")}}
     return dbt(STAGING, tmp_path_factory.mktemp("no_files"), warehouse, variables=variables)
 
 
@@ -140,6 +142,14 @@ def test_every_format_stages_the_same_rows(from_files: Build, entity: str) -> No
 def test_warehouse_tables_stage_the_same_rows(from_files: Build, from_tables: Build, entity: str) -> None:
     assert from_tables.exit_code == 0, from_tables.output
     assert staged_rows(from_tables, entity, "table:") == staged_rows(from_files, entity, "jsonl:")
+
+
+def test_a_table_of_spans_is_staged(from_tables: Build) -> None:
+    shown = "select query_text, answer, asked_at, tags from stg_interactions where interaction_id = 'record-1'"
+    ((*said, tags),) = from_tables.query(shown)
+    assert (said, json.loads(tags)) == ([QUERY, ANSWER, ASKED_AT], {"user": "ANALYST"})
+    reasons = "select reject_reason from stg_rejected_records where entity = 'spans'"
+    assert from_tables.query(reasons) == [("record_type is not SPAN: LOG",)]
 
 
 def only_problem(build: Build) -> str:
@@ -187,7 +197,7 @@ def test_missing_files_and_columns_are_one_line_each_and_can_be_mended(
 def test_a_build_without_logs_stops_before_its_first_model(dbt: Dbt, tmp_path: Path) -> None:
     environment = dbt_environment(tmp_path, tmp_path, is_demo=False) | {"HCAT_RAW_LOGS": ""}
     target = dbt.target(None, is_demo=False)
-    printed = ask_server(dbt_arguments(["build"], target), environment, tmp_path / "output.txt")
+    printed = ask_server("dbt", dbt_arguments(["build"], target), environment)
     assert only_problem(Build(*printed, tmp_path, tmp_path)) == f"hcat raw logs: {explain_no_files('')}"
 
 

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
+import shutil
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pyarrow as pa
-import pyarrow.parquet as parquet
 import pytest
-import span_exports as exports
-from builds import Build, Dbt, write_lines
+from builds import Build, Dbt, read_lines, write_lines
 
 from hcat.landing.dialects import read_dialects
 
 STAGING = "build --select +path:models/staging int_records_counted --exclude-resource-type test"
+#: The same call as each tool exports it.
+EXPORTS = Path(__file__).with_name("exports")
+QUERY, ANSWER = "How long does a transfer take?", "Two working days."
+#: (id, text, score) of the retrieved documents, in order; the second text is JSON and stays as it is.
+DOCUMENTS = (
+    ("c7", "Transfers arrive within two working days.", 0.9),
+    ("c9", '{"fee": 5, "currency": "EUR"}', 0.25),
+)
+ASKED_AT = datetime(2026, 3, 2, 10, 0, 0, 123456)
 #: Dialect -> (interaction_id, session, model, user, application, version) of its export; None where it logs none.
 EXPORTED = {
     "openinference": ("1a" * 16, None, "model-1", None, "assistant", "2.3"),
     "genai": ("2a" * 16, "s1", "model-1", None, "assistant", "2.3"),
     "openllmetry": ("3a" * 16, "s1", None, None, "assistant", "2.3"),
-    "mlflow": ("tr-" + "4a" * 16, "s1", None, None, "assistant", "2.3"),
+    "mlflow": ("tr-e40a36514220939f4500b02d747092d3", "s1", None, None, "assistant", "2.3"),
     "langfuse": ("5a" * 16, "s1", "model-1", "u1", "assistant", "2.3"),
     "langsmith": ("run-1", "s1", "model-1", None, "assistant", None),
     "trulens": ("record-1", None, None, "ANALYST", "assistant", "2.3"),
@@ -29,25 +36,10 @@ EXPORTED = {
 }
 
 
-def write_exports(folder: Path) -> None:
-    """Write the export of every dialect: JSON Lines, JSON over several lines, Parquet and CSV."""
-    write_lines(folder / "spans_openinference.jsonl", [exports.openinference()])
-    (folder / "spans_genai.json").write_text(json.dumps(exports.genai(), indent=2))
-    write_lines(folder / "spans_openllmetry.jsonl", [exports.openllmetry()])
-    write_lines(folder / "spans_mlflow.jsonl", [exports.mlflow()])
-    (folder / "spans_langfuse.json").write_text(json.dumps([exports.langfuse()]))
-    parquet.write_table(pa.Table.from_pylist(exports.langsmith()), folder / "spans_langsmith.parquet")
-    parquet.write_table(pa.Table.from_pylist(exports.trulens()), folder / "spans_trulens.parquet")
-    write_lines(folder / "spans_plain.jsonl", exports.plain())
-    write_lines(
-        folder / "chunks.jsonl", [{"chunk_id": f"of-{name}", "text": text} for name, text, _ in exports.DOCUMENTS]
-    )
-
-
 def faults() -> list[dict[str, Any] | bytes]:
     """Return lines that cannot be used, or whose trace cannot."""
-    chain = {"openinference.span.kind": "CHAIN", "input.value": exports.QUERY}
-    times = {"start_time": exports.ISO, "end_time": exports.ISO}
+    chain = {"openinference.span.kind": "CHAIN", "input.value": QUERY}
+    times = {"start_time": f"{ASKED_AT.isoformat()}Z", "end_time": f"{ASKED_AT.isoformat()}Z"}
     return [
         b'{"trace_id": "broken"',
         {"span_id": "s1", "name": "no trace"},
@@ -63,7 +55,7 @@ def faults() -> list[dict[str, Any] | bytes]:
             **times,
             "attributes": {**chain, "output.value": "Yes."},
         },
-        {"trace_id": "stopped", "span_id": "s1", "start_time": exports.ISO, "attributes": chain},
+        {"trace_id": "stopped", "span_id": "s1", "start_time": times["start_time"], "attributes": chain},
         {"trace_id": "stopped", "span_id": "s2", "parent_span_id": "s1", **times, "attributes": {}},
         {"trace_id": "epoch", "span_id": "s1", "start_time": 17724456, "attributes": chain},
         {"trace_id": "array", "span_id": "s1", **times, "attributes": "[1]"},
@@ -74,7 +66,7 @@ def faults() -> list[dict[str, Any] | bytes]:
 def built(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
     """Staging of the exports of all dialects and of faults."""
     raw = tmp_path_factory.mktemp("spans")
-    write_exports(raw)
+    shutil.copytree(EXPORTS, raw, dirs_exist_ok=True)
     write_lines(raw / "spans_faults.jsonl", faults())
     write_lines(raw / "interactions.jsonl", [{"interaction_id": "i1", "query_text": "Why?", "answer": "Because."}])
     build = dbt(STAGING, raw, tmp_path_factory.mktemp("spans_warehouse"))
@@ -99,7 +91,7 @@ def test_a_trace_of_every_dialect_is_an_interaction(built: Build, dialect: str) 
     tags = {name: value for name, value in (("model", model), ("user", user)) if value}
     (*shown, logged_tags) = rows[0]
     assert len(rows) == 1
-    assert shown == [interaction_id, exports.QUERY, exports.ANSWER, exports.ASKED_AT, application, version, session]
+    assert shown == [interaction_id, QUERY, ANSWER, ASKED_AT, application, version, session]
     assert json.loads(logged_tags or "{}") == tags
 
 
@@ -113,7 +105,7 @@ def test_documents_keep_their_order_ids_texts_and_scores(built: Build, dialect: 
     prefix = "of-" if dialect == "genai" else ""
     assert rows == [
         (rank, None if dialect == "trulens" else prefix + name, None if dialect == "genai" else text, score)
-        for rank, (name, text, score) in enumerate(exports.DOCUMENTS, start=1)
+        for rank, (name, text, score) in enumerate(DOCUMENTS, start=1)
     ]
 
 
@@ -122,10 +114,10 @@ def test_references_documents_and_chunks_come_with_the_traces(built: Build) -> N
         "select queries.reference_answer, interactions.interaction_id from stg_queries as queries"
         " inner join stg_interactions as interactions using (query_id) where interactions.source_file like '%mlflow%'"
     )
-    assert queries == [("Two days.", "tr-" + "4a" * 16)]
+    assert queries == [("Two days.", "tr-e40a36514220939f4500b02d747092d3")]
     assert built.query("select document_id from stg_documents order by 1") == [("c7.md",), ("c9.md",)]
     chunks = built.query("select chunk_id, document_id, chunk_text from stg_chunks where document_id is not null")
-    assert sorted(chunks) == [(name, f"{name}.md", text) for name, text, _ in exports.DOCUMENTS]
+    assert sorted(chunks) == [(name, f"{name}.md", text) for name, text, _ in DOCUMENTS]
 
 
 def test_thumbs_are_feedback_of_users_and_judges_are_no_raters(built: Build) -> None:
@@ -189,30 +181,13 @@ def test_settings_take_tools_as_evidence_and_parents_as_remote(
 ) -> None:
     raw = tmp_path_factory.mktemp("spans_settings")
     (chain,) = (line for line in faults() if isinstance(line, dict) and line.get("trace_id") == "cut-off")
-    write_lines(raw / "spans.jsonl", [*exports.plain(), chain])
+    write_lines(raw / "spans.jsonl", [*read_lines(EXPORTS / "spans_plain.jsonl"), chain])
     write_lines(raw / "interactions.jsonl", [{"interaction_id": "i1", "answer": "Because."}])
     variables = {"hcat_tool_outputs_are_evidence": True, "hcat_missing_parents": "remote"}
     build = dbt(STAGING, raw, tmp_path_factory.mktemp("spans_settings_warehouse"), variables=variables)
     assert build.exit_code == 0, build.output
     assert build.query("select rank, text from stg_retrievals where interaction_id = 'plain-1' order by 1") == [
-        *((rank, text) for rank, (_, text, _) in enumerate(exports.DOCUMENTS, start=1)),
+        *((rank, text) for rank, (_, text, _) in enumerate(DOCUMENTS, start=1)),
         (3, "It is Monday."),
     ]
     assert build.query("select answer from stg_interactions where interaction_id = 'cut-off'") == [("Yes.",)]
-
-
-def test_a_table_of_the_warehouse_stages_the_same_spans(
-    built: Build, dbt: Dbt, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    warehouse, raw = tmp_path_factory.mktemp("spans_table_warehouse"), tmp_path_factory.mktemp("spans_table")
-    write_lines(raw / "interactions.jsonl", [{"interaction_id": "i1", "answer": "Because."}])
-    with duckdb.connect(str(warehouse / "hcat.duckdb")) as connection:
-        rows = pa.Table.from_pylist(exports.trulens())
-        connection.register("rows", rows)
-        connection.execute("create table ai_events as select * from rows")
-    build = dbt(STAGING, raw, warehouse, variables={"hcat_raw_relations": {"spans": "ai_events"}})
-    assert build.exit_code == 0, build.output
-    shown = "select interaction_id, query_text, answer, asked_at, tags from stg_interactions where interaction_id = ?"
-    assert build.query(shown, "record-1") == built.query(shown, "record-1")
-    reasons = "select reject_reason from stg_rejected_records where entity = 'spans'"
-    assert build.query(reasons) == [("record_type is not SPAN: LOG",)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builds import DEMO, REPOSITORY, Dbt, load_service, read_lines
+from builds import DEMO, REPOSITORY, Dbt, load_service, read_lines, run_hcat
 
 #: A small plan: few chunks, every kind of variant.
 VARIABLES = {
@@ -40,20 +38,9 @@ def service() -> Iterator[Any]:
     server.server_close()
 
 
-def run_hcat(*arguments: object) -> str:
-    """Run an hcat command in a process of its own, and return what it printed."""
-    program = "import sys; from hcat.cli import main; sys.argv[0] = 'hcat'; main()"
-    completed = subprocess.run(
-        [sys.executable, "-c", program, *map(str, arguments)],
-        env=os.environ | {"RAG_SERVICE_TOKEN": TOKEN, "NO_PROXY": "127.0.0.1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert completed.returncode == 0, completed.stdout
-    return completed.stdout
+def run(*arguments: object) -> str:
+    """Run hcat with the token of the service, and return what it printed."""
+    return run_hcat(*arguments, environment=os.environ | {"RAG_SERVICE_TOKEN": TOKEN, "NO_PROXY": "127.0.0.1"})
 
 
 def root_of(query_id: str, rows: dict[str, dict[str, Any]]) -> str:
@@ -79,7 +66,7 @@ def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Db
 
     # -> a file, which a second build of the variants does not change
     path = collected / "queries.jsonl"
-    printed = run_hcat("test-set", "--warehouse", warehouse, "--output", path)
+    printed = run("test-set", "--warehouse", warehouse, "--output", path)
     rows = {row["query_id"]: row for row in read_lines(path)}
     variants = {query_id: row for query_id, row in rows.items() if row["parent_query_id"]}
     assert len(variants) == statuses["made"]
@@ -90,7 +77,7 @@ def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Db
     assert again.exit_code == 0, again.output
     assert again.query("select count(*) from int_queries_varied") == count_varied
     before = path.read_bytes()
-    assert "as it was" in run_hcat("test-set", "--warehouse", warehouse, "--output", path)
+    assert "as it was" in run("test-set", "--warehouse", warehouse, "--output", path)
     assert path.read_bytes() == before
 
     # -> answers
@@ -98,7 +85,7 @@ def test_variants_sit_beside_their_parents(tmp_path: Path, service: Any, dbt: Db
     described["request"]["url"] = f"http://127.0.0.1:{service.server_address[1]}/ask"
     endpoint = tmp_path / "endpoint.yml"
     endpoint.write_text(yaml.safe_dump(described), encoding="utf-8")
-    run_hcat("collect", endpoint, "--queries", path, "--output", collected)
+    run("collect", endpoint, "--queries", path, "--output", collected)
     assert {row["query_id"] for row in read_lines(collected / "interactions.jsonl")} == set(rows)
 
     # -> evaluations

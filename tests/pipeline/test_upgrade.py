@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import duckdb
@@ -16,9 +14,9 @@ from builds import (
     Dbt,
     checksum_tables,
     dbt_environment,
-    environment_without_settings,
     query,
     run_dbt_in,
+    run_hcat,
 )
 from old_warehouse import restore, write_old_logs
 
@@ -36,16 +34,6 @@ REMEMBERED = {
     "landed_retrievals": 48,
 }
 SAID = "the warehouse was made by hcat 0.1.0: run `hcat upgrade` before this build"
-
-
-def run_hcat(folder: Path, environment: dict[str, str], *arguments: str) -> str:
-    """Run a command of hcat and return what it prints."""
-    command = [sys.executable, "-m", "hcat.cli", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def now(table: str) -> str:
@@ -87,8 +75,7 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Build:
 
 def upgrade(build: Build, *arguments: str) -> str:
     """Run `hcat upgrade` in the repository on the warehouse of a build."""
-    environment = dbt_environment(build.raw, build.warehouse) | {"PYTHONPATH": str(REPOSITORY / "python_udfs")}
-    return run_hcat(REPOSITORY, environment, "upgrade", *arguments)
+    return run_hcat("upgrade", *arguments, environment=dbt_environment(build.raw, build.warehouse))
 
 
 def test_a_build_and_a_dry_run_on_an_older_warehouse_say_what_to_do_and_touch_nothing(dbt: Dbt, old: Build) -> None:
@@ -148,17 +135,12 @@ def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def environment_of(folder: Path) -> dict[str, str]:
-    kept = environment_without_settings()
-    return kept | {"PYTHONPATH": str(REPOSITORY / "python_udfs")}
-
-
 def test_a_package_moves_its_tables_to_its_own_schema_and_leaves_those_of_the_project(
     bank: Path, untouched: Path
 ) -> None:
     database = bank / "warehouse" / "warehouse_of_the_bank.duckdb"
     assert SAID in run_dbt_in(bank, "build", "--select", "dim_metrics", expected=2)
-    said = run_hcat(bank, environment_of(bank), "upgrade")
+    said = run_hcat("upgrade", folder=bank)
     assert "move bank.dim_runs with 2 rows to bank_evaluation" in said
     # the project has models of these names, and its next build replaces them
     left = query(database, "select table_name from information_schema.tables where table_schema = 'bank' order by 1")

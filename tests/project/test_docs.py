@@ -44,13 +44,7 @@ def name_of(path: Path) -> str:
 
 
 def without_code(text: str) -> str:
-    """Return a page without its blocks of code and its comments.
-
-    Examples
-    --------
-    >>> without_code("one" + chr(10) + "```" + chr(10) + "two" + chr(10) + "```").split()
-    ['one']
-    """
+    """Return a page without its blocks of code and its comments."""
     return re.sub(r"(?ms)^ *```.*?^ *```|<!--.*?-->", "", text)
 
 
@@ -68,13 +62,7 @@ def paragraphs(text: str) -> Iterator[str]:
 
 
 def sentences(text: str) -> Iterator[list[str]]:
-    """Yield the words of each sentence of a page: up to . ! ? or : and a blank, or to the end of its paragraph.
-
-    Examples
-    --------
-    >>> list(sentences("Read [the page](docs/marts.md). It is short:"))
-    [['Read', 'the', 'page.'], ['It', 'is', 'short:']]
-    """
+    """Yield the words of each sentence of a page: up to . ! ? or : and a blank, or to the end of its paragraph."""
     for paragraph in paragraphs(text):
         shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
         for sentence in re.split(r"(?<=[.!?:])[)\"'*_]*\s+", shown):
@@ -83,13 +71,7 @@ def sentences(text: str) -> Iterator[list[str]]:
 
 
 def links(text: str) -> list[str]:
-    """Return the relative targets of a page's links, without their anchors.
-
-    Examples
-    --------
-    >>> links("[a](b.md#c) [d](https://e.org) [f](#g) ![h](i.png)")
-    ['b.md', 'i.png']
-    """
+    """Return the relative targets of a page's links, without their anchors."""
     targets = re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`\n]*`", "", without_code(text)))
     paths = [target.split("#")[0] for target in targets if not re.match(r"[a-z]+:", target)]
     return [path for path in paths if path]

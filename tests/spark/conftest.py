@@ -12,6 +12,16 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 NEEDED = ("pyspark", "dbt.adapters.spark", "dbt.adapters.sparksession")
+#: Tables here have a few rows, so that nearly all time goes into compiling and planning: Java stops at its quick
+#: compiler, a plan is interpreted and not compiled, and the catalogue is not written through to the disk.
+SWIFT = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.system.durability=test"
+    " -Dderby.stream.error.file={}/derby.log",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+}
 
 
 def find_missing() -> str | None:
@@ -44,6 +54,7 @@ def spark_target(spark_folder):
     text = (ROOT / "profiles.yml").read_text()
     rendered = environment.from_string(text).render(env_var=lambda name, default: settings.get(name, default))
     target = yaml.safe_load(rendered)["hcat"]["outputs"]["spark"]
+    target["server_side_parameters"] |= {key: value.format(spark_folder) for key, value in SWIFT.items()}
     return {**target, "threads": int(target["threads"])}
 
 

@@ -2,16 +2,13 @@
 
 import json
 import os
-import subprocess
+import shutil
 
 import duckdb
 import pytest
-import span_exports
 from both_engines import build_in_session, describe_build, write_profile
-from builds import write_lines
-from test_spans import faults, write_exports
-
-from hcat.engine.project import DBT
+from builds import ask_server, write_lines
+from test_spans import EXPORTS, faults
 
 SELECTED = "+path:models/staging"
 TABLES = (
@@ -33,10 +30,11 @@ def folder(spark_target, tmp_path_factory):
     write_profile(folder, spark_target, "fold")
     for target in ("duckdb", "spark"):
         logs = folder / target / "logs"
-        write_exports(logs)
+        shutil.copytree(EXPORTS, logs, dirs_exist_ok=True)
         write_lines(logs / "spans_faults.jsonl", faults())
         quoted = {"question": 'Is it "5"?', "answer": '"Yes" or "no"\n\\ 5 €'}
-        trace = span_exports.langfuse()["data"][0] | {"traceId": "quoted", "input": json.dumps(quoted)}
+        (page,) = json.loads((EXPORTS / "spans_langfuse.json").read_text())
+        trace = page["data"][0] | {"traceId": "quoted", "input": json.dumps(quoted)}
         write_lines(logs / "spans_quoted.jsonl", [trace | {"output": quoted["answer"]}])
         write_lines(logs / "interactions.jsonl", [{"interaction_id": "i1", "query_text": "Why?", "answer": "Because."}])
     return folder
@@ -44,10 +42,8 @@ def folder(spark_target, tmp_path_factory):
 
 def test_both_engines_fold_the_same_rows(folder, spark):
     words, settings = describe_build(folder, "duckdb", SELECTED)
-    finished = subprocess.run(
-        [*DBT, *words], env={**os.environ, **settings}, capture_output=True, text=True, check=False
-    )
-    assert finished.returncode == 0, finished.stdout
+    exit_code, output = ask_server("dbt", words, {**os.environ, **settings})
+    assert exit_code == 0, output
     build_in_session(folder, SELECTED)
     with duckdb.connect(str(folder / "duckdb" / "hcat.duckdb"), read_only=True) as connection:
         for table in TABLES:

@@ -1,13 +1,12 @@
 """What `hcat upgrade` does to a table, on both engines: columns are dropped and set, and rows get another schema."""
 
+import os
 import shutil
-import subprocess
 
 import duckdb
 import pytest
 from both_engines import ROOT, run_in_session, write_profile
-
-from hcat.engine.project import DBT
+from builds import ask_server
 
 OPERATION = """
 {% macro upgrade_one_table() %}
@@ -53,7 +52,8 @@ def test_spark_drops_and_sets_a_column_and_moves_a_table_with_its_rows(folder, s
 
 def test_duckdb_drops_and_sets_a_column_and_moves_a_table_with_its_rows(folder):
     # a process of its own: dbt does not close the file while it lives
-    subprocess.run([*DBT, *describe(folder, "duckdb")], check=True, timeout=120)
+    exit_code, output = ask_server("dbt", describe(folder, "duckdb"), os.environ)
+    assert exit_code == 0, output
     with duckdb.connect(str(folder / "duckdb" / "hcat.duckdb"), read_only=True) as connection:
         assert connection.sql("select * from new_place.history").fetchall() == [(1, 3, 7)]
         assert connection.sql("select count(*) from duckdb_tables()").fetchall() == [(1,)]

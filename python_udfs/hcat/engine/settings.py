@@ -43,7 +43,6 @@ ENVIRONMENT: Final[Mapping[str, str]] = {
     "HCAT_SPARK_PACKAGES": "Maven coordinates that Spark loads",
     "HCAT_SPARK_CONF": "further settings of Spark, key=value;key=value",
     "HCAT_BENCHMARK_DATA": "folder of the labelled data of the benchmarks",
-    "HCAT_PRODUCERS_PYTHON": "Python with the packages that write spans, for the tests",
 }
 #: Likeness, 0 to 1, from which an environment variable that hcat does not read is taken for a mistyped one. A variable
 #: of somebody else may start with HCAT_ too.
