@@ -67,14 +67,15 @@ create macro sentence(purpose, number, count_words) as (
     ) || ' costs ' || (draw(purpose || 'fee', number) * 90)::integer || ' euro.'
 );
 
-create table base_chunks as
+-- private data of one chunk in a hundred are masked
+create table made_chunks as
 select
     'chunk_' || number as chunk_id,
     'document_' || number // 8 as document_id,
-    'fees' as topic,
-    sentence('c1', number, 30) || ' ' || sentence('c2', number, 32) || ' ' || sentence('c3', number, 28) as chunk_text,
-    number as chunk_number,
-    'staged' as record_status
+    replace(
+        sentence('c1', number, 30) || ' ' || sentence('c2', number, 32) || ' ' || sentence('c3', number, 28),
+        case when number % 100 = 0 then ' costs ' else '' end, ' [masked] '
+    ) as chunk_text
 from range($count) as numbers(number);
 
 create table made_interactions as
@@ -110,80 +111,31 @@ select
     'answer' as expected_behaviour,
     true as is_answered,
     asked_week::timestamp + interval 9 hour as asked_at,
-    0 as sample_index
+    0 as sample_index,
+    true as has_graded_retrieval,
+    ['chunk_' || (number * 7 + 269) % $count] as missed_chunk_ids,
+    [1.0] as missed_chunk_grades
 from made_interactions;
 
-create table base_retrievals as
-select
-    interactions.interaction_id,
-    'chunk_' || (interactions.number * 7 + ranks.rank * 131) % $count as chunk_id,
-    null::varchar as text,
-    ranks.rank::integer as rank,
-    round(1 - 0.1 * ranks.rank - 0.05 * interactions.quality, 4)::double as retrieval_score,
-    'staged' as record_status
-from made_interactions as interactions
-cross join range(1, {chunks} + 1) as ranks(rank);
-
-create table made_masks as
-select
-    md5(chunk_text) as text_id, null::varchar as reading_key, chunk_text as text,
-    replace(chunk_text, ' costs ', ' [masked] ') as masked_text
-from base_chunks
-where chunk_number % 100 = 0;
-
-create table made_relevance as
-select distinct
-    interactions.query_id,
-    'chunk_' || (interactions.number * 7 + 262) % $count as chunk_id,
-    1.0::double as grade
-from made_interactions as interactions;
-
-create table made_grades as
-select
-    retrievals.interaction_id, interactions.query_id, retrievals.chunk_id, retrievals.rank::bigint as position,
-    coalesce(relevance.grade, 0.0)::double as grade
-from base_retrievals as retrievals
-inner join made_interactions as interactions on retrievals.interaction_id = interactions.interaction_id
-left join made_relevance as relevance
-    on interactions.query_id = relevance.query_id and retrievals.chunk_id = relevance.chunk_id;
-
+-- the second chunk of each list is relevant
 insert into fct_retrieved_contexts by name
 select
-    md5(concat_ws('|', graded.interaction_id, graded.position)) as retrieved_context_id,
-    graded.interaction_id, graded.chunk_id, chunks.document_id, graded.position::integer as rank, graded.grade,
-    retrievals.retrieval_score,
-    coalesce(masked.masked_text, chunks.chunk_text) as context_text,
-    graded.grade > 0 as is_relevant
-from made_grades as graded
-inner join base_retrievals as retrievals
-    on graded.interaction_id = retrievals.interaction_id and graded.position = retrievals.rank
-inner join base_chunks as chunks on graded.chunk_id = chunks.chunk_id
-left join made_masks as masked on md5(chunks.chunk_text) = masked.text_id;
-
-update fct_interactions
-set has_graded_retrieval = true, missed_chunk_ids = missed.chunk_ids, missed_chunk_grades = missed.grades
-from (
-    select
-        interactions.interaction_id,
-        list(relevance.chunk_id) filter (where grades.chunk_id is null) as chunk_ids,
-        list(relevance.grade) filter (where grades.chunk_id is null) as grades
-    from made_interactions as interactions
-    inner join made_relevance as relevance on interactions.query_id = relevance.query_id
-    left join made_grades as grades
-        on interactions.interaction_id = grades.interaction_id and relevance.chunk_id = grades.chunk_id
-    group by interactions.interaction_id
-) as missed
-where fct_interactions.interaction_id = missed.interaction_id;
+    md5(concat_ws('|', interactions.interaction_id, ranks.rank)) as retrieved_context_id,
+    interactions.interaction_id, chunks.chunk_id, chunks.document_id, ranks.rank::integer as rank,
+    round(1 - 0.1 * ranks.rank - 0.05 * interactions.quality, 4)::double as retrieval_score,
+    chunks.chunk_text as context_text,
+    (ranks.rank = 2)::double as grade,
+    ranks.rank = 2 as is_relevant
+from made_interactions as interactions
+cross join range(1, {chunks} + 1) as ranks(rank)
+inner join made_chunks as chunks
+    on chunks.chunk_id = 'chunk_' || (interactions.number * 7 + ranks.rank * 131) % $count;
 
 insert into dim_chunks by name
-select
-    chunks.chunk_id, chunks.document_id, 'Title of ' || chunks.document_id as title,
-    coalesce(masked.masked_text, chunks.chunk_text) as chunk_text
-from base_chunks as chunks
-left join made_masks as masked on md5(chunks.chunk_text) = masked.text_id;
+select chunk_id, document_id, 'Title of ' || document_id as title, chunk_text from made_chunks;
 
 insert into dim_documents by name
-select distinct document_id, 'Title of ' || document_id as title from base_chunks;
+select distinct document_id, 'Title of ' || document_id as title from made_chunks;
 
 insert into dim_queries by name
 select distinct query_id, query_text, ['chunk_' || (number * 7 + 262) % $count] as source_chunk_ids
@@ -256,13 +208,13 @@ insert into fct_sentence_evidence by name
 select
     md5(interactions.interaction_id || '|' || places.place) as sentence_id,
     interactions.interaction_id,
-    retrievals.chunk_id as evidence_chunk_id,
+    retrieved.chunk_id as evidence_chunk_id,
     interactions.sentences[1 + places.place] as sentence_text,
-    left(chunks.chunk_text, instr(chunks.chunk_text, '.')) as evidence_text,
+    left(retrieved.context_text, instr(retrieved.context_text, '.')) as evidence_text,
     split_part(interactions.sentences[1 + places.place], ' ', 3) as unsupported,
     'entailment_logit -0.66, similarity +0.08' as support_contributions,
     places.place::integer as sentence_index,
-    retrievals.rank as evidence_rank,
+    retrieved.rank as evidence_rank,
     draw('similarity', interactions.number) as similarity,
     draw('entailment', interactions.number * 3 + places.place) as entailment_probability,
     draw('contradiction', interactions.number * 3 + places.place) as contradiction_probability,
@@ -273,9 +225,8 @@ select
     support_probability < 0.54 as is_flagged
 from made_interactions as interactions
 cross join range(3) as places(place)
-inner join base_retrievals as retrievals
-    on interactions.interaction_id = retrievals.interaction_id and retrievals.rank = 1 + places.place
-inner join base_chunks as chunks on retrievals.chunk_id = chunks.chunk_id;
+inner join fct_retrieved_contexts as retrieved
+    on interactions.interaction_id = retrieved.interaction_id and retrieved.rank = 1 + places.place;
 
 insert into fct_failure_causes by name
 select
