@@ -33,6 +33,7 @@ from benchmarks.harness import (
 from hcat.statistics.arrays import Floats, Integers
 from hcat.statistics.intervals import kish_effective_n
 from hcat.statistics.survey import estimate_shares
+from hcat.test_set.allocation import allocate_chunks
 
 TOTAL = 770
 COUNT_STRATA = 77
@@ -63,6 +64,7 @@ POST_STRATIFIED = ("proportional", "importance")
 
 _MODELS = (
     "int_strata_scored",
+    "int_strata_weighed",
     "int_strata_planned",
     "fct_sampled_chunks",
     "int_strata_weighted",
@@ -156,6 +158,9 @@ class Sampler:
         self._connection.execute("attach ':memory:' as hcat")
         self._connection.execute("use hcat")
         self._write_inputs(population)
+        self._run("int_strata_weighed")
+        weighed = self._connection.execute("from int_strata_weighed").to_arrow_table()
+        self._connection.register("int_strata_allocated", allocate_chunks(weighed))
         self._run("int_strata_planned")
         planned = self._connection.execute(
             "select stratum_id::integer, count_planned from int_strata_planned order by 1"

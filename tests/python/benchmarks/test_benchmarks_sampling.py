@@ -35,8 +35,8 @@ def models(design: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def ask_for(models: dict[str, str], total: int) -> dict[str, str]:
-    assert "770::bigint" in models["int_strata_planned"]
-    return models | {"int_strata_planned": models["int_strata_planned"].replace("770::bigint", f"{total}::bigint")}
+    assert "770::bigint" in models["int_strata_weighed"]
+    return models | {"int_strata_weighed": models["int_strata_weighed"].replace("770::bigint", f"{total}::bigint")}
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_any_plan_meets_its_total_and_lies_beside_its_shares(models: dict[str, s
     reachable = min(len(strata), max(total, least))
     assert planned.sum() == reachable
     weights = populations.astype(float)
-    if "'neyman' as allocation_asked" in models["int_strata_planned"]:
+    if "'neyman' as allocation_asked" in models["int_strata_weighed"]:
         # 20 scores a stratum, which vary as the sizes do; 5 more that vary as those of all strata
         variances = np.array([sizes[strata == stratum].var() for stratum in range(len(populations))])
         if variances.mean() > 0:
