@@ -159,8 +159,9 @@ class Sampler:
         self._connection.execute("use hcat")
         self._write_inputs(population)
         self._run("int_strata_weighed")
-        weighed = self._connection.execute("from int_strata_weighed").to_arrow_table()
-        self._connection.register("int_strata_allocated", allocate_chunks(weighed))
+        allocated = allocate_chunks(self._connection.table("int_strata_weighed").to_arrow_table())
+        self._connection.register("allocated", allocated)
+        self._connection.execute("create table int_strata_allocated as from allocated")
         self._run("int_strata_planned")
         planned = self._connection.execute(
             "select stratum_id::integer, count_planned from int_strata_planned order by 1"
