@@ -1,14 +1,12 @@
 """Stratified samples by the project's own SQL: plan met, shares unbiased, intervals that hold, over many seeds.
 
 The population are BANKING77's queries, each a chunk of its own; strata are clusters of their words, which differ from
-the 77 intents whose shares are estimated. Each seed is another draw: the compiled SQL runs with it in its hashes.
+the 77 intents whose shares are estimated. Each seed is another draw: the SQL of the models runs with it in its hashes.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,16 +18,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from benchmarks.harness import (
-    ROOT,
-    BenchmarkError,
-    Outcome,
-    Table,
-    data_folder,
-    run_alone,
-    verdict,
-    working_folder,
-)
+from benchmarks.harness import BenchmarkError, Outcome, Table, data_folder, run_alone, verdict
+from benchmarks.rendering import render_model
 from hcat.statistics.arrays import Floats, Integers
 from hcat.statistics.intervals import kish_effective_n
 from hcat.statistics.survey import estimate_shares
@@ -126,37 +116,25 @@ def read_population(data: Path) -> Population:
     return Population(intents, strata, sizes, np.where(intents % 5 == 0, 3.0, 1.0))
 
 
-def compile_models(folder: Path, allocation: str, within: str) -> dict[str, str]:
-    """Return the SQL of the sampling models as dbt compiles it for an allocation, by name."""
-    target = folder / f"target_{allocation}_{within}"
+def render_models(allocation: str, within: str) -> dict[str, str]:
+    """Return the SQL of the sampling models for an allocation, by name."""
     settings = {
-        "hcat_test_set": True,
         "hcat_sampling_total": TOTAL,
         "hcat_sampling_allocation": allocation,
         "hcat_sampling_within": within,
         "hcat_random_seed": SEED,
     }
-    command = [str(Path(sys.executable).parent / "dbt"), "--quiet", "compile", "--select", *_MODELS]
-    command += ["--vars", str(settings), "--target-path", str(target), "--log-path", str(target)]
-    environment = os.environ | {"DBT_PROFILES_DIR": str(ROOT), "HCAT_WAREHOUSE": str(folder), "PYTHONHASHSEED": "0"}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    found = {path.stem: path.read_text(encoding="utf-8") for path in (target / "compiled").rglob("*.sql")}
-    if done.returncode or not set(_MODELS) <= set(found):
-        raise BenchmarkError(f"dbt compiled {sorted(found)} of {sorted(_MODELS)}:\n{done.stdout[-3000:]}")
-    return {name: found[name] for name in _MODELS}
+    return {name: render_model(name, settings) for name in _MODELS}
 
 
 class Sampler:
-    """The compiled models over a population, in a database of their own."""
+    """The models over a population, in a database of their own."""
 
     def __init__(self, models: dict[str, str], population: Population, is_equal_inside: bool = True) -> None:
         self._models = models
         #: Compiled for equal draws inside of strata?
         self.is_equal_inside = is_equal_inside
         self._connection = duckdb.connect()
-        # the name under which the compiled SQL looks for its tables
-        self._connection.execute("attach ':memory:' as hcat")
-        self._connection.execute("use hcat")
         self._write_inputs(population)
         self._run("int_strata_weighed")
         allocated = allocate_chunks(self._connection.table("int_strata_weighed").to_arrow_table())
@@ -298,7 +276,7 @@ def judge(found: Simulated) -> tuple[bool, bool, bool]:
     return found.largest_gap <= LIMIT_PLAN, bool(found.bias_errors.max() <= LIMIT_BIAS), bool(inside and near)
 
 
-def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
+def run(is_quick: bool = False, _folder: Path | None = None) -> Outcome | None:
     """Return the outcome; None when the data are not there."""
     data = data_folder("banking77")
     if data is None:
@@ -307,23 +285,22 @@ def run(is_quick: bool = False, folder: Path | None = None) -> Outcome | None:
     designs = DESIGNS[:2] if is_quick else DESIGNS
     found: list[Simulated] = []
     statuses: list[str] = []
-    with working_folder(folder) as place:
-        for allocation, within in designs:
-            sampler = Sampler(compile_models(place, allocation, within), population, within == "equal")
-            if sampler.planned.sum() != TOTAL:
-                raise BenchmarkError(f"{allocation}: the plan must add up to {TOTAL}, got {sampler.planned.sum()}")
-            name = f"{allocation}, {within} inside"
-            statuses.append(f"{name}: " + ", ".join(f"{count} {status}" for status, count in sampler.status.items()))
-            count_seeds = COUNT_SEEDS_DEFAULT if (allocation, within) == DESIGNS[0] else COUNT_SEEDS
-            count_seeds = 40 if is_quick else count_seeds
-            found += simulate(sampler, population, name, count_seeds, allocation in POST_STRATIFIED)
+    for allocation, within in designs:
+        sampler = Sampler(render_models(allocation, within), population, within == "equal")
+        if sampler.planned.sum() != TOTAL:
+            raise BenchmarkError(f"{allocation}: the plan must add up to {TOTAL}, got {sampler.planned.sum()}")
+        name = f"{allocation}, {within} inside"
+        statuses.append(f"{name}: " + ", ".join(f"{count} {status}" for status, count in sampler.status.items()))
+        count_seeds = COUNT_SEEDS_DEFAULT if (allocation, within) == DESIGNS[0] else COUNT_SEEDS
+        count_seeds = 40 if is_quick else count_seeds
+        found += simulate(sampler, population, name, count_seeds, allocation in POST_STRATIFIED)
     met = all(all(judge(one)[: 3 if one.is_equal_inside else 2]) for one in found)
     sizes = np.bincount(population.strata, minlength=COUNT_STRATA)
     low, high = REJECTED
     notes = [
         f"{len(population.strata):,} queries in {COUNT_STRATA} strata of {sizes.min()} to {sizes.max()}; samples of "
         f"{TOTAL}; shares of {population.intents.max() + 1} intents, .6 to 1.7 % each: 4 to 13 queries of a sample.",
-        "The SQL is that of the models, compiled by dbt for each allocation and run once per seed.",
+        "The SQL is that of the models, rendered for each allocation and run once per seed.",
         f"Post-stratified: {low:.0%} to {high:.0%} of the queries, by stratum, are rejected by chance beforehand.",
         "Bias: |mean estimate - share| in Monte Carlo standard errors, largest of all shares. Standard error of a "
         f"single share's coverage: {np.sqrt(0.05 * 0.95 / COUNT_SEEDS):.4f} in {COUNT_SEEDS:,} seeds. With 4 to 13 "

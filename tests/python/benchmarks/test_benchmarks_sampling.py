@@ -1,12 +1,11 @@
-"""The benchmarks of sampling and retrieval: judgements, ranks, windows, and the compiled SQL on a small population."""
+"""The benchmarks of sampling and retrieval: judgements, ranks, windows, and the SQL on a small population."""
 
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.sampling import Population, Sampler, Simulated, compile_models
+from benchmarks.sampling import Population, Sampler, Simulated, render_models
 
 
 def simulated(bias: float, coverage: list[float], gap: int = 0) -> Simulated:
@@ -29,9 +28,8 @@ def design(request: pytest.FixtureRequest) -> tuple[str, str]:
 
 
 @pytest.fixture(scope="module")
-def models(design: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder: Path = tmp_path_factory.mktemp("sampling")
-    return compile_models(folder, *design)
+def models(design: tuple[str, str]) -> dict[str, str]:
+    return render_models(*design)
 
 
 def ask_for(models: dict[str, str], total: int) -> dict[str, str]:
