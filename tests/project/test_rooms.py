@@ -231,7 +231,7 @@ def test_tests_and_descriptions_stand_in_the_rooms() -> None:
     }
     rooms = {parent.as_posix() for folder in FOLDERS for parent in (Path(folder), *Path(folder).parents)}
     assert singular - rooms == set()
-    python = {path.name for path in (REPOSITORY / "tests" / "python").iterdir() if path.name != "__pycache__"}
+    python = {path.name for path in (REPOSITORY / "tests" / "python").iterdir() if path.is_dir() and path.name != "__pycache__"}
     assert python - set(PACKAGES) - {"benchmarks", "training"} == set()
     for folder in FOLDERS:
         leaf = folder.split("/")[-1]
