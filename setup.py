@@ -7,7 +7,8 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 #: What a project that has hcat as its package reads; MANIFEST.in puts the same into the source distribution.
-PARTS = ("analyses", "decisions", "demo/seeds", "macros", "models", "seeds", "tests/generic", "tests/singular", "dbt_project.yml")
+PARTS = ("analyses", "decisions", "demo/seeds", "macros", "models", "seeds", "tests/generic", "tests/singular")
+PARTS += ("dbt_project.yml",)
 
 
 class BuildWithProject(build_py):

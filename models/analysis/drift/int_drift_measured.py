@@ -6,7 +6,8 @@ from hcat.statistics.memberships import BATCH_ROWS
 def model(dbt, session):
     settings = dbt.config.meta_get("settings")
     logs = dbt.ref("hcat", "fct_interactions").filter("is_in_monitored_population")
-    logs = read_rows(order_by(logs.select("interaction_id", "cluster_id", "asked_week", "sampling_weight"), "interaction_id"))
+    logs = logs.select("interaction_id", "cluster_id", "asked_week", "sampling_weight")
+    logs = read_rows(order_by(logs, "interaction_id"))
     segments = dbt.ref("hcat", "int_interaction_segments").select("interaction_id", "dimension", "segment")
     segments = read_batches(segments, BATCH_ROWS)
     deciding = read_rows(dbt.ref("hcat", "dim_metrics").filter("is_deciding").select("metric_name"))["metric_name"]

@@ -63,7 +63,9 @@ class Logs:
     def measure(self, batch_rows: int = 10_000, **settings: Any) -> pa.Table:
         interactions = pa.Table.from_pylist(
             self.interactions,
-            schema=make_schema(string="interaction_id cluster_id week_status", date32="week_start", float64="sampling_weight"),
+            schema=make_schema(
+                string="interaction_id cluster_id week_status", date32="week_start", float64="sampling_weight"
+            ),
         )
         evaluations = [row for metric in sorted(self.scores) for row in self.scores[metric]]
         schema = make_schema(string="metric_name interaction_id", float64="raw_score")
