@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.project import DBT, find_place, read_project
+from hcat.engine.project import DBT, find_place, read_project, render_setting
 from hcat.engine.retention import finish_deletion
 from hcat.engine.saying import say
+from hcat.engine.staging import ProjectError
 
 #: As DBT of hcat.engine.project, with a listener.
 _DBT_WITH_PROGRESS: Final = (
@@ -35,12 +36,16 @@ def build(
     is_showing_progress: bool,
 ) -> int:
     """Build a project and return the exit code of dbt."""
+    settings = read_project(project)
+    packages = project / str(render_setting(settings.get("packages-install-path", "dbt_packages")))
+    if (project / "packages.yml").is_file() and not any(packages.glob("*/dbt_project.yml")):
+        raise ProjectError(f"{packages} holds no package: run `dbt deps` first")
     if finish_deletion(find_place(project, target, profiles)):
         say("hcat build: finished a deletion that was killed")
     command = [*(_DBT_WITH_PROGRESS if is_showing_progress else DBT), "build", "--project-dir", str(project)]
     for option, value in (("--profiles-dir", profiles), ("--target", target), ("--vars", variables)):
         command += [] if value is None else [option, str(value)]
-    command += [] if read_project(project).get("name") == "hcat" else ["--select", "+package:hcat"]
+    command += [] if settings.get("name") == "hcat" else ["--select", "+package:hcat"]
     return subprocess.run([*command, *arguments], check=False).returncode
 
 

@@ -121,63 +121,6 @@ _LOGGED_CONTEXTS: Final = f"""left join {LOGGED_CONTEXTS} as logged
 _LOGGED_CHUNKS: Final = """left join base_chunks as logged
     on missed.chunk_id = logged.chunk_id and logged.record_status = 'staged'"""
 
-_CELL_COLUMNS: Final = """
-    cells.count_interactions,
-    cells.count_scored,
-    cells.count_clusters,
-    cells.share_failing,
-    cells.share_failing_lower,
-    cells.share_failing_upper,
-    cells.mean_score,
-    cells.mean_score_lower,
-    cells.mean_score_upper,
-    cells.measurement,
-    cells.value,
-    coalesce(cells.is_small, false) as is_small,
-    coalesce(cells.is_weak, false) as is_weak,
-    -- as in the maps of the report: the tested difference decides, else the interval against the whole
-    coalesce(
-        case
-            when cells.measurement = 'share_failing' and cells.difference_lower is not null
-                then cells.difference_lower <= 0 and cells.difference_upper >= 0
-            when cells.share_failing is not null
-                then whole.share_failing between cells.share_failing_lower and cells.share_failing_upper
-            else whole.mean_score between cells.mean_score_lower and cells.mean_score_upper
-        end,
-        true
-    ) as is_unsure
-"""
-
-LIST_CELLS: Final = f"""
-with whole as (select * from fct_marginal_weaknesses where dimension = 'all')
-
-select
-    cells.marginal_weakness_id as cell_id,
-    cells.metric_name,
-    cells.dimension as first_dimension,
-    cells.segment as first_segment,
-    null as second_dimension,
-    null as second_segment,
-    {_CELL_COLUMNS}
-from fct_marginal_weaknesses as cells
-inner join whole on cells.metric_name = whole.metric_name
-union all
-select
-    cells.bivariate_weakness_id as cell_id,
-    cells.metric_name,
-    cells.first_dimension,
-    cells.first_segment,
-    cells.second_dimension,
-    cells.second_segment,
-    {_CELL_COLUMNS}
-from fct_bivariate_weaknesses as cells
-inner join whole on cells.metric_name = whole.metric_name
-where cells.second_dimension not like '% x %'
-order by metric_name, first_dimension, second_dimension nulls first, first_segment, second_segment
-"""
-
-LIST_LIVE: Final = "select distinct system from fct_interactions where version_role = 'candidate' order by system"
-
 
 def list_dimensions(source: Warehouse) -> list[str]:
     """Return the dimensions by which interactions can be filtered: those that the marts of weakness know."""

@@ -35,10 +35,11 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
     segments = {dimension: coded.code_of for dimension, coded in read.dimensions.items()}
     kept = source.rows(data.QUERIES["list_finding_cells"], ["fct_findings"])
     confirmed = {row["finding_id"] for row in kept if row["confirmed"]}
+    reads = ["fct_marginal_weaknesses", "fct_bivariate_weaknesses", "fct_failure_rates"]
     cells = [
-        cell | {"is_confirmed": cell["cell_id"] in confirmed}
-        for cell in source.rows(data.LIST_CELLS, ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"])
+        cell | {"is_confirmed": cell["cell_id"] in confirmed} for cell in source.rows(data.QUERIES["list_cells"], reads)
     ]
+    live = source.rows(data.QUERIES["list_live"], ["fct_interactions"])
     weeks = source.rows(data.QUERIES["list_weeks"], ["fct_metric_weeks"])
     applications, versions = read.applications.code_of, read.versions.code_of
     run = build.run
@@ -63,7 +64,8 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
         "metrics": [_describe_metric(metric) for metric in build.metrics],
         "mainMetric": names.index(read.main["metric_name"]),
         "scoreMetric": names.index(read.score["metric_name"]),
-        "live": [read.label_of("system", row["system"]) for row in source.rows(data.LIST_LIVE, ["fct_interactions"])],
+        "live": [read.label_of("system", row["system"]) for row in live],
+        "releasedOn": sorted({row["population"] for row in live if row["population"]}),
         "hasUses": bool(read.columns["uses"].any()),
         "review": describe_review(source),
         "facets": [{"name": name, "segments": coded.labels} for name, coded in read.facets.items()],

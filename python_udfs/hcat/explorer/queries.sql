@@ -238,8 +238,101 @@ select finding_id, unnest(example_interaction_ids) as interaction_id
 from fct_findings
 where list_contains($finding_ids::varchar[], finding_id)
 
+-- query: list_cells
+-- One number: a cell of verdicts has the failure rate that gates and report state, of the candidate in its release
+-- population, where the build has that row. Without a version in the cell, the candidate must be the only one.
+with candidates as (
+    select distinct system, population
+    from fct_interactions
+    where is_in_release_population
+),
+
+rates as (
+    select rates.*
+    from fct_failure_rates as rates
+    inner join candidates on rates.system = candidates.system and rates.population = candidates.population
+    where rates.criterion = 'verdict' and rates.failure_rate is not null
+),
+
+placed as (
+    select rates.*, dimension as first_dimension, segment as first_segment, '' as second_dimension, '' as second_segment
+    from rates
+    where dimension = 'system' or (select count(*) from candidates) = 1
+    union all
+    select rates.*, dimension, segment, 'system', system
+    from rates
+    union all
+    select rates.*, 'system', system, dimension, segment
+    from rates
+),
+
+measured as (
+    select
+        marginal_weakness_id as cell_id, metric_name, dimension as first_dimension, segment as first_segment,
+        null as second_dimension, null as second_segment, count_interactions, count_scored, count_clusters,
+        share_failing, share_failing_lower, share_failing_upper, mean_score, mean_score_lower, mean_score_upper,
+        difference_lower, difference_upper, measurement, value, is_small, is_weak
+    from fct_marginal_weaknesses
+    union all
+    select
+        bivariate_weakness_id, metric_name, first_dimension, first_segment, second_dimension, second_segment,
+        count_interactions, count_scored, count_clusters, share_failing, share_failing_lower, share_failing_upper,
+        mean_score, mean_score_lower, mean_score_upper, difference_lower, difference_upper, measurement, value,
+        is_small, is_weak
+    from fct_bivariate_weaknesses
+    where second_dimension not like '% x %'
+),
+
+cells as (
+    select
+        measured.* replace (
+            if(placed.criterion is null, measured.count_scored, placed.count_interactions) as count_scored,
+            if(placed.criterion is null, measured.share_failing, placed.failure_rate) as share_failing,
+            if(placed.criterion is null, measured.share_failing_lower, placed.failure_rate_lower)
+                as share_failing_lower,
+            if(placed.criterion is null, measured.share_failing_upper, placed.failure_rate_upper)
+                as share_failing_upper,
+            coalesce(measured.is_small, false) as is_small,
+            coalesce(measured.is_weak, false) as is_weak
+        )
+    from measured
+    left join placed
+        on
+            measured.metric_name = placed.criterion
+            and measured.first_dimension = placed.first_dimension
+            and measured.first_segment = placed.first_segment
+            and coalesce(measured.second_dimension, '') = placed.second_dimension
+            and coalesce(measured.second_segment, '') = placed.second_segment
+)
+
+select
+    cells.*,
+    -- as in the maps of the report: the tested difference decides, else the interval against the whole
+    coalesce(
+        case
+            when cells.measurement = 'share_failing' and cells.difference_lower is not null
+                then cells.difference_lower <= 0 and cells.difference_upper >= 0
+            when cells.share_failing is not null
+                then whole.share_failing between cells.share_failing_lower and cells.share_failing_upper
+            else whole.mean_score between cells.mean_score_lower and cells.mean_score_upper
+        end,
+        true
+    ) as is_unsure
+from cells
+inner join cells as whole on cells.metric_name = whole.metric_name and whole.first_dimension = 'all'
+order by
+    cells.metric_name, cells.first_dimension, cells.second_dimension nulls first, cells.first_segment,
+    cells.second_segment
+
+-- query: list_live
+-- The candidates, each with the population that its release is decided on.
+select system, max(population) filter (where is_in_release_population) as population
+from fct_interactions
+where version_role = 'candidate'
+group by system
+order by system
+
 -- query: list_rates
--- interactions without a time belong to no week
 -- The one rate of each criterion, which every page reads.
 select criterion, system, population, dimension, segment, count_interactions, failure_rate, failure_rate_lower,
     failure_rate_upper
@@ -257,6 +350,7 @@ where period = 'all' and median is not null and population <> 'variant'
 order by system desc, population, measure
 
 -- query: list_weeks
+-- interactions without a time belong to no week
 select metric_name, dimension, segment, strftime(week_start, '%Y-%m-%d') as week, week_status as status, count_scored,
     mean_score, mean_lower, mean_upper, share_failing, share_failing_lower, share_failing_upper
 from fct_metric_weeks

@@ -22,7 +22,7 @@ select
     count(*) filter (where verdict = 'failing' and decided_by <> 'rule') as count_by_score,
     count(*) filter (where verdict = 'failing' and decided_by = 'rule') as count_by_rule
 from fct_verdicts
-where application = $application and is_in_release_population
+where coalesce(application, 'unnamed') = $application and is_in_release_population
 """
 _LIST_SCORERS: Final = """
 select metric_name, admission_reason

@@ -33,3 +33,6 @@ def test_the_command_is_that_of_dbt(
     given = ["build", "--project-dir", str(tmp_path), "--target", "dev", "--vars", "{a: 1}", *selected, "--quiet"]
     assert commands == [[*building.DBT, *given]]
     assert said == (["hcat build: finished a deletion that was killed"] if name == "own" else [])
+    (tmp_path / "packages.yml").touch()
+    with pytest.raises(RuntimeError, match=r"dbt_packages holds no package: run `dbt deps` first$"):
+        building.build(tmp_path, None, None, None, [], is_showing_progress=False)

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from made_build import COUNT, HOSTILE_ID, SCRIPT, make_build, query
+from marts import insert
 
 from benchmarks.explorer import COUNT_CHUNKS, MAIN_METRIC
 from hcat.engine.warehouse import WarehouseError, open_warehouse
@@ -57,6 +58,21 @@ def test_every_score_and_verdict_is_that_of_the_mart(build: Path, text: str) -> 
             assert page["statuses"][word // 3] == status
             assert word % 3 == (0 if failing is None else 2 if failing else 1)
             assert np.isnan(score) if expected is None else abs(score - expected) <= 5e-4 * abs(expected) + 1e-9
+
+
+def test_a_cell_of_the_map_is_the_rate_of_the_mart(tmp_path: Path) -> None:
+    cell = {"criterion": "verdict", "system": "assistant 1.1", "dimension": "topic", "segment": "fees"}
+    rate = {"count_interactions": 7, "failure_rate": 0.25, "failure_rate_lower": 0.125, "failure_rate_upper": 0.5}
+    released = "is_in_release_population = true, version_role = 'candidate', population = 'test_set'"
+    with duckdb.connect(str(make_build(tmp_path, count=40) / "hcat.duckdb")) as connection:
+        connection.execute(f"update fct_interactions set {released} where system = 'assistant 1.1'")
+        for population in ({"population": "test_set"}, {"population": "production", "failure_rate": 0.375}):
+            insert(connection, "fct_failure_rates", [cell | rate | population])
+    text = write_explorer(tmp_path, tmp_path / "explorer.html").read_text("utf-8")
+    page, cells = read_block(text, "page"), read_block(text, "cells").to_pylist()
+    assert (page["live"], page["releasedOn"]) == (["assistant 1.1"], ["test_set"])
+    found = [each["metric"] for each in cells if set(rate.values()) <= set(each.values())]
+    assert found == [page["mainMetric"]] * 2  # the topic alone, and by the version
 
 
 def test_the_worst_interaction_comes_first(build: Path, text: str) -> None:

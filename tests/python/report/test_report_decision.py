@@ -40,9 +40,9 @@ def decide(folder: Path, text: str = "", **changes: Any) -> Path:
             """
             insert into fct_verdicts by name
             select
-                interaction_id, cluster_id, system, 'desk' as application, true as is_in_release_population,
-                'failing' as verdict, 'threshold' as decided_by, 'its score is beyond the limit' as verdict_reason,
-                case when rank <= 10 then rank end as reading_rank
+                interaction_id, true as is_in_release_population, 'failing' as verdict, 'threshold' as decided_by,
+                cluster_id, system, (select nullif(application, 'unnamed') from fct_release_decisions) as application,
+                'its score is beyond the limit' as verdict_reason, case when rank <= 10 then rank end as reading_rank
             from (select *, row_number() over (order by interaction_id) as rank from fct_interactions)
             where rank <= 12
             """
@@ -91,13 +91,13 @@ def test_report_summary_and_explorer_begin_with_the_same_sentences(decided: Path
 
 
 def test_without_a_label_the_first_page_says_how_far_to_trust_the_score(tmp_path: Path) -> None:
-    warehouse = decide(tmp_path, count_labels_by_language_models=0, failure_rate_since_change=None)
+    folder = decide(tmp_path, application="unnamed", count_labels_by_language_models=0, failure_rate_since_change=None)
     said = (
         "Of 12 answers, the score calls 12 wrong, and rules 0. How far to trust the score:"
         " groundedness_similarity__mean: AUROC .69 on public sets; 0 failed labels, and 54 are needed."
     )
-    assert said in read_text(report.render_report(warehouse).split("<nav")[0])
-    summary = report.summarise(warehouse)
+    assert said in read_text(report.render_report(folder).split("<nav")[0])
+    summary = report.summarise(folder)
     assert ("", said) in summary
     assert [text.split(".")[0] for name, text in summary if name == "read"] == [str(rank) for rank in range(1, 11)]
 

@@ -65,8 +65,6 @@ export const texts = {
     versionColumns: ['metric', 'before', 'now', 'change with interval'],
     cells: 'Where it fails',
     cellsNote: (metric: string) => `Scores of ${metric} beyond its threshold. Select a cell to read them, worst first.`,
-    cellsOfVerdict:
-      'Share of the judged answers that fail by their own verdict. The rates above and the gates also weigh how often scores err against labels, so they can differ. Select a cell to read those that fail.',
     shareFailing: 'share failing',
     weeks: 'Weeks',
     weeksNote: 'Share failing, and mean scores, per complete week with intervals.',
@@ -215,6 +213,9 @@ export const texts = {
     against: 'all metrics',
     value: (isRate: boolean) => (isRate ? 'Share failing' : 'Mean score'),
     note: 'Each cell shows the value, its interval and n. Select a cell to read its interactions.',
+    ofVerdict: (systems: string, populations: string) =>
+      `Share failing${systems && `, ${systems}`}${populations && ` (${populations})`}. A cell has the rate of the gates and the report where the build ` +
+      'estimated one; otherwise its verdicts are counted. Select a cell to read what fails. In that list a further filter counts verdicts too.',
     legend: {
       small: 'hatched: few clusters',
       unsure: 'faded: not shown to differ from the rest',

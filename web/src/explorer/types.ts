@@ -148,6 +148,8 @@ export interface Page {
   costs: string[]
   /** The systems that the build is about. */
   live: string[]
+  /** The populations that their release is decided on. */
+  releasedOn: string[]
   facets: Dimension[]
   /** Whether the build tells what counts in its release decision and in monitoring. */
   hasUses: boolean

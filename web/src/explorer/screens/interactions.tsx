@@ -188,7 +188,7 @@ function Count({ selected }: { selected: Selected }) {
         {words.count(formatCount(chosen.length), formatCount(rows.integers('cluster').length))}
       </data>
       {rate.count > 0 ? (
-        <span class="share" title={words.method(formatCount(rate.count), formatCount(rate.countClusters), confidence)}>
+        <span class="share" title={isCell ? words.ofCell : words.method(formatCount(rate.count), formatCount(rate.countClusters), confidence)}>
           <Intervals values={[{ value: rate.share, low: rate.low, high: rate.high }]} />
           <data id="share" value={rate.share} data-low={rate.low} data-high={rate.high} data-clusters={rate.countClusters}>
             {words.rate(

@@ -1,5 +1,5 @@
 // The map of weakness: a metric by two dimensions, or all metrics by the segments of one.
-import { decided, page, primary } from '../data'
+import { decided, isVerdict, page, primary } from '../data'
 import { findCell, loadCells, pairs, segmentsOf, toHeat, valueOf } from '../cells'
 import { HeatCell, Loading, Name, Select, useReady } from '../parts'
 import type { Cell } from '../parts'
@@ -41,7 +41,7 @@ export function WeaknessMap({ route }: { route: Route }) {
         )}
         <Select label={words.pair} value={chosen} options={options} onChange={(pair) => set({ pair })} />
       </div>
-      <p class="quiet">{words.note}</p>
+      <p class="quiet">{(second !== ALL && noteOf(metric)) || words.note}</p>
       {second === ALL ? (
         <MetricGrid dimension={names.indexOf(first)} metrics={metrics} />
       ) : (
@@ -53,6 +53,12 @@ export function WeaknessMap({ route }: { route: Route }) {
 }
 
 const title = (name: string): string => name.replaceAll('_', ' ')
+
+/** Returns whose answers the cells of the verdict are, and where their rates come from; null for other metrics. */
+export function noteOf(metric: number): string | null {
+  const populations = page.releasedOn.map((name) => texts.overview.populations[name] ?? name)
+  return isVerdict(metric) ? words.ofVerdict(page.live.join(', '), populations.join(', ')) : null
+}
 
 /** One metric by the segments of two dimensions; rows and columns without a cell are left out. */
 export function PairGrid({ metric, first, second }: { metric: number; first: number; second: number }) {

@@ -6,7 +6,7 @@ import { Loading, Name, Section, Weeks, useReady } from '../parts'
 import { link } from '../route'
 import { texts } from '../texts'
 import type { Gate } from '../types'
-import { MapLegend, PairGrid } from './map'
+import { MapLegend, noteOf, PairGrid } from './map'
 import { loadWeeks, pointsOf } from '../series'
 import { State, stateOfSeries } from './drift'
 import { changeOf } from './versions'
@@ -162,7 +162,7 @@ function Where() {
   const [pair] = pairs()
   if (!pair) return null
   return (
-    <Section title={words.cells} note={isVerdict(page.mainMetric) ? words.cellsOfVerdict : words.cellsNote(page.metrics[page.mainMetric]!.name)}>
+    <Section title={words.cells} note={noteOf(page.mainMetric) ?? words.cellsNote(page.metrics[page.mainMetric]!.name)}>
       <PairGrid metric={page.mainMetric} first={pair[0]} second={pair[1]} />
       <MapLegend />
     </Section>
