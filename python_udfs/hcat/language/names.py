@@ -205,6 +205,10 @@ def _name_mention(
     ):
         first += 1
         opens_sentence = False
+    # "Staff of the Day Surgery" names the Day Surgery: the first word has its capital from the sentence
+    if opens_sentence and first + 1 < last and members[first + 1] - members[first] > _SMALL_WORDS_WITHIN_NAME:
+        first += 1
+        opens_sentence = False
     while first < last and folded[members[last - 1]] in STOP_WORDS and not _is_acronym(tokens[members[last - 1]][2]):
         last -= 1
     if first == last:

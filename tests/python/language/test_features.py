@@ -153,6 +153,7 @@ def test_periods_have_one_normal_form(text, expected):
     ("text", "expected"),
     [
         ("He left Bank of America.", ("bank of america",)),
+        ("Staff of the Day Surgery and the Staff of the Day Surgery", ("day surgery", "staff of the day surgery")),
         ("Customers pay fees.", ()),
         ("The Federal Reserve acts.", ("federal reserve",)),
         ("However Boeing said no.", ("boeing",)),
