@@ -46,21 +46,15 @@ class Limits:
     stop_after_failures: int = 100
 
 
+@dataclass(eq=False)
 class AttemptError(Exception):
     """One request that brought no answer: its kind in a word, a line about it, and whether another may succeed."""
 
-    def __init__(
-        self,
-        failure: str,
-        reason: str,
-        *,
-        status: int | None = None,
-        is_retried: bool = True,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(reason)
-        self.failure, self.reason, self.status = failure, reason, status
-        self.is_retried, self.retry_after = is_retried, retry_after
+    failure: str
+    reason: str
+    status: int | None = None
+    is_retried: bool = True
+    retry_after: float | None = None
 
 
 def keeps_secrets(url: str) -> bool:

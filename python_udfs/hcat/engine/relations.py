@@ -313,20 +313,15 @@ def map_batches(
     """
     if is_distributed(relation):
         return _distribute_batches(relation, function, schema, batch_rows)
-    processes = _count_processes(relation) if in_processes else 1
-    return stream(schema, _map(function, ((batch,) for batch in read_batches(relation, batch_rows)), processes))
-
-
-def _count_processes(relation: Any) -> int:
-    """Return the number of processes for a relation: 1 where starting them would take longer than the work."""
-    processes = count_processes()
-    return processes if processes > 1 and count_rows(relation) >= ROWS_WORTH_PROCESSES else 1
+    calls = ((batch,) for batch in read_batches(relation, batch_rows))
+    return stream(schema, _map(relation, function, calls, in_processes))
 
 
 def _map(
-    function: Callable[..., pa.RecordBatch], calls: Iterator[tuple[Any, ...]], processes: int
+    relation: Any, function: Callable[..., pa.RecordBatch], calls: Iterator[tuple[Any, ...]], in_processes: bool
 ) -> Iterator[pa.RecordBatch]:
-    if processes > 1:
+    # little work is done before processes have started
+    if in_processes and (processes := count_processes()) > 1 and count_rows(relation) >= ROWS_WORTH_PROCESSES:
         return map_in_processes(function, calls, processes)
     return (function(*call) for call in calls)
 
@@ -357,7 +352,6 @@ def map_batches_with_lookup(
     """
     if is_distributed(relation):
         return _cogroup_lookup(relation, lookup, function, schema, batch_rows)
-    processes = _count_processes(relation) if in_processes else 1
 
     def calls() -> Iterator[tuple[pa.RecordBatch, pa.Table]]:
         take: Callable[[pa.Array], pa.Table] | None = None
@@ -367,7 +361,7 @@ def map_batches_with_lookup(
             keys = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in lookup.list_columns]
             yield batch, take(pc.unique(pa.concat_arrays(keys)).drop_null())
 
-    return stream(schema, _map(function, calls(), processes))
+    return stream(schema, _map(relation, function, calls(), in_processes))
 
 
 class _SortedRows:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -74,22 +75,17 @@ class Staging:
         self._variables = variables
         self._connection = duckdb.connect()
         self._connection.execute("set TimeZone = 'UTC'")
-        self._made: set[str] = set()
         self._models = {path.stem: path for path in (project / "models" / "staging").rglob("*.sql")}
         self._environment = self._make_environment()
         self._undefined = self._list_macros()
 
     def add(self, name: str, rows: pa.Table) -> None:
         """Add a table, for instance of landed rows."""
-        self._connection.register("hcat_rows", rows)
-        self._connection.execute(f'create table "{name}" as select * from hcat_rows')
-        self._connection.unregister("hcat_rows")
+        self._connection.from_arrow(rows).create(name)
 
     def append(self, name: str, rows: pa.RecordBatch) -> None:
         """Append rows to a table that was added."""
-        self._connection.register("hcat_rows", pa.Table.from_batches([rows]))
-        self._connection.execute(f'insert into "{name}" select * from hcat_rows')
-        self._connection.unregister("hcat_rows")
+        self._connection.from_arrow(pa.Table.from_batches([rows])).insert_into(name)
 
     def add_seed(self, path: Path) -> None:
         """Add a seed, with the types that the project declares for its columns; the others are texts."""
@@ -100,10 +96,8 @@ class Staging:
 
     def run(self, name: str) -> None:
         """Make the table of a staging model, and those of the staging models that it reads; once each."""
-        if name not in self._made:
-            query = self.render(self._models[name].read_text("utf-8"))
-            self._connection.execute(f'create table "{name}" as {query}')
-            self._made.add(name)
+        if path := self._models.pop(name, None):
+            self._connection.execute(f'create table "{name}" as {self.render(path.read_text("utf-8"))}')
 
     def relation(self, name: str) -> Any:
         """Return a table."""
@@ -116,8 +110,7 @@ class Staging:
         return rows
 
     def _refer(self, name: str) -> str:
-        if name in self._models:
-            self.run(name)
+        self.run(name)
         return f'"{name}"'
 
     def render(self, text: str) -> str:
@@ -132,19 +125,15 @@ class Staging:
         environment = jinja2.Environment(extensions=["jinja2.ext.do"])
         known = environment.globals
 
-        class Adapter:
-            @staticmethod
-            def dispatch(name: str, package: str) -> Any:
-                return known.get(f"duckdb__{name}") or known[f"default__{name}"]
+        def dispatch(name: str, package: str) -> Any:
+            return known.get(f"duckdb__{name}") or known[f"default__{name}"]
 
-        class Exceptions:
-            @staticmethod
-            def raise_compiler_error(message: str) -> None:
-                raise ProjectError(message)
+        def refuse(message: str) -> None:
+            raise ProjectError(message)
 
         known |= {
-            "adapter": Adapter,
-            "exceptions": Exceptions,
+            "adapter": SimpleNamespace(dispatch=dispatch),
+            "exceptions": SimpleNamespace(raise_compiler_error=refuse),
             "return": _return,
             "ref": lambda *names: self._refer(names[-1]),
             "var": lambda name, default=None: self._variables.get(name, default),
@@ -176,10 +165,6 @@ class Staging:
 class _ReturnedError(Exception):
     """Carries the value that a macro returns out of the macro, as in dbt."""
 
-    def __init__(self, value: Any) -> None:
-        super().__init__()
-        self.value = value
-
 
 def _return(value: Any) -> None:
     raise _ReturnedError(value)
@@ -192,6 +177,6 @@ def _returning(macro: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return macro(*values, **named)
         except _ReturnedError as returned:
-            return returned.value
+            return returned.args[0]
 
     return call

@@ -145,15 +145,8 @@ def validate_gates(measurements: pa.Table) -> pa.Table:
         checks, error = {}, str(raised) if isinstance(raised, _ExpectationError) else type(raised).__name__
     results = [_decide(row, checks, error) for row in rows]
     # Rows that share a name are told apart by their text, so that the order of the input does not show.
-    results.sort(
-        key=lambda result: (
-            result["gate_name"] is None,
-            result["gate_name"] or "",
-            result["reason"],
-            result["expectation_results"],
-        )
-    )
-    return pa.Table.from_pylist(results, schema=GATE_RESULT_SCHEMA)
+    order = [(name, "ascending") for name in ("gate_name", "reason", "expectation_results")]
+    return pa.Table.from_pylist(results, schema=GATE_RESULT_SCHEMA).sort_by(order)
 
 
 def _prepare(row: dict[str, Any], row_number: int) -> dict[str, Any]:

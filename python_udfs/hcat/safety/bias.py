@@ -100,7 +100,7 @@ def _flip_signs(differences: Floats, random: np.random.Generator, count_draws: i
 
 def compare_groups(sides: Sides, random: np.random.Generator, count_draws: int) -> Gap:
     """Return the gap between a group and all others, of whom each cluster holds either or both."""
-    first, second, error, degrees = _studentise(*sides)
+    first, second, error, degrees = _studentise(sides)
     is_both = (sides.first_count > 0) & (sides.second_count > 0)
     is_first = (sides.first_count[~is_both] > 0).astype(np.float64)
     count_first = int(is_first.sum())
@@ -164,7 +164,9 @@ class _SwappedSides:
             factor = np.sqrt(self._inflation[0] * self._inflation[1])
             variance -= 2 * shared / (first_count * second_count) * factor
             variance = np.where(variance <= _ROUNDING * rounding, 0.0, variance)
-        return np.abs(_ratio(first - second, np.sqrt(variance)))
+            # 0 where nothing differs, infinite where only the sides do
+            ratio = np.where(np.abs(first - second) <= _TOLERANCE, 0.0, (first - second) / np.sqrt(variance))
+        return np.abs(ratio)
 
 
 def _powers(sums: Floats, counts: Floats) -> Floats:
@@ -172,16 +174,9 @@ def _powers(sums: Floats, counts: Floats) -> Floats:
     return np.stack([sums, counts, sums**2, sums * counts, counts**2], axis=1)
 
 
-def _ratio(differences: Floats, errors: Floats) -> Floats:
-    """Return differences in units of their errors; 0 where nothing differs, infinite where only the sides do."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.abs(differences) <= _TOLERANCE, 0.0, differences / errors)
-
-
-def _studentise(
-    first_sum: Floats, first_count: Floats, second_sum: Floats, second_count: Floats
-) -> tuple[float, float, float, float]:
+def _studentise(sides: Sides) -> tuple[float, float, float, float]:
     """Return the means of both sides, and error and degrees of freedom of their difference, from sums by cluster."""
+    first_sum, first_count, second_sum, second_count = sides
     totals = first_count.sum(), second_count.sum()
     means = first_sum.sum() / totals[0], second_sum.sum() / totals[1]
     first, second = (first_sum - means[0] * first_count) / totals[0], (second_sum - means[1] * second_count) / totals[1]

@@ -16,8 +16,6 @@ from hcat.statistics.multiple_tests import holm
 
 #: Pairs of queries that differ in a demographic term.
 COUNTERFACTUAL: Final = "counterfactual"
-#: A group of customers against all others, over whatever each of them asks.
-LOGGED_GROUPS: Final = "logged_groups"
 
 #: Probability that any gap of a system and design is claimed although none exists (Holm); the same for a false
 #: equivalence.
@@ -81,27 +79,20 @@ def measure_gaps(sums: pa.Table, settings: BiasSettings) -> pa.Table:
     scored = _group(ordered.filter(pc.is_valid(ordered["cluster"])))
     cells = {cell["bias_gap_id"]: cell for cell in ordered.select(CELL).to_pylist()}
     rows = [_measure(cell, scored.get(name), settings) for name, cell in cells.items()]
-    families = [(row["system"], row["design"]) for row in rows]
-    for name_of_family in sorted(set(families)):
-        family = [
-            row
-            for row, its_family in zip(rows, families, strict=True)
-            if its_family == name_of_family and row["status"] == "tested"
-        ]
+    families: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["status"] == "tested":
+            families.setdefault((row["system"], row["design"]), []).append(row)
+    for family in families.values():
         for name in ("p_value", "equivalence_p_value"):
             for row, adjusted in zip(family, holm([row[name] for row in family]), strict=True):
                 row[f"adjusted_{name}"] = float(adjusted)
         for row in family:
-            row["verdict"] = _judge(row)
-    listed = [{name: row.get(name) for name in BIAS_GAP_SCHEMA.names} for row in rows]
-    return pa.Table.from_pylist(listed, schema=BIAS_GAP_SCHEMA)
-
-
-def _judge(row: Mapping[str, Any]) -> str:
-    """Return `equivalent` (the only way to say that there is no bias), `gap_found`, or `inconclusive`."""
-    if row["adjusted_equivalence_p_value"] <= ERROR_RATE:
-        return "equivalent"
-    return "gap_found" if row["adjusted_p_value"] <= ERROR_RATE else "inconclusive"
+            if row["adjusted_equivalence_p_value"] <= ERROR_RATE:
+                row["verdict"] = "equivalent"
+            elif row["adjusted_p_value"] <= ERROR_RATE:
+                row["verdict"] = "gap_found"
+    return pa.Table.from_pylist(rows, schema=BIAS_GAP_SCHEMA)
 
 
 def _group(ordered: pa.Table) -> dict[str, Sides]:
@@ -113,9 +104,7 @@ def _group(ordered: pa.Table) -> dict[str, Sides]:
 
 
 def _measure(cell: Mapping[str, Any], sides: Sides | None, settings: BiasSettings) -> dict[str, Any]:
-    row: dict[str, Any] = {name: cell[name] for name in ("bias_gap_id", "system", "design")} | {
-        "verdict": "inconclusive"
-    }
+    row = {**cell, "verdict": "inconclusive"}
     counts = (0, 0) if sides is None else (int(sides.first_count.sum()), int(sides.second_count.sum()))
     row |= {"count_first": counts[0], "count_second": counts[1], "count_clusters": 0}
     if sides is None or not all(counts):
@@ -133,15 +122,6 @@ def _measure(cell: Mapping[str, Any], sides: Sides | None, settings: BiasSetting
     compare = compare_pairs if cell["design"] == COUNTERFACTUAL else compare_groups
     gap: Gap = compare(sides, seed_of(str(cell["bias_gap_id"]), settings.random_seed), settings.count_draws)
     lower, upper = interval_of(gap, settings.confidence)
-    return row | {
-        "status": "tested",
-        "first_mean": gap.first_mean,
-        "second_mean": gap.second_mean,
-        "difference": gap.difference,
-        "difference_lower": lower,
-        "difference_upper": upper,
-        "p_value": gap.p_value,
-        "equivalence_p_value": equivalence_p_value(
-            gap, cell["margin"], cell["span"], min(clusters), bool(cell["is_indicator"])
-        ),
-    }
+    equivalence = equivalence_p_value(gap, cell["margin"], cell["span"], min(clusters), bool(cell["is_indicator"]))
+    tested = {"difference_lower": lower, "difference_upper": upper, "equivalence_p_value": equivalence}
+    return row | {"status": "tested"} | gap._asdict() | tested
