@@ -6,8 +6,9 @@ import inspect
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -52,6 +53,7 @@ _PLACE_OPTIONS: Final[dict[str, Any]] = {
 def reads_a_build(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options that name a build; its parameter ``place`` is what they find."""
 
+    @wraps(command)
     def run(**values: Any) -> None:
         place = _find_place(**{name: values.pop(name) for name in _PLACE_OPTIONS})
         command(place=place, **values)
@@ -61,18 +63,13 @@ def reads_a_build(command: Callable[..., None]) -> Callable[..., None]:
             )
             say(f"hcat read {where}", is_error=True)
 
-    named = {name: kind for name, kind in get_type_hints(command, include_extras=True).items() if name != "place"}
-    parameters = [one for one in inspect.signature(command).parameters.values() if one.name != "place"]
+    signature = inspect.signature(command, eval_str=True)
+    kept = [one.replace(kind=one.KEYWORD_ONLY) for one in signature.parameters.values() if one.name != "place"]
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in _PLACE_OPTIONS.items()
     ]
-    run.__doc__, run.__name__ = command.__doc__, command.__name__
-    run.__annotations__ = named | _PLACE_OPTIONS
-    signature = inspect.Signature(
-        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=named[one.name]) for one in parameters] + added
-    )
-    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__signature__ = signature.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
     return run
 
 

@@ -44,7 +44,6 @@ _LEDGER: Final = (TOMBSTONES, "hcat_deletion_log")
 #: Kinds of ids of which later records are not landed.
 _KINDS_OF_TOMBSTONES: Final = ("interaction", "trace", "query", "record")
 
-#: Names of files that a line shows.
 _FILES_SHOWN: Final = 20
 
 #: Which landed records lose their text.
@@ -196,7 +195,6 @@ class _Table:
 
     @property
     def path(self) -> str:
-        """Name with its schema, quoted."""
         return f"{quote(self.schema)}.{quote(self.name)}"
 
 
@@ -218,12 +216,10 @@ class _Deletion:
         return any(table.name == name and table.schema == self.schema for table in self.tables)
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a query."""
         found: list[tuple[Any, ...]] = self.connection.execute(sql, values or None).fetchall()
         return found
 
     def count(self, sql: str, **values: Any) -> int:
-        """Return the number that a query gives."""
         return int(self.rows(sql, **values)[0][0])
 
     def check_build(self) -> None:
@@ -420,11 +416,11 @@ class _Deletion:
         }
 
     def _describe(self) -> str:
-        counts = self.counts
-        missing = counts["ids"] - self.count("select count(*) from hcat_known")
-        names = ("interactions", "evaluations", "texts", "queries")
-        listed = ", ".join(f"{name} {counts[name]:,}" for name in names)
-        unknown = f"; {missing:,} of {counts['ids']:,} ids are in no landed record" if missing else ""
+        missing = self.counts["ids"] - self.count("select count(*) from hcat_known")
+        listed = ", ".join(
+            f"{name} {self.counts[name]:,}" for name in ("interactions", "evaluations", "texts", "queries")
+        )
+        unknown = f"; {missing:,} of {self.counts['ids']:,} ids are in no landed record" if missing else ""
         return f"{listed} (texts and queries that nothing else uses){unknown}"
 
     def _count_records(self) -> list[tuple[str, int]]:

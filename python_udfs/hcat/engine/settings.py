@@ -59,7 +59,12 @@ def check_settings(start: Path, given: Iterable[str], environment: Mapping[str, 
         project = find_project(start)
     except ProjectError:
         return
-    check_version(project)
+    found = read_project_file(project).get("version")
+    if found != __version__:
+        raise SettingError(
+            f"the dbt package is version {found} and the Python package hcat-eval is {__version__}, and each needs the"
+            f" other at its own version: install hcat-eval {found}, or let packages.yml name hcat {__version__}"
+        )
     known = known_variables(project)
     for name in [*given, *read_variables(project, start)]:
         # vars of others are none of hcat's business
@@ -70,16 +75,6 @@ def check_settings(start: Path, given: Iterable[str], environment: Mapping[str, 
         if name.startswith("HCAT_") and name not in ENVIRONMENT:
             for near in difflib.get_close_matches(name, ENVIRONMENT, 1, _LIKENESS):
                 raise SettingError(f"the environment variable {name} does not exist: did you mean {near}?")
-
-
-def check_version(project: Path) -> None:
-    """Raise an error if hcat's dbt project is of another version than this Python package."""
-    found = read_project_file(project).get("version")
-    if found != __version__:
-        raise SettingError(
-            f"the dbt package is version {found} and the Python package hcat-eval is {__version__}, and each needs the"
-            f" other at its own version: install hcat-eval {found}, or let packages.yml name hcat {__version__}"
-        )
 
 
 def known_variables(project: Path) -> frozenset[str]:

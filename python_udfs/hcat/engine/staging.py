@@ -100,13 +100,10 @@ class Staging:
             self._connection.execute(f'create table "{name}" as {self.render(path.read_text("utf-8"))}')
 
     def relation(self, name: str) -> Any:
-        """Return a table."""
         return self._connection.table(name)
 
     def rows(self, query: str) -> list[dict[str, Any]]:
-        """Return the rows of a query."""
-        table: pa.Table = self._connection.sql(query).to_arrow_table()
-        rows: list[dict[str, Any]] = table.to_pylist()
+        rows: list[dict[str, Any]] = self._connection.sql(query).to_arrow_table().to_pylist()
         return rows
 
     def _refer(self, name: str) -> str:
