@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.harness import Outcome, Table, run_alone, verdict
-from hcat.safety.bias_tables import COUNTERFACTUAL, ERROR_RATE, BiasSettings, measure_gaps
+from hcat.safety.bias import COUNTERFACTUAL, ERROR_RATE, BiasSettings, measure_gaps
 from hcat.statistics.intervals import wilson_interval
 
 ATTRIBUTES = ("gender", "age", "origin", "religion", "skin_colour", "disability", "sexual_orientation")

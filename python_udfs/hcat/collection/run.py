@@ -16,8 +16,8 @@ from hcat.collection.journal import ANSWERED, FAILED, FAILURES, INTERACTIONS, RE
 from hcat.collection.queries import Query
 from hcat.collection.sending import Answered, Failed, Planned, Sender
 from hcat.engine.keys import hash_text
-from hcat.engine.progress import Progress
 from hcat.engine.redaction import Redactor
+from hcat.engine.saying import Progress
 
 MAXIMUM_SAMPLES: Final = 1000
 

@@ -15,8 +15,8 @@ import pyarrow.parquet as parquet
 
 from hcat.engine.files import replacing
 from hcat.engine.keys import hash_text
-from hcat.engine.progress import Progress
 from hcat.engine.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, rebatch, stream
+from hcat.engine.saying import Progress
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -76,7 +75,7 @@ def upgrade_warehouse(
         command += ["--project-dir", str(project), "--target-path", artefacts, "--log-path", artefacts]
         command += ["--profiles-dir", str(profiles)] if profiles else []
         command += ["--target", target] if target else []
-        done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stdout + done.stderr).splitlines()
         lines = [re.sub(r"^\d\d:\d\d:\d\d\s+", "", line).strip() for line in said]

@@ -73,7 +73,6 @@ class Parts:
     count_rows: int
 
     def relations(self) -> Iterator[Any]:
-        """Yield one ordered relation for each part."""
         count = -(-self.count_rows // PART_ROWS)
         for part in range(count):
             rows = self.relation.filter(f"hash({self.key}) % {count} = {part}") if count > 1 else self.relation
@@ -89,7 +88,6 @@ class Groups:
     columns: str
 
     def relations(self) -> Iterator[Any]:
-        """Yield one ordered relation for each group."""
         values = self.relation.project(self.key).distinct().order(self.key).fetchall()
         for (value,) in values:
             if value is None:

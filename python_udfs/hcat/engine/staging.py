@@ -94,10 +94,11 @@ class Staging:
         columns = [f'"{name}"::{types.get(name, "varchar")} as "{name}"' for name in rows.columns]
         rows.project(", ".join(columns)).create(path.stem)
 
-    def run(self, name: str) -> None:
-        """Make the table of a staging model, and those of the staging models that it reads; once each."""
+    def run(self, name: str) -> str:
+        """Make the table of a staging model, and those of the models that it reads, once each; return its name."""
         if path := self._models.pop(name, None):
             self._connection.execute(f'create table "{name}" as {self.render(path.read_text("utf-8"))}')
+        return f'"{name}"'
 
     def relation(self, name: str) -> Any:
         return self._connection.table(name)
@@ -105,10 +106,6 @@ class Staging:
     def rows(self, query: str) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self._connection.sql(query).to_arrow_table().to_pylist()
         return rows
-
-    def _refer(self, name: str) -> str:
-        self.run(name)
-        return f'"{name}"'
 
     def render(self, text: str) -> str:
         """Return a text of dbt with what its macros make of it."""
@@ -132,7 +129,7 @@ class Staging:
             "adapter": SimpleNamespace(dispatch=dispatch),
             "exceptions": SimpleNamespace(raise_compiler_error=refuse),
             "return": _return,
-            "ref": lambda *names: self._refer(names[-1]),
+            "ref": lambda *names: self.run(names[-1]),
             "var": lambda name, default=None: self._variables.get(name, default),
             "run_started_at": datetime.now(UTC),
             "config": lambda **settings: "",

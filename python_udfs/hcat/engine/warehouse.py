@@ -310,19 +310,17 @@ def _find_schema(connection: Any, path: Path, warehouse: Path | Place) -> str | 
     schemas = [row[0] for row in connection.execute(_LIST_SCHEMAS).fetchall()]
     if place.schema is not None:
         if place.schema not in schemas:
-            raise WarehouseError(f"{path} holds no build of hcat in schema {place.schema} (has: {_list(schemas)})")
+            found = ", ".join(schemas) or "none"
+            raise WarehouseError(f"{path} holds no build of hcat in schema {place.schema} (has: {found})")
         return place.schema
     # of several developers or targets, those of this one: their schemas start alike
     target = place.target_schema
     own = [name for name in schemas if target and (name == target or name.startswith(f"{target}_"))]
     candidates = own if len(schemas) > 1 and own else schemas
     if len(candidates) > 1:
-        raise WarehouseError(f"{path} holds several builds of hcat: name one of {_list(candidates)} with --schema")
+        named = ", ".join(candidates)
+        raise WarehouseError(f"{path} holds several builds of hcat: name one of {named} with --schema")
     return candidates[0] if candidates else None
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names) or "none"
 
 
 def prepare_database(path: Path) -> None:

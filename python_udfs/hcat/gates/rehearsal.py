@@ -75,18 +75,12 @@ def rehearse(gates: Iterable[Row]) -> list[Rehearsed]:
 def list_rehearsed(found: Iterable[Rehearsed]) -> list[tuple[str, str]]:
     """Return a table for a terminal: a line of headings, and one line per gate."""
     losses = [f"stops {100 * loss:g} points" for loss in LOSSES]
-    lines = [("gate", _in_columns("verdict", "other verdict", *losses, "stops in 4 of 5"))]
+    rows = [("gate", "verdict", "other verdict", *losses, "stops in 4 of 5")]
     for one in found:
         shares = [f"{100 * share:.0f} %" for share in one.shares_stopped or ()] or ["–"] * len(LOSSES)
         smallest = "–" if one.smallest_stopped is None else f"{100 * one.smallest_stopped:g} points"
-        lines.append(
-            (one.gate_name, _in_columns(one.verdict, f"{100 * one.share_other_verdict:.0f} %", *shares, smallest))
-        )
-    return lines
-
-
-def _in_columns(first: str, *others: str) -> str:
-    return f"{first:10}{''.join(f'{other:>17}' for other in others)}"
+        rows.append((one.gate_name, one.verdict, f"{100 * one.share_other_verdict:.0f} %", *shares, smallest))
+    return [(name, f"{first:10}{''.join(f'{other:>17}' for other in others)}") for name, first, *others in rows]
 
 
 def _rehearse(gate: Row) -> Rehearsed:
