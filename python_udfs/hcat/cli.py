@@ -110,8 +110,7 @@ def check(
         if not is_pair:
             raise ValueError(f"--table must be ENTITY=TABLE, got {option}")
         named[entity] = table
-    mask = partial(mask_text, is_tagged=False)
-    checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse, mask=mask)
+    checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse, mask=partial(mask_text, is_tagged=False))
     say_in_columns(list(checked.lines))
     if not checked.count_interactions:
         raise typer.Exit(1)
@@ -561,7 +560,6 @@ def import_labels(
         )
     raters = f" by {len(imported.raters)} raters into {imported.path}" if imported.path else ""
     unjudged, corrected, older = imported.count_cannot_judge, imported.count_corrected, imported.count_older
-    skipped = [("skipped", f"{len(imported.problems)} rows, see {imported.rejects}")] if imported.rejects else []
     say_in_columns(
         [
             ("imported", f"{imported.count_new} ratings{raters}"),
@@ -570,7 +568,7 @@ def import_labels(
             ("known", f"{imported.count_known} ratings were imported before"),
             *([("older", f"{older} ratings were changed later: a newer rated_at would count")] if older else []),
             ("not rated", f"{imported.count_unrated} rows without a scale point"),
-            *skipped,
+            *([("skipped", f"{len(imported.problems)} rows, see {imported.rejects}")] if imported.rejects else []),
             *[("round", f"{imported.review_round}, {line}") for line in imported.progress],
             *[("labels", f"{need} (as of the last build)") for need in imported.needs],
             *([("next", "run `dbt build`")] if imported.path else []),

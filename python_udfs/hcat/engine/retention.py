@@ -212,7 +212,6 @@ class _Deletion:
     _spellings: Sequence[bytes] = ()
 
     def has(self, name: str) -> bool:
-        """Return whether hcat's schema has a table."""
         return any(table.name == name and table.schema == self.schema for table in self.tables)
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:

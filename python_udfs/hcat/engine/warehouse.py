@@ -65,7 +65,6 @@ select table_name, list(column_name) from information_schema.columns
 where table_schema = current_schema() group by table_name
 """
 
-
 #: Tables that an earlier build made and whose module this build switched off.
 _LEFT_BEHIND: Final = "select mart, module from published_tables where relation is null order by mart"
 
@@ -105,12 +104,9 @@ class Warehouse:
 
     def lacks(self, *reads: str) -> list[str]:
         """Return those of ``reads`` (tables, or columns as ``table.column``) that do not exist."""
-        missing = []
-        for name in reads:
-            table, _, column = name.partition(".")
-            if table not in self.columns or (column and column not in self.columns[table]):
-                missing.append(name)
-        return missing
+        named = [(name, *name.partition(".")[::2]) for name in reads]
+        held = self.columns
+        return [name for name, table, column in named if table not in held or (column and column not in held[table])]
 
     def rows(self, sql: str, reads: Sequence[str], **parameters: Any) -> list[Row]:
         """Return the rows of ``sql`` as dictionaries; none when a table or column of ``reads`` does not exist."""

@@ -249,9 +249,7 @@ def _expectations(count_rows: int) -> list[Any]:
 def _read_result(result: Any) -> _Result:
     """Return the result of one expectation, raising `_ExpectationError` where it could not be computed."""
     exceptions = result.exception_info
-    if "raised_exception" in exceptions:
-        exceptions = {"expectation": exceptions}
-    for exception in exceptions.values():
+    for exception in [exceptions] if "raised_exception" in exceptions else exceptions.values():
         if exception["raised_exception"]:
             # the first exception of the traceback is the cause, and not what it was wrapped in
             text = exception["exception_traceback"] or ""
