@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.harness import Outcome, Table, run_alone, verdict
-from hcat.safety.bias_tables import COUNTERFACTUAL, ERROR_RATE, LOGGED_GROUPS, BiasSettings, measure_gaps
+from hcat.safety.bias import COUNTERFACTUAL, ERROR_RATE, BiasSettings, measure_gaps
 from hcat.statistics.intervals import wilson_interval
 
 ATTRIBUTES = ("gender", "age", "origin", "religion", "skin_colour", "disability", "sexual_orientation")
@@ -110,7 +110,7 @@ def run_groups(random: np.random.Generator, shift: float) -> str:
     gap = {
         "bias_gap_id": "g",
         "system": "s",
-        "design": LOGGED_GROUPS,
+        "design": "logged_groups",
         "margin": 0.5,
         "span": 6.0,
         "is_indicator": False,

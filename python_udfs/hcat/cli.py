@@ -6,7 +6,7 @@ import json
 import sys
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,9 +19,9 @@ from hcat.command_options import (
     VariablesOption,
     reads_a_build,
 )
-from hcat.engine.ownership import keep_private
+from hcat.engine.files import explain_failure, keep_private
 from hcat.engine.saying import say, say_in_columns
-from hcat.engine.warehouse import Place, find_folder, open_warehouse
+from hcat.engine.warehouse import Place, WarehouseError, find_folder, open_warehouse
 from hcat.exchange import commands
 
 app = typer.Typer(
@@ -51,6 +51,11 @@ RoundOption = Annotated[
 ]
 
 
+def _written(kind: str, name: str) -> Any:
+    """Return the option of the file that a command writes."""
+    return typer.Option(help=f"{kind} to write; by default {name} in the warehouse folder.")
+
+
 def _show_version(is_wanted: bool) -> None:
     if is_wanted:
         from importlib.metadata import version
@@ -59,18 +64,13 @@ def _show_version(is_wanted: bool) -> None:
         from hcat.engine.keys import hash_file
 
         weights = Path(__file__).parent / "encoders" / "weights"
-        lines = [
-            ("hcat", __version__),
-            *((name, version(name)) for name in ("dbt-core", "dbt-duckdb", "duckdb")),
-            ("encoder", f"all-MiniLM-L6-v2, SHA-256 {PACKAGED_SHA256}"),
-            *(
-                (path.parent.name, f"{path.name}, SHA-256 {hash_file(path)}")
-                for path in sorted(weights.glob("*/*"))
-                if path.suffix in (".safetensors", ".npy")
-            ),
-        ]
-        for name, text in lines:
-            say(f"{name} {text}")
+        say(f"hcat {__version__}")
+        for name in ("dbt-core", "dbt-duckdb", "duckdb"):
+            say(f"{name} {version(name)}")
+        say(f"encoder all-MiniLM-L6-v2, SHA-256 {PACKAGED_SHA256}")
+        for path in sorted(weights.glob("*/*")):
+            if path.suffix in (".safetensors", ".npy"):
+                say(f"{path.parent.name} {path.name}, SHA-256 {hash_file(path)}")
         raise typer.Exit
 
 
@@ -92,7 +92,7 @@ def check(
         typer.Option("--table", metavar="ENTITY=TABLE", help="Table that replaces the files of an entity; repeatable."),
     ] = None,
     warehouse: Annotated[
-        Path, typer.Option("--warehouse", envvar="HCAT_WAREHOUSE", help="Folder of the file that holds the tables.")
+        Path, typer.Option(envvar="HCAT_WAREHOUSE", help="Folder of the file that holds the tables.")
     ] = Path("warehouse"),
 ) -> None:
     """Look at raw logs before a build: what is recognised, what is rejected and why, and what can be measured.
@@ -110,8 +110,7 @@ def check(
         if not is_pair:
             raise ValueError(f"--table must be ENTITY=TABLE, got {option}")
         named[entity] = table
-    mask = partial(mask_text, is_tagged=False)
-    checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse, mask=mask)
+    checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse, mask=partial(mask_text, is_tagged=False))
     say_in_columns(list(checked.lines))
     if not checked.count_interactions:
         raise typer.Exit(1)
@@ -121,10 +120,10 @@ def check(
 def init(
     folder: Annotated[Path, typer.Argument(help="Folder of the new project; it must not exist, or be empty.")],
     logs: Annotated[
-        Path | None, typer.Option("--logs", help="Folder of raw logs: the gates are those for what it holds.")
+        Path | None, typer.Option(help="Folder of raw logs: the gates are those for what it holds.")
     ] = None,
     package: Annotated[
-        Path | None, typer.Option("--package", help="Folder of hcat's dbt project; by default the one at hand.")
+        Path | None, typer.Option(help="Folder of hcat's dbt project; by default the one at hand.")
     ] = None,
     uri: Annotated[
         str | None, typer.Option("--from", metavar="URI", help="Warehouse whose tables `hcat pull` shall read.")
@@ -161,7 +160,7 @@ def import_file(
         ),
     ],
     file: Annotated[Path, typer.Argument(help="File to import: .json, .jsonl, .csv, .tsv or .parquet.")],
-    output: Annotated[Path, typer.Option("--output", help="Folder of raw logs that receives the file.")],
+    output: Annotated[Path, typer.Option(help="Folder of raw logs that receives the file.")],
 ) -> None:
     """Add a file of a tool to a folder of raw logs, under a name by which the build reads it.
 
@@ -211,7 +210,7 @@ def upgrade(
 
     Exit code 0: it was upgraded, or nothing was due. Exit code 2: it could not be, and is as before.
     """
-    from hcat.engine.upgrading import upgrade_warehouse
+    from hcat.engine.building import upgrade_warehouse
 
     steps = upgrade_warehouse(project_dir or Path.cwd(), profiles_dir, target, variables, is_dry_run=dry_run)
     # one step a line, however long: names of tables are copied from here
@@ -230,8 +229,7 @@ DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Say what would be
 @app.command()
 def forget(
     ids: Annotated[
-        Path,
-        typer.Option("--ids", help="File of interaction ids: one a line, or a column interaction_id (.csv, .jsonl)."),
+        Path, typer.Option(help="File of interaction ids: one a line, or a column interaction_id (.csv, .jsonl).")
     ],
     reason: ReasonOption = None,
     project_dir: ProjectOption = None,
@@ -252,7 +250,7 @@ def forget(
 @app.command()
 def prune(
     before: Annotated[
-        str, typer.Option("--before", metavar="DATE", help="Weeks that ended before this day (YYYY-MM-DD) are deleted.")
+        str, typer.Option(metavar="DATE", help="Weeks that ended before this day (YYYY-MM-DD) are deleted.")
     ],
     reason: ReasonOption = None,
     project_dir: ProjectOption = None,
@@ -278,15 +276,11 @@ def prune(
 @reads_a_build
 def report(
     place: Place,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", help="HTML file to write; by default report.html in the warehouse folder."),
-    ] = None,
+    output: Annotated[Path | None, _written("HTML file", "report.html")] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="Print it as a PDF beside the HTML file; needs Chromium.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Print what is folded on the page as well; with --pdf.")] = False,
     application: Annotated[
-        Path | None,
-        typer.Option("--application", help="What no log can tell; by default application.yml of the dbt project."),
+        Path | None, typer.Option(help="What no log can tell; by default application.yml of the dbt project.")
     ] = None,
 ) -> None:
     """Write the report of the last build as one HTML file that needs no network."""
@@ -306,10 +300,7 @@ def report(
 @reads_a_build
 def explore(
     place: Place,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", help="HTML file to write; by default explorer.html in the warehouse folder."),
-    ] = None,
+    output: Annotated[Path | None, _written("HTML file", "explorer.html")] = None,
     unmasked: Annotated[
         bool, typer.Option("--unmasked", help="Leave personal data readable; the file needs the access rights of logs.")
     ] = False,
@@ -325,19 +316,16 @@ def explore(
 @reads_a_build
 def sign(
     place: Place,
-    run: Annotated[str, typer.Option("--run", help="Build whose report is signed; the report prints its id.")],
-    by: Annotated[str, typer.Option("--by", help="Who signs: a name or a staff number.")],
-    role: Annotated[str, typer.Option("--role", help="Role of the person who signs, for instance validator.")],
-    decision: Annotated[
-        str, typer.Option("--decision", help="approved, approved_with_conditions (needs --note) or rejected.")
-    ],
-    note: Annotated[str | None, typer.Option("--note", help="Conditions or remarks.")] = None,
+    run: Annotated[str, typer.Option(help="Build whose report is signed; the report prints its id.")],
+    by: Annotated[str, typer.Option(help="Who signs: a name or a staff number.")],
+    role: Annotated[str, typer.Option(help="Role of the person who signs, for instance validator.")],
+    decision: Annotated[str, typer.Option(help="approved, approved_with_conditions (needs --note) or rejected.")],
+    note: Annotated[str | None, typer.Option(help="Conditions or remarks.")] = None,
     report_file: Annotated[
         Path | None, typer.Option("--report", help="File of the report that is signed; its SHA-256 is kept.")
     ] = None,
     seed: Annotated[
-        Path | None,
-        typer.Option("--seed", help="CSV file of the seed; by default seeds/sign_offs.csv of the dbt project."),
+        Path | None, typer.Option(help="CSV file of the seed; by default seeds/sign_offs.csv of the dbt project.")
     ] = None,
 ) -> None:
     """Add a signature to the seed sign_offs: the next report says what changed since the build that was signed."""
@@ -369,9 +357,7 @@ def alert(
     place: Place,
     file: Annotated[
         Path | None,
-        typer.Option(
-            "--file", help="File that records the alerts sent; by default alerts.jsonl in the warehouse folder."
-        ),
+        typer.Option(help="File that records the alerts sent; by default alerts.jsonl in the warehouse folder."),
     ] = None,
     reminder_days: Annotated[
         float,
@@ -416,14 +402,11 @@ def alert(
 def collect(
     place: Place,
     endpoint: Annotated[Path, typer.Argument(help="YAML file that describes the REST endpoint.")],
-    output: Annotated[
-        Path, typer.Option("--output", help="Separate folder for interactions, retrievals, failures and journal.")
-    ],
+    output: Annotated[Path, typer.Option(help="Separate folder for interactions, retrievals, failures and journal.")],
     queries: Annotated[
-        Path | None,
-        typer.Option("--queries", help="Test set, .jsonl or .csv; by default the queries in the warehouse."),
+        Path | None, typer.Option(help="Test set, .jsonl or .csv; by default the queries in the warehouse.")
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", help="Answers per query.")] = 1,
+    samples: Annotated[int, typer.Option(help="Answers per query.")] = 1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the first request without sending or writing anything.")
     ] = False,
@@ -453,10 +436,7 @@ def collect(
 @reads_a_build
 def export_test_set(
     place: Place,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", help="File to write; by default test_set/queries.jsonl in the warehouse folder."),
-    ] = None,
+    output: Annotated[Path | None, _written("File", "test_set/queries.jsonl")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that holds another test set.")] = False,
 ) -> None:
     """Write the test set of the last build, queries and variants, to a file for `hcat collect` and `dbt build`."""
@@ -469,10 +449,7 @@ def export_test_set(
 @reads_a_build
 def export_grammar_queries(
     place: Place,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", help="File to write; by default grammar/queries.jsonl in the warehouse folder."),
-    ] = None,
+    output: Annotated[Path | None, _written("File", "grammar/queries.jsonl")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Overwrite a file that holds other queries.")] = False,
 ) -> None:
     """Write the queries made from tables, with true answers, to a file for `hcat collect` and `dbt build`."""
@@ -486,21 +463,13 @@ def export_grammar_queries(
 def write_desk(
     place: Place,
     review_round: Annotated[str | None, typer.Argument(help="Name of the round; by default the latest one.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", help="Page to write; by default desk.html in the warehouse folder.")
-    ] = None,
+    output: Annotated[Path | None, _written("Page", "desk.html")] = None,
     rater: Annotated[
-        str | None, typer.Option("--rater", help="Name of the only rater of the page; by default the page asks.")
+        str | None, typer.Option(help="Name of the only rater of the page; by default the page asks.")
     ] = None,
-    raters: Annotated[
-        str, typer.Option("--raters", help="Names, separated by commas, among whom the round is dealt.")
-    ] = "",
-    overlap: Annotated[
-        float, typer.Option("--overlap", help="Share of the round that all of --raters read, 0 to 1.")
-    ] = 0.2,
-    second_pass: Annotated[
-        float, typer.Option("--second-pass", help="Share that a rater reads once more at the end, 0 to 1.")
-    ] = 0.0,
+    raters: Annotated[str, typer.Option(help="Names, separated by commas, among whom the round is dealt.")] = "",
+    overlap: Annotated[float, typer.Option(help="Share of the round that all of --raters read, 0 to 1.")] = 0.2,
+    second_pass: Annotated[float, typer.Option(help="Share that a rater reads once more at the end, 0 to 1.")] = 0.0,
     unmasked: Annotated[
         bool, typer.Option("--unmasked", help="Show private data: for raters who may read the logs.")
     ] = False,
@@ -537,16 +506,10 @@ def write_desk(
 @reads_a_build
 def export_labels(
     place: Place,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", help="CSV file to write; by default review_<round>.csv in the warehouse folder."),
-    ] = None,
+    output: Annotated[Path | None, _written("CSV file", "review_<round>.csv")] = None,
     review_round: RoundOption = None,
     separator: Annotated[
-        str,
-        typer.Option(
-            "--separator", help="Separator of the cells, `,` or `;`: the one that the raters' spreadsheets expect."
-        ),
+        str, typer.Option(help="Separator of the cells, `,` or `;`: the one that the raters' spreadsheets expect.")
     ] = ",",
 ) -> None:
     """Export the review sheet of a round for raters: query, contexts, answer and guideline, without scores."""
@@ -575,11 +538,9 @@ def import_labels(
         bool, typer.Option("--skip-invalid", help="Import the usable rows and write the others to a rejects file.")
     ] = False,
     rejects: Annotated[
-        Path | None, typer.Option("--rejects", help="Rejects file; by default <sheet>_rejected.csv beside the sheet.")
+        Path | None, typer.Option(help="Rejects file; by default <sheet>_rejected.csv beside the sheet.")
     ] = None,
-    rater_kind: Annotated[
-        str | None, typer.Option("--rater-kind", help="Who filled the sheet: person or language_model.")
-    ] = None,
+    rater_kind: Annotated[str | None, typer.Option(help="Who filled the sheet: person or language_model.")] = None,
 ) -> None:
     """Import a review sheet that is filled in: check it and write its ratings to the raw logs for the next build."""
     from hcat.engine.project import find_raw_logs
@@ -599,7 +560,6 @@ def import_labels(
         )
     raters = f" by {len(imported.raters)} raters into {imported.path}" if imported.path else ""
     unjudged, corrected, older = imported.count_cannot_judge, imported.count_corrected, imported.count_older
-    skipped = [("skipped", f"{len(imported.problems)} rows, see {imported.rejects}")] if imported.rejects else []
     say_in_columns(
         [
             ("imported", f"{imported.count_new} ratings{raters}"),
@@ -608,7 +568,7 @@ def import_labels(
             ("known", f"{imported.count_known} ratings were imported before"),
             *([("older", f"{older} ratings were changed later: a newer rated_at would count")] if older else []),
             ("not rated", f"{imported.count_unrated} rows without a scale point"),
-            *skipped,
+            *([("skipped", f"{len(imported.problems)} rows, see {imported.rejects}")] if imported.rejects else []),
             *[("round", f"{imported.review_round}, {line}") for line in imported.progress],
             *[("labels", f"{need} (as of the last build)") for need in imported.needs],
             *([("next", "run `dbt build`")] if imported.path else []),
@@ -646,13 +606,10 @@ def main() -> None:
         app()
     except Exception as error:
         # the outermost frame: every error becomes one line
-        from hcat.engine.files import explain_failure
         from hcat.engine.staging import ProjectError
-        from hcat.engine.warehouse import WarehouseError
 
         message = " ".join(str(error).split())
-        told = explain_failure(error) if isinstance(error, OSError) else None
-        if told is not None:
+        if isinstance(error, OSError) and (told := explain_failure(error)):
             message = told
         elif isinstance(error, OSError) and error.filename:
             message = f"cannot use {error.filename}: {error.strerror}"

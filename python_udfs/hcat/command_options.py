@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -52,49 +53,36 @@ _PLACE_OPTIONS: Final[dict[str, Any]] = {
 def reads_a_build(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options that name a build; its parameter ``place`` is what they find."""
 
+    @wraps(command)
     def run(**values: Any) -> None:
-        place = _find_place(**{name: values.pop(name) for name in _PLACE_OPTIONS})
+        place = _find_place({name: values.pop(name) for name in _PLACE_OPTIONS})
         command(place=place, **values)
         if place.database.is_file():
-            where = ", ".join(
-                part for part in (str(place.database), place.schema and f"schema {place.schema}", place.named) if part
-            )
-            say(f"hcat read {where}", is_error=True)
+            where = (str(place.database), place.schema and f"schema {place.schema}", place.named)
+            say(f"hcat read {', '.join(filter(None, where))}", is_error=True)
 
-    named = {name: kind for name, kind in get_type_hints(command, include_extras=True).items() if name != "place"}
-    parameters = [one for one in inspect.signature(command).parameters.values() if one.name != "place"]
+    signature = inspect.signature(command, eval_str=True)
+    kept = [one.replace(kind=one.KEYWORD_ONLY) for one in signature.parameters.values() if one.name != "place"]
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in _PLACE_OPTIONS.items()
     ]
-    run.__doc__, run.__name__ = command.__doc__, command.__name__
-    run.__annotations__ = named | _PLACE_OPTIONS
-    signature = inspect.Signature(
-        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=named[one.name]) for one in parameters] + added
-    )
-    run.__signature__ = signature  # type: ignore[attr-defined]
+    run.__signature__ = signature.replace(parameters=[*kept, *added])  # type: ignore[attr-defined]
     return run
 
 
-def _find_place(
-    project_dir: Path | None,
-    profiles_dir: Path | None,
-    target: str | None,
-    database: Path | None,
-    schema: str | None,
-    warehouse: Path | None,
-) -> Place:
+def _find_place(given: Mapping[str, Any]) -> Place:
     """Return the build that the options name."""
     from hcat.engine.project import find_place, is_project
 
-    project = project_dir or Path.cwd()
+    project, database, warehouse = given["project_dir"] or Path.cwd(), given["database"], given["warehouse"]
     if database is not None:
         # a file may be a published copy
         place = Place(database, database.parent, published=database)
     elif warehouse is not None:
         place = place_of(warehouse)
-    elif is_project(project) or project_dir is not None or target is not None:
-        place = find_place(project, target, profiles_dir)
+    elif is_project(project) or given["project_dir"] is not None or given["target"] is not None:
+        place = find_place(project, given["target"], given["profiles_dir"])
     else:
         place = place_of(Path(os.environ.get("HCAT_WAREHOUSE", "warehouse")))
-    return replace(place, schema=schema or place.schema, project=project)
+    return replace(place, schema=given["schema"] or place.schema, project=project)

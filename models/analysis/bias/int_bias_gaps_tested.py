@@ -1,5 +1,5 @@
 from hcat.engine.relations import read_rows
-from hcat.safety.bias_tables import BiasSettings, measure_gaps
+from hcat.safety.bias import BiasSettings, measure_gaps
 
 
 def model(dbt, session):

@@ -27,8 +27,7 @@ from hcat.calibration.agreement import (
     percent_agreement,
     report_rater,
 )
-from hcat.engine.columns import schema
-from hcat.engine.stacking import stack_parts
+from hcat.engine.columns import schema, stack_parts
 from hcat.statistics.arrays import Floats, Integers
 
 AGREEMENT_SCHEMA = schema(
@@ -88,7 +87,7 @@ def measure_raters(
     Returns
     -------
     Table
-        The parts ``agreement``, ``reports`` and ``labels`` (:func:`hcat.engine.stacking.stack_parts`).
+        The parts ``agreement``, ``reports`` and ``labels`` (:func:`hcat.engine.columns.stack_parts`).
     """
     return stack_parts(
         {

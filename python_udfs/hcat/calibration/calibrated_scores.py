@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 from hcat.calibration.calibrator_tables import read_calibrators
 from hcat.calibration.conformal import OTHER_GROUP
 from hcat.calibration.conformal_tables import IN_FORCE
-from hcat.engine.columns import schema
-from hcat.engine.stacking import read_part
+from hcat.engine.columns import read_part, schema
 from hcat.statistics.arrays import Floats
 
 CALIBRATED_SCHEMA: Final = schema(

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from hcat.calibration.calibrator_tables import cross_fit_labels, fit_calibrators
 from hcat.calibration.conformal_tables import fit_quantiles, leave_out_limits
-from hcat.engine.stacking import stack_parts
+from hcat.engine.columns import stack_parts
 
 
 def fit_labels(labels: pa.Table, targets: pa.Table, alpha: float, random_seed: int) -> pa.Table:
@@ -27,7 +27,7 @@ def fit_labels(labels: pa.Table, targets: pa.Table, alpha: float, random_seed: i
     -------
     Table
         The parts ``targets``, ``calibrators``, ``predictions``, ``quantiles`` and ``limits``
-        (:func:`hcat.engine.stacking.stack_parts`).
+        (:func:`hcat.engine.columns.stack_parts`).
     """
     calibrators = fit_calibrators(labels, targets, random_seed)
     predictions = cross_fit_labels(labels, targets, calibrators, random_seed)

@@ -19,13 +19,13 @@ from hcat.collection.queries import Query
 from hcat.collection.replies import Reply, ReplyError, read_reply
 from hcat.engine.http import (
     AttemptError,
+    Redactor,
     check_status,
     failures_of_the_network,
     is_plain_on_this_machine,
     retry_by,
     silent_http_client,
 )
-from hcat.engine.redaction import Redactor
 
 FAILURES: Final = ("timeout", "connection", "http_status", "malformed_reply", "service_error")
 """Why a query has no answer."""

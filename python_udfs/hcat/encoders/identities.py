@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from hcat.encoders import cascade, mpnet
 from hcat.encoders.classifier_heads import FOLDER, load_head
+from hcat.engine.columns import stack_parts
 from hcat.engine.devices import (
     MINILM,
     NAMES,
@@ -28,7 +29,6 @@ from hcat.engine.devices import (
 )
 from hcat.engine.keys import hash_file, hash_folder, hash_text
 from hcat.engine.saying import say
-from hcat.engine.stacking import stack_parts
 from hcat.privacy.tables import describe_recognisers
 
 Model = TypeVar("Model")

@@ -15,8 +15,8 @@ import pyarrow.parquet as parquet
 
 from hcat.engine.files import replacing
 from hcat.engine.keys import hash_text
-from hcat.engine.progress import Progress
 from hcat.engine.relations import Streamed, count_rows, is_distributed, map_batches, read_batches, rebatch, stream
+from hcat.engine.saying import Progress
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -108,7 +108,11 @@ def map_slices(
 
         for batch, fresh in fetch_late(rebatch(read_batches(pending, slice_rows), slice_rows), start, ahead):
             if fresh is not None:
-                _write_slice(folder, key, fresh)
+                folder.mkdir(parents=True, exist_ok=True)
+                name = hash_text(fresh.column(key)[0].as_py(), str(fresh.num_rows))
+                # whole or not at all
+                with replacing(folder / f"{name}.parquet") as unfinished:
+                    parquet.write_table(pa.Table.from_batches([fresh]), unfinished, compression="zstd")
                 yield fresh
             found = [value for value in batch.column(key).to_pylist() if value in kept]
             if found:
@@ -121,14 +125,6 @@ def map_slices(
         for path in [*folder.glob("*.parquet"), *folder.glob(".*.writing")]:
             path.unlink(missing_ok=True)
     return stream(schema, slices())
-
-
-def _write_slice(folder: Path, key: str, batch: pa.RecordBatch) -> None:
-    """Write a finished slice, whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    name = hash_text(batch.column(key)[0].as_py(), str(batch.num_rows))
-    with replacing(folder / f"{name}.parquet") as unfinished:
-        parquet.write_table(pa.Table.from_batches([batch]), unfinished, compression="zstd")
 
 
 def _read_kept_slices(folder: Path, key: str, schema: pa.Schema) -> dict[str, tuple[pa.Table, int]]:

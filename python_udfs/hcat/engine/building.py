@@ -1,19 +1,24 @@
-"""``hcat build``: ends a deletion that was killed, and runs ``dbt build`` on hcat and on what it reads."""
+"""dbt as ``hcat build`` and ``hcat upgrade`` run it: it alone knows schemas, engine and models."""
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from hcat.engine.project import DBT, find_place, read_project, render_setting
+from hcat.engine.project import DBT, find_place, render_setting
 from hcat.engine.retention import finish_deletion
 from hcat.engine.saying import say
-from hcat.engine.staging import ProjectError
+from hcat.engine.settings import read_vars
+from hcat.engine.staging import ProjectError, read_project_file
+from hcat.engine.warehouse import WarehouseError
 
 #: As DBT of hcat.engine.project, with a listener.
 _DBT_WITH_PROGRESS: Final = (
@@ -22,6 +27,14 @@ _DBT_WITH_PROGRESS: Final = (
     "import gc, sys; gc.set_threshold(50_000); from dbt.cli.main import dbtRunner; gc.freeze();"
     " from hcat.engine.building import run_with_progress; sys.exit(run_with_progress(dbtRunner, sys.argv[1:]))",
 )
+#: Every model of hcat is looked at, also those that the project switches off or asks for in other builds.
+_EVERYTHING: Final[dict[str, Any]] = {
+    "hcat_profile": "full",
+    "hcat_modules": {},
+    "hcat_test_set": True,
+    "hcat_grammar": True,
+    "hcat_judge": True,
+}
 #: Seconds between two lines of :class:`_Progress`.
 _PULSE: Final = 4.0
 
@@ -36,7 +49,7 @@ def build(
     is_showing_progress: bool,
 ) -> int:
     """Build a project and return the exit code of dbt."""
-    settings = read_project(project)
+    settings = read_project_file(project)
     packages = project / str(render_setting(settings.get("packages-install-path", "dbt_packages")))
     if (project / "packages.yml").is_file() and not any(packages.glob("*/dbt_project.yml")):
         raise ProjectError(f"{packages} holds no package: run `dbt deps` first")
@@ -47,6 +60,32 @@ def build(
         command += [] if value is None else [option, str(value)]
     command += [] if settings.get("name") == "hcat" else ["--select", "+package:hcat"]
     return subprocess.run([*command, *arguments], check=False).returncode
+
+
+def upgrade_warehouse(
+    project: Path,
+    profiles: Path | None = None,
+    target: str | None = None,
+    variables: str | None = None,
+    *,
+    is_dry_run: bool = False,
+) -> list[str]:
+    """Make the warehouse of a project fit for this version of hcat and return what was done, a line for each step."""
+    with tempfile.TemporaryDirectory() as artefacts:
+        # folders of its own: the parsed project of the builds stays as it is
+        command = [*DBT, "--quiet", "--no-use-colors", "--no-write-json"]
+        command += ["run-operation", "hcat.upgrade_warehouse", "--args", json.dumps({"dry_run": is_dry_run})]
+        command += ["--vars", json.dumps(read_vars(variables) | _EVERYTHING)]
+        command += ["--project-dir", str(project), "--target-path", artefacts, "--log-path", artefacts]
+        command += ["--profiles-dir", str(profiles)] if profiles else []
+        command += ["--target", target] if target else []
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        said = (done.stdout + done.stderr).splitlines()
+        lines = [re.sub(r"^\d\d:\d\d:\d\d\s+", "", line).strip() for line in said]
+        told = [one for one in lines if one and not one.startswith("Encountered an error") and one[-6:] != " Error"]
+        raise WarehouseError(f"the warehouse was not upgraded: {told[0] if told else 'dbt gave no reason'}")
+    return [line for line in done.stdout.splitlines() if line.strip()]
 
 
 def run_with_progress(runner: Callable[..., Any], words: Sequence[str]) -> int:
@@ -73,7 +112,6 @@ class _Progress:
         threading.Thread(target=self._beat, daemon=True).start()
 
     def hear(self, event: Any) -> None:
-        """Take an event of dbt."""
         kind = event.info.name
         if kind == "LogStartLine":
             self._steps = f", step {event.data.index} of {event.data.total}"

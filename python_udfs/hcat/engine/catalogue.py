@@ -23,6 +23,25 @@ DESCRIBED_CONSTRAINTS = schema(
     "string: referenced_table_name referenced_column_name",
 )
 
+# DuckDB has no foreign keys between schemas
+_LIST_CONSTRAINTS = """
+select
+    constraint_name,
+    constraint_type,
+    table_name,
+    unnest(constraint_column_names) as column_name,
+    generate_subscripts(constraint_column_names, 1) as ordinal_position,
+    referenced_table as referenced_table_name,
+    unnest(referenced_column_names) as referenced_column_name
+from duckdb_constraints()
+where
+    database_name = current_database()
+    and constraint_type in ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY')
+    and list_contains($1, [schema_name, table_name])
+    and (referenced_table is null or list_contains($1, [schema_name, referenced_table]))
+order by schema_name, table_name, constraint_name, constraint_type, constraint_column_names, ordinal_position
+"""
+
 
 def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
     """Return one row per column of tables (schema, name), with counts and no value; LookupError if one is missing."""
@@ -48,27 +67,5 @@ def describe_columns(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table
 
 def describe_constraints(session: Any, names: Iterable[tuple[str, str]]) -> pa.Table:
     """Return one row per column of each key and foreign key that the warehouse declares between some tables."""
-    wanted = set(names)
-    found = session.cursor().execute(
-        "select schema_name, table_name, constraint_name, constraint_type, constraint_column_names, referenced_table,"
-        " referenced_column_names from duckdb_constraints() where database_name = current_database()"
-        " and constraint_type in ('PRIMARY KEY', 'UNIQUE', 'FOREIGN KEY') order by all"
-    )
-    rows: list[dict[str, Any]] = []
-    for namespace, table, constraint, kind, columns, target, referenced in found.fetchall():
-        is_foreign = kind == "FOREIGN KEY"
-        # DuckDB has no foreign keys between schemas
-        if (namespace, table) not in wanted or (is_foreign and (namespace, target) not in wanted):
-            continue
-        targets = referenced if is_foreign else [None] * len(columns)
-        rows += [
-            dict(
-                zip(
-                    DESCRIBED_CONSTRAINTS.names,
-                    (constraint, kind, table, column, position, target if is_foreign else None, other),
-                    strict=True,
-                )
-            )
-            for position, (column, other) in enumerate(zip(columns, targets, strict=True), start=1)
-        ]
-    return pa.Table.from_pylist(rows, schema=DESCRIBED_CONSTRAINTS)
+    found = session.cursor().execute(_LIST_CONSTRAINTS, [[list(name) for name in names]])
+    return found.to_arrow_table().cast(DESCRIBED_CONSTRAINTS)

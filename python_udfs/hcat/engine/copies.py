@@ -39,7 +39,10 @@ def delete_from_files(connection: Any, place: Place, pending: str) -> list[str]:
         gone.setdefault(kind, set()).add(hashed)
     for path in sorted(path for pattern in _FILES for path in place.folder.glob(pattern)):
         rewrite = _rewrite_lines if path.suffix == ".jsonl" else _rewrite_csv
-        _replace(path, rewrite(path.read_text(encoding="utf-8"), gone))
+        text = rewrite(path.read_text(encoding="utf-8"), gone)
+        if text is not None:
+            with replacing(path) as unfinished:
+                unfinished.write_text(text, encoding="utf-8", newline="")
     pages = [place.folder / name for name in PAGES if (place.folder / name).exists()]
     for page in pages:
         page.unlink()
@@ -153,10 +156,3 @@ def _look_for(names: list[str], gone: Mapping[str, set[str]]) -> Callable[[Mappi
     """Return the test whether a record names a deleted id in one of its columns."""
     kinds = [(name, gone.get(kind, set())) for name, kind in _IDS_OF_FILES.items() if name in names]
     return lambda record: any(record.get(name) and hash_id(str(record[name])) in hashes for name, hashes in kinds)
-
-
-def _replace(path: Path, text: str | None) -> None:
-    """Write a file anew in one step; None leaves it as it is."""
-    if text is not None:
-        with replacing(path) as unfinished:
-            unfinished.write_text(text, encoding="utf-8", newline="")

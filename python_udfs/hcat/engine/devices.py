@@ -100,11 +100,7 @@ def allows_pickles() -> bool:
 
 def is_installed(distribution: str) -> bool:
     """Return whether a package is installed, by the name under which it is installed."""
-    try:
-        metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
+    return any(metadata.distributions(name=distribution))
 
 
 def check_package(package: PinnedPackage) -> Path:

@@ -1,12 +1,13 @@
-"""Files that are written whole or not at all, files of lines, and what a machine could not do in one line."""
+"""Files written whole or not at all, of lines, of one account; and what a machine could not do in one line."""
 
 from __future__ import annotations
 
 import errno
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
 from typing import Final
@@ -27,6 +28,23 @@ _OF_THE_MACHINE: Final = frozenset(
     }
 )
 _OF_DUCKDB: Final = ("IOException", "OutOfMemoryException")
+#: Rights that the group and all others have.
+_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+
+
+def keep_private() -> None:
+    """Let what this process makes from now on belong to its account alone: files 0600, folders 0700."""
+    os.umask(os.umask(_OTHERS) | _OTHERS)
+
+
+def keep_dbt_private(log_folder: str | None, target_folder: str | None) -> None:
+    """Do so in a process of dbt, and close the log and the artefacts that it has begun to write."""
+    keep_private()
+    logs, target = Path(log_folder or "logs"), Path(target_folder or "target")
+    for path in [*logs.glob("dbt.log*"), *(path for path in target.glob("*") if path.is_file())]:
+        # files of another account stay as they are
+        with suppress(PermissionError):
+            path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
 
 
 @contextmanager

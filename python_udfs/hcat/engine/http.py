@@ -1,18 +1,17 @@
-"""Limits, waits, silent logs and where secrets may travel: what every HTTP request of hcat has in common."""
+"""Limits, waits, silent logs, and secrets, where they may travel and out of which texts they are taken."""
 
 from __future__ import annotations
 
 import ipaddress
+import json
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
-
-from hcat.engine.redaction import Redactor
+from urllib.parse import quote, quote_plus, urlsplit
 
 if TYPE_CHECKING:
     from tenacity import RetryCallState
@@ -23,6 +22,10 @@ _PARTS = ("connection", "http11", "http2", "proxy", "socks")
 _RETRIED_STATUSES: Final = frozenset({408, 425, 429})
 #: Characters of a refusal's body that its reason holds.
 _EXCERPT_CHARACTERS: Final = 200
+
+REDACTED: Final = "[redacted]"
+MINIMUM_CHARACTERS: Final = 8
+"""Shorter values are taken out of messages but not out of answers: an answer may well hold the word "dev"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +49,15 @@ class Limits:
     stop_after_failures: int = 100
 
 
+@dataclass(eq=False)
 class AttemptError(Exception):
     """One request that brought no answer: its kind in a word, a line about it, and whether another may succeed."""
 
-    def __init__(
-        self,
-        failure: str,
-        reason: str,
-        *,
-        status: int | None = None,
-        is_retried: bool = True,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(reason)
-        self.failure, self.reason, self.status = failure, reason, status
-        self.is_retried, self.retry_after = is_retried, retry_after
+    failure: str
+    reason: str
+    status: int | None = None
+    is_retried: bool = True
+    retry_after: float | None = None
 
 
 def keeps_secrets(url: str) -> bool:
@@ -168,3 +165,46 @@ def _read_date(text: str) -> datetime | None:
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+class Redactor:
+    """Takes secrets out of texts, and hidden values out of messages, as plain text, JSON or a URL spells them."""
+
+    __slots__ = ("_everything", "_secrets")
+
+    def __init__(self, secrets: Iterable[str], hidden: Iterable[str] = ()) -> None:
+        secrets = tuple(secrets)
+        self._secrets = _spellings(secret for secret in secrets if len(secret) >= MINIMUM_CHARACTERS)
+        self._everything = _spellings((*secrets, *hidden))
+
+    def message(self, text: str) -> str:
+        """Return a message without any secret or hidden value."""
+        return _replace(text, self._everything)
+
+    def value(self, value: Any) -> Any:
+        """Return a JSON value whose texts hold no secret of :data:`MINIMUM_CHARACTERS` or more."""
+        if isinstance(value, str):
+            return _replace(value, self._secrets)
+        if isinstance(value, dict):
+            return {key: self.value(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(item) for item in value]
+        return value
+
+
+def _spellings(secrets: Iterable[str]) -> tuple[str, ...]:
+    """Return every spelling of every secret, the longest first."""
+    found = {
+        spelling
+        for secret in secrets
+        if secret
+        for spelling in (secret, json.dumps(secret)[1:-1], quote(secret, safe=""), quote_plus(secret))
+    }
+    # the longest first: a secret may be a part of another
+    return tuple(sorted(found, key=lambda spelling: (-len(spelling), spelling)))
+
+
+def _replace(text: str, spellings: tuple[str, ...]) -> str:
+    for spelling in spellings:
+        text = text.replace(spelling, REDACTED)
+    return text

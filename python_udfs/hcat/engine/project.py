@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hcat.engine.staging import read_variables
-from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError, published_database
+from hcat.engine.warehouse import DATABASE_FILE, Place, WarehouseError
 
 #: Folder of the reports and of the published copies, where a project names none.
 _DEFAULT_FOLDER: Final = "warehouse"
@@ -28,7 +28,7 @@ DBT: Final = (
 
 def find_place(project: Path, target: str | None = None, profiles: Path | None = None) -> Place:
     """Return where the build of a project lies."""
-    settings = read_project(project)
+    settings = _read_yaml(project / "dbt_project.yml")
     profile_name = str(render_setting(settings.get("profile") or settings.get("name")))
     named, output = read_target(project, profile_name, target, profiles, _READ_OF_A_TARGET)
     given = os.environ.get("HCAT_WAREHOUSE") or read_variables(project, project).get("hcat_warehouse")
@@ -38,7 +38,7 @@ def find_place(project: Path, target: str | None = None, profiles: Path | None =
         database = project / str(output.get("path", ":memory:"))
         return Place(database, folder, target_schema=str(output.get("schema", "main")), named=named)
     if output["type"] == "sparksession":
-        candidate = published_database(folder).parent / "candidate" / DATABASE_FILE
+        candidate = folder / "published" / "candidate" / DATABASE_FILE
         return Place(candidate, folder, target_schema="main", named=named, is_local=False)
     raise WarehouseError(f"{named} has the type {output['type']}: hcat builds on duckdb and sparksession")
 
@@ -59,21 +59,15 @@ def read_target(
     return f"target {chosen} of profile {profile_name}", output
 
 
-def find_raw_logs(project: Path, variables: Mapping[str, Any] | None = None) -> Path | None:
+def find_raw_logs(project: Path) -> Path | None:
     """Return the folder of raw logs that vars name, as a build reads them; None if they name none."""
-    given = read_variables(project, project) if variables is None else variables
-    named = str(render_setting(given.get("hcat_raw_logs") or ""))
+    named = str(render_setting(read_variables(project, project).get("hcat_raw_logs") or ""))
     return project / named if named else None
 
 
 def is_project(folder: Path) -> bool:
     """Return whether a folder is that of a dbt project."""
     return (folder / "dbt_project.yml").is_file()
-
-
-def read_project(folder: Path) -> dict[str, Any]:
-    """Return the settings of a dbt project as they stand in its file."""
-    return _read_yaml(folder / "dbt_project.yml")
 
 
 def _find_profiles(project: Path, named: Path | None) -> Path:

@@ -113,18 +113,13 @@ def _write_copy(
     rows, files = [], {}
     for name, relation in sorted(marts.items()):
         path = files[name] = copies.enter_context(replacing(folder / f"{name}.parquet"))
-        count_rows = _write_mart(relation, path)
+        # the rows of an interaction lie together, so that a reader of one skips the others; the first column is the key
+        together = [column for column in ("interaction_id", "metric_name") if column in relation.columns]
+        # the same rows give the same bytes
+        count_rows = relations.write_parquet(relation, path, ", ".join([*together, f'"{relation.columns[0]}"']))
         rows.append({"mart": name, "copy": folder.name, "sha256": hash_file(path), "count_rows": count_rows})
     write_database(files, copies.enter_context(replacing(folder / DATABASE_FILE)), comments=comments)
     return rows, files
-
-
-def _write_mart(relation: Any, path: Path) -> int:
-    """Write a mart as Parquet and return its number of rows; the same rows give the same bytes."""
-    # the rows of an interaction lie together, so that a reader of one skips the others; the first column is the key
-    together = [column for column in ("interaction_id", "metric_name") if column in relation.columns]
-    columns = ", ".join([*together, f'"{relation.columns[0]}"'])
-    return relations.write_parquet(relation, path, columns)
 
 
 def _remove_others(folder: Path, names: Collection[str]) -> None:

@@ -21,7 +21,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as parquet
 
-from hcat.engine.parts import PART_ROWS, Groups, Parts
 from hcat.engine.processes import ROWS_WORTH_PROCESSES, count_processes, map_in_processes
 from hcat.engine.sizes import BATCH_INTERACTIONS, LOOKUP_MEBIBYTES
 from hcat.engine.warehouse import Comments
@@ -31,6 +30,9 @@ _QUALIFIED_NAME = re.compile(r'(?:(?:\w+|"(?:[^"]|"")+")\.){0,2}(?:\w+|"(?:[^"]|
 
 #: Rows of a batch where Python gathers columns as arrays and nothing is computed for a batch by itself.
 ROWS_GATHERED: Final = 2**17
+#: Rows of a part of a long relation, which sorted whole would hold the memory of the engine until its last row is read:
+#: some 100 MB of the widest table, the ids of the sentences of an interaction.
+PART_ROWS = 50_000
 
 BatchFunction = Callable[[pa.RecordBatch], pa.RecordBatch]
 LookupFunction = Callable[[pa.RecordBatch, pa.Table], pa.RecordBatch]
@@ -59,6 +61,39 @@ class Lookup:
     key: str
     list_columns: Sequence[str]
     budget_mebibytes: int = LOOKUP_MEBIBYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Rows of a relation in parts by the hash of a key, each part in order."""
+
+    relation: Any
+    key: str
+    columns: str
+    count_rows: int
+
+    def relations(self) -> Iterator[Any]:
+        count = -(-self.count_rows // PART_ROWS)
+        for part in range(count):
+            rows = self.relation.filter(f"hash({self.key}) % {count} = {part}") if count > 1 else self.relation
+            yield rows.order(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Rows of a relation value by value of a column without null; it has few, for all rows are scanned for each."""
+
+    relation: Any
+    key: str
+    columns: str
+
+    def relations(self) -> Iterator[Any]:
+        values = self.relation.project(self.key).distinct().order(self.key).fetchall()
+        for (value,) in values:
+            if value is None:
+                raise ValueError(f"{self.key} must not be null in rows that are read in groups of it")
+            quoted = "'" + str(value).replace("'", "''") + "'"
+            yield self.relation.filter(f"{self.key} = {quoted}").order(self.columns)
 
 
 def is_distributed(thing: Any) -> bool:
@@ -192,21 +227,28 @@ def read_pairs(session: Any, table: str | None, first: str, second: str) -> set[
     """Return the distinct pairs of two text columns of a table (files and their hashes); empty without a table."""
     if table is None:
         return set()
-    return set(_fetch(session, f"select distinct {first}, {second} from {table}"))
+    rows = read_rows(session.sql(f"select distinct {first} as first, {second} as second from {table}"))
+    return {(row["first"], row["second"]) for row in rows.to_pylist()}
 
 
 def read_maximum(session: Any, table: str | None, column: str) -> int:
     """Return the largest value of an integer column of a table; 0 without a table or without rows."""
     if table is None:
         return 0
-    return int(_fetch(session, f"select coalesce(max({column}), 0) from {table}")[0][0])
+    return int(read_one(session.sql(f"select coalesce(max({column}), 0) as maximum from {table}"))["maximum"])
 
 
 def read_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Streamed:
     """Return the rows of all parts, streamed; on Spark a task reads each part."""
-    if is_distributed(session):
-        return _distribute_parts(session, parts, schema)
-    return stream(schema, (batch for part in parts for batch in part()))
+    if not is_distributed(session):
+        return stream(schema, (batch for part in parts for batch in part()))
+
+    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                yield from parts[number]()
+
+    return session.range(0, len(parts), 1, len(parts)).mapInArrow(read, _spark_schema(schema))
 
 
 def chain(session: Any, streams: Sequence[Streamed], schema: pa.Schema) -> Streamed:
@@ -273,7 +315,7 @@ def order_by(relation: Any, columns: str, in_parts_by: str | None = None, in_gro
     columns : str
         Names, separated by commas.
     in_parts_by : str, optional
-        Column by which :func:`map_batches` reads a long table in parts (:mod:`hcat.engine.parts`); not on Spark.
+        Column by which :func:`map_batches` reads a long table in parts (:class:`Parts`); not on Spark.
     in_groups_of : str, optional
         The first of `columns`, of few texts, by whose values :func:`read_batches` reads a long table; not on Spark.
     """
@@ -312,21 +354,17 @@ def map_batches(
     [2, 4, 6]
     """
     if is_distributed(relation):
-        return _distribute_batches(relation, function, schema, batch_rows)
-    processes = _count_processes(relation) if in_processes else 1
-    return stream(schema, _map(function, ((batch,) for batch in read_batches(relation, batch_rows)), processes))
-
-
-def _count_processes(relation: Any) -> int:
-    """Return the number of processes for a relation: 1 where starting them would take longer than the work."""
-    processes = count_processes()
-    return processes if processes > 1 and count_rows(relation) >= ROWS_WORTH_PROCESSES else 1
+        # a partition, and not what Arrow sends at once, is cut into batches: models want theirs full
+        return relation.mapInArrow(lambda batches: map(function, rebatch(batches, batch_rows)), _spark_schema(schema))
+    calls = ((batch,) for batch in read_batches(relation, batch_rows))
+    return stream(schema, _map(relation, function, calls, in_processes))
 
 
 def _map(
-    function: Callable[..., pa.RecordBatch], calls: Iterator[tuple[Any, ...]], processes: int
+    relation: Any, function: Callable[..., pa.RecordBatch], calls: Iterator[tuple[Any, ...]], in_processes: bool
 ) -> Iterator[pa.RecordBatch]:
-    if processes > 1:
+    # little work is done before processes have started
+    if in_processes and (processes := count_processes()) > 1 and count_rows(relation) >= ROWS_WORTH_PROCESSES:
         return map_in_processes(function, calls, processes)
     return (function(*call) for call in calls)
 
@@ -357,7 +395,6 @@ def map_batches_with_lookup(
     """
     if is_distributed(relation):
         return _cogroup_lookup(relation, lookup, function, schema, batch_rows)
-    processes = _count_processes(relation) if in_processes else 1
 
     def calls() -> Iterator[tuple[pa.RecordBatch, pa.Table]]:
         take: Callable[[pa.Array], pa.Table] | None = None
@@ -367,7 +404,7 @@ def map_batches_with_lookup(
             keys = [pc.list_flatten(batch.column(name)).cast(pa.string()) for name in lookup.list_columns]
             yield batch, take(pc.unique(pa.concat_arrays(keys)).drop_null())
 
-    return stream(schema, _map(function, calls(), processes))
+    return stream(schema, _map(relation, function, calls(), in_processes))
 
 
 class _SortedRows:
@@ -453,14 +490,6 @@ def read_comments(session: Any, tables: Mapping[str, Sequence[str]]) -> dict[str
     return found
 
 
-def _fetch(session: Any, query: str) -> list[tuple[Any, ...]]:
-    """Return all rows of a query of bounded size."""
-    if is_distributed(session):
-        return [tuple(row) for row in session.sql(query).collect()]
-    rows: list[tuple[Any, ...]] = session.sql(query).fetchall()
-    return rows
-
-
 # -- Apache Spark ------------------------------------------------------------------------------------------------------
 
 
@@ -484,24 +513,6 @@ def _fetch_by_task(relation: Any) -> Iterator[pa.RecordBatch]:
 
     for row in relation.mapInArrow(pack, "packed binary").toLocalIterator():
         yield pickle.loads(row.packed)
-
-
-def _distribute_parts(session: Any, parts: Sequence[Callable[[], Iterator[pa.RecordBatch]]], schema: pa.Schema) -> Any:
-    def read(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                yield from parts[number]()
-
-    return session.range(0, len(parts), 1, len(parts)).mapInArrow(read, _spark_schema(schema))
-
-
-def _distribute_batches(relation: Any, function: BatchFunction, schema: pa.Schema, batch_rows: int) -> Any:
-    def apply(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        # a partition, and not what Arrow sends at once, is cut into batches: models want theirs full
-        for batch in rebatch(batches, batch_rows):
-            yield function(batch)
-
-    return relation.mapInArrow(apply, _spark_schema(schema))
 
 
 def _cogroup_lookup(relation: Any, lookup: Lookup, function: LookupFunction, schema: pa.Schema, batch_rows: int) -> Any:

@@ -44,9 +44,10 @@ _LEDGER: Final = (TOMBSTONES, "hcat_deletion_log")
 #: Kinds of ids of which later records are not landed.
 _KINDS_OF_TOMBSTONES: Final = ("interaction", "trace", "query", "record")
 
-#: Names of files that a line shows.
 _FILES_SHOWN: Final = 20
 
+#: Which landed records lose their text.
+_LEAVES: Final = f"not {keep_condition(choose_rule(LANDED, {}), 'hcat_gone')}"
 _TIMED: Final = "from base_interactions where record_status = 'staged' and asked_at"
 
 _LIST_TABLES: Final = """
@@ -194,7 +195,6 @@ class _Table:
 
     @property
     def path(self) -> str:
-        """Name with its schema, quoted."""
         return f"{quote(self.schema)}.{quote(self.name)}"
 
 
@@ -212,16 +212,13 @@ class _Deletion:
     _spellings: Sequence[bytes] = ()
 
     def has(self, name: str) -> bool:
-        """Return whether hcat's schema has a table."""
         return any(table.name == name and table.schema == self.schema for table in self.tables)
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a query."""
         found: list[tuple[Any, ...]] = self.connection.execute(sql, values or None).fetchall()
         return found
 
     def count(self, sql: str, **values: Any) -> int:
-        """Return the number that a query gives."""
         return int(self.rows(sql, **values)[0][0])
 
     def check_build(self) -> None:
@@ -259,14 +256,9 @@ class _Deletion:
             f" from ({self._list_asked()}) where interaction_id is not null"
         )
         self._find_unread(ids if is_of_people else ())
-        records = " union ".join(
-            f"select {_trimmed('interaction_id')} as interaction_id from {table.name}"
-            for table in self._own("blank")
-            if "interaction_id" in table.columns
-        )
         self.connection.execute(
-            "create temp table hcat_found as"
-            f" select interaction_id from ({records} union select interaction_id from hcat_asked)"
+            f"create temp table hcat_found as select interaction_id from (select {_trimmed('interaction_id')} as"
+            f" interaction_id from {LANDED} union select interaction_id from hcat_asked)"
             " semi join hcat_wanted using (interaction_id)"
         )
         self.connection.execute(
@@ -274,9 +266,6 @@ class _Deletion:
         )
         self._name_gone(is_of_people)
         self._list_contents()
-
-    def _own(self, action: str) -> list[_Table]:
-        return [table for table in self.tables if table.schema == self.schema and table.rule.action == action]
 
     def _list_asked(self) -> str:
         """Return the query of all interactions that were sent, with their query, conversation and trace."""
@@ -325,12 +314,10 @@ class _Deletion:
         names, spellings = ([pair[place] for pair in spelled] for place in (0, 1))
         table = pa.table({"interaction_id": pa.array(names, pa.string()), "spelling": pa.array(spellings, pa.string())})
         self.connection.register("hcat_spelled", table)
-        unread = " union ".join(
-            f"select record_id, interaction_id from (select record_id, unread_record from {table.name}) as landed"
-            " inner join hcat_spelled on contains(unread_record, spelling)"
-            for table in self._own("blank")
+        self.connection.execute(
+            "create temp table hcat_unread as select record_id, hcat_spelled.interaction_id"
+            f" from {LANDED} inner join hcat_spelled on contains(unread_record, spelling)"
         )
-        self.connection.execute(f"create temp table hcat_unread as {unread}")
         self.connection.unregister("hcat_spelled")
 
     def name_left(self, *, is_done: bool) -> list[tuple[str, str]]:
@@ -354,19 +341,18 @@ class _Deletion:
     def _list_contents(self) -> None:
         """Write the table of keys of texts to which something leads that stays."""
         parts: list[str] = []
-        for table in self._own("rows"):
-            stays = keep_condition(table.rule, "hcat_gone")
-            for name in table.columns:
-                if name in CONTENT_KEYS:
-                    parts.append(f"select {name} from {table.name} where {stays}")
-                elif name.endswith(CONTENT_LISTS):
-                    parts.append(f"select unnest({name}) from {table.name} where {stays}")
-        # whole texts have their own MD5 as key
         for table in self.tables:
+            stays = keep_condition(table.rule, "hcat_gone")
+            if table.rule.action == "rows":
+                for name in table.columns:
+                    if name in CONTENT_KEYS:
+                        parts.append(f"select {name} from {table.name} where {stays}")
+                    elif name.endswith(CONTENT_LISTS):
+                        parts.append(f"select unnest({name}) from {table.name} where {stays}")
+            # whole texts have their own MD5 as key
             if table.schema == self.schema and (
                 "record_status" in table.columns or table.name == "int_interaction_passages"
             ):
-                stays = keep_condition(table.rule, "hcat_gone")
                 if "record_status" in table.columns:
                     stays += " and record_status = 'staged'"
                 texts = [quote(name) for name, kind in table.columns.items() if kind == "VARCHAR"]
@@ -429,22 +415,15 @@ class _Deletion:
         }
 
     def _describe(self) -> str:
-        counts = self.counts
-        missing = counts["ids"] - self.count("select count(*) from hcat_known")
-        names = ("interactions", "evaluations", "texts", "queries")
-        listed = ", ".join(f"{name} {counts[name]:,}" for name in names)
-        unknown = f"; {missing:,} of {counts['ids']:,} ids are in no landed record" if missing else ""
+        missing = self.counts["ids"] - self.count("select count(*) from hcat_known")
+        listed = ", ".join(
+            f"{name} {self.counts[name]:,}" for name in ("interactions", "evaluations", "texts", "queries")
+        )
+        unknown = f"; {missing:,} of {self.counts['ids']:,} ids are in no landed record" if missing else ""
         return f"{listed} (texts and queries that nothing else uses){unknown}"
 
     def _count_records(self) -> list[tuple[str, int]]:
-        return [
-            (entity, count)
-            for table in self._own("blank")
-            for entity, count in self.rows(
-                f"select entity, count(*) from {table.name} where not {keep_condition(table.rule, 'hcat_gone')}"
-                " group by entity order by entity"
-            )
-        ]
+        return self.rows(f"select entity, count(*) from {LANDED} where {_LEAVES} group by entity order by entity")
 
     def _foreign(self) -> list[tuple[str, int]]:
         """Return tables that are none of hcat's and name one of the interactions, with their rows."""
@@ -467,13 +446,13 @@ class _Deletion:
         schema = f"{new}.{quote(self.schema)}"
         # a query that was pruned may be sent again with a later test set: only the records that were read are out
         kinds = [kind for kind in _KINDS_OF_TOMBSTONES if command == "forget" or kind != "query"]
+        entities = [entity for entity, (_, kind) in LANDED_IDS.items() if kind == "query"]
         self.connection.execute(
             f"insert into {schema}.hcat_deletions by name"
             f" select id_kind, hashed_id, {number} as deletion_number from hcat_gone where list_contains($1, id_kind)"
-            " union"
-            f" select 'record', {name_hash('record_id')}, {number} from ({self._list_records_of_queries()})"
-            " order by id_kind, hashed_id",
-            [kinds],
+            f" union select 'record', {name_hash('record_id')}, {number} from {LANDED}"
+            f" where {_LEAVES} and list_contains($2, entity) order by id_kind, hashed_id",
+            [kinds, entities],
         )
         self.connection.execute(
             f"insert into {schema}.hcat_deletion_log by name select $command as command, $reason as reason,"
@@ -490,14 +469,6 @@ class _Deletion:
                 " from int_week_sums where deletion_number = 0 and week_start < $1",
                 [monday],
             )
-
-    def _list_records_of_queries(self) -> str:
-        parts = [
-            f"select record_id from {table.name} where not {keep_condition(table.rule, 'hcat_gone')}"
-            f" and entity in {tuple(entity for entity, (_, kind) in LANDED_IDS.items() if kind == 'query')}"
-            for table in self._own("blank")
-        ]
-        return " union ".join(parts) or "select null::varchar as record_id where false"
 
 
 _COUNT_UNKNOWN: Final = f"""

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterable
+
+#: Seconds between two lines of :class:`Progress`.
+_SECONDS = 10.0
 
 
 def clean_line(text: object) -> str:
@@ -34,3 +38,29 @@ def say_in_columns(lines: Iterable[tuple[str, str]]) -> None:
     for name, text in cleaned:
         # Text and not markup, because names from the logs may contain square brackets
         console.print(Text.assemble((f"{name:<{width}}  ", "bold"), text), soft_wrap=True)
+
+
+class Progress:
+    """Prints a line every ten seconds; work of less than that prints nothing. A total may be unknown."""
+
+    def __init__(self, label: str, total: int | None) -> None:
+        self._label, self._total, self._done, self._shown = label, total, 0, 0
+        self._started = self._printed = time.monotonic()
+
+    def advance(self, count: int) -> None:
+        """Add what has been done since the last call."""
+        self._done += count
+        now = time.monotonic()
+        if now - self._printed >= _SECONDS:
+            self._print(now)
+
+    def finish(self) -> None:
+        """Print the last line, if there was one before it."""
+        if self._printed != self._started and self._shown < self._done:
+            self._print(time.monotonic())
+
+    def _print(self, now: float) -> None:
+        self._printed, self._shown = now, self._done
+        rate = self._done / max(now - self._started, 1e-9)
+        of = "" if self._total is None else f" of {self._total:,} ({100.0 * self._done / max(self._total, 1):.0f} %)"
+        say(f"hcat {self._label}: {self._done:,}{of}, {rate:,.0f} a second", is_error=True)

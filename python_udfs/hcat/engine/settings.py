@@ -10,7 +10,6 @@ from typing import Any, Final
 from hcat import __version__
 from hcat.engine.staging import ProjectError, find_project, read_project_file, read_variables
 
-_PREFIX: Final = "hcat_"
 #: Settings that stand outside of the vars of hcat's own project, each because dbt reads it where those are not known.
 _OTHER_VARIABLES: Final = ("hcat_schema", "hcat_unit_tests")
 
@@ -59,38 +58,27 @@ def check_settings(start: Path, given: Iterable[str], environment: Mapping[str, 
         project = find_project(start)
     except ProjectError:
         return
-    check_version(project)
-    known = known_variables(project)
-    for name in [*given, *read_variables(project, start)]:
-        refuse_unknown(name, known)
-    for name in environment:
-        if name.startswith("HCAT_") and name not in ENVIRONMENT:
-            near = difflib.get_close_matches(name, ENVIRONMENT, 1, _LIKENESS)
-            if near:
-                raise SettingError(f"the environment variable {name} does not exist: did you mean {near[0]}?")
-
-
-def check_version(project: Path) -> None:
-    """Raise an error if hcat's dbt project is of another version than this Python package."""
     found = read_project_file(project).get("version")
     if found != __version__:
         raise SettingError(
             f"the dbt package is version {found} and the Python package hcat-eval is {__version__}, and each needs the"
             f" other at its own version: install hcat-eval {found}, or let packages.yml name hcat {__version__}"
         )
+    known = known_variables(project)
+    for name in [*given, *read_variables(project, start)]:
+        # vars of others are none of hcat's business
+        if name.startswith("hcat_") and name not in known:
+            (near,) = difflib.get_close_matches(name, sorted(known), 1, 0)
+            raise SettingError(f"the var {name} does not exist: did you mean {near}?")
+    for name in environment:
+        if name.startswith("HCAT_") and name not in ENVIRONMENT:
+            for near in difflib.get_close_matches(name, ENVIRONMENT, 1, _LIKENESS):
+                raise SettingError(f"the environment variable {name} does not exist: did you mean {near}?")
 
 
 def known_variables(project: Path) -> frozenset[str]:
     """Return the names of all vars of hcat, read from its own project."""
     return frozenset([*read_variables(project, project), *_OTHER_VARIABLES])
-
-
-def refuse_unknown(name: str, known: Iterable[str]) -> None:
-    """Raise an error if a var of hcat does not exist; vars of others are none of hcat's business."""
-    names = sorted(known)
-    if name.startswith(_PREFIX) and name not in names:
-        near: list[Any] = difflib.get_close_matches(name, names, 1, 0)
-        raise SettingError(f"the var {name} does not exist: did you mean {near[0]}?")
 
 
 def read_vars(text: str | None) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -80,22 +81,17 @@ class Staging:
         self._variables = variables
         self._connection = duckdb.connect()
         self._connection.execute("set TimeZone = 'UTC'")
-        self._made: set[str] = set()
         self._models = {path.stem: path for path in (project / "models" / "staging").rglob("*.sql")}
         self._environment = self._make_environment()
         self._undefined = self._list_macros()
 
     def add(self, name: str, rows: pa.Table) -> None:
         """Add a table, for instance of landed rows."""
-        self._connection.register("hcat_rows", rows)
-        self._connection.execute(f'create table "{name}" as select * from hcat_rows')
-        self._connection.unregister("hcat_rows")
+        self._connection.from_arrow(rows).create(name)
 
     def append(self, name: str, rows: pa.RecordBatch) -> None:
         """Append rows to a table that was added."""
-        self._connection.register("hcat_rows", pa.Table.from_batches([rows]))
-        self._connection.execute(f'insert into "{name}" select * from hcat_rows')
-        self._connection.unregister("hcat_rows")
+        self._connection.from_arrow(pa.Table.from_batches([rows])).insert_into(name)
 
     def add_seed(self, path: Path) -> None:
         """Add a seed, with the types that the project declares for its columns; the others are texts."""
@@ -104,27 +100,18 @@ class Staging:
         columns = [f'"{name}"::{types.get(name, "varchar")} as "{name}"' for name in rows.columns]
         rows.project(", ".join(columns)).create(path.stem)
 
-    def run(self, name: str) -> None:
-        """Make the table of a staging model, and those of the staging models that it reads; once each."""
-        if name not in self._made:
-            query = self.render(self._models[name].read_text("utf-8"))
-            self._connection.execute(f'create table "{name}" as {query}')
-            self._made.add(name)
+    def run(self, name: str) -> str:
+        """Make the table of a staging model, and those of the models that it reads, once each; return its name."""
+        if path := self._models.pop(name, None):
+            self._connection.execute(f'create table "{name}" as {self.render(path.read_text("utf-8"))}')
+        return f'"{name}"'
 
     def relation(self, name: str) -> Any:
-        """Return a table."""
         return self._connection.table(name)
 
     def rows(self, query: str) -> list[dict[str, Any]]:
-        """Return the rows of a query."""
-        table: pa.Table = self._connection.sql(query).to_arrow_table()
-        rows: list[dict[str, Any]] = table.to_pylist()
+        rows: list[dict[str, Any]] = self._connection.sql(query).to_arrow_table().to_pylist()
         return rows
-
-    def _refer(self, name: str) -> str:
-        if name in self._models:
-            self.run(name)
-        return f'"{name}"'
 
     def render(self, text: str) -> str:
         """Return a text of dbt with what its macros make of it."""
@@ -138,21 +125,17 @@ class Staging:
         environment = jinja2.Environment(extensions=["jinja2.ext.do"])
         known = environment.globals
 
-        class Adapter:
-            @staticmethod
-            def dispatch(name: str, package: str) -> Any:
-                return known.get(f"duckdb__{name}") or known[f"default__{name}"]
+        def dispatch(name: str, package: str) -> Any:
+            return known.get(f"duckdb__{name}") or known[f"default__{name}"]
 
-        class Exceptions:
-            @staticmethod
-            def raise_compiler_error(message: str) -> None:
-                raise ProjectError(message)
+        def refuse(message: str) -> None:
+            raise ProjectError(message)
 
         known |= {
-            "adapter": Adapter,
-            "exceptions": Exceptions,
+            "adapter": SimpleNamespace(dispatch=dispatch),
+            "exceptions": SimpleNamespace(raise_compiler_error=refuse),
             "return": _return,
-            "ref": lambda *names: self._refer(names[-1]),
+            "ref": lambda *names: self.run(names[-1]),
             "var": lambda name, default=None: self._variables.get(name, default),
             "run_started_at": datetime.now(UTC),
             "config": lambda **settings: "",
@@ -182,10 +165,6 @@ class Staging:
 class _ReturnedError(Exception):
     """Carries the value that a macro returns out of the macro, as in dbt."""
 
-    def __init__(self, value: Any) -> None:
-        super().__init__()
-        self.value = value
-
 
 def _return(value: Any) -> None:
     raise _ReturnedError(value)
@@ -198,6 +177,6 @@ def _returning(macro: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return macro(*values, **named)
         except _ReturnedError as returned:
-            return returned.value
+            return returned.args[0]
 
     return call

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,13 +60,10 @@ where table_catalog = current_database() and table_name in {_SIGNS}
 order by table_schema
 """
 
-LIST_COLUMNS: Final = """
-select table_name, column_name
-from information_schema.columns
-where table_schema = current_schema()
-order by table_name, ordinal_position
+_LIST_COLUMNS: Final = """
+select table_name, list(column_name) from information_schema.columns
+where table_schema = current_schema() group by table_name
 """
-
 
 #: Tables that an earlier build made and whose module this build switched off.
 _LEFT_BEHIND: Final = "select mart, module from published_tables where relation is null order by mart"
@@ -106,12 +104,9 @@ class Warehouse:
 
     def lacks(self, *reads: str) -> list[str]:
         """Return those of ``reads`` (tables, or columns as ``table.column``) that do not exist."""
-        missing = []
-        for name in reads:
-            table, _, column = name.partition(".")
-            if table not in self.columns or (column and column not in self.columns[table]):
-                missing.append(name)
-        return missing
+        named = [(name, *name.partition(".")[::2]) for name in reads]
+        held = self.columns
+        return [name for name, table, column in named if table not in held or (column and column not in held[table])]
 
     def rows(self, sql: str, reads: Sequence[str], **parameters: Any) -> list[Row]:
         """Return the rows of ``sql`` as dictionaries; none when a table or column of ``reads`` does not exist."""
@@ -153,53 +148,34 @@ def find_database(warehouse: Path | Place) -> Path:
 
 def place_of(warehouse: Path) -> Place:
     """Return the place of a folder of a warehouse or published copy, or of a database file, which need not exist."""
-    try:
-        found = find_database(warehouse)
-        return Place(found, find_folder(warehouse), published=published_database(warehouse))
-    except WarehouseError:
-        return Place(warehouse / DATABASE_FILE, warehouse)
+    if warehouse.is_file():
+        return Place(warehouse, warehouse.parent, published=warehouse)
+    found = (warehouse / name for name in _DATABASES)
+    return Place(next((path for path in found if path.is_file()), warehouse / DATABASE_FILE), warehouse)
 
 
 def find_folder(warehouse: Path | Place) -> Path:
     """Return the folder beside whose database a report or a sheet is written."""
-    path = find_database(warehouse)
-    if isinstance(warehouse, Place):
-        return warehouse.folder
-    return path.parent if warehouse.is_file() else warehouse
+    find_database(warehouse)
+    return (warehouse if isinstance(warehouse, Place) else place_of(warehouse)).folder
 
 
 def published_database(warehouse: Path | Place) -> Path:
     """Return where the published copy of ``warehouse`` lies, the folder of a warehouse or a database file itself."""
-    if isinstance(warehouse, Place):
-        return warehouse.published or warehouse.folder / "published" / DATABASE_FILE
-    return warehouse if warehouse.is_file() else warehouse / "published" / DATABASE_FILE
+    place = warehouse if isinstance(warehouse, Place) else place_of(warehouse)
+    return place.published or place.folder / "published" / DATABASE_FILE
 
 
 @contextmanager
 def open_warehouse(warehouse: Path | Place) -> Iterator[Warehouse]:
     """Open the warehouse read-only and yield it; what DuckDB cannot do becomes a :class:`WarehouseError`."""
     with _connect(warehouse, is_written=False) as connection:
-        columns = read_columns(connection)
+        columns = {table: frozenset(names) for table, names in connection.execute(_LIST_COLUMNS).fetchall()}
         left_behind: dict[str, str] = {}
         if "published_tables" in columns:
             left_behind = dict(connection.execute(_LEFT_BEHIND).fetchall())
         known = {table: names for table, names in columns.items() if table not in left_behind}
         yield Warehouse(connection, known, left_behind)
-
-
-def read_columns(connection: Any) -> dict[str, frozenset[str]]:
-    """Return table or view -> its columns, of the current schema of a connection to DuckDB."""
-    columns: dict[str, set[str]] = {}
-    for table, column in connection.execute(LIST_COLUMNS).fetchall():
-        columns.setdefault(table, set()).add(column)
-    return {table: frozenset(names) for table, names in columns.items()}
-
-
-@contextmanager
-def open_for_writing(warehouse: Path | Place) -> Iterator[Any]:
-    """Open the warehouse and yield a connection whose names without a schema are hcat's."""
-    with _connect(warehouse, is_written=True) as connection:
-        yield connection
 
 
 @contextmanager
@@ -226,6 +202,10 @@ def _connect(warehouse: Path | Place, *, is_written: bool) -> Iterator[Any]:
         connection.close()
 
 
+#: Opens the warehouse and yields a connection whose names without a schema are hcat's.
+open_for_writing: Final = partial(_connect, is_written=True)
+
+
 @contextmanager
 def share_of_memory(connection: Any, share: float) -> Iterator[None]:
     """Let a connection use a share of its memory for a while; all of it where other statements hold more."""
@@ -246,8 +226,22 @@ def write_database(
 ) -> None:
     """Write a DuckDB file with one table per Parquet file."""
     with _open_copy(path, is_new=not keep) as connection:
-        _create_tables(connection, files, stays=list_tables(connection) - set(files))
-        _comment(connection, files, comments or {})
+        for name in sorted(list_tables(connection) & set(files)):
+            connection.execute(f"drop table {quote(name)}")
+        # new tables take the space of those that are gone
+        connection.execute("checkpoint")
+        for name, file in files.items():
+            connection.execute(f"set threads = {_count_writers(file)}")
+            connection.read_parquet(str(file)).create(name)
+        # one transaction: a thousand comments take seconds
+        connection.begin()
+        for name in files:
+            for column, comment in (comments or {}).get(name, {}).items():
+                # a statement of this kind takes no parameters
+                place = f"table {quote(name)}" if column is None else f"column {quote(name)}.{quote(column)}"
+                text = comment.replace("'", "''")
+                connection.execute(f"comment on {place} is '{text}'")
+        connection.commit()
 
 
 def mark_newest_build(path: Path, ledger: str, parquet: Path) -> None:
@@ -275,31 +269,6 @@ def _open_copy(path: Path, *, is_new: bool) -> Iterator[Any]:
 def list_tables(connection: Any) -> set[str]:
     """Return the names of the tables of the current schema."""
     return {row[0] for row in connection.execute(_LIST_TABLES).fetchall()}
-
-
-def _create_tables(connection: Any, files: Mapping[str, Path], stays: Collection[str]) -> None:
-    """Make the tables of a copy that do not stay, after all others have gone."""
-    for name in sorted(list_tables(connection) - set(stays)):
-        connection.execute(f"drop table {quote(name)}")
-    # new tables take the space of those that are gone
-    connection.execute("checkpoint")
-    for name, file in files.items():
-        if name not in stays:
-            connection.execute(f"set threads = {_count_writers(file)}")
-            connection.read_parquet(str(file)).create(name)
-
-
-def _comment(connection: Any, names: Iterable[str], comments: Mapping[str, Comments]) -> None:
-    """Set the comments of new tables."""
-    # one transaction: a thousand of them take seconds
-    connection.begin()
-    for name in names:
-        for column, comment in comments.get(name, {}).items():
-            # a statement of this kind takes no parameters
-            place = f"table {quote(name)}" if column is None else f"column {quote(name)}.{quote(column)}"
-            text = comment.replace("'", "''")
-            connection.execute(f"comment on {place} is '{text}'")
-    connection.commit()
 
 
 def quote(name: str) -> str:
@@ -337,19 +306,17 @@ def _find_schema(connection: Any, path: Path, warehouse: Path | Place) -> str | 
     schemas = [row[0] for row in connection.execute(_LIST_SCHEMAS).fetchall()]
     if place.schema is not None:
         if place.schema not in schemas:
-            raise WarehouseError(f"{path} holds no build of hcat in schema {place.schema} (has: {_list(schemas)})")
+            found = ", ".join(schemas) or "none"
+            raise WarehouseError(f"{path} holds no build of hcat in schema {place.schema} (has: {found})")
         return place.schema
     # of several developers or targets, those of this one: their schemas start alike
     target = place.target_schema
     own = [name for name in schemas if target and (name == target or name.startswith(f"{target}_"))]
     candidates = own if len(schemas) > 1 and own else schemas
     if len(candidates) > 1:
-        raise WarehouseError(f"{path} holds several builds of hcat: name one of {_list(candidates)} with --schema")
+        named = ", ".join(candidates)
+        raise WarehouseError(f"{path} holds several builds of hcat: name one of {named} with --schema")
     return candidates[0] if candidates else None
-
-
-def _list(names: Sequence[str]) -> str:
-    return ", ".join(names) or "none"
 
 
 def prepare_database(path: Path) -> None:

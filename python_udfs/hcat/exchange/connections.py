@@ -15,9 +15,8 @@ from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 import pyarrow as pa
 from pydantic import model_validator
 
-from hcat.engine.http import is_this_machine
+from hcat.engine.http import Redactor, is_this_machine
 from hcat.engine.project import read_target
-from hcat.engine.redaction import Redactor
 from hcat.engine.yaml_files import Part, load_yaml
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)\}")

@@ -19,7 +19,7 @@ import pyarrow.parquet as parquet
 from hcat.engine.files import held_alone, replacing
 from hcat.engine.fresh_rows import FreshRows, open_parquet
 from hcat.engine.keys import hash_text
-from hcat.engine.progress import Progress
+from hcat.engine.saying import Progress
 from hcat.exchange.connections import Warehouse, open_warehouse
 from hcat.exchange.settings import Stream
 from hcat.landing.raw_contract import ENTITIES, SPANS, canonical_columns

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from hcat.engine.keys import hash_file
-from hcat.engine.progress import Progress
+from hcat.engine.saying import Progress
 from hcat.exchange.connections import Warehouse, open_warehouse
 
 #: The ledger beside the marts: which content each of them has.

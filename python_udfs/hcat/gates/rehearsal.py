@@ -7,7 +7,7 @@ What the choice of the worst segment adds is left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -25,6 +25,8 @@ _STEPS: Final = np.arange(1, 51) / 100
 #: Share of draws in which a loss that counts as stopped is stopped.
 POWER: Final = 0.8
 _DRAWS: Final = 20_000
+#: Measured values, and both bounds.
+_Drawn = tuple[Floats, Floats, Floats]
 #: Share of draws with another verdict above which page one names a gate.
 UNSURE: Final = 0.1
 
@@ -73,32 +75,26 @@ def rehearse(gates: Iterable[Row]) -> list[Rehearsed]:
 def list_rehearsed(found: Iterable[Rehearsed]) -> list[tuple[str, str]]:
     """Return a table for a terminal: a line of headings, and one line per gate."""
     losses = [f"stops {100 * loss:g} points" for loss in LOSSES]
-    lines = [("gate", _in_columns("verdict", "other verdict", *losses, "stops in 4 of 5"))]
+    rows = [("gate", "verdict", "other verdict", *losses, "stops in 4 of 5")]
     for one in found:
         shares = [f"{100 * share:.0f} %" for share in one.shares_stopped or ()] or ["–"] * len(LOSSES)
         smallest = "–" if one.smallest_stopped is None else f"{100 * one.smallest_stopped:g} points"
-        lines.append(
-            (one.gate_name, _in_columns(one.verdict, f"{100 * one.share_other_verdict:.0f} %", *shares, smallest))
-        )
-    return lines
-
-
-def _in_columns(first: str, *others: str) -> str:
-    return f"{first:10}{''.join(f'{other:>17}' for other in others)}"
+        rows.append((one.gate_name, one.verdict, f"{100 * one.share_other_verdict:.0f} %", *shares, smallest))
+    return [(name, f"{first:10}{''.join(f'{other:>17}' for other in others)}") for name, first, *others in rows]
 
 
 def _rehearse(gate: Row) -> Rehearsed:
     unit = MEASURED[gate["measurement"]].unit if gate["measurement"] in MEASURED else ""
-    draws = _ShareDraws(gate) if unit == "%" else _NumberDraws(gate)
+    truths, draw = _draw_shares(gate) if unit == "%" else _draw_numbers(gate)
     worse = 1 if gate["comparison"] == "at_most" else -1
     # without proof of harm, an undecided gate lets a release through
     passing = ["passed", "undecided"] if gate["burden"] == "prove_harm" else ["passed"]
 
     def share_stopped(loss: float) -> float:
         truth = np.full(_DRAWS, gate["measured_value"] + worse * loss)
-        return float(np.mean(~np.isin(_decide(gate, *draws.draw(truth)), passing)))
+        return float(np.mean(~np.isin(_decide(gate, *draw(truth)), passing)))
 
-    verdicts = _decide(gate, *draws.draw(draws.truth()))
+    verdicts = _decide(gate, *draw(truths))
     return Rehearsed(
         clean_label(gate["gate_name"]),
         gate["verdict"],
@@ -108,45 +104,33 @@ def _rehearse(gate: Row) -> Rehearsed:
     )
 
 
-class _NumberDraws:
-    """Draws of a difference or a mean: normal, with the standard error of the interval."""
+def _draw_numbers(gate: Row) -> tuple[Floats, Callable[[Floats], _Drawn]]:
+    """Return truths and draws of a difference or a mean: normal, with the standard error of the interval."""
+    random, value = np.random.default_rng(0), float(gate["measured_value"])
+    below, above = value - gate["lower_bound"], gate["upper_bound"] - value
+    error = (below + above) / 2 / normal_quantile((1 + gate["confidence"]) / 2)
 
-    def __init__(self, gate: Row) -> None:
-        self._random = np.random.default_rng(0)
-        self._value = float(gate["measured_value"])
-        self._below, self._above = self._value - gate["lower_bound"], gate["upper_bound"] - self._value
-        self._error = (self._below + self._above) / 2 / normal_quantile((1 + gate["confidence"]) / 2)
+    def draw(truth: Floats) -> _Drawn:
+        values = random.normal(truth, error)
+        return values, values - below, values + above
 
-    def truth(self) -> Floats:
-        return self._random.normal(self._value, self._error, _DRAWS)
-
-    def draw(self, truth: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return measured values and both bounds."""
-        values = self._random.normal(truth, self._error)
-        return values, values - self._below, values + self._above
+    return random.normal(value, error, _DRAWS), draw
 
 
-class _ShareDraws:
-    """Draws of a share among as many independent answers as Wilson's interval of this width is made of."""
+def _draw_shares(gate: Row) -> tuple[Floats, Callable[[Floats], _Drawn]]:
+    """Return truths and draws of a share among as many answers as Wilson's interval of this width is made of."""
+    random, value = np.random.default_rng(0), float(gate["measured_value"])
+    quantile = normal_quantile((1 + gate["confidence"]) / 2)
+    # the width w of Wilson's interval solves w^2 m^2 - 4 z^2 v m = z^4 (1 - 4 v), with m = n + z^2, v = e (1 - e)
+    squared, width, variation = quantile**2, gate["upper_bound"] - gate["lower_bound"], value * (1 - value)
+    root = np.sqrt((2 * squared * variation) ** 2 + (width * squared) ** 2 * (1 - 4 * variation))
+    n = max(1, round((2 * squared * variation + root) / width**2 - squared))
 
-    def __init__(self, gate: Row) -> None:
-        self._random = np.random.default_rng(0)
-        self._value = float(gate["measured_value"])
-        self._quantile = normal_quantile((1 + gate["confidence"]) / 2)
-        # the width w of Wilson's interval solves w^2 m^2 - 4 z^2 v m = z^4 (1 - 4 v), with m = n + z^2, v = e (1 - e)
-        squared, width = self._quantile**2, gate["upper_bound"] - gate["lower_bound"]
-        variation = self._value * (1 - self._value)
-        root = np.sqrt((2 * squared * variation) ** 2 + (width * squared) ** 2 * (1 - 4 * variation))
-        self._n = max(1, round((2 * squared * variation + root) / width**2 - squared))
+    def draw(truth: Floats) -> _Drawn:
+        values = random.binomial(n, truth.clip(0, 1)) / n
+        return values, *wilson_intervals(values, np.full(_DRAWS, float(n)), np.full(_DRAWS, quantile))
 
-    def truth(self) -> Floats:
-        failing = self._value * self._n
-        return self._random.beta(failing + 0.5, self._n - failing + 0.5, _DRAWS)
-
-    def draw(self, truth: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return measured values and both bounds."""
-        values = self._random.binomial(self._n, truth.clip(0, 1)) / self._n
-        return values, *wilson_intervals(values, np.full(_DRAWS, float(self._n)), np.full(_DRAWS, self._quantile))
+    return random.beta(value * n + 0.5, n - value * n + 0.5, _DRAWS), draw
 
 
 def _decide(gate: Row, values: Floats, lows: Floats, highs: Floats) -> npt.NDArray[np.str_]:

@@ -17,9 +17,8 @@ from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
-from hcat.engine.columns import schema
+from hcat.engine.columns import schema, stack_parts
 from hcat.engine.ledger import describe_environment
-from hcat.engine.stacking import stack_parts
 from hcat.monitoring.words import describe_measured
 
 SEVERITIES: Final = ("error", "warn")
@@ -33,14 +32,6 @@ GATE_RESULT_SCHEMA = schema(
     "float64: tested_value",
     "string: expectation_results",
 )
-
-# To prove safety the end of the interval nearest to harm has to pass; to prove harm the other end has to fail.
-_TESTED_BOUND = {
-    ("prove_safe", "at_least"): "lower_bound",
-    ("prove_safe", "at_most"): "upper_bound",
-    ("prove_harm", "at_least"): "upper_bound",
-    ("prove_harm", "at_most"): "lower_bound",
-}
 
 _TEXT_COLUMNS: Final = ("severity", "burden", "comparison")
 _NUMBER_COLUMNS: Final = ("threshold", "minimum_n", "measured_value", "lower_bound", "upper_bound", "n")
@@ -145,15 +136,8 @@ def validate_gates(measurements: pa.Table) -> pa.Table:
         checks, error = {}, str(raised) if isinstance(raised, _ExpectationError) else type(raised).__name__
     results = [_decide(row, checks, error) for row in rows]
     # Rows that share a name are told apart by their text, so that the order of the input does not show.
-    results.sort(
-        key=lambda result: (
-            result["gate_name"] is None,
-            result["gate_name"] or "",
-            result["reason"],
-            result["expectation_results"],
-        )
-    )
-    return pa.Table.from_pylist(results, schema=GATE_RESULT_SCHEMA)
+    order = [(name, "ascending") for name in ("gate_name", "reason", "expectation_results")]
+    return pa.Table.from_pylist(results, schema=GATE_RESULT_SCHEMA).sort_by(order)
 
 
 def _prepare(row: dict[str, Any], row_number: int) -> dict[str, Any]:
@@ -174,9 +158,12 @@ def _prepare(row: dict[str, Any], row_number: int) -> dict[str, Any]:
     for name, nowhere in (("lower_bound", math.inf), ("upper_bound", -math.inf)):
         if prepared[name] == nowhere:
             prepared[name] = math.nan
-    prepared["tested_bound"] = _TESTED_BOUND.get((prepared["burden"], prepared["comparison"]))
-    prepared["tested_value"] = prepared[prepared["tested_bound"]] if prepared["tested_bound"] else math.nan
+    is_known = prepared["burden"] in BURDENS and prepared["comparison"] in COMPARISONS
     is_at_least = prepared["comparison"] == "at_least"
+    # to prove safety the end of the interval nearest to harm has to pass; to prove harm the other end has to fail
+    tested = "lower_bound" if is_at_least == (prepared["burden"] == "prove_safe") else "upper_bound"
+    prepared["tested_bound"] = tested if is_known else None
+    prepared["tested_value"] = prepared[tested] if is_known else math.nan
     for name, value in (("bound", prepared["tested_value"]), ("value", prepared["measured_value"])):
         sides = (value, prepared["threshold"]) if is_at_least else (prepared["threshold"], value)
         prepared[f"{name}_above"], prepared[f"{name}_below"] = sides
@@ -262,9 +249,7 @@ def _expectations(count_rows: int) -> list[Any]:
 def _read_result(result: Any) -> _Result:
     """Return the result of one expectation, raising `_ExpectationError` where it could not be computed."""
     exceptions = result.exception_info
-    if "raised_exception" in exceptions:
-        exceptions = {"expectation": exceptions}
-    for exception in exceptions.values():
+    for exception in [exceptions] if "raised_exception" in exceptions else exceptions.values():
         if exception["raised_exception"]:
             # the first exception of the traceback is the cause, and not what it was wrapped in
             text = exception["exception_traceback"] or ""

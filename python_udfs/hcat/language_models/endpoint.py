@@ -17,6 +17,7 @@ import tenacity
 from hcat.engine.http import (
     AttemptError,
     Limits,
+    Redactor,
     check_status,
     failures_of_the_network,
     is_plain_on_this_machine,
@@ -24,7 +25,6 @@ from hcat.engine.http import (
     retry_by,
     silent_http_client,
 )
-from hcat.engine.redaction import Redactor
 
 UNSETTLED: Final = ("call_failed", "budget_exhausted", "stopped")
 """Statuses that the next build tries again."""

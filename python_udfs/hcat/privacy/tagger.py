@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Final
 
 from hcat.engine.devices import TAGGER, ModelError, check_package
-from hcat.engine.progress import Progress
+from hcat.engine.saying import Progress
 from hcat.language.given_names import (
     ORGANISATION_WORDS,
     all_given_names,

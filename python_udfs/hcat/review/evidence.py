@@ -9,7 +9,7 @@ from hcat.calibration.conformal_tables import cover_labels
 from hcat.calibration.quality import measure_calibrators
 from hcat.calibration.score_bands import measure_score_bands
 from hcat.calibration.threshold_tables import fit_thresholds
-from hcat.engine.stacking import read_part, stack_parts
+from hcat.engine.columns import read_part, stack_parts
 from hcat.review.sampling import measure_labels_needed
 
 
@@ -47,7 +47,7 @@ def measure_labels(
     -------
     Table
         The parts ``quality``, ``coverage``, ``audits``, ``bands``, ``thresholds`` and ``labels_needed``
-        (:func:`hcat.engine.stacking.stack_parts`).
+        (:func:`hcat.engine.columns.stack_parts`).
     """
     targets, predictions = read_part(fitted, "targets"), read_part(fitted, "predictions")
     return stack_parts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from hcat.engine.stacking import stack_parts
+from hcat.engine.columns import stack_parts
 from hcat.robustness.comparison import compare_at_equal_size
 from hcat.robustness.groups import attribute_errors, group_answers
 from hcat.robustness.rates import RobustnessSettings, measure_robustness
@@ -33,7 +33,7 @@ def measure_all(
     -------
     Table
         The parts ``groups``, ``errors``, ``rates``, ``differences``, ``variants`` and ``reliability``
-        (:func:`hcat.engine.stacking.stack_parts`).
+        (:func:`hcat.engine.columns.stack_parts`).
     """
     settings = RobustnessSettings(confidence, random_seed)
     groups = group_answers(answers)

@@ -9,12 +9,17 @@ have unequal spread (Janssen 1997). *No bias* is said by a test of its own, two 
 from __future__ import annotations
 
 import hashlib
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from hcat.engine.columns import schema
 from hcat.statistics.arrays import Flags, Floats
 from hcat.statistics.intervals import t_quantile, t_tail
+from hcat.statistics.multiple_tests import holm
 
 EXACT_CLUSTERS: Final = 12
 """Clusters up to which all 2^n sign patterns are tried: 4,096, fewer than the draws of any setting that makes sense."""
@@ -30,6 +35,25 @@ _TIES: Final = 1e-9
 
 _ROUNDING: Final = 1e-13
 """A variance that is not above this share of the squares that it is the difference of counts as none."""
+
+#: Pairs of queries that differ in a demographic term.
+COUNTERFACTUAL: Final = "counterfactual"
+
+#: Probability that any gap of a system and design is claimed although none exists (Holm); the same for a false
+#: equivalence.
+ERROR_RATE: Final = 0.05
+#: Permutations of each test. The smallest possible p-value is 1 / 5,000, far below .05 / 40 gaps.
+DRAWS: Final = 4999
+
+#: What stands in every row of a gap.
+CELL: Final = ["bias_gap_id", "system", "design", "margin", "span", "is_indicator"]
+
+BIAS_GAP_SCHEMA: Final = schema(
+    "string: bias_gap_id status verdict",
+    "int64: count_clusters count_first count_second",
+    "float64: first_mean second_mean difference difference_lower difference_upper p_value adjusted_p_value",
+    "float64: equivalence_p_value adjusted_equivalence_p_value",
+)
 
 
 class Sides(NamedTuple):
@@ -54,12 +78,6 @@ class Gap(NamedTuple):
     degrees: float
     #: Of the permutation test, two-sided, in (0, 1].
     p_value: float
-
-
-def seed_of(text: str, random_seed: int) -> np.random.Generator:
-    """Return a generator of random numbers that depends on a text and a seed alone: cells do not share draws."""
-    digest = hashlib.sha256(f"{random_seed}|{text}".encode()).digest()
-    return np.random.default_rng(int.from_bytes(digest[:8], "big"))
 
 
 def compare_pairs(sides: Sides, random: np.random.Generator, count_draws: int) -> Gap:
@@ -100,7 +118,7 @@ def _flip_signs(differences: Floats, random: np.random.Generator, count_draws: i
 
 def compare_groups(sides: Sides, random: np.random.Generator, count_draws: int) -> Gap:
     """Return the gap between a group and all others, of whom each cluster holds either or both."""
-    first, second, error, degrees = _studentise(*sides)
+    first, second, error, degrees = _studentise(sides)
     is_both = (sides.first_count > 0) & (sides.second_count > 0)
     is_first = (sides.first_count[~is_both] > 0).astype(np.float64)
     count_first = int(is_first.sum())
@@ -164,7 +182,9 @@ class _SwappedSides:
             factor = np.sqrt(self._inflation[0] * self._inflation[1])
             variance -= 2 * shared / (first_count * second_count) * factor
             variance = np.where(variance <= _ROUNDING * rounding, 0.0, variance)
-        return np.abs(_ratio(first - second, np.sqrt(variance)))
+            # 0 where nothing differs, infinite where only the sides do
+            ratio = np.where(np.abs(first - second) <= _TOLERANCE, 0.0, (first - second) / np.sqrt(variance))
+        return np.abs(ratio)
 
 
 def _powers(sums: Floats, counts: Floats) -> Floats:
@@ -172,16 +192,9 @@ def _powers(sums: Floats, counts: Floats) -> Floats:
     return np.stack([sums, counts, sums**2, sums * counts, counts**2], axis=1)
 
 
-def _ratio(differences: Floats, errors: Floats) -> Floats:
-    """Return differences in units of their errors; 0 where nothing differs, infinite where only the sides do."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(np.abs(differences) <= _TOLERANCE, 0.0, differences / errors)
-
-
-def _studentise(
-    first_sum: Floats, first_count: Floats, second_sum: Floats, second_count: Floats
-) -> tuple[float, float, float, float]:
+def _studentise(sides: Sides) -> tuple[float, float, float, float]:
     """Return the means of both sides, and error and degrees of freedom of their difference, from sums by cluster."""
+    first_sum, first_count, second_sum, second_count = sides
     totals = first_count.sum(), second_count.sum()
     means = first_sum.sum() / totals[0], second_sum.sum() / totals[1]
     first, second = (first_sum - means[0] * first_count) / totals[0], (second_sum - means[1] * second_count) / totals[1]
@@ -197,12 +210,6 @@ def _studentise(
     return float(means[0]), float(means[1]), error, float(degrees)
 
 
-def interval_of(gap: Gap, confidence: float) -> tuple[float, float]:
-    """Return the two-sided t interval of a gap; of no width where no cluster differs."""
-    margin = float(t_quantile((1 + confidence) / 2, gap.degrees)) * gap.error
-    return gap.difference - margin, gap.difference + margin
-
-
 def equivalence_p_value(gap: Gap, margin: float, span: float, count_clusters: int, is_indicator: bool) -> float:
     """Return the p-value of the claim that the gap is smaller than a margin: the larger of two one-sided t-tests."""
     if not margin > 0:
@@ -213,3 +220,95 @@ def equivalence_p_value(gap: Gap, margin: float, span: float, count_clusters: in
     distance = (margin - abs(gap.difference)) / gap.error
     p_value = float(t_tail(distance, gap.degrees))
     return max(p_value, unseen) if is_indicator else p_value
+
+
+class BiasSettings(NamedTuple):
+    """How gaps are tested: confidence of the intervals, and least independent clusters of either side."""
+
+    confidence: float
+    minimum_clusters: int
+    random_seed: int
+    count_draws: int = DRAWS
+
+
+def measure_gaps(sums: pa.Table, settings: BiasSettings) -> pa.Table:
+    """Return the gaps of a build (schema :data:`BIAS_GAP_SCHEMA`), in the order of their ids.
+
+    Parameters
+    ----------
+    sums : Table
+        One row per (gap, cluster): bias_gap_id, system, design (`counterfactual`, `logged_groups`), margin, span
+        (largest difference that a score allows), is_indicator, cluster, first_sum, first_count, second_sum,
+        second_count. A gap without scores has one row, and no cluster.
+    settings : BiasSettings
+
+    Notes
+    -----
+    A family is all tested gaps of one system and design: they decide about a release of that system, and the designs
+    answer different questions. Gaps and equivalences are stepped down by Holm (1979), which holds however the
+    metrics depend on each other. A gap that is both shown and shown to be smaller than the margin is `equivalent`.
+
+    Raises
+    ------
+    ValueError
+        If a margin is not above 0.
+
+    Examples
+    --------
+    >>> one = dict(bias_gap_id="g", system="app", design="counterfactual", margin=0.1, span=1.0, is_indicator=False)
+    >>> one |= dict(first_sum=1.0, first_count=1.0, second_sum=0.0, second_count=1.0)
+    >>> sums = pa.Table.from_pylist([one | dict(cluster=name) for name in "abc"])
+    >>> settings = BiasSettings(0.95, minimum_clusters=2, random_seed=1, count_draws=10)
+    >>> row = measure_gaps(sums, settings).to_pylist()[0]
+    >>> row["difference"], row["p_value"]
+    (1.0, 0.25)
+    """
+    ordered = sums.sort_by([("bias_gap_id", "ascending"), ("cluster", "ascending")])
+    frame = ordered.filter(pc.is_valid(ordered["cluster"])).to_pandas()
+    scored = {
+        name: Sides(*(part[column].to_numpy(np.float64) for column in Sides._fields))
+        for name, part in frame.groupby("bias_gap_id")
+    }
+    cells = {cell["bias_gap_id"]: cell for cell in ordered.select(CELL).to_pylist()}
+    rows = [_measure(cell, scored.get(name), settings) for name, cell in cells.items()]
+    families: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["status"] == "tested":
+            families.setdefault((row["system"], row["design"]), []).append(row)
+    for family in families.values():
+        for name in ("p_value", "equivalence_p_value"):
+            for row, adjusted in zip(family, holm([row[name] for row in family]), strict=True):
+                row[f"adjusted_{name}"] = float(adjusted)
+        for row in family:
+            if row["adjusted_equivalence_p_value"] <= ERROR_RATE:
+                row["verdict"] = "equivalent"
+            elif row["adjusted_p_value"] <= ERROR_RATE:
+                row["verdict"] = "gap_found"
+    return pa.Table.from_pylist(rows, schema=BIAS_GAP_SCHEMA)
+
+
+def _measure(cell: Mapping[str, Any], sides: Sides | None, settings: BiasSettings) -> dict[str, Any]:
+    row = {**cell, "verdict": "inconclusive"}
+    counts = (0, 0) if sides is None else (int(sides.first_count.sum()), int(sides.second_count.sum()))
+    row |= {"count_first": counts[0], "count_second": counts[1], "count_clusters": 0}
+    if sides is None or not all(counts):
+        return row | {"status": "no_scores"}
+    clusters = [int((count > 0).sum()) for count in (sides.first_count, sides.second_count)]
+    row["count_clusters"] = int(((sides.first_count > 0) | (sides.second_count > 0)).sum())
+    if min(clusters) < max(settings.minimum_clusters, 2):
+        means = sides.first_sum.sum() / counts[0], sides.second_sum.sum() / counts[1]
+        return row | {
+            "status": "too_few_clusters",
+            "first_mean": float(means[0]),
+            "second_mean": float(means[1]),
+            "difference": float(means[0] - means[1]),
+        }
+    compare = compare_pairs if cell["design"] == COUNTERFACTUAL else compare_groups
+    # cells do not share draws
+    digest = hashlib.sha256(f"{settings.random_seed}|{cell['bias_gap_id']}".encode()).digest()
+    gap: Gap = compare(sides, np.random.default_rng(int.from_bytes(digest[:8], "big")), settings.count_draws)
+    # of no width where no cluster differs
+    margin = float(t_quantile((1 + settings.confidence) / 2, gap.degrees)) * gap.error
+    interval = {"difference_lower": gap.difference - margin, "difference_upper": gap.difference + margin}
+    equivalence = equivalence_p_value(gap, cell["margin"], cell["span"], min(clusters), bool(cell["is_indicator"]))
+    return row | {"status": "tested", "equivalence_p_value": equivalence} | gap._asdict() | interval

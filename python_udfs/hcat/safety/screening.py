@@ -26,7 +26,6 @@ SCREENED_SCHEMA: Final = schema(
 
 _SIMILARITY_DIGITS = 5
 
-
 #: Name -> expression, in the order in which they are tried.
 INJECTION_PATTERNS: Final[Mapping[str, str]] = read_expressions(Path(__file__).with_name("injections.yml"))["patterns"]
 
@@ -36,30 +35,18 @@ def find_injection(text: str) -> str | None:
     return next((name for name, rule in INJECTION_PATTERNS.items() if re.search(rule, text, re.IGNORECASE)), None)
 
 
-class Examples:
-    """Examples of queries by topic, among which the nearest one to a sentence is found."""
-
-    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Keep the rows topic, encoded_text, embedding."""
-        self._topics = [row["topic"] for row in rows]
-        self._examples = [row["encoded_text"] for row in rows]
-        self._embeddings = np.array([row["embedding"] for row in rows], dtype=np.float32)
-
-    def nearest(
-        self, vectors: npt.NDArray[np.float32]
-    ) -> tuple[Sequence[str | None], Sequence[str | None], Sequence[float | None]]:
-        """Return topic, text and cosine of the nearest example of each vector, None without examples."""
-        if not self._topics:
-            nothing = [None] * len(vectors)
-            return nothing, nothing, nothing
-        similarities = np.einsum("id,jd->ij", vectors, self._embeddings)
-        nearest = similarities.argmax(axis=1)
-        values = similarities[np.arange(len(vectors)), nearest].astype(np.float64)
-        return (
-            [self._topics[index] for index in nearest],
-            [self._examples[index] for index in nearest],
-            np.round(values, _SIMILARITY_DIGITS).tolist(),
-        )
+def _find_nearest(
+    examples: Sequence[Mapping[str, Any]], vectors: npt.NDArray[np.float32]
+) -> tuple[Sequence[str | None], Sequence[str | None], Sequence[float | None]]:
+    """Return topic, text and cosine of the nearest example of each vector, None without examples."""
+    if not examples:
+        nothing = [None] * len(vectors)
+        return nothing, nothing, nothing
+    embeddings = np.array([row["embedding"] for row in examples], dtype=np.float32)
+    similarities = np.einsum("id,jd->ij", vectors, embeddings)
+    nearest = [examples[index] for index in similarities.argmax(axis=1)]
+    cosines = np.round(similarities.max(axis=1).astype(np.float64), _SIMILARITY_DIGITS)
+    return [row["topic"] for row in nearest], [row["encoded_text"] for row in nearest], cosines.tolist()
 
 
 class Screen:
@@ -69,8 +56,7 @@ class Screen:
         """Keep the rows purpose (restricted_example, scope_example), topic, encoded_text, embedding."""
         rows = table.to_pylist()
         self._restricted, self._scope = (
-            Examples([row for row in rows if row["purpose"] == purpose])
-            for purpose in ("restricted_example", "scope_example")
+            [row for row in rows if row["purpose"] == purpose] for purpose in ("restricted_example", "scope_example")
         )
 
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -79,7 +65,7 @@ class Screen:
         columns: dict[str, Any] = {name: batch.column(name) for name in ("text_id", "screening_key")}
         columns["injection_rule"] = [find_injection(text) for text in texts]
         vectors = np.asarray(batch.column("embedding").flatten(), dtype=np.float32).reshape(len(texts), -1)
-        topics, examples, values = self._restricted.nearest(vectors)
+        topics, examples, values = _find_nearest(self._restricted, vectors)
         columns |= {"restricted_topic": topics, "restricted_example": examples, "restricted_similarity": values}
-        columns["scope_topic"], _, columns["scope_similarity"] = self._scope.nearest(vectors)
+        columns["scope_topic"], _, columns["scope_similarity"] = _find_nearest(self._scope, vectors)
         return pa.RecordBatch.from_pydict(columns, schema=SCREENED_SCHEMA)

@@ -11,7 +11,7 @@ from hcat.calibration.calibrated_scores import CALIBRATED_SCHEMA, ScoreCalibrati
 from hcat.calibration.calibrator_tables import CALIBRATOR_SCHEMA
 from hcat.calibration.conformal_tables import CELL_SCHEMA, LEFT_OUT_SCHEMA
 from hcat.calibration.targets import describe_targets
-from hcat.engine.stacking import stack_parts
+from hcat.engine.columns import stack_parts
 
 LOGISTIC = {"intercept": 0.0, "slope": 3.0, "logit_bound": 1e-6, "direction": 1.0}
 

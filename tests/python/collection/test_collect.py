@@ -28,8 +28,7 @@ from hcat.collection.queries import Query, read_queries
 from hcat.collection.replies import ReplyError, read_reply
 from hcat.collection.run import collect, describe_first_request, identify
 from hcat.collection.sending import Sender
-from hcat.engine.http import is_plain_on_this_machine, keeps_secrets, read_retry_after
-from hcat.engine.redaction import REDACTED
+from hcat.engine.http import REDACTED, is_plain_on_this_machine, keeps_secrets, read_retry_after
 from hcat.landing.reading import read_entity
 
 REPOSITORY = Path(__file__).resolve().parents[3]

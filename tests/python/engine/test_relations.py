@@ -7,7 +7,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from hcat.engine import parts, relations
+from hcat.engine import relations
 from hcat.engine.relations import (
     Lookup,
     _rows_of,
@@ -95,7 +95,7 @@ def test_little_work_holds_no_other_row_of_a_lookup(session):
 
 
 def test_parts_hold_every_row_once_and_equal_keys_together(session, monkeypatch):
-    monkeypatch.setattr(parts, "PART_ROWS", 1_000)
+    monkeypatch.setattr(relations, "PART_ROWS", 1_000)
     session.execute("create table asked as select range as id, ['q' || (range % 7)] as query from range(5000)")
     work = order_by(session.table("asked"), "query, id", in_parts_by="query")
     assert count_rows(work) == 5_000

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from schemas import make_schema
 from scipy import stats
 
-from hcat.engine.stacking import read_part
+from hcat.engine.columns import read_part
 from hcat.monitoring.drift import measuring
 from hcat.monitoring.drift.alarms import share_level
 from hcat.monitoring.drift.periods import plan_periods

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from hcat.safety import bias, bias_tables
+from hcat.safety import bias
 from hcat.safety.bias import Sides
 
-SETTINGS = bias_tables.BiasSettings(0.95, 4, 1, 999)
+SETTINGS = bias.BiasSettings(0.95, 4, 1, 999)
 
 
 def random(seed: int = 0) -> np.random.Generator:
@@ -163,7 +163,7 @@ def sums(name: str, first: list[float], second: list[float], **others: object) -
 
 
 def measure(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return bias_tables.measure_gaps(pa.Table.from_pylist(rows), SETTINGS).to_pylist()
+    return bias.measure_gaps(pa.Table.from_pylist(rows), SETTINGS).to_pylist()
 
 
 def test_verdicts_of_one_family() -> None:

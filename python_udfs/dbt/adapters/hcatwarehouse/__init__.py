@@ -15,8 +15,7 @@ from dbt.adapters.duckdb.plugins import BasePlugin
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
-from hcat.engine.files import explain_failure
-from hcat.engine.ownership import keep_dbt_private
+from hcat.engine.files import explain_failure, keep_dbt_private
 from hcat.engine.settings import SettingError, check_settings
 from hcat.engine.warehouse import WarehouseError, prepare_database
 

@@ -22,7 +22,7 @@ from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.include.sparksession import PACKAGE_PATH
-from hcat.engine import files, ownership
+from hcat.engine import files
 
 #: dbt-spark switches the first off; without it sums that overflow wrap around and "names" are texts. Spark sets the
 #: modes of its files itself.
@@ -44,7 +44,7 @@ class SparkSessionCredentials(SparkCredentials):
     def __post_init__(self) -> None:
         self.method, self.host = SparkConnectionMethod.SESSION, self.host or "localhost"
         super().__post_init__()
-        ownership.keep_dbt_private(getattr(get_flags(), "LOG_PATH", None), getattr(get_flags(), "TARGET_PATH", None))
+        files.keep_dbt_private(getattr(get_flags(), "LOG_PATH", None), getattr(get_flags(), "TARGET_PATH", None))
         for pair in filter(None, (part.strip() for part in f"{DEFAULTS};{self.conf}".split(";"))):
             key, separator, value = pair.partition("=")
             if not separator:

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.engine.stacking import stack_parts
+from hcat.engine.columns import stack_parts
 from hcat.monitoring.drift.alarms import mark_alarms
 from hcat.monitoring.drift.measuring import measure_metric, measure_mix
 from hcat.monitoring.drift.periods import plan_periods
