@@ -6,7 +6,7 @@ own. A figure of one person's two passes has its own name and is never a claim o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from hcat.calibration.agreement import (
     COUNT_DRAWS,
-    Agreement,
     cohen_kappa,
     compare_strictness,
     count_values,
@@ -105,31 +104,25 @@ def measure_agreement(ratings: pa.Table, random_seed: int, count_draws: int = CO
     criteria = list(_read_criteria(ratings))
     draws: dict[str, Any] = {"count_draws": count_draws, "seed": random_seed}
     for criterion in criteria:
-        rows += _to_rows(criterion.head, _between_raters(criterion.first, criterion.clusters, draws))
-        for rater, passes in zip(
-            criterion.raters, zip(criterion.first.T, criterion.second.T, strict=True), strict=True
-        ):
+        rows += [criterion.head | row for row in _between_raters(criterion.first, criterion.clusters, draws)]
+        for rater, *passes in zip(criterion.raters, criterion.first.T, criterion.second.T, strict=True):
             if not np.isnan(passes[1]).all():
                 own = (np.column_stack(passes), criterion.clusters)
-                figures = [percent_agreement(*own, **draws), cohen_kappa(*own, **draws)]
-                figures = [one._replace(statistic=f"intra_rater_{one.statistic}") for one in figures]
-                rows += _to_rows(criterion.head | {"rater": rater}, figures)
+                for figure in (percent_agreement(*own, **draws), cohen_kappa(*own, **draws)):
+                    figure = figure._replace(statistic=f"intra_rater_{figure.statistic}")
+                    rows.append(criterion.head | {"rater": rater} | figure._asdict())
     for one, other in combinations(criteria, 2):
         if one.name == other.name:
-            figures = _between_raters(*_join_kinds(one, other), draws)
-            rows += _to_rows(one.head | {"other_rater_kind": other.kind}, figures)
+            head = one.head | {"other_rater_kind": other.kind}
+            rows += [head | row for row in _between_raters(*_join_kinds(one, other), draws)]
     return pa.Table.from_pylist(rows, schema=AGREEMENT_SCHEMA)
 
 
-def _between_raters(ratings: Floats, clusters: Integers, draws: dict[str, Any]) -> list[Agreement]:
+def _between_raters(ratings: Floats, clusters: Integers, draws: dict[str, Any]) -> list[dict[str, Any]]:
     """Return every statistic between raters once, each with its own status."""
-    return [
-        percent_agreement(ratings, clusters, **draws),
-        cohen_kappa(ratings, clusters, **draws),
-        fleiss_kappa(ratings, clusters, **draws),
-        # of whole numbers with an order: the statistic that bears several raters and gaps
-        krippendorff_alpha(ratings, clusters, **draws),
-    ]
+    # the last one, of whole numbers with an order, bears several raters and gaps
+    statistics = (percent_agreement, cohen_kappa, fleiss_kappa, krippendorff_alpha)
+    return [measure(ratings, clusters, **draws)._asdict() for measure in statistics]
 
 
 def report_raters(ratings: pa.Table, targets: pa.Table) -> pa.Table:
@@ -161,10 +154,6 @@ def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
             row = {"interaction_id": unit, "criterion": criterion.name, "label_status": status, "scale_point": known}
             rows.append(row)
     return pa.Table.from_pylist(rows, schema=MODELLED_SCHEMA)
-
-
-def _to_rows(head: dict[str, Any], figures: Iterable[Agreement]) -> list[dict[str, Any]]:
-    return [head | figure._asdict() for figure in figures]
 
 
 def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[Floats, Integers]:

@@ -74,8 +74,7 @@ class LabelledScores:
     @property
     def is_accepted(self) -> Flags:
         """True where people accept, shape (n,)."""
-        result: Flags = self.labels >= self.accept_from
-        return result
+        return np.asarray(self.labels >= self.accept_from)
 
     def take(self, rows: Flags) -> LabelledScores:
         """Return the chosen rows, their weights scaled to mean 1 again."""
@@ -153,8 +152,7 @@ class Calibrator(NamedTuple):
         accept_from = int(self.values("accept_from")[0])
         if self.family == "ordinal":
             return _expit(self.values("slope")[0] * self._inputs(values) - self.values("cut_point")[accept_from - 1])
-        result: Floats = self.scale_point_probabilities(values)[:, accept_from:].sum(axis=1)
-        return result
+        return np.asarray(self.scale_point_probabilities(values)[:, accept_from:].sum(axis=1))
 
     def scale_point_probabilities(self, scores: npt.ArrayLike) -> Floats:
         """Return P(label = k) of a graded scale, shape (n, count_scale_points); rows sum to 1."""
@@ -163,8 +161,7 @@ class Calibrator(NamedTuple):
         inputs = self._inputs(np.asarray(scores, dtype=np.float64))[:, None]
         if self.family == "multinomial":
             log_odds = self.values("intercept") + self.values("slope") * inputs
-            result: Floats = softmax(np.pad(log_odds, ((0, 0), (1, 0))), axis=1)
-            return result
+            return np.asarray(softmax(np.pad(log_odds, ((0, 0), (1, 0))), axis=1))
         at_least = _expit(self.values("slope")[0] * inputs - self.values("cut_point"))
         edges = np.pad(at_least, ((0, 0), (1, 1)), constant_values=((0, 0), (1, 0)))
         return np.maximum(-np.diff(edges, axis=1), 0.0)  # rounding
@@ -428,8 +425,7 @@ def cross_validated_losses(
 def log_losses(probabilities: Floats, is_accepted: Flags) -> Floats:
     """Return the log loss of each row in nats; finite for probabilities of 0 and 1."""
     clipped = np.clip(probabilities, LOG_LOSS_BOUND, 1 - LOG_LOSS_BOUND)
-    result: Floats = -np.where(is_accepted, np.log(clipped), np.log1p(-clipped))
-    return result
+    return np.asarray(-np.where(is_accepted, np.log(clipped), np.log1p(-clipped)))
 
 
 def choose_calibrator(
@@ -470,12 +466,10 @@ def _mean_and_error(values: Floats, data: LabelledScores) -> tuple[float, float]
 def _logit(probabilities: Floats, bound: float) -> Floats:
     from scipy.special import logit
 
-    result: Floats = logit(np.clip(probabilities, bound, 1 - bound))
-    return result
+    return np.asarray(logit(np.clip(probabilities, bound, 1 - bound)))
 
 
 def _expit(log_odds: Floats) -> Floats:
     from scipy.special import expit
 
-    result: Floats = expit(log_odds)
-    return result
+    return np.asarray(expit(log_odds))

@@ -56,8 +56,7 @@ class ConformalCell(NamedTuple):
         order = np.argsort(known, kind="stable")
         order = order[clusters[order] != without]
         above = np.append(np.cumsum(_masses(clusters, weights, len(known)).rows[order][::-1])[::-1], 0.0)
-        found: Floats = (above[np.searchsorted(known[order], scores)] + 1) / (above[0] + 1)
-        return found
+        return np.asarray((above[np.searchsorted(known[order], scores)] + 1) / (above[0] + 1))
 
 
 class PredictionSets(NamedTuple):
@@ -101,18 +100,6 @@ class Conformalizer(NamedTuple):
         return PredictionSets(
             includes, np.array(SET_KINDS)[np.where(sizes == scores.shape[1], 2, np.minimum(sizes, 2) - 1)]
         )
-
-
-class Coverage(NamedTuple):
-    """Share of sets that hold the true label."""
-
-    scope: str  # of SCOPES
-    label: int | None  # None where the scope does not split by it
-    group: str | None
-    count_rows: int
-    count_clusters: int
-    count_covered: int  # rows whose set holds the true label
-    coverage: float  # mean over clusters of the share of covered rows, in [0, 1]: what the promise is about
 
 
 class CoverageCheck(NamedTuple):
@@ -241,8 +228,8 @@ def fit_conformal(
     return Conformalizer(names, tuple(cells))
 
 
-def measure_coverage(sets: PredictionSets, labels: Integers, groups: Keys, clusters: Keys) -> tuple[Coverage, ...]:
-    """Return the coverage over all rows, per true label, per group, and per label and group."""
+def measure_coverage(sets: PredictionSets, labels: Integers, groups: Keys, clusters: Keys) -> list[dict[str, Any]]:
+    """Return the coverage over all rows, per true label, per group, and per label and group, with the kinds of sets."""
     count, count_labels = sets.includes.shape
     covered = sets.includes[np.arange(count), labels]
     found = []
@@ -252,11 +239,19 @@ def measure_coverage(sets: PredictionSets, labels: Integers, groups: Keys, clust
             if name is not None:
                 rows = rows & (groups == name)
             if rows.any():
-                scope = SCOPES[2 * (name is not None) + (label is not None)]
                 hits, total = _covered_clusters(covered[rows], clusters[rows])
-                counts = (int(rows.sum()), total, int(covered[rows].sum()))
-                found.append(Coverage(scope, label, name, *counts, hits / total))
-    return tuple(sorted(found, key=lambda one: SCOPES.index(one.scope)))
+                row = {
+                    "scope": SCOPES[2 * (name is not None) + (label is not None)],
+                    "stratum": name,
+                    "label": label,
+                    "count_labels": int(rows.sum()),
+                    "count_clusters": total,
+                    "count_covered": int(covered[rows].sum()),
+                    # what the promise is about: the mean over clusters of the share of covered rows
+                    "coverage": hits / total,
+                }
+                found.append(row | {f"share_{kind}": float(np.mean(sets.kinds[rows] == kind)) for kind in SET_KINDS})
+    return sorted(found, key=lambda row: SCOPES.index(row["scope"]))
 
 
 def check_coverage(

@@ -18,7 +18,6 @@ import pyarrow.compute as pc
 from hcat.calibration.calibrator_tables import Calibrators, read_calibrators
 from hcat.calibration.conformal import (
     OTHER_GROUP,
-    SET_KINDS,
     STRATIFICATIONS,
     ConformalCell,
     Conformalizer,
@@ -76,10 +75,6 @@ class AuditSample(NamedTuple):
         """Return the chosen labels."""
         points = None if self.points is None else self.points[rows]
         return AuditSample(self.labels.take(rows), self.standings[rows], self.out_of_fold[rows], points)
-
-    def stratifications(self) -> tuple[str, ...]:
-        """Return what can be promised for this metric."""
-        return STRATIFICATIONS if self.points is None else (*STRATIFICATIONS, SCALE_POINT)
 
     def read(self, stratification: str) -> tuple[Floats, Integers]:
         """Return what takes the place of probabilities, and the labels that they are of."""
@@ -162,8 +157,9 @@ def _read_promises(
 ) -> Iterator[tuple[dict[str, Any], AuditSample | None]]:
     """Yield the head of the rows of every (metric, alpha, stratification), and the labels that it reads."""
     for target, _, sample in read_samples(labels, targets, predictions):
+        is_graded = sample is not None and sample.points is not None
         for one in sorted({*ALPHAS, alpha}):
-            for stratification in STRATIFICATIONS if sample is None else sample.stratifications():
+            for stratification in (*STRATIFICATIONS, SCALE_POINT) if is_graded else STRATIFICATIONS:
                 yield target.head | {"stratification": stratification, "alpha": one}, sample
 
 
@@ -253,26 +249,12 @@ def _cover(sample: AuditSample, alpha: float, stratification: str) -> Iterator[d
     strata, clusters = sample.labels.strata, sample.labels.clusters
     conformalizer = fit_sets(sample, alpha, stratification)
     sets = conformalizer.predict(values, strata, clusters)
-    found = [(one, strata) for one in measure_coverage(sets, labels, strata, clusters) if one.group != OTHER_GROUP]
+    found = [row for row in measure_coverage(sets, labels, strata, clusters) if row["stratum"] != OTHER_GROUP]
     if OTHER_GROUP in conformalizer.groups:
         # strata without cells of their own, taken together as their quantile takes them
         merged = np.where(np.isin(strata, conformalizer.groups[:-1]), strata, OTHER_GROUP)
         together = measure_coverage(sets, labels, merged, clusters)
-        found += [(one, merged) for one in together if one.group == OTHER_GROUP]
+        found += [row for row in together if row["stratum"] == OTHER_GROUP]
     ceiling = measure_decidable(sample.standings, labels, alpha) if stratification == IN_FORCE else None
-    for one, groups in found:
-        rows = np.ones(len(labels), dtype=np.bool_) if one.group is None else groups == one.group
-        if one.label is not None:
-            rows = rows & (labels == one.label)
-        shares = {f"share_{kind}": float(np.mean(sets.kinds[rows] == kind)) for kind in SET_KINDS}
-        yield {
-            "scope": one.scope,
-            "stratum": one.group,
-            "status": "measured",
-            "label": one.label,
-            "count_labels": one.count_rows,
-            "count_clusters": one.count_clusters,
-            "count_covered": one.count_covered,
-            "coverage": one.coverage,
-            "share_decidable": ceiling if one.scope == "marginal" else None,
-        } | shares
+    for row in found:
+        yield row | {"status": "measured", "share_decidable": ceiling if row["scope"] == "marginal" else None}

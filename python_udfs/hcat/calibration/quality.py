@@ -299,8 +299,7 @@ def _regression(name: str, rows: _Rows, counts: Floats, has_slope: bool) -> Figu
 
     def measure(weights: Floats) -> Floats:
         constants, slopes = _regress(values, rows.labels, weights, point, has_slope)
-        found: Floats = slopes / scale if has_slope else constants
-        return found
+        return np.asarray(slopes / scale if has_slope else constants)
 
     return _bootstrap(name, measure, rows, counts)
 

@@ -8,6 +8,7 @@ of the method on other folds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -114,15 +115,12 @@ def fit_thresholds(
     levels = read_risk_appetites(appetites)
     in_force = find_appetite_in_force(applications, levels)
     decided = dict(zip(decisions["metric_name"].to_pylist(), decisions["threshold"].to_pylist(), strict=True))
-    needed: dict[float | None, int | None] = {None: None}
     rows = []
     for target, own in read_labels(labels, targets):
         for row in _fit_metric(target, own, levels, confidence, random_seed, decided.get(target.name)):
             for error in ("false_accept", "false_reject"):
                 share = row[f"{error}_tolerated_share"]
-                if share not in needed:
-                    needed[share] = count_needed(share, confidence)
-                row[f"{error}_count_needed"] = needed[share]
+                row[f"{error}_count_needed"] = None if share is None else count_needed(share, confidence)
             rows.append(row | {"is_appetite_of_application": row["risk_appetite"] == in_force})
     return pa.Table.from_pylist(rows, schema=FITTED_SCHEMA)
 
@@ -192,6 +190,7 @@ def _decide(appetite: RiskAppetite, threshold: float, like: Threshold, count_out
     return Threshold("acceptance", DECIDED, appetite, number, status, None, *counts)
 
 
+@cache
 def count_needed(tolerated_share: float, confidence: float) -> int | None:
     """Return how many independent labels without one error show that the error is tolerated; None if none do."""
     counts = np.arange(2, _MOST_NEEDED, dtype=np.float64)

@@ -31,8 +31,7 @@ def deal_folds(clusters: Integers, rows: Flags, count_folds: int, seed: int) -> 
     distinct = np.unique(clusters[rows])
     dealt = np.full(clusters.max() + 1, -1)
     dealt[np.random.default_rng(seed).permutation(distinct)] = np.arange(len(distinct)) % count_folds
-    result: Integers = dealt[clusters]
-    return result
+    return np.asarray(dealt[clusters])
 
 
 # --- bootstrap ---

@@ -253,8 +253,7 @@ def detectable_difference(
     margin = margins[is_tested]
 
     def is_detected(differences: Floats, errors: Floats) -> Flags:
-        flags: Flags = (differences >= by_test * errors) & (differences >= margin + by_margin * errors)
-        return flags
+        return np.asarray((differences >= by_test * errors) & (differences >= margin + by_margin * errors))
 
     error = cells.test_error[is_tested]
     of_mean = np.maximum(by_test * error, margin + by_margin * error)

@@ -368,8 +368,7 @@ def _test_statuses(
         "too_few_documents": whole.documents < LEAST_DOCUMENTS,
         "constant": ~can_be_tested(whole, settings.minimum_clusters),
     }
-    found: Texts = np.select(list(reasons.values()), list(reasons), default="tested")
-    return found
+    return np.asarray(np.select(list(reasons.values()), list(reasons), default="tested"))
 
 
 def _shrink_cells(keys: _Keys, cells: Cells) -> Floats:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from hcat.engine.files import append
 from hcat.engine.warehouse import CLOCK_SKEW
 from hcat.monitoring.alerts.events import Event, as_utc
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(NamedTuple):
     """The last line of the file about an event."""
 
     state: str
@@ -66,7 +65,7 @@ def choose_due(
         is_due_again = event.is_active and (last.state != event.state or is_old or last.at - now > CLOCK_SKEW)
         if is_due_again or (last.is_active and not event.is_active):
             before = "unchanged since" if last.state == event.state else f"before: {last.state},"
-            due.append(replace(event, lines=(*event.lines, f"{before} {last.at:%Y-%m-%d %H:%M} UTC")))
+            due.append(event._replace(lines=(*event.lines, f"{before} {last.at:%Y-%m-%d %H:%M} UTC")))
     return tuple(sorted(due, key=lambda event: (not event.is_active, event.severity != "error")))
 
 

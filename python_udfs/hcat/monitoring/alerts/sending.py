@@ -14,10 +14,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from hcat.engine.files import held_alone
 from hcat.engine.warehouse import Place, place_of
@@ -30,8 +29,7 @@ from hcat.monitoring.alerts.record import Record, append_line, choose_due, read_
 LONGEST_DAYS: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Alerted:
+class Alerted(NamedTuple):
     """Lines for a terminal, the messages that were due, and how many of them still are."""
 
     lines: tuple[tuple[str, str], ...]
@@ -58,13 +56,15 @@ def send_alerts(
     webhook = read_webhook(os.environ)
     place = warehouse if isinstance(warehouse, Place) else place_of(warehouse)
     path = record_path or place.folder / "alerts.jsonl"
-    looked = read_events(warehouse, maximum_age_hours=maximum_age_hours, is_hiding_segments=is_hiding_segments, now=now)
+    events, looked, run_id = read_events(
+        warehouse, maximum_age_hours=maximum_age_hours, is_hiding_segments=is_hiding_segments, now=now
+    )
 
     def choose() -> tuple[Record, tuple[Message, ...]]:
         record = read_record(path.read_bytes() if path.exists() else b"")
         # without a webhook, what the file holds counts as sent
         sent = record.written if webhook is None else record.accepted
-        return record, compose_messages(choose_due(looked.events, sent, now, reminder_days), looked.run_id)
+        return record, compose_messages(choose_due(events, sent, now, reminder_days), run_id)
 
     if is_dry_run:
         record, messages = choose()
@@ -81,7 +81,7 @@ def send_alerts(
                     "kind": first.kind,
                     "severity": first.severity,
                     "is_active": first.is_active,
-                    "run_id": looked.run_id,
+                    "run_id": run_id,
                     "events": [{"event_key": event.key, "state": event.state} for event in message.events],
                     "message": message.payload,
                 }
@@ -90,7 +90,7 @@ def send_alerts(
             lines, count_undelivered = _deliver(messages, webhook, patience or Patience(), record, write)
     unreadable = f"; {record.count_unreadable} unreadable lines ignored" if record.count_unreadable else ""
     known = ("file", f"{path}, {len(record.written)} events known{unreadable}")
-    return Alerted((*looked.lines, known, *lines), messages, count_undelivered)
+    return Alerted((*looked, known, *lines), messages, count_undelivered)
 
 
 def _deliver(
