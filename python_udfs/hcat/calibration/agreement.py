@@ -186,11 +186,8 @@ def _estimate(
 
 
 def _measure(tables: Floats, points: Floats, level: Level, chance: str) -> Floats:
-    """Return 1 - observed / expected disagreement of tables (m, k, k), shape (m,); NaN where nothing varies.
-
-    What chance expects of two ratings: two points drawn with replacement from the margins (kappas), without (alpha), or
-    that all differ (percent agreement).
-    """
+    """Return 1 - observed / expected disagreement of tables (m, k, k), shape (m,); NaN where nothing varies."""
+    # chance: two points of the margins with replacement (kappas), without (alpha), or all differ (percent agreement)
     first, second = tables.sum(axis=2), tables.sum(axis=1)
     total = first.sum(axis=1)
     if level == "nominal":
@@ -243,10 +240,8 @@ def report_rater(ratings: Floats, clusters: Integers, rater: int) -> RaterReport
 
 
 def compare_strictness(ratings: Floats, accept_from: int | None) -> list[dict[str, Any]]:
-    """Return how many answers each rater fails, and the chance of such a gap among raters who are alike (Pearson).
-
-    Answers are dealt at random, so that shares of raters without a single common answer can be compared.
-    """
+    """Return how many answers each rater fails, and the chance of such a gap among raters who are alike (Pearson)."""
+    # answers are dealt at random: shares of raters without a single common answer can be compared
     from scipy.stats import chi2_contingency
 
     if accept_from is None:

@@ -55,10 +55,8 @@ def check_audits(labels: pa.Table, targets: pa.Table, predictions: pa.Table, alp
 
 
 def overconfidence(excess: Floats, clusters: Keys, usual: Sequence[tuple[float, Floats, Keys]] = ()) -> float:
-    """Return the one-sided P-value that probabilities less labels lie above what is usual, clusters varying together.
-
-    `usual` has the share of the labels of each rater, and the rater's labels of other months; without raters, it is 0.
-    """
+    """Return the one-sided P-value that probabilities less labels lie above the usual, clusters varying together."""
+    # of each rater: the share of the labels, and those of other months; without raters, 0 is usual
     mean, error = _mean_and_error(excess, clusters)
     for share, known, own in usual:
         mean_known, error_known = _mean_and_error(known, own)

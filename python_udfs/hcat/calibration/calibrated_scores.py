@@ -37,7 +37,7 @@ class ScoreCalibration:
     Parameters
     ----------
     fitted : Table
-        Of :func:`hcat.calibration.fits.fit_labels`.
+        Of :func:`hcat.calibration.conformal_tables.fit_labels`.
     validity : Table
         metric_name, version_class and calibration_status, one row per pair.
     alpha : float

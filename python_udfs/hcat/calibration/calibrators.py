@@ -125,9 +125,6 @@ def label_scores(
     )
 
 
-# --- calibrators as rows ----------------------------------------------------------------------------------------------
-
-
 class Calibrator(NamedTuple):
     """A fitted calibrator: a family out of :data:`FAMILIES`, and all that it is as rows."""
 
@@ -187,19 +184,13 @@ class Calibrator(NamedTuple):
         return total
 
 
-# --- fitting ----------------------------------------------------------------------------------------------------------
-
-
 class Fit(NamedTuple):
-    """A family fitted on all rows, and how it did in the choice among families.
-
-    `is_separated`: a cut of the score parts accepted from other answers, and only the penalty sets the slope (Albert
-    and Anderson 1984). Losses are means in nats; the excess is above the best family.
-    """
+    """A family fitted on all rows, and how it did in the choice: mean losses in nats, their excess above the best."""
 
     family: str
     status: str
     calibrator: Calibrator | None = None
+    # a cut of the score parts accepted from other answers: only the penalty sets the slope (Albert and Anderson 1984)
     is_separated: bool = False
     log_loss: float | None = None
     log_loss_standard_error: float | None = None
@@ -311,10 +302,8 @@ def _fit_log_odds(inputs: Floats, classes: Integers, weights: Floats) -> tuple[F
 
 
 def _fit_cut_points(inputs: Floats, classes: Integers, weights: Floats) -> tuple[Floats, Floats, bool]:
-    """Return cut points and slope of proportional odds: P(Y <= k) = F(cut_point[k + 1] - slope x) (McCullagh 1980).
-
-    statsmodels' OrderedModel takes no weights.
-    """
+    """Return cut points and slope of proportional odds: P(Y <= k) = F(cut_point[k + 1] - slope x) (McCullagh 1980)."""
+    # statsmodels' OrderedModel takes no weights
     from scipy.optimize import minimize
 
     total = float(weights.sum())
@@ -386,9 +375,6 @@ def _fit_boosted(data: LabelledScores, seed: int) -> tuple[str, list[Row]]:
     return ("fitted", rows) if any("threshold" in row for row in rows) else ("wrong_direction", [])
 
 
-# --- choice -----------------------------------------------------------------------------------------------------------
-
-
 class CrossFit(NamedTuple):
     """What calibrators of one family say of labels whose cluster they did not see."""
 
@@ -397,9 +383,9 @@ class CrossFit(NamedTuple):
     points: Floats | None  # P(label = k) of a graded family, (n, n_points); None where a fold has no fit
 
 
-def cross_fit(data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED) -> CrossFit:
+def cross_fit(data: LabelledScores, family: str, seed: int = SEED) -> CrossFit:
     """Return the probability of each label by a calibrator of the other folds; whole clusters share a fold."""
-    folds = hash_folds(data.cluster_names, count_folds, f"hcat cross-validation|{seed}")[data.clusters]
+    folds = hash_folds(data.cluster_names, COUNT_FOLDS, f"hcat cross-validation|{seed}")[data.clusters]
     shares, points = np.full(len(folds), 0.5), np.full((len(folds), data.count_scale_points), np.nan)
     probabilities = shares.copy()
     for fold in np.unique(folds):
@@ -415,27 +401,17 @@ def cross_fit(data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS,
     return CrossFit(probabilities, shares, None if np.isnan(points).any() else points)
 
 
-def cross_validated_losses(
-    data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED
-) -> Floats:
-    """Return the log loss of each row under the family fitted on other clusters, shape (n,), nats."""
-    return log_losses(cross_fit(data, family, count_folds, seed).probabilities, data.is_accepted)
-
-
 def log_losses(probabilities: Floats, is_accepted: Flags) -> Floats:
     """Return the log loss of each row in nats; finite for probabilities of 0 and 1."""
     clipped = np.clip(probabilities, LOG_LOSS_BOUND, 1 - LOG_LOSS_BOUND)
     return np.asarray(-np.where(is_accepted, np.log(clipped), np.log1p(-clipped)))
 
 
-def choose_calibrator(
-    data: LabelledScores, families: Sequence[str] | None = None, count_folds: int = COUNT_FOLDS, seed: int = SEED
-) -> tuple[Fit, ...]:
+def choose_calibrator(data: LabelledScores, seed: int = SEED) -> tuple[Fit, ...]:
     """Return all families; chosen is the simplest whose log loss is within one standard error of the best."""
-    wanted = families_of(data.count_scale_points) if families is None else families
-    fits = [fit_calibrator(data, family, seed) for family in FAMILIES if family in wanted]
+    fits = [fit_calibrator(data, family, seed) for family in families_of(data.count_scale_points)]
     losses = {
-        fit.family: cross_validated_losses(data, fit.family, count_folds, seed)
+        fit.family: log_losses(cross_fit(data, fit.family, seed).probabilities, data.is_accepted)
         for fit in fits
         if fit.calibrator is not None
     }

@@ -13,7 +13,6 @@ that are independent and alike. y = 1 means that people accept.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +22,6 @@ from hcat.statistics.arrays import Flags, Floats, Integers, Keys
 from hcat.statistics.clusters import sum_by_cluster
 
 STRATIFICATIONS: Final = ("marginal", "label_conditional")
-CELL_STATUSES: Final = ("conformalized", "insufficient")
 SET_KINDS: Final = ("single", "several", "all")
 SCOPES: Final = ("marginal", "label", "group", "label_and_group")
 
@@ -43,12 +41,8 @@ class ConformalCell(NamedTuple):
     count_clusters: int
     count_rows: int
     quantile: float  # largest nonconformity that enters a set, in [0, 1]; infinite where insufficient
-    status: str  # of CELL_STATUSES
+    status: str  # `conformalized` or `insufficient`
     arguments: tuple[Any, ...]  # of conformal_quantile
-
-    def left_out(self) -> Mapping[Any, float]:
-        """Return the quantile without each cluster of the cell, by cluster."""
-        return leave_out_quantiles(*self.arguments)
 
     def p_values(self, scores: Floats, without: Any = None) -> Floats:
         """Return the conformal p-value of each nonconformity, in (0, 1], among all clusters but one, shape (n,)."""
@@ -81,7 +75,7 @@ class Conformalizer(NamedTuple):
         by_group = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
         quantiles = by_group[index]
         if clusters is not None:
-            left_out = [cell.left_out() for cell in self.cells]
+            left_out = [leave_out_quantiles(*cell.arguments) for cell in self.cells]
             count = by_group.shape[1]
             for row, (key, group) in enumerate(zip(clusters.tolist(), index.tolist(), strict=True)):
                 for column in range(count):
@@ -222,7 +216,7 @@ def fit_conformal(
             rows = index == position if label is None else (index == position) & (labels == label)
             arguments = (observed[rows], alpha, keys[rows], None if weights is None else weights[rows])
             quantile = conformal_quantile(*arguments)
-            status = CELL_STATUSES[int(math.isinf(quantile))]
+            status = "insufficient" if math.isinf(quantile) else "conformalized"
             counts = (len(np.unique(keys[rows])), int(rows.sum()))
             cells.append(ConformalCell(label, name, *counts, quantile, status, arguments))
     return Conformalizer(names, tuple(cells))

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.calibration.calibrator_tables import Calibrators, read_calibrators
+from hcat.calibration.calibrator_tables import Calibrators, cross_fit_labels, fit_calibrators, read_calibrators
 from hcat.calibration.conformal import (
     OTHER_GROUP,
     STRATIFICATIONS,
@@ -23,11 +23,13 @@ from hcat.calibration.conformal import (
     Conformalizer,
     conformal_rank,
     fit_conformal,
+    leave_out_quantiles,
     measure_coverage,
 )
 from hcat.calibration.decidable import measure_decidable, standings
 from hcat.calibration.targets import ALL_SEGMENTS, Labels, Target, read_labels
 from hcat.engine.columns import schema
+from hcat.engine.stacking import stack_parts
 from hcat.statistics.arrays import Flags, Floats, Integers
 
 CELL_SCHEMA = schema(
@@ -83,6 +85,39 @@ class AuditSample(NamedTuple):
         return self.standings if stratification == IN_FORCE else self.out_of_fold, self.labels.accepted
 
 
+def fit_labels(labels: pa.Table, targets: pa.Table, alpha: float, random_seed: int) -> pa.Table:
+    """Return calibrators, what they say of labels that they did not see, and the limits of prediction sets.
+
+    Parameters
+    ----------
+    labels : Table
+        Rows of int_target_evaluations with a label and a score. Those of a plain random sample (is_audit) give the
+        limits of prediction sets.
+    targets : Table
+        Of :func:`hcat.calibration.targets.describe_targets`.
+    alpha : float
+        Share of labels, in (0, 1), that a prediction set in force may miss.
+    random_seed : int
+
+    Returns
+    -------
+    Table
+        The parts ``targets``, ``calibrators``, ``predictions``, ``quantiles`` and ``limits``
+        (:func:`hcat.engine.stacking.stack_parts`).
+    """
+    calibrators = fit_calibrators(labels, targets, random_seed)
+    predictions = cross_fit_labels(labels, targets, calibrators, random_seed)
+    return stack_parts(
+        {
+            "targets": targets,
+            "calibrators": calibrators,
+            "predictions": predictions,
+            "quantiles": fit_quantiles(labels, targets, calibrators, predictions, alpha),
+            "limits": leave_out_limits(labels, targets, predictions, alpha),
+        }
+    )
+
+
 def fit_quantiles(
     labels: pa.Table, targets: pa.Table, calibrators: pa.Table, predictions: pa.Table, alpha: float
 ) -> pa.Table:
@@ -110,7 +145,7 @@ def leave_out_limits(labels: pa.Table, targets: pa.Table, predictions: pa.Table,
         if sample is None:
             continue
         fitted = fit_sets(sample, alpha)
-        left_out = {(cell.group, cell.label): cell.left_out() for cell in fitted.cells}
+        left_out = {(cell.group, cell.label): leave_out_quantiles(*cell.arguments) for cell in fitted.cells}
         for cluster in np.unique(sample.labels.clusters).tolist():
             # without its labels, whichever class they are of
             others = {cell: found[cluster] for cell, found in left_out.items() if cluster in found}
@@ -202,10 +237,7 @@ def _limits_of_sets(
     left_out: Mapping[tuple[str, int | None], float],
     cluster: str | None = None,
 ) -> dict[tuple[str, int | None], float | None]:
-    """Return the worst accepted and the best failed raw score by (stratum, label); None where the labels are too few.
-
-    An answer between the two would have an empty set. There the limits meet where the p-values of both labels do.
-    """
+    """Return the worst accepted and the best failed raw score by (stratum, label); None where labels are too few."""
     order, first = np.unique(sample.standings, return_index=True)
     scores = sample.labels.scores[first]
     place = {standing: number for number, standing in enumerate(order.tolist())}
@@ -218,6 +250,7 @@ def _limits_of_sets(
         limits |= {
             key: None if found is None else float(scores[found]) for key, found in zip(keys, (low, high), strict=True)
         }
+        # between the two a set would be empty: there the limits meet where the p-values of both labels do
         if low is not None and high is not None and low < high:
             limits |= dict(zip(keys, _meet(failed, accepted, order, scores, low, high, cluster), strict=True))
     return limits

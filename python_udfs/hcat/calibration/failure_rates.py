@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -169,19 +171,19 @@ def _read_interactions(table: pa.Table) -> Interactions:
 
 def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Rows]]:
     """Yield the rows of each criterion when its last batch has come, then those of the verdict."""
-    current, everything = None, _Reader(known)
-    reader = everything
-    for batch in evaluations:
-        for criterion in pc.unique(batch["criterion"]).to_pylist():
-            if criterion != current:
-                if current is not None:
-                    yield current, reader.finish()
-                current, reader = criterion, _Reader(known)
-            of_criterion = batch.filter(pc.field("criterion") == criterion)
-            reader.add(of_criterion)
-            everything.add(of_criterion)
-    if current is not None:
-        yield current, reader.finish()
+    everything = _Reader(known)
+    parts = (
+        (criterion, batch.filter(pc.field("criterion") == criterion))
+        for batch in evaluations
+        for criterion in pc.unique(batch["criterion"]).to_pylist()
+    )
+    for criterion, of_criterion in groupby(parts, key=itemgetter(0)):
+        reader = _Reader(known)
+        for _, part in of_criterion:
+            reader.add(part)
+            everything.add(part)
+        yield criterion, reader.finish()
+    if everything.scores:
         yield VERDICT, everything.finish(is_verdict=True)
 
 
@@ -227,11 +229,8 @@ def _to_floats(column: pa.Array) -> Floats:
 
 
 def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats, Floats]:
-    """Return why there is no predictor, or None, what it says of each interaction, and the rank of that, 0 to 1.
-
-    Both come from labels of other clusters. Ranks are those of one fold: its mean, which knows what it left out, is
-    gone. Without a predictor they are the ranks of the metric with most scores.
-    """
+    """Return why there is no predictor, or None, what it says of each interaction, and the rank of that, 0 to 1."""
+    # ranks are those of one fold: its mean, which knows what it left out, is gone
     is_labelled = found.is_read & ~np.isnan(found.labels) & np.isnan(found.known)
     nothing, ranks = np.zeros(len(found.labels)), np.zeros(len(found.labels))
     ranks[found.is_read] = _rank(-found.scores[:, np.isnan(found.scores).sum(axis=0).argmin()][found.is_read])
@@ -277,7 +276,9 @@ def fit_ridge(scores: Floats, is_failure: Flags, weights: Floats) -> Callable[[F
     from sklearn.linear_model import Ridge
     from sklearn.preprocessing import StandardScaler
 
-    present, absent = (StandardScaler().fit(read, sample_weight=weights) for read in (scores, np.isnan(scores)))
+    # a metric without any score has no mean
+    with np.errstate(invalid="ignore"):
+        present, absent = (StandardScaler().fit(read, sample_weight=weights) for read in (scores, np.isnan(scores)))
 
     def standardise(read: Floats) -> Floats:
         return np.hstack([np.nan_to_num(present.transform(read)), absent.transform(np.isnan(read))])
@@ -316,7 +317,11 @@ def estimate_cell(
         )
     method, chosen, labels_only = str(rate.status), rate.chosen, rate.labels_only
     if len(by_rule) and not len(others):
-        method, chosen = "known_outcomes", _rate_known(found, members, confidence)
+        # as much as there are clusters is learnt
+        keys = found.of.clusters[members], found.of.second_clusters[members]
+        sampling_weights = found.of.sampling_weights[members]
+        rate_known = crossed_rate_interval(found.known[members] == 0, *keys, sampling_weights, confidence)
+        method, chosen = "known_outcomes", RateInterval(rate_known.estimate, rate_known.low, rate_known.high)
     elif len(by_rule):
         chosen = _join_known(found, members, chosen, confidence)
         labels_only = _join_known(found, members, labels_only, confidence)
@@ -381,13 +386,6 @@ def _limits(found: Rows, members: Integers, rated: Integers) -> str:
     seconds = np.unique(found.of.second_clusters[members])
     name = _SECOND_KEYS.get(found.of.second_names[seconds[0]].split("_")[0])
     return said if name is None or len(seconds) >= LEAST_VALUES else f"{said}, for {len(seconds)} {name}"
-
-
-def _rate_known(found: Rows, members: Integers, confidence: float) -> RateInterval:
-    """Return the failure rate of answers whose outcomes are all known: as much as there are clusters is learnt."""
-    keys = found.of.clusters[members], found.of.second_clusters[members]
-    interval = crossed_rate_interval(found.known[members] == 0, *keys, found.of.sampling_weights[members], confidence)
-    return RateInterval(interval.estimate, interval.low, interval.high)
 
 
 def _join_known(found: Rows, members: Integers, theta: RateInterval | None, confidence: float) -> RateInterval | None:

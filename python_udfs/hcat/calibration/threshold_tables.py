@@ -108,10 +108,7 @@ def fit_thresholds(
     decisions: pa.Table,
     applications: pa.Table,
 ) -> pa.Table:
-    """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold.
-
-    `decisions` (metric_name, threshold) are the thresholds in force, and `applications` the seed of that name.
-    """
+    """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold."""
     levels = read_risk_appetites(appetites)
     in_force = find_appetite_in_force(applications, levels)
     decided = dict(zip(decisions["metric_name"].to_pylist(), decisions["threshold"].to_pylist(), strict=True))
@@ -152,7 +149,9 @@ def _fit_metric(
     for methods, count_folds in ((numbered & set(SHOWN), COUNT_FOLDS), (numbered - set(SHOWN), COUNT_FOLDS_COMPARED)):
         passing |= accept_out_of_fold(*read, appetites, methods=sorted(methods), count_folds=count_folds, **settings)
     if decided is not None:
-        in_force = [_decide(row.appetite, decided, row, count_outside) for row in fitted if row.method == SHOWN[0]]
+        number, status = (None, "out_of_range") if count_outside else (decided, "ok")
+        like = [row for row in fitted if row.method == SHOWN[0]]
+        in_force = [row._replace(method=DECIDED, threshold=number, status=status, accepts=None) for row in like]
         shown = [row for method in SHOWN for row in fitted if row.method == method and row.kind == "acceptance"]
         chosen_by_labels = [
             passing[row.method, row.appetite.name]
@@ -181,13 +180,6 @@ def _fit_metric(
         if count_outside:
             rows[-1]["status"] = "out_of_range"
     return rows
-
-
-def _decide(appetite: RiskAppetite, threshold: float, like: Threshold, count_outside: int) -> Threshold:
-    """Return the threshold in force as a row of one appetite, with the counts of a fitted one."""
-    counts = (like.count_accepted, like.count_failed, like.count_clusters)
-    number, status = (None, "out_of_range") if count_outside else (threshold, "ok")
-    return Threshold("acceptance", DECIDED, appetite, number, status, None, *counts)
 
 
 @cache

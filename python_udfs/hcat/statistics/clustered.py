@@ -20,10 +20,9 @@ siblings add only the share phi = rho (m - 1) / (1 + rho (m - 1)) to it (:func:`
 of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis and Slud
 (2019) do for other variances.
 
-Rows that share a document, a user or a day fail together as well, whatever their cluster: two crossed keys join their
-variances (Cameron, Gelbach and Miller 2011). Rows of very unequal weight, as labels that stand for a band of scores,
-leave at most 2 (sum w^2)^2 / sum w^4 degrees: few rows make most of the variance, and half of it is observed. Raters
-are too few for a key of their own: docs/decisions/0028-one-interval-of-clustered-rates.md says what is done instead.
+docs/decisions/0028-one-interval-of-clustered-rates.md has two crossed keys and raters. Rows of very unequal weight, as
+labels that stand for a band of scores, leave at most 2 (sum w^2)^2 / sum w^4 degrees: few rows make most of the
+variance, and half of it is observed.
 """
 
 from __future__ import annotations

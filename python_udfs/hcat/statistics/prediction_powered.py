@@ -84,10 +84,7 @@ def estimate_failure_rate(
     second_clusters: Keys | None = None,
     label_raters: Keys | None = None,
 ) -> FailureRate:
-    """Return the failure rate of what made N interactions, of which n have a label.
-
-    Without a second key every row is its own; of raters, each label has one.
-    """
+    """Return the failure rate of what made N interactions, of which n have a label; of raters, each label has one."""
     count_labels = len(is_failure)
     label_seconds = np.zeros(count_labels, int) if label_second_clusters is None else label_second_clusters
     seconds = np.zeros(len(predictions), int) if second_clusters is None else second_clusters
@@ -122,7 +119,10 @@ def estimate_failure_rate(
     if tuning == 0 or interval.effective_clusters <= _LEAST_TO_TUNE:
         return found._replace(power_tuning=0.0, prediction_powered=labels_only, width_ratio=1.0)
     influences = of_labels - tuning * of_predictions
-    if _count_carrying(influences, of_labels) < LEAST_EXPECTED:
+    squares = influences**2
+    # how many rows carry the variance, (sum x^2)^2 / sum x^4: n when all are alike, 0 when all are 0
+    is_negligible = float(squares.sum()) <= _NEGLIGIBLE * float(of_labels @ of_labels)
+    if is_negligible or float(squares.sum()) ** 2 / float(squares @ squares) < LEAST_EXPECTED:
         return found
     moves = [_moves(key, shares, influences, tuning * of_all) for key in keys]
     squared = join_crossed([float(moved @ moved) for moved in moves])
@@ -154,14 +154,6 @@ def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
     if spread <= _NEGLIGIBLE * float(by_cluster @ by_cluster):
         return 0.0
     return min(1.0, max(0.0, -float(by_cluster @ by_prediction) / spread))
-
-
-def _count_carrying(influences: Floats, of_labels: Floats) -> float:
-    """Return how many rows carry a variance, (sum x^2)^2 / sum x^4: n when all are alike, 0 when all are 0."""
-    squares = influences**2
-    if float(squares.sum()) <= _NEGLIGIBLE * float(of_labels @ of_labels):
-        return 0.0
-    return float(squares.sum()) ** 2 / float(squares @ squares)
 
 
 def _interval(estimate: float, quantile: float, error: float, standard_error: float) -> RateInterval:

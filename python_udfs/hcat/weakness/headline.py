@@ -131,10 +131,6 @@ class _Key(NamedTuple):
     squares: Floats
     pairs: Floats
 
-    def sum(self, values: Floats) -> Floats:
-        """Return sums by code, shape (n_draws, n_codes)."""
-        return np.asarray(np.add.reduceat(values[:, self.order], self.starts, axis=1))
-
 
 class _Cell(NamedTuple):
     """Where the rows of a cell and of its rest lie."""
@@ -286,7 +282,8 @@ class _Layout:
         is_many = key.pairs > 0
         sizes = key.sizes[is_many]
         with np.errstate(divide="ignore", invalid="ignore"):
-            squares = (key.sum(values)[:, is_many] - rate[:, None] * sizes) ** 2 / spread[:, None]
+            sums = np.add.reduceat(values[:, key.order], key.starts, axis=1)
+            squares = (sums[:, is_many] - rate[:, None] * sizes) ** 2 / spread[:, None]
             found = ((squares - key.squares[is_many]) / key.pairs[is_many]).sum(axis=1) / max(sizes.sum(), 1.0)
         return np.where(np.isfinite(found), np.clip(found, 0, 1), 0.0)
 

@@ -11,7 +11,7 @@ failures at .80, cells of ten failures of ten are common, and nine runs of ten w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -233,11 +233,6 @@ def can_be_tested(cells: Cells, minimum_clusters: int) -> Flags:
             & np.isfinite(cells.difference)
         )
     return found
-
-
-def turn(cells: Cells, signs: Floats) -> Cells:
-    """Return the cells with differences times `signs` (1 = higher is worse, -1 = lower is worse)."""
-    return replace(cells, difference=cells.difference * signs)
 
 
 def detectable_difference(

@@ -159,33 +159,32 @@ def _build_events(
     evaluated_at: datetime, fate: tuple[str, str] | None, maximum_age_hours: float | None, now: datetime
 ) -> Iterator[Event]:
     """Yield whether the last build is too old, dated in the future, or published nothing: none of it fails a gate."""
+    found = []
     since = f"{evaluated_at:%Y-%m-%d %H:%M} UTC"
     if maximum_age_hours is not None:
         is_old = now - evaluated_at > timedelta(hours=maximum_age_hours)
         title = f"No build since {since}" if is_old else f"Builds run again: the last one started {since}"
         fact = f"A build is due every {maximum_age_hours:g} hours; its log says what stopped it."
-        yield _build_event("last", "stale" if is_old else "fresh", is_old, title, fact)
+        found.append(("last", "stale" if is_old else "fresh", is_old, title, fact))
     # without it nobody would hear of the end of builds until that day
     is_ahead = evaluated_at - now > CLOCK_SKEW
     title = f"The last build {'is dated in the future' if is_ahead else 'has a right date'}: {since}"
     fact = f"Now is {now:%Y-%m-%d %H:%M} UTC: the clock of that build, or of this machine, is wrong."
-    yield _build_event("clock", "ahead" if is_ahead else "right", is_ahead, title, fact)
+    found.append(("clock", "ahead" if is_ahead else "right", is_ahead, title, fact))
     if fate is not None:
         fact = "The published copy is of an earlier build. Run the build again; its log says what stopped it."
-        yield _build_event("published", fate[0], fate[0] != "published", fate[1], fact)
-
-
-def _build_event(subject: str, state: str, is_active: bool, title: str, fact: str) -> Event:
-    return Event(
-        kind="build",
-        key=hash_subject("build", subject),
-        state=state,
-        is_active=is_active,
-        group=f"build {subject}",
-        title=title,
-        lines=(fact,) if is_active else (),
-        severity="error" if is_active else "info",
-    )
+        found.append(("published", fate[0], fate[0] != "published", fate[1], fact))
+    for subject, state, is_active, title, fact in found:
+        yield Event(
+            kind="build",
+            key=hash_subject("build", subject),
+            state=state,
+            is_active=is_active,
+            group=f"build {subject}",
+            title=title,
+            lines=(fact,) if is_active else (),
+            severity="error" if is_active else "info",
+        )
 
 
 def _decision_event(row: Row, is_hiding_segments: bool) -> Event:
@@ -288,7 +287,8 @@ def _finding_events(rows: Sequence[Row], is_hiding_segments: bool) -> Iterator[E
         words = _WORSE[row["measurement"]]
         worse = words.replace("{points}", f"{100 * difference:.3g}").replace("{number}", format_number(difference))
         proof = "on clusters newer than the finding" if is_confirmed else "suspected, not yet confirmed on new clusters"
-        kind = "Confirmed" if is_confirmed else "Suspected"
+        title = f"{'Confirmed' if is_confirmed else 'Suspected'} weakness in {metric} ({severity})"
+        said = f": {worse} than elsewhere; {proof}"
         fact = f"{as_code(row['metric_name'])} where {name_segments(cell, is_hiding_segments)}"
         identifier = f"finding {escape_id(row['finding_id'])}"
         yield Event(
@@ -298,12 +298,8 @@ def _finding_events(rows: Sequence[Row], is_hiding_segments: bool) -> Iterator[E
             is_active=is_active,
             # suspected ones share a message: a build can bring many
             group=key if is_confirmed else f"suspected findings {is_active}",
-            title=f"{kind} weakness in {metric} ({severity})"
-            if is_active
-            else f"Weakness in {metric} closed by the data",
-            lines=(f"{fact}: {worse} than elsewhere; {proof} ({identifier})",)
-            if is_active
-            else (f"{fact} ({identifier})",),
+            title=title if is_active else f"Weakness in {metric} closed by the data",
+            lines=(f"{fact}{said if is_active else ''} ({identifier})",),
             severity=severity,
         )
 

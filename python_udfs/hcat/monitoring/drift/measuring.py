@@ -18,9 +18,8 @@ from hcat.monitoring.drift.chart import (
     compare_mixes,
     correlate_weeks,
 )
-from hcat.monitoring.drift.periods import Plan, name_dates
+from hcat.monitoring.drift.periods import DriftSettings, Plan, name_dates
 from hcat.monitoring.drift.reading import Interactions
-from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import (
     Period,
     Rows,

@@ -20,9 +20,8 @@ from hcat.engine.columns import schema
 from hcat.engine.stacking import stack_parts
 from hcat.monitoring.drift.alarms import mark_alarms
 from hcat.monitoring.drift.measuring import measure_metric, measure_mix
-from hcat.monitoring.drift.periods import plan_periods
+from hcat.monitoring.drift.periods import DriftSettings, plan_periods
 from hcat.monitoring.drift.reading import as_floats, read_interactions, read_metrics, read_strata
-from hcat.monitoring.drift.settings import DriftSettings
 from hcat.statistics.arrays import ratio
 from hcat.statistics.clustered import rate_bounds
 from hcat.statistics.intervals import t_quantile
@@ -91,7 +90,7 @@ def measure_weeks(
     segments, evaluations : iterable of RecordBatch
         As for :func:`measure_drift`. Dimensions without sums and interactions that are not monitored are left out.
     settings : mapping
-        Fields of :class:`hcat.monitoring.drift.settings.DriftSettings`.
+        Fields of :class:`hcat.monitoring.drift.periods.DriftSettings`.
     deciding : Array, optional
         Metrics that may alarm; all without it. The others are shown.
     """
