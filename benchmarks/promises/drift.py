@@ -19,7 +19,7 @@ from benchmarks.promises.common import Designs, Promise, promise_of_share, zipf_
 from hcat.monitoring.drift.alarms import decide, share_level
 from hcat.monitoring.drift.chart import Chart, compare_mixes, correlate_weeks, pool_correlations, widen_errors
 from hcat.monitoring.drift.measuring import center_means, compare_weeks
-from hcat.monitoring.drift.settings import DriftSettings
+from hcat.monitoring.drift.periods import DriftSettings
 from hcat.monitoring.drift.statistics import arrange_rows
 from hcat.statistics.arrays import Flags, Floats, Integers
 from hcat.statistics.intervals import t_tail

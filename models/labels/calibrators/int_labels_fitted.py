@@ -1,4 +1,4 @@
-from hcat.calibration.fits import fit_labels
+from hcat.calibration.conformal_tables import fit_labels
 from hcat.calibration.targets import describe_targets
 from hcat.engine.relations import read_rows
 

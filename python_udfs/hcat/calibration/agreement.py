@@ -58,13 +58,7 @@ _SPREAD = 1e-12
 
 
 class Agreement(NamedTuple):
-    """An agreement figure with its percentile interval over clusters.
-
-    `value` is None unless `status` is `estimated` (others: `no_pairable_values`, `no_variation`,
-    `more_than_two_raters`, `unequal_ratings_per_unit`). The bounds are None unless `interval_status` is `estimated`
-    (others: `no_estimate`, `too_few_clusters`, `too_few_usable_draws`, and `no_spread`, where full agreement leaves all
-    draws at 1). Counts are of units with at least two ratings.
-    """
+    """An agreement figure with its percentile interval over clusters; counts are of units with two ratings or more."""
 
     statistic: str
     status: str
@@ -78,11 +72,7 @@ class Agreement(NamedTuple):
 
 
 class RaterReport(NamedTuple):
-    """One rater against the majority of the others.
-
-    Status is `estimated`, `fewer_than_three_raters` or `too_few_shared_units`. A shared unit is one that the rater
-    rated and on which at least two others have a majority; siblings among them count as one in `count_effective`.
-    """
+    """One rater against the majority of the others, on the units on which at least two others have one."""
 
     status: str
     count_ratings: int
@@ -101,8 +91,6 @@ def percent_agreement(
 ) -> Agreement:
     """Return the share of agreeing pairs of ratings of a unit, in [0, 1]; not corrected for chance."""
     units = _pair(ratings, clusters)
-    if units is None:
-        return Agreement("percent_agreement", "no_pairable_values")
     return _estimate("percent_agreement", units, "nominal", "all", count_draws, seed)
 
 
@@ -119,8 +107,6 @@ def cohen_kappa(
     if active.shape[1] > 2:
         return Agreement(statistic, "more_than_two_raters")
     units = _pair(active, clusters, is_ordered=True)
-    if units is None:
-        return Agreement(statistic, "no_pairable_values")
     level: Level = "nominal" if weighting == "unweighted" else "quadratic"
     return _estimate(statistic, units, level, "with_replacement", count_draws, seed)
 
@@ -129,8 +115,6 @@ def fleiss_kappa(ratings: Floats, clusters: Integers, count_draws: int = COUNT_D
     """Return Fleiss' kappa of units that all have the same number m >= 2 of ratings, by whichever raters."""
     units = _pair(ratings, clusters)
     count_ratings = (~np.isnan(ratings)).sum(axis=1)
-    if units is None:
-        return Agreement("fleiss_kappa", "no_pairable_values")
     if len(np.unique(count_ratings[count_ratings > 0])) > 1:
         return Agreement("fleiss_kappa", "unequal_ratings_per_unit")
     return _estimate("fleiss_kappa", units, "nominal", "with_replacement", count_draws, seed)
@@ -141,8 +125,6 @@ def krippendorff_alpha(
 ) -> Agreement:
     """Return Krippendorff's alpha of points with an order; any number of raters, gaps allowed."""
     units = _pair(ratings, clusters)
-    if units is None:
-        return Agreement("krippendorff_alpha_ordinal", "no_pairable_values")
     return _estimate("krippendorff_alpha_ordinal", units, "ordinal", "without_replacement", count_draws, seed)
 
 
@@ -173,8 +155,12 @@ def _pair(ratings: Floats, clusters: Integers, is_ordered: bool = False) -> _Uni
     return _Units(points, tables.reshape(shape), int(rows.sum()), int(counts.sum()))
 
 
-def _estimate(statistic: str, units: _Units, level: Level, chance: str, count_draws: int, seed: int) -> Agreement:
+def _estimate(
+    statistic: str, units: _Units | None, level: Level, chance: str, count_draws: int, seed: int
+) -> Agreement:
     """Return the figure and its percentile interval (Efron 1979)."""
+    if units is None:
+        return Agreement(statistic, "no_pairable_values")
     count_clusters = len(units.tables)
     point = float(_measure(units.tables.sum(axis=0)[None], units.points, level, chance)[0])
     counts = units.count_units, units.count_ratings, count_clusters
@@ -200,11 +186,8 @@ def _estimate(statistic: str, units: _Units, level: Level, chance: str, count_dr
 
 
 def _measure(tables: Floats, points: Floats, level: Level, chance: str) -> Floats:
-    """Return 1 - observed / expected disagreement of tables (m, k, k), shape (m,); NaN where nothing varies.
-
-    What chance expects of two ratings: two points drawn with replacement from the margins (kappas), without (alpha), or
-    that all differ (percent agreement).
-    """
+    """Return 1 - observed / expected disagreement of tables (m, k, k), shape (m,); NaN where nothing varies."""
+    # chance: two points of the margins with replacement (kappas), without (alpha), or all differ (percent agreement)
     first, second = tables.sum(axis=2), tables.sum(axis=1)
     total = first.sum(axis=1)
     if level == "nominal":
@@ -215,8 +198,7 @@ def _measure(tables: Floats, points: Floats, level: Level, chance: str) -> Float
         distances = (positions[:, :, None] - positions[:, None, :]) ** 2
     observed = (tables * distances).sum(axis=(1, 2)) / total
     if chance == "all":
-        agreeing: Floats = 1 - observed
-        return agreeing
+        return np.asarray(1 - observed)
     expected = (first[:, :, None] * second[:, None, :] * distances).sum(axis=(1, 2)) / total
     expected = ratio(expected, total - 1 if chance == "without_replacement" else total)
     varies = ((first + second) > 0).sum(axis=1) >= 2
@@ -258,10 +240,8 @@ def report_rater(ratings: Floats, clusters: Integers, rater: int) -> RaterReport
 
 
 def compare_strictness(ratings: Floats, accept_from: int | None) -> list[dict[str, Any]]:
-    """Return how many answers each rater fails, and the chance of such a gap among raters who are alike (Pearson).
-
-    Answers are dealt at random, so that shares of raters without a single common answer can be compared.
-    """
+    """Return how many answers each rater fails, and the chance of such a gap among raters who are alike (Pearson)."""
+    # answers are dealt at random: shares of raters without a single common answer can be compared
     from scipy.stats import chi2_contingency
 
     if accept_from is None:
@@ -276,11 +256,7 @@ def compare_strictness(ratings: Floats, accept_from: int | None) -> list[dict[st
 
 
 class DawidSkene(NamedTuple):
-    """A fit of the model of Dawid and Skene (1979): the most probable point of each unit.
-
-    A unit is `labelled`, a `tie` of its two best points, or has `no_ratings`. Without a fit, every unit that has
-    ratings carries the reason: `insufficient`, `no_variation` or `not_converged`.
-    """
+    """A fit of the model of Dawid and Skene (1979); without one, every unit that has ratings carries the reason."""
 
     labels: Floats  # (n_units,), NaN unless labelled
     statuses: list[str]  # by unit

@@ -6,7 +6,7 @@ own. A figure of one person's two passes has its own name and is never a claim o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from hcat.calibration.agreement import (
     COUNT_DRAWS,
-    Agreement,
     cohen_kappa,
     compare_strictness,
     count_values,
@@ -27,6 +26,7 @@ from hcat.calibration.agreement import (
     percent_agreement,
     report_rater,
 )
+from hcat.calibration.targets import as_texts
 from hcat.engine.columns import schema, stack_parts
 from hcat.statistics.arrays import Floats, Integers
 
@@ -104,31 +104,25 @@ def measure_agreement(ratings: pa.Table, random_seed: int, count_draws: int = CO
     criteria = list(_read_criteria(ratings))
     draws: dict[str, Any] = {"count_draws": count_draws, "seed": random_seed}
     for criterion in criteria:
-        rows += _to_rows(criterion.head, _between_raters(criterion.first, criterion.clusters, draws))
-        for rater, passes in zip(
-            criterion.raters, zip(criterion.first.T, criterion.second.T, strict=True), strict=True
-        ):
+        rows += [criterion.head | row for row in _between_raters(criterion.first, criterion.clusters, draws)]
+        for rater, *passes in zip(criterion.raters, criterion.first.T, criterion.second.T, strict=True):
             if not np.isnan(passes[1]).all():
                 own = (np.column_stack(passes), criterion.clusters)
-                figures = [percent_agreement(*own, **draws), cohen_kappa(*own, **draws)]
-                figures = [one._replace(statistic=f"intra_rater_{one.statistic}") for one in figures]
-                rows += _to_rows(criterion.head | {"rater": rater}, figures)
+                for figure in (percent_agreement(*own, **draws), cohen_kappa(*own, **draws)):
+                    figure = figure._replace(statistic=f"intra_rater_{figure.statistic}")
+                    rows.append(criterion.head | {"rater": rater} | figure._asdict())
     for one, other in combinations(criteria, 2):
         if one.name == other.name:
-            figures = _between_raters(*_join_kinds(one, other), draws)
-            rows += _to_rows(one.head | {"other_rater_kind": other.kind}, figures)
+            head = one.head | {"other_rater_kind": other.kind}
+            rows += [head | row for row in _between_raters(*_join_kinds(one, other), draws)]
     return pa.Table.from_pylist(rows, schema=AGREEMENT_SCHEMA)
 
 
-def _between_raters(ratings: Floats, clusters: Integers, draws: dict[str, Any]) -> list[Agreement]:
+def _between_raters(ratings: Floats, clusters: Integers, draws: dict[str, Any]) -> list[dict[str, Any]]:
     """Return every statistic between raters once, each with its own status."""
-    return [
-        percent_agreement(ratings, clusters, **draws),
-        cohen_kappa(ratings, clusters, **draws),
-        fleiss_kappa(ratings, clusters, **draws),
-        # of whole numbers with an order: the statistic that bears several raters and gaps
-        krippendorff_alpha(ratings, clusters, **draws),
-    ]
+    # the last one, of whole numbers with an order, bears several raters and gaps
+    statistics = (percent_agreement, cohen_kappa, fleiss_kappa, krippendorff_alpha)
+    return [measure(ratings, clusters, **draws)._asdict() for measure in statistics]
 
 
 def report_raters(ratings: pa.Table, targets: pa.Table) -> pa.Table:
@@ -162,40 +156,24 @@ def adjudicate_by_model(ratings: pa.Table, rules: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=MODELLED_SCHEMA)
 
 
-def _to_rows(head: dict[str, Any], figures: Iterable[Agreement]) -> list[dict[str, Any]]:
-    return [head | figure._asdict() for figure in figures]
-
-
 def _join_kinds(one: _Criterion, other: _Criterion) -> tuple[Floats, Integers]:
     """Return the point that each kind gives to the units of both, shape (n, 2), and the clusters of the units."""
-    groups = dict(zip(one.units, one.groups, strict=True))
-    first, second = (
-        dict(zip(each.units, most_frequent(*count_values(each.first))[0], strict=True)) for each in (one, other)
-    )
-    units = [unit for unit in one.units if unit in second]
-    points = np.array([(first[unit], second[unit]) for unit in units], dtype=np.float64).reshape(-1, 2)
-    clusters = np.unique([groups[unit] for unit in units], return_inverse=True)[1].astype(np.int64)
-    return points, clusters
+    _, *places = np.intersect1d(one.units, other.units, return_indices=True)
+    points = [most_frequent(*count_values(each.first))[0] for each in (one, other)]
+    clusters = np.unique(np.array(one.groups)[places[0]], return_inverse=True)[1].astype(np.int64)
+    return np.column_stack([points[0][places[0]], points[1][places[1]]]), clusters
 
 
 def _read_criteria(ratings: pa.Table) -> Iterator[_Criterion]:
     """Yield criteria and kinds in the order of their names, units and raters in the order of theirs."""
-    looks: dict[tuple[str, str], dict[tuple[str, str, int], float]] = {}
-    groups: dict[str, str] = {}
-    for row in ratings.to_pylist():
-        own = looks.setdefault((row["criterion"], row["rater_kind"]), {})
-        own[row["interaction_id"], row["rater"], 1 if row["rating_pass"] == 1 else 2] = float(row["scale_point"])
-        groups[row["interaction_id"]] = row["cluster_id"]
-    for name, kind in sorted(looks):
-        own = looks[name, kind]
-        units = sorted({unit for unit, _, _ in own})
-        raters = sorted({rater for _, rater, _ in own})
-        unit_index = {unit: index for index, unit in enumerate(units)}
-        rater_index = {rater: index for index, rater in enumerate(raters)}
-        first = np.full((len(units), len(raters)), np.nan)
-        second = np.full_like(first, np.nan)
-        for (unit, rater, look), value in own.items():
-            (first if look == 1 else second)[unit_index[unit], rater_index[rater]] = value
-        own_groups = [groups[unit] for unit in units]
-        clusters = np.unique(own_groups, return_inverse=True)[1].astype(np.int64)
-        yield _Criterion(name, kind, units, own_groups, raters, clusters, first, second)
+    kinds = ratings.group_by(["criterion", "rater_kind"]).aggregate([]).to_pylist()
+    for name, kind in sorted((row["criterion"], row["rater_kind"]) for row in kinds):
+        own = ratings.filter((pc.field("criterion") == name) & (pc.field("rater_kind") == kind))
+        units, rows, of_units = np.unique(as_texts(own["interaction_id"]), return_index=True, return_inverse=True)
+        raters, of_raters = np.unique(as_texts(own["rater"]), return_inverse=True)
+        looks = np.full((2, len(units), len(raters)), np.nan)
+        is_second = [look != 1 for look in own["rating_pass"].to_pylist()]
+        looks[np.array(is_second, dtype=np.int64), of_units, of_raters] = own["scale_point"].to_numpy()
+        groups = as_texts(own["cluster_id"])[rows]
+        clusters = np.unique(groups, return_inverse=True)[1].astype(np.int64)
+        yield _Criterion(name, kind, units.tolist(), groups.tolist(), raters.tolist(), clusters, *looks)

@@ -16,7 +16,7 @@ from hcat.calibration.conformal import check_sets
 from hcat.calibration.conformal_tables import AuditSample, fit_sets, read_samples
 from hcat.calibration.targets import Labels
 from hcat.engine.columns import schema
-from hcat.statistics.arrays import Flags, Floats, Integers, Keys
+from hcat.statistics.arrays import Flags, Floats, Keys
 from hcat.statistics.clusters import error_of_mean
 from hcat.statistics.intervals import t_tail
 from hcat.statistics.multiple_tests import holm
@@ -55,10 +55,8 @@ def check_audits(labels: pa.Table, targets: pa.Table, predictions: pa.Table, alp
 
 
 def overconfidence(excess: Floats, clusters: Keys, usual: Sequence[tuple[float, Floats, Keys]] = ()) -> float:
-    """Return the one-sided P-value that probabilities less labels lie above what is usual, clusters varying together.
-
-    `usual` has the share of the labels of each rater, and the rater's labels of other months; without raters, it is 0.
-    """
+    """Return the one-sided P-value that probabilities less labels lie above the usual, clusters varying together."""
+    # of each rater: the share of the labels, and those of other months; without raters, 0 is usual
     mean, error = _mean_and_error(excess, clusters)
     for share, known, own in usual:
         mean_known, error_known = _mean_and_error(known, own)
@@ -73,20 +71,16 @@ def _mean_and_error(values: Floats, clusters: Keys) -> tuple[float, float]:
     return mean, error_of_mean(values - mean, np.unique(clusters, return_inverse=True)[1], len(values))
 
 
-def _choose_raters(own: Labels, is_month: Flags) -> Integers:
-    """Return who rated in the month and enough in others."""
-    raters: Integers = np.unique(own.raters[is_month])
-    counts = [len(np.unique(own.clusters[~is_month & (own.raters == rater)])) for rater in raters]
-    return raters[np.array(counts) >= MINIMUM_CLUSTERS]
-
-
 def _test(labels: Labels, sample: AuditSample | None, is_month: Flags, alpha: float) -> Iterator[dict[str, Any]]:
     """Yield the tests of one month; those with a P-value are judged later."""
     raters = np.unique(labels.raters)
     # one rater alone is as strict in each month, and a first month has nothing to be compared with
     is_shared = len(raters) > 1 and not is_month.all()
     if is_shared:
-        raters = _choose_raters(labels, is_month)
+        # who rated in the month, and enough in others
+        raters = np.unique(labels.raters[is_month])
+        counts_of = [len(np.unique(labels.clusters[~is_month & (labels.raters == rater)])) for rater in raters]
+        raters = raters[np.array(counts_of) >= MINIMUM_CLUSTERS]
     is_compared = np.isin(labels.raters, raters)
     own = labels.take(is_month & is_compared)
     counts = {"count_labels": len(own.scores), "count_clusters": own.count_clusters}

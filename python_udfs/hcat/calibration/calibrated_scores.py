@@ -36,7 +36,7 @@ class ScoreCalibration:
     Parameters
     ----------
     fitted : Table
-        Of :func:`hcat.calibration.fits.fit_labels`.
+        Of :func:`hcat.calibration.conformal_tables.fit_labels`.
     validity : Table
         metric_name, version_class and calibration_status, one row per pair.
     alpha : float
@@ -101,5 +101,4 @@ class _Limits:
         of_strata = pc.fill_null(pc.index_in(strata, value_set=pa.array(self._strata)), other)
         own_clusters = pa.array(self._clusters, type=pa.string())
         of_clusters = pc.fill_null(pc.index_in(clusters, value_set=own_clusters), len(own_clusters))
-        limits: Floats = self._values[:, of_strata.to_numpy(), of_clusters.to_numpy()]
-        return limits
+        return np.asarray(self._values[:, of_strata.to_numpy(), of_clusters.to_numpy()])

@@ -127,7 +127,7 @@ def _fit(labels: Labels, target: Target, random_seed: int) -> tuple[Fit, ...]:
         return tuple(Fit(family, "no_labels") for family in families)
     if target.count_outside(labels.scores, tolerance=0.0):
         return tuple(Fit(family, "out_of_range") for family in families)
-    return choose_calibrator(join_labels(labels, target), families, seed=random_seed)
+    return choose_calibrator(join_labels(labels, target), random_seed)
 
 
 def read_calibrators(calibrators: pa.Table) -> dict[str, Calibrators]:

@@ -74,8 +74,7 @@ class LabelledScores:
     @property
     def is_accepted(self) -> Flags:
         """True where people accept, shape (n,)."""
-        result: Flags = self.labels >= self.accept_from
-        return result
+        return np.asarray(self.labels >= self.accept_from)
 
     def take(self, rows: Flags) -> LabelledScores:
         """Return the chosen rows, their weights scaled to mean 1 again."""
@@ -126,9 +125,6 @@ def label_scores(
     )
 
 
-# --- calibrators as rows ----------------------------------------------------------------------------------------------
-
-
 class Calibrator(NamedTuple):
     """A fitted calibrator: a family out of :data:`FAMILIES`, and all that it is as rows."""
 
@@ -153,8 +149,7 @@ class Calibrator(NamedTuple):
         accept_from = int(self.values("accept_from")[0])
         if self.family == "ordinal":
             return _expit(self.values("slope")[0] * self._inputs(values) - self.values("cut_point")[accept_from - 1])
-        result: Floats = self.scale_point_probabilities(values)[:, accept_from:].sum(axis=1)
-        return result
+        return np.asarray(self.scale_point_probabilities(values)[:, accept_from:].sum(axis=1))
 
     def scale_point_probabilities(self, scores: npt.ArrayLike) -> Floats:
         """Return P(label = k) of a graded scale, shape (n, count_scale_points); rows sum to 1."""
@@ -163,8 +158,7 @@ class Calibrator(NamedTuple):
         inputs = self._inputs(np.asarray(scores, dtype=np.float64))[:, None]
         if self.family == "multinomial":
             log_odds = self.values("intercept") + self.values("slope") * inputs
-            result: Floats = softmax(np.pad(log_odds, ((0, 0), (1, 0))), axis=1)
-            return result
+            return np.asarray(softmax(np.pad(log_odds, ((0, 0), (1, 0))), axis=1))
         at_least = _expit(self.values("slope")[0] * inputs - self.values("cut_point"))
         edges = np.pad(at_least, ((0, 0), (1, 1)), constant_values=((0, 0), (1, 0)))
         return np.maximum(-np.diff(edges, axis=1), 0.0)  # rounding
@@ -190,19 +184,13 @@ class Calibrator(NamedTuple):
         return total
 
 
-# --- fitting ----------------------------------------------------------------------------------------------------------
-
-
 class Fit(NamedTuple):
-    """A family fitted on all rows, and how it did in the choice among families.
-
-    `is_separated`: a cut of the score parts accepted from other answers, and only the penalty sets the slope (Albert
-    and Anderson 1984). Losses are means in nats; the excess is above the best family.
-    """
+    """A family fitted on all rows, and how it did in the choice: mean losses in nats, their excess above the best."""
 
     family: str
     status: str
     calibrator: Calibrator | None = None
+    # a cut of the score parts accepted from other answers: only the penalty sets the slope (Albert and Anderson 1984)
     is_separated: bool = False
     log_loss: float | None = None
     log_loss_standard_error: float | None = None
@@ -314,10 +302,8 @@ def _fit_log_odds(inputs: Floats, classes: Integers, weights: Floats) -> tuple[F
 
 
 def _fit_cut_points(inputs: Floats, classes: Integers, weights: Floats) -> tuple[Floats, Floats, bool]:
-    """Return cut points and slope of proportional odds: P(Y <= k) = F(cut_point[k + 1] - slope x) (McCullagh 1980).
-
-    statsmodels' OrderedModel takes no weights.
-    """
+    """Return cut points and slope of proportional odds: P(Y <= k) = F(cut_point[k + 1] - slope x) (McCullagh 1980)."""
+    # statsmodels' OrderedModel takes no weights
     from scipy.optimize import minimize
 
     total = float(weights.sum())
@@ -389,9 +375,6 @@ def _fit_boosted(data: LabelledScores, seed: int) -> tuple[str, list[Row]]:
     return ("fitted", rows) if any("threshold" in row for row in rows) else ("wrong_direction", [])
 
 
-# --- choice -----------------------------------------------------------------------------------------------------------
-
-
 class CrossFit(NamedTuple):
     """What calibrators of one family say of labels whose cluster they did not see."""
 
@@ -400,9 +383,9 @@ class CrossFit(NamedTuple):
     points: Floats | None  # P(label = k) of a graded family, (n, n_points); None where a fold has no fit
 
 
-def cross_fit(data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED) -> CrossFit:
+def cross_fit(data: LabelledScores, family: str, seed: int = SEED) -> CrossFit:
     """Return the probability of each label by a calibrator of the other folds; whole clusters share a fold."""
-    folds = hash_folds(data.cluster_names, count_folds, f"hcat cross-validation|{seed}")[data.clusters]
+    folds = hash_folds(data.cluster_names, COUNT_FOLDS, f"hcat cross-validation|{seed}")[data.clusters]
     shares, points = np.full(len(folds), 0.5), np.full((len(folds), data.count_scale_points), np.nan)
     probabilities = shares.copy()
     for fold in np.unique(folds):
@@ -418,28 +401,17 @@ def cross_fit(data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS,
     return CrossFit(probabilities, shares, None if np.isnan(points).any() else points)
 
 
-def cross_validated_losses(
-    data: LabelledScores, family: str, count_folds: int = COUNT_FOLDS, seed: int = SEED
-) -> Floats:
-    """Return the log loss of each row under the family fitted on other clusters, shape (n,), nats."""
-    return log_losses(cross_fit(data, family, count_folds, seed).probabilities, data.is_accepted)
-
-
 def log_losses(probabilities: Floats, is_accepted: Flags) -> Floats:
     """Return the log loss of each row in nats; finite for probabilities of 0 and 1."""
     clipped = np.clip(probabilities, LOG_LOSS_BOUND, 1 - LOG_LOSS_BOUND)
-    result: Floats = -np.where(is_accepted, np.log(clipped), np.log1p(-clipped))
-    return result
+    return np.asarray(-np.where(is_accepted, np.log(clipped), np.log1p(-clipped)))
 
 
-def choose_calibrator(
-    data: LabelledScores, families: Sequence[str] | None = None, count_folds: int = COUNT_FOLDS, seed: int = SEED
-) -> tuple[Fit, ...]:
+def choose_calibrator(data: LabelledScores, seed: int = SEED) -> tuple[Fit, ...]:
     """Return all families; chosen is the simplest whose log loss is within one standard error of the best."""
-    wanted = families_of(data.count_scale_points) if families is None else families
-    fits = [fit_calibrator(data, family, seed) for family in FAMILIES if family in wanted]
+    fits = [fit_calibrator(data, family, seed) for family in families_of(data.count_scale_points)]
     losses = {
-        fit.family: cross_validated_losses(data, fit.family, count_folds, seed)
+        fit.family: log_losses(cross_fit(data, fit.family, seed).probabilities, data.is_accepted)
         for fit in fits
         if fit.calibrator is not None
     }
@@ -470,12 +442,10 @@ def _mean_and_error(values: Floats, data: LabelledScores) -> tuple[float, float]
 def _logit(probabilities: Floats, bound: float) -> Floats:
     from scipy.special import logit
 
-    result: Floats = logit(np.clip(probabilities, bound, 1 - bound))
-    return result
+    return np.asarray(logit(np.clip(probabilities, bound, 1 - bound)))
 
 
 def _expit(log_odds: Floats) -> Floats:
     from scipy.special import expit
 
-    result: Floats = expit(log_odds)
-    return result
+    return np.asarray(expit(log_odds))

@@ -13,7 +13,6 @@ that are independent and alike. y = 1 means that people accept.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +22,6 @@ from hcat.statistics.arrays import Flags, Floats, Integers, Keys
 from hcat.statistics.clusters import sum_by_cluster
 
 STRATIFICATIONS: Final = ("marginal", "label_conditional")
-CELL_STATUSES: Final = ("conformalized", "insufficient")
 SET_KINDS: Final = ("single", "several", "all")
 SCOPES: Final = ("marginal", "label", "group", "label_and_group")
 
@@ -43,12 +41,8 @@ class ConformalCell(NamedTuple):
     count_clusters: int
     count_rows: int
     quantile: float  # largest nonconformity that enters a set, in [0, 1]; infinite where insufficient
-    status: str  # of CELL_STATUSES
+    status: str  # `conformalized` or `insufficient`
     arguments: tuple[Any, ...]  # of conformal_quantile
-
-    def left_out(self) -> Mapping[Any, float]:
-        """Return the quantile without each cluster of the cell, by cluster."""
-        return leave_out_quantiles(*self.arguments)
 
     def p_values(self, scores: Floats, without: Any = None) -> Floats:
         """Return the conformal p-value of each nonconformity, in (0, 1], among all clusters but one, shape (n,)."""
@@ -56,8 +50,7 @@ class ConformalCell(NamedTuple):
         order = np.argsort(known, kind="stable")
         order = order[clusters[order] != without]
         above = np.append(np.cumsum(_masses(clusters, weights, len(known)).rows[order][::-1])[::-1], 0.0)
-        found: Floats = (above[np.searchsorted(known[order], scores)] + 1) / (above[0] + 1)
-        return found
+        return np.asarray((above[np.searchsorted(known[order], scores)] + 1) / (above[0] + 1))
 
 
 class PredictionSets(NamedTuple):
@@ -82,7 +75,7 @@ class Conformalizer(NamedTuple):
         by_group = np.array([cell.quantile for cell in self.cells]).reshape(len(self.groups), -1)
         quantiles = by_group[index]
         if clusters is not None:
-            left_out = [cell.left_out() for cell in self.cells]
+            left_out = [leave_out_quantiles(*cell.arguments) for cell in self.cells]
             count = by_group.shape[1]
             for row, (key, group) in enumerate(zip(clusters.tolist(), index.tolist(), strict=True)):
                 for column in range(count):
@@ -101,18 +94,6 @@ class Conformalizer(NamedTuple):
         return PredictionSets(
             includes, np.array(SET_KINDS)[np.where(sizes == scores.shape[1], 2, np.minimum(sizes, 2) - 1)]
         )
-
-
-class Coverage(NamedTuple):
-    """Share of sets that hold the true label."""
-
-    scope: str  # of SCOPES
-    label: int | None  # None where the scope does not split by it
-    group: str | None
-    count_rows: int
-    count_clusters: int
-    count_covered: int  # rows whose set holds the true label
-    coverage: float  # mean over clusters of the share of covered rows, in [0, 1]: what the promise is about
 
 
 class CoverageCheck(NamedTuple):
@@ -235,14 +216,14 @@ def fit_conformal(
             rows = index == position if label is None else (index == position) & (labels == label)
             arguments = (observed[rows], alpha, keys[rows], None if weights is None else weights[rows])
             quantile = conformal_quantile(*arguments)
-            status = CELL_STATUSES[int(math.isinf(quantile))]
+            status = "insufficient" if math.isinf(quantile) else "conformalized"
             counts = (len(np.unique(keys[rows])), int(rows.sum()))
             cells.append(ConformalCell(label, name, *counts, quantile, status, arguments))
     return Conformalizer(names, tuple(cells))
 
 
-def measure_coverage(sets: PredictionSets, labels: Integers, groups: Keys, clusters: Keys) -> tuple[Coverage, ...]:
-    """Return the coverage over all rows, per true label, per group, and per label and group."""
+def measure_coverage(sets: PredictionSets, labels: Integers, groups: Keys, clusters: Keys) -> list[dict[str, Any]]:
+    """Return the coverage over all rows, per true label, per group, and per label and group, with the kinds of sets."""
     count, count_labels = sets.includes.shape
     covered = sets.includes[np.arange(count), labels]
     found = []
@@ -252,11 +233,19 @@ def measure_coverage(sets: PredictionSets, labels: Integers, groups: Keys, clust
             if name is not None:
                 rows = rows & (groups == name)
             if rows.any():
-                scope = SCOPES[2 * (name is not None) + (label is not None)]
                 hits, total = _covered_clusters(covered[rows], clusters[rows])
-                counts = (int(rows.sum()), total, int(covered[rows].sum()))
-                found.append(Coverage(scope, label, name, *counts, hits / total))
-    return tuple(sorted(found, key=lambda one: SCOPES.index(one.scope)))
+                row = {
+                    "scope": SCOPES[2 * (name is not None) + (label is not None)],
+                    "stratum": name,
+                    "label": label,
+                    "count_labels": int(rows.sum()),
+                    "count_clusters": total,
+                    "count_covered": int(covered[rows].sum()),
+                    # what the promise is about: the mean over clusters of the share of covered rows
+                    "coverage": hits / total,
+                }
+                found.append(row | {f"share_{kind}": float(np.mean(sets.kinds[rows] == kind)) for kind in SET_KINDS})
+    return sorted(found, key=lambda row: SCOPES.index(row["scope"]))
 
 
 def check_coverage(

@@ -15,20 +15,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.calibration.calibrator_tables import Calibrators, read_calibrators
+from hcat.calibration.calibrator_tables import Calibrators, cross_fit_labels, fit_calibrators, read_calibrators
 from hcat.calibration.conformal import (
     OTHER_GROUP,
-    SET_KINDS,
     STRATIFICATIONS,
     ConformalCell,
     Conformalizer,
     conformal_rank,
     fit_conformal,
+    leave_out_quantiles,
     measure_coverage,
 )
 from hcat.calibration.decidable import measure_decidable, standings
 from hcat.calibration.targets import ALL_SEGMENTS, Labels, Target, read_labels
-from hcat.engine.columns import schema
+from hcat.engine.columns import schema, stack_parts
 from hcat.statistics.arrays import Flags, Floats, Integers
 
 CELL_SCHEMA = schema(
@@ -77,15 +77,44 @@ class AuditSample(NamedTuple):
         points = None if self.points is None else self.points[rows]
         return AuditSample(self.labels.take(rows), self.standings[rows], self.out_of_fold[rows], points)
 
-    def stratifications(self) -> tuple[str, ...]:
-        """Return what can be promised for this metric."""
-        return STRATIFICATIONS if self.points is None else (*STRATIFICATIONS, SCALE_POINT)
-
     def read(self, stratification: str) -> tuple[Floats, Integers]:
         """Return what takes the place of probabilities, and the labels that they are of."""
         if stratification == SCALE_POINT and self.points is not None:
             return self.points, self.labels.points
         return self.standings if stratification == IN_FORCE else self.out_of_fold, self.labels.accepted
+
+
+def fit_labels(labels: pa.Table, targets: pa.Table, alpha: float, random_seed: int) -> pa.Table:
+    """Return calibrators, what they say of labels that they did not see, and the limits of prediction sets.
+
+    Parameters
+    ----------
+    labels : Table
+        Rows of int_target_evaluations with a label and a score. Those of a plain random sample (is_audit) give the
+        limits of prediction sets.
+    targets : Table
+        Of :func:`hcat.calibration.targets.describe_targets`.
+    alpha : float
+        Share of labels, in (0, 1), that a prediction set in force may miss.
+    random_seed : int
+
+    Returns
+    -------
+    Table
+        The parts ``targets``, ``calibrators``, ``predictions``, ``quantiles`` and ``limits``
+        (:func:`hcat.engine.columns.stack_parts`).
+    """
+    calibrators = fit_calibrators(labels, targets, random_seed)
+    predictions = cross_fit_labels(labels, targets, calibrators, random_seed)
+    return stack_parts(
+        {
+            "targets": targets,
+            "calibrators": calibrators,
+            "predictions": predictions,
+            "quantiles": fit_quantiles(labels, targets, calibrators, predictions, alpha),
+            "limits": leave_out_limits(labels, targets, predictions, alpha),
+        }
+    )
 
 
 def fit_quantiles(
@@ -115,7 +144,7 @@ def leave_out_limits(labels: pa.Table, targets: pa.Table, predictions: pa.Table,
         if sample is None:
             continue
         fitted = fit_sets(sample, alpha)
-        left_out = {(cell.group, cell.label): cell.left_out() for cell in fitted.cells}
+        left_out = {(cell.group, cell.label): leave_out_quantiles(*cell.arguments) for cell in fitted.cells}
         for cluster in np.unique(sample.labels.clusters).tolist():
             # without its labels, whichever class they are of
             others = {cell: found[cluster] for cell, found in left_out.items() if cluster in found}
@@ -162,8 +191,9 @@ def _read_promises(
 ) -> Iterator[tuple[dict[str, Any], AuditSample | None]]:
     """Yield the head of the rows of every (metric, alpha, stratification), and the labels that it reads."""
     for target, _, sample in read_samples(labels, targets, predictions):
+        is_graded = sample is not None and sample.points is not None
         for one in sorted({*ALPHAS, alpha}):
-            for stratification in STRATIFICATIONS if sample is None else sample.stratifications():
+            for stratification in (*STRATIFICATIONS, SCALE_POINT) if is_graded else STRATIFICATIONS:
                 yield target.head | {"stratification": stratification, "alpha": one}, sample
 
 
@@ -206,10 +236,7 @@ def _limits_of_sets(
     left_out: Mapping[tuple[str, int | None], float],
     cluster: str | None = None,
 ) -> dict[tuple[str, int | None], float | None]:
-    """Return the worst accepted and the best failed raw score by (stratum, label); None where the labels are too few.
-
-    An answer between the two would have an empty set. There the limits meet where the p-values of both labels do.
-    """
+    """Return the worst accepted and the best failed raw score by (stratum, label); None where labels are too few."""
     order, first = np.unique(sample.standings, return_index=True)
     scores = sample.labels.scores[first]
     place = {standing: number for number, standing in enumerate(order.tolist())}
@@ -222,6 +249,7 @@ def _limits_of_sets(
         limits |= {
             key: None if found is None else float(scores[found]) for key, found in zip(keys, (low, high), strict=True)
         }
+        # between the two a set would be empty: there the limits meet where the p-values of both labels do
         if low is not None and high is not None and low < high:
             limits |= dict(zip(keys, _meet(failed, accepted, order, scores, low, high, cluster), strict=True))
     return limits
@@ -253,26 +281,12 @@ def _cover(sample: AuditSample, alpha: float, stratification: str) -> Iterator[d
     strata, clusters = sample.labels.strata, sample.labels.clusters
     conformalizer = fit_sets(sample, alpha, stratification)
     sets = conformalizer.predict(values, strata, clusters)
-    found = [(one, strata) for one in measure_coverage(sets, labels, strata, clusters) if one.group != OTHER_GROUP]
+    found = [row for row in measure_coverage(sets, labels, strata, clusters) if row["stratum"] != OTHER_GROUP]
     if OTHER_GROUP in conformalizer.groups:
         # strata without cells of their own, taken together as their quantile takes them
         merged = np.where(np.isin(strata, conformalizer.groups[:-1]), strata, OTHER_GROUP)
         together = measure_coverage(sets, labels, merged, clusters)
-        found += [(one, merged) for one in together if one.group == OTHER_GROUP]
+        found += [row for row in together if row["stratum"] == OTHER_GROUP]
     ceiling = measure_decidable(sample.standings, labels, alpha) if stratification == IN_FORCE else None
-    for one, groups in found:
-        rows = np.ones(len(labels), dtype=np.bool_) if one.group is None else groups == one.group
-        if one.label is not None:
-            rows = rows & (labels == one.label)
-        shares = {f"share_{kind}": float(np.mean(sets.kinds[rows] == kind)) for kind in SET_KINDS}
-        yield {
-            "scope": one.scope,
-            "stratum": one.group,
-            "status": "measured",
-            "label": one.label,
-            "count_labels": one.count_rows,
-            "count_clusters": one.count_clusters,
-            "count_covered": one.count_covered,
-            "coverage": one.coverage,
-            "share_decidable": ceiling if one.scope == "marginal" else None,
-        } | shares
+    for row in found:
+        yield row | {"status": "measured", "share_decidable": ceiling if row["scope"] == "marginal" else None}

@@ -51,10 +51,8 @@ def share_decidable(auroc: float, alpha: float) -> float:
 
 
 def measure_decidable(standings: Floats, labels: Integers, alpha: float) -> float:
-    """Return the share of answers that sets of one label would reach if each limit were that of these labels.
-
-    No law of the scores is assumed. Equal scores stay together, so that ties keep the share low.
-    """
+    """Return the share of answers that sets of one label would reach if each limit were that of these labels."""
+    # no law of the scores is assumed; equal scores stay together, so that ties keep the share low
     failed, accepted = standings[labels == 0], standings[labels == 1]
     if not len(failed) or not len(accepted):
         return 0.0

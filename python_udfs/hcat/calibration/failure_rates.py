@@ -15,7 +15,9 @@ In memory are the scores of all metrics that people calibrate, and four bytes pe
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -169,19 +171,19 @@ def _read_interactions(table: pa.Table) -> Interactions:
 
 def _read_criteria(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> Iterator[tuple[str, Rows]]:
     """Yield the rows of each criterion when its last batch has come, then those of the verdict."""
-    current, everything = None, _Reader(known)
-    reader = everything
-    for batch in evaluations:
-        for criterion in pc.unique(batch["criterion"]).to_pylist():
-            if criterion != current:
-                if current is not None:
-                    yield current, reader.finish()
-                current, reader = criterion, _Reader(known)
-            of_criterion = batch.filter(pc.field("criterion") == criterion)
-            reader.add(of_criterion)
-            everything.add(of_criterion)
-    if current is not None:
-        yield current, reader.finish()
+    everything = _Reader(known)
+    parts = (
+        (criterion, batch.filter(pc.field("criterion") == criterion))
+        for batch in evaluations
+        for criterion in pc.unique(batch["criterion"]).to_pylist()
+    )
+    for criterion, of_criterion in groupby(parts, key=itemgetter(0)):
+        reader = _Reader(known)
+        for _, part in of_criterion:
+            reader.add(part)
+            everything.add(part)
+        yield criterion, reader.finish()
+    if everything.scores:
         yield VERDICT, everything.finish(is_verdict=True)
 
 
@@ -223,16 +225,12 @@ class _Reader:
 
 
 def _to_floats(column: pa.Array) -> Floats:
-    values: Floats = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return values
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
 def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats, Floats]:
-    """Return why there is no predictor, or None, what it says of each interaction, and the rank of that, 0 to 1.
-
-    Both come from labels of other clusters. Ranks are those of one fold: its mean, which knows what it left out, is
-    gone. Without a predictor they are the ranks of the metric with most scores.
-    """
+    """Return why there is no predictor, or None, what it says of each interaction, and the rank of that, 0 to 1."""
+    # ranks are those of one fold: its mean, which knows what it left out, is gone
     is_labelled = found.is_read & ~np.isnan(found.labels) & np.isnan(found.known)
     nothing, ranks = np.zeros(len(found.labels)), np.zeros(len(found.labels))
     ranks[found.is_read] = _rank(-found.scores[:, np.isnan(found.scores).sum(axis=0).argmin()][found.is_read])
@@ -257,7 +255,7 @@ def predict_failures(found: Rows, random_seed: int) -> tuple[str | None, Floats,
         ridge = fit_ridge(found.scores[others], found.labels[others] == 0, weights)
         is_own = found.is_read & (fold_of_row == fold)
         predicted, ranked = np.zeros((2, len(found.labels)))
-        predicted[found.is_read] = ridge.predict(found.scores[found.is_read])
+        predicted[found.is_read] = ridge(found.scores[found.is_read])
         ranked[found.is_read] = _rank(predicted[found.is_read])
         for found_here, combined in ((predicted, predictions), (ranked, ranks)):
             combined[is_own] = found_here[is_own]
@@ -273,48 +271,22 @@ def _rank(values: Floats) -> Floats:
     return np.where(np.isnan(values), 0.5, ranks)
 
 
-class Ridge(NamedTuple):
-    """A linear predictor of a failure from scores, a missing score being a fact of its own."""
-
-    means: Floats
-    deviations: Floats
-    slopes: Floats  # of the scores, then of their absence
-    shares_missing: Floats
-    intercept: float
-
-    def predict(self, scores: Floats) -> Floats:
-        """Return predictions in [0, 1], shape (n,)."""
-        inputs = _standardise(scores, self.means, self.deviations, self.shares_missing)
-        result: Floats = np.clip(self.intercept + inputs @ self.slopes, 0.0, 1.0)
-        return result
-
-
-def fit_ridge(scores: Floats, is_failure: Flags, weights: Floats) -> Ridge:
+def fit_ridge(scores: Floats, is_failure: Flags, weights: Floats) -> Callable[[Floats], Floats]:
     """Return the ridge regression of failures on standardised scores; a missing one is a mean with an indicator."""
-    weights = weights / weights.sum()
-    is_missing = np.isnan(scores)
-    present = np.where(is_missing, 0.0, weights[:, None])
-    totals = np.maximum(present.sum(axis=0), _CONSTANT)
-    values = np.where(is_missing, 0.0, scores)
-    means = (present * values).sum(axis=0) / totals
-    deviations = np.sqrt((present * (values - means) ** 2).sum(axis=0) / totals)
-    shares_missing = (weights[:, None] * is_missing).sum(axis=0)
-    inputs = _standardise(scores, means, deviations, shares_missing)
-    outcome = is_failure.astype(np.float64)
-    intercept = float(weights @ outcome)
-    curvature = (inputs * weights[:, None]).T @ inputs + PENALTY / len(scores) * np.eye(inputs.shape[1])
-    slopes: Floats = np.linalg.solve(curvature, inputs.T @ (weights * (outcome - intercept))).astype(np.float64)
-    return Ridge(means, deviations, slopes, shares_missing, intercept)
+    from sklearn.linear_model import Ridge
+    from sklearn.preprocessing import StandardScaler
 
+    # a metric without any score has no mean
+    with np.errstate(invalid="ignore"):
+        present, absent = (StandardScaler().fit(read, sample_weight=weights) for read in (scores, np.isnan(scores)))
 
-def _standardise(scores: Floats, means: Floats, deviations: Floats, shares_missing: Floats) -> Floats:
-    """Return centred scores and centred indicators of their absence, shape (n, 2 n_metrics); constants are 0."""
-    is_missing = np.isnan(scores)
-    spread = np.where(deviations > _CONSTANT, deviations, np.inf)
-    values = np.where(is_missing, 0.0, (np.where(is_missing, 0.0, scores) - means) / spread)
-    spread = np.sqrt(shares_missing * (1 - shares_missing).clip(0))
-    absent = (is_missing - shares_missing) / np.where(spread > _CONSTANT, spread, np.inf)
-    return np.concatenate([values, absent], axis=1)
+    def standardise(read: Floats) -> Floats:
+        return np.hstack([np.nan_to_num(present.transform(read)), absent.transform(np.isnan(read))])
+
+    # the weights of the solver have the sum 1, or its penalty would grow with them
+    shares = weights / weights.sum()
+    model = Ridge(alpha=PENALTY / len(scores)).fit(standardise(scores), is_failure.astype(np.float64), shares)
+    return lambda read: np.clip(model.predict(standardise(read)), 0.0, 1.0)
 
 
 def estimate_cell(
@@ -345,7 +317,11 @@ def estimate_cell(
         )
     method, chosen, labels_only = str(rate.status), rate.chosen, rate.labels_only
     if len(by_rule) and not len(others):
-        method, chosen = "known_outcomes", _rate_known(found, members, confidence)
+        # as much as there are clusters is learnt
+        keys = found.of.clusters[members], found.of.second_clusters[members]
+        sampling_weights = found.of.sampling_weights[members]
+        rate_known = crossed_rate_interval(found.known[members] == 0, *keys, sampling_weights, confidence)
+        method, chosen = "known_outcomes", RateInterval(rate_known.estimate, rate_known.low, rate_known.high)
     elif len(by_rule):
         chosen = _join_known(found, members, chosen, confidence)
         labels_only = _join_known(found, members, labels_only, confidence)
@@ -410,13 +386,6 @@ def _limits(found: Rows, members: Integers, rated: Integers) -> str:
     seconds = np.unique(found.of.second_clusters[members])
     name = _SECOND_KEYS.get(found.of.second_names[seconds[0]].split("_")[0])
     return said if name is None or len(seconds) >= LEAST_VALUES else f"{said}, for {len(seconds)} {name}"
-
-
-def _rate_known(found: Rows, members: Integers, confidence: float) -> RateInterval:
-    """Return the failure rate of answers whose outcomes are all known: as much as there are clusters is learnt."""
-    keys = found.of.clusters[members], found.of.second_clusters[members]
-    interval = crossed_rate_interval(found.known[members] == 0, *keys, found.of.sampling_weights[members], confidence)
-    return RateInterval(interval.estimate, interval.low, interval.high)
 
 
 def _join_known(found: Rows, members: Integers, theta: RateInterval | None, confidence: float) -> RateInterval | None:

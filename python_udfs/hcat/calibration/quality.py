@@ -87,11 +87,7 @@ MEASURED_SCHEMA = pa.schema(
 
 
 class Figure(NamedTuple):
-    """One figure of quality with its 95 % interval; value, low and high are None unless status is `measured`.
-
-    Other statuses: `insufficient`; `one_class`, a class that the figure needs is missing; `constant_score`;
-    `separated`, the slope would be infinite.
-    """
+    """One figure of quality with its 95 % interval; value, low and high are None unless status is `measured`."""
 
     name: str
     status: str
@@ -104,15 +100,11 @@ class Figure(NamedTuple):
 class Quality(NamedTuple):
     """All figures of one calibrator; a log loss below that of the base rate makes it worth having."""
 
-    figures: tuple[Figure, ...]
+    figures: dict[str, Figure]
     calibration_error: dict[str, Any]  # columns of :data:`MEASURED_SCHEMA`
     bins: list[dict[str, Any]]
     count_labels: int
     count_clusters: int
-
-    def figure(self, name: str) -> Figure:
-        """Return a figure by its name; KeyError when there is none."""
-        return {figure.name: figure for figure in self.figures}[name]
 
 
 class _Rows(NamedTuple):
@@ -163,7 +155,7 @@ def measure_calibrators(predictions: pa.Table, targets: pa.Table, calibrators: p
                 | {"family": family, "status": "measured", "is_chosen": family == known.in_force}
                 | {"count_labels": quality.count_labels, "count_clusters": quality.count_clusters}
                 | quality.calibration_error
-                | {"figures": [figure._asdict() for figure in quality.figures], "bins": quality.bins}
+                | {"figures": [figure._asdict() for figure in quality.figures.values()], "bins": quality.bins}
                 | {"systems": calibration_in_the_large(*found, as_texts(own["system"]), weights)}
             )
     return pa.Table.from_pylist(rows, schema=MEASURED_SCHEMA)
@@ -196,7 +188,7 @@ def measure_quality(
         _regression("calibration_intercept", rows, counts, has_slope=False),
     ]
     error, bins = _calibration_error(rows, count_draws, seed)
-    return Quality(tuple(figures), error, bins, len(y), rows.count_clusters)
+    return Quality({figure.name: figure for figure in figures}, error, bins, len(y), rows.count_clusters)
 
 
 def calibration_in_the_large(
@@ -227,9 +219,6 @@ def calibration_in_the_large(
             row |= {"low": difference - reach, "high": difference + reach}
         found.append(row)
     return found
-
-
-# --- figures ----------------------------------------------------------------------------------------------------------
 
 
 def _figure(name: str, value: float, draws: Floats) -> Figure:
@@ -299,8 +288,7 @@ def _regression(name: str, rows: _Rows, counts: Floats, has_slope: bool) -> Figu
 
     def measure(weights: Floats) -> Floats:
         constants, slopes = _regress(values, rows.labels, weights, point, has_slope)
-        found: Floats = slopes / scale if has_slope else constants
-        return found
+        return np.asarray(slopes / scale if has_slope else constants)
 
     return _bootstrap(name, measure, rows, counts)
 
@@ -313,11 +301,7 @@ def _status_of_classes(rows: _Rows) -> str:
 
 
 def _regress(values: Floats, labels: Floats, weights: Floats, start: Floats, has_slope: bool) -> Floats:
-    """Return intercepts and slopes of logistic regressions, shape (2, m), one per row of weights, shape (m, n).
-
-    Newton's method for all draws at once; NaN where a cut parts the classes, for then no finite value exists (Albert
-    and Anderson 1984).
-    """
+    """Return intercepts and slopes of logistic regressions by Newton's method, shape (2, m), for m rows of weights."""
     from scipy.special import expit
 
     found = np.tile(start[:, None], len(weights))
@@ -337,19 +321,12 @@ def _regress(values: Floats, labels: Floats, weights: Floats, start: Floats, has
         found = found + steps
         if np.abs(steps).max() < _NEWTON_TOLERANCE:
             break
+    # where a cut parts the classes, no finite value exists (Albert and Anderson 1984)
     return np.where(np.abs(steps).max(axis=0) < _NEWTON_TOLERANCE, found, np.nan)
 
 
-# --- calibration error ------------------------------------------------------------------------------------------------
-
-
 def _calibration_error(rows: _Rows, count_draws: int, seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the expected calibration error beside what chance alone makes, and the bins.
-
-    The error is the mean over bins of |share accepted - mean prediction|, above 0 even for a perfect model. By chance:
-    labels redrawn independently; the limit is the larger one where siblings share their errors. Debiased is the root
-    mean square without the part that noise adds.
-    """
+    """Return the expected calibration error, the mean |share accepted - mean prediction|, also by chance; and bins."""
     bins = _bins(rows.probabilities)
     count_bins = int(bins.max()) + 1 if len(bins) else 0
     table = [_describe_bin(position, rows.take(bins == position)) for position in range(count_bins)]
@@ -360,6 +337,7 @@ def _calibration_error(rows: _Rows, count_draws: int, seed: int) -> tuple[dict[s
     masses = rows.weights @ members
     gaps = (rows.weights * residuals) @ members / masses
     random = np.random.default_rng(seed)
+    # by chance: labels redrawn independently; the limit is the larger one where siblings share their errors
     by_chance = []
     for block in _blocks(count_draws, len(bins)):
         redrawn = random.random((block, len(bins))) < rows.probabilities
@@ -370,6 +348,7 @@ def _calibration_error(rows: _Rows, count_draws: int, seed: int) -> tuple[dict[s
     null_of_clusters = np.abs(signs @ deviations).sum(axis=1) / total
     about_gap = sum_by_cluster((rows.weights * (residuals - gaps[bins]))[:, None] * members, rows.clusters)
     count_in_bin = np.array([one["count_clusters"] for one in table])
+    # the part of the mean square that noise adds
     variances = count_in_bin / np.maximum(count_in_bin - 1, 1) * (about_gap**2).sum(axis=0) / masses**2
     return {
         "calibration_error_status": "measured",
@@ -392,9 +371,6 @@ def _describe_bin(position: int, rows: _Rows) -> dict[str, Any]:
     row |= {"lowest": float(rows.probabilities.min()), "highest": float(rows.probabilities.max())}
     row["low"], row["high"] = _wilson(row["share_accepted"], rows.clusters, rows.weights)
     return row
-
-
-# --- resampling and small helpers -------------------------------------------------------------------------------------
 
 
 def _blocks(count_draws: int, count_rows: int) -> list[int]:

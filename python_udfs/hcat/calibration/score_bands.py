@@ -33,8 +33,7 @@ def band_bounds(scores: Floats) -> Floats:
         return np.array([-np.inf])
     cuts = np.unique(np.round(np.quantile(scores, np.arange(1, COUNT_BANDS) / COUNT_BANDS), DECIMALS))
     # a band must hold a score, and the lowest band too
-    bounds: Floats = np.concatenate([[-np.inf], cuts[(cuts > scores.min()) & (cuts <= scores.max())]])
-    return bounds
+    return np.asarray(np.concatenate([[-np.inf], cuts[(cuts > scores.min()) & (cuts <= scores.max())]]))
 
 
 def measure_score_bands(labels: pa.Table, targets: pa.Table, confidence: float) -> pa.Table:

@@ -48,17 +48,17 @@ class Labels(NamedTuple):
     """Labels of one metric, ordered by interaction: the warehouse's order would decide the last bits of sums."""
 
     interactions: Keys
-    scores: Floats
-    accepted: Integers  # 1 accepted, 0 failed
-    points: Integers  # of the scale
     clusters: Keys
-    inclusion_probabilities: Floats
     strata: Keys  # of the prediction sets
     segments: Keys  # of the calibrators
     systems: Keys
     months: Keys
-    is_audit: Flags
+    scores: Floats
+    inclusion_probabilities: Floats
+    accepted: Integers  # 1 accepted, 0 failed
+    points: Integers  # of the scale
     raters: Integers  # codes; the least of several
+    is_audit: Flags
 
     def take(self, rows: Flags) -> Labels:
         """Return the chosen labels."""
@@ -115,27 +115,12 @@ def read_labels(labels: pa.Table, targets: pa.Table) -> Iterator[tuple[Target, L
     """Yield every metric that people calibrate with its labels, ordered by name."""
     for target in read_targets(targets):
         own = labels.filter(pc.field("metric_name") == target.name).sort_by("interaction_id")
-        texts = {
-            name: as_texts(own[name])
-            for name in ("interaction_id", "cluster_id", "stratum", "segment", "system", "rated_month")
-        }
-        yield (
-            target,
-            Labels(
-                texts["interaction_id"],
-                own["raw_score"].to_numpy().astype(np.float64),
-                own["label"].to_numpy().astype(np.int64),
-                own["scale_point"].to_numpy().astype(np.int64),
-                texts["cluster_id"],
-                own["inclusion_probability"].to_numpy().astype(np.float64),
-                texts["stratum"],
-                texts["segment"],
-                texts["system"],
-                texts["rated_month"],
-                own["is_audit"].to_numpy(zero_copy_only=False).astype(np.bool_),
-                own["rater_code"].to_numpy().astype(np.int64),
-            ),
-        )
+        names = ("interaction_id", "cluster_id", "stratum", "segment", "system", "rated_month")
+        texts = (as_texts(own[name]) for name in names)
+        floats = (own[name].to_numpy().astype(np.float64) for name in ("raw_score", "inclusion_probability"))
+        codes = (own[name].to_numpy().astype(np.int64) for name in ("label", "scale_point", "rater_code"))
+        is_audit = own["is_audit"].to_numpy(zero_copy_only=False).astype(np.bool_)
+        yield target, Labels._make([*texts, *floats, *codes, is_audit])
 
 
 def join_labels(labels: Labels, target: Target) -> LabelledScores:

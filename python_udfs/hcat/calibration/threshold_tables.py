@@ -8,6 +8,7 @@ of the method on other folds.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -107,22 +108,16 @@ def fit_thresholds(
     decisions: pa.Table,
     applications: pa.Table,
 ) -> pa.Table:
-    """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold.
-
-    `decisions` (metric_name, threshold) are the thresholds in force, and `applications` the seed of that name.
-    """
+    """Return every threshold of every metric that people calibrate, fitted on all labels and quoted out of fold."""
     levels = read_risk_appetites(appetites)
     in_force = find_appetite_in_force(applications, levels)
     decided = dict(zip(decisions["metric_name"].to_pylist(), decisions["threshold"].to_pylist(), strict=True))
-    needed: dict[float | None, int | None] = {None: None}
     rows = []
     for target, own in read_labels(labels, targets):
         for row in _fit_metric(target, own, levels, confidence, random_seed, decided.get(target.name)):
             for error in ("false_accept", "false_reject"):
                 share = row[f"{error}_tolerated_share"]
-                if share not in needed:
-                    needed[share] = count_needed(share, confidence)
-                row[f"{error}_count_needed"] = needed[share]
+                row[f"{error}_count_needed"] = None if share is None else count_needed(share, confidence)
             rows.append(row | {"is_appetite_of_application": row["risk_appetite"] == in_force})
     return pa.Table.from_pylist(rows, schema=FITTED_SCHEMA)
 
@@ -154,7 +149,9 @@ def _fit_metric(
     for methods, count_folds in ((numbered & set(SHOWN), COUNT_FOLDS), (numbered - set(SHOWN), COUNT_FOLDS_COMPARED)):
         passing |= accept_out_of_fold(*read, appetites, methods=sorted(methods), count_folds=count_folds, **settings)
     if decided is not None:
-        in_force = [_decide(row.appetite, decided, row, count_outside) for row in fitted if row.method == SHOWN[0]]
+        number, status = (None, "out_of_range") if count_outside else (decided, "ok")
+        like = [row for row in fitted if row.method == SHOWN[0]]
+        in_force = [row._replace(method=DECIDED, threshold=number, status=status, accepts=None) for row in like]
         shown = [row for method in SHOWN for row in fitted if row.method == method and row.kind == "acceptance"]
         chosen_by_labels = [
             passing[row.method, row.appetite.name]
@@ -185,13 +182,7 @@ def _fit_metric(
     return rows
 
 
-def _decide(appetite: RiskAppetite, threshold: float, like: Threshold, count_outside: int) -> Threshold:
-    """Return the threshold in force as a row of one appetite, with the counts of a fitted one."""
-    counts = (like.count_accepted, like.count_failed, like.count_clusters)
-    number, status = (None, "out_of_range") if count_outside else (threshold, "ok")
-    return Threshold("acceptance", DECIDED, appetite, number, status, None, *counts)
-
-
+@cache
 def count_needed(tolerated_share: float, confidence: float) -> int | None:
     """Return how many independent labels without one error show that the error is tolerated; None if none do."""
     counts = np.arange(2, _MOST_NEEDED, dtype=np.float64)

@@ -36,18 +36,11 @@ from hcat.statistics.clusters import deal_folds, sum_by_cluster
 from hcat.statistics.intervals import kish_effective_n
 
 #: Method -> kind. The order is that of the rows of :func:`fit_all`.
-METHODS: Final[Mapping[str, str]] = {
-    "roc_youden": "acceptance",
-    "roc_cost": "acceptance",
-    "logistic": "acceptance",
-    "polynomial_logistic": "acceptance",
-    "kde_crossing": "acceptance",
-    "conformal": "acceptance",
-    "normal_floor": "monitoring",
-    "normal_floor_fold_mean": "monitoring",
-    "normal_floor_fold_strictest": "monitoring",
-    "pass_quantile": "monitoring",
-}
+METHODS: Final[Mapping[str, str]] = dict.fromkeys(
+    ("roc_youden", "roc_cost", "logistic", "polynomial_logistic", "kde_crossing", "conformal"), "acceptance"
+) | dict.fromkeys(
+    ("normal_floor", "normal_floor_fold_mean", "normal_floor_fold_strictest", "pass_quantile"), "monitoring"
+)
 
 #: The declared family: the promise, the trade and the floor. The other methods are an appendix that compares them.
 SHOWN: Final = ("conformal", "roc_cost", "pass_quantile")
@@ -124,8 +117,7 @@ class OrientedRows(NamedTuple):
 def accepts(scores: npt.ArrayLike, threshold: float, direction: str) -> Flags:
     """Return which scores are accepted, shape (n,): those equal to the threshold or better."""
     sign = DIRECTIONS[direction]
-    result: Flags = sign * np.asarray(scores, dtype=np.float64) >= sign * threshold
-    return result
+    return np.asarray(sign * np.asarray(scores, dtype=np.float64) >= sign * threshold)
 
 
 def fit_all(
@@ -237,8 +229,7 @@ def _fit_polynomial(data: OrientedRows, appetites: Sequence[RiskAppetite]) -> li
     model.fit(np.tile(basis(data.values), (2, 1)), classes, sample_weight=doubled)
 
     def log_odds(values: Floats) -> Floats:
-        found: Floats = model.decision_function(basis(values))
-        return found
+        return np.asarray(model.decision_function(basis(values)))
 
     grid = np.linspace(data.values.min(), data.values.max(), _GRID)
     at_grid = log_odds(grid)

@@ -30,9 +30,9 @@ def measure_labels(
     Parameters
     ----------
     labels : Table
-        Labels with scores, as `hcat.calibration.fits.fit_labels` reads them.
+        Labels with scores, as `hcat.calibration.conformal_tables.fit_labels` reads them.
     fitted : Table
-        Of :func:`hcat.calibration.fits.fit_labels`.
+        Of :func:`hcat.calibration.conformal_tables.fit_labels`.
     appetites, wanted : Table
         The seeds risk_appetites and review_targets; the latter ordered by its key.
     decisions, applications : Table

@@ -20,10 +20,9 @@ siblings add only the share phi = rho (m - 1) / (1 + rho (m - 1)) to it (:func:`
 of Wilson (1927) on n = p (1 - p) / s^2 and Student's t, as Korn and Graubard (1998) and Franco, Little, Louis and Slud
 (2019) do for other variances.
 
-Rows that share a document, a user or a day fail together as well, whatever their cluster: two crossed keys join their
-variances (Cameron, Gelbach and Miller 2011). Rows of very unequal weight, as labels that stand for a band of scores,
-leave at most 2 (sum w^2)^2 / sum w^4 degrees: few rows make most of the variance, and half of it is observed. Raters
-are too few for a key of their own: docs/decisions/0028-one-interval-of-clustered-rates.md says what is done instead.
+docs/decisions/0028-one-interval-of-clustered-rates.md has two crossed keys and raters. Rows of very unequal weight, as
+labels that stand for a band of scores, leave at most 2 (sum w^2)^2 / sum w^4 degrees: few rows make most of the
+variance, and half of it is observed.
 """
 
 from __future__ import annotations
@@ -80,23 +79,25 @@ def rate_interval(
 ) -> ClusteredInterval:
     """Return the weighted share of hits with its interval by cluster."""
     rows = _summarise(np.asarray(is_hit, dtype=np.float64), clusters, weights, confidence)
-    share, codes = rows.mean, rows.codes
+    share, codes, effective_clusters = rows.found.estimate, rows.codes, rows.found.effective_clusters
     is_failing = sum_by_cluster(is_hit.astype(np.float64), codes) > 0
     is_passing = sum_by_cluster((~is_hit).astype(np.float64), codes) > 0
     carrying = min(_kish_of(rows.weight_by_cluster[is_failing]), _kish_of(rows.weight_by_cluster[is_passing]))
     # rows of equal weight that would vary as these do without clusters, and the siblings that one of them meets
     # summed exactly, so that the order of the rows moves no bit
     observed = math.fsum((rows.residuals**2).tolist()) / rows.weight_by_cluster.sum() ** 2
-    variation, siblings = share * (1 - share), rows.effective_rows / rows.effective_clusters
+    variation, siblings = share * (1 - share), rows.effective_rows / effective_clusters
     without_clusters = (observed + variation / rows.effective_rows) / 2
     equal_rows = variation / without_clusters if variation > 0 else rows.effective_rows
     carriers = np.array([carrying])
     likeness, showing = _likeness(rows, share, is_failing, is_passing)
     design_effect = design_effects(np.array([siblings]), np.array([likeness]), np.array([showing]))
     effective = effective_rows(np.array([share]), np.array([rows.variance]), np.array([equal_rows]), design_effect)
-    degrees = degrees_of_rates(np.array([rows.effective_clusters]), carriers, design_effect)
+    degrees = degrees_of_rates(np.array([effective_clusters]), carriers, design_effect)
     low, high = rate_bounds(np.array([share]), effective, degrees, confidence)
-    return rows.interval(float(low[0]), float(high[0]), float(effective[0]), float(degrees[0]))
+    return rows.found._replace(
+        low=float(low[0]), high=float(high[0]), effective_n=float(effective[0]), degrees=float(degrees[0])
+    )
 
 
 def mean_interval(
@@ -104,9 +105,10 @@ def mean_interval(
 ) -> ClusteredInterval:
     """Return the weighted mean with its interval by cluster, mean -+ t s_J with k - 1 degrees of freedom."""
     rows = _summarise(np.asarray(values, dtype=np.float64), clusters, weights, confidence)
-    error, effective = np.array([np.sqrt(rows.variance)]), np.array([rows.effective_clusters])
-    low, high = mean_bounds(np.array([rows.mean]), error, effective - 1, confidence)
-    return rows.interval(float(low[0]), float(high[0]), np.nan, rows.effective_clusters - 1)
+    found = rows.found
+    mean, error, degrees = np.array([[found.estimate], [found.standard_error], [found.degrees]])
+    low, high = mean_bounds(mean, error, degrees, confidence)
+    return found._replace(low=float(low[0]), high=float(high[0]))
 
 
 def crossed_rate_interval(
@@ -161,8 +163,7 @@ def join_crossed(variances: list[float]) -> float:
 def _pairs(first: npt.ArrayLike, second: npt.ArrayLike) -> Integers:
     """Return one code for each pair of values."""
     codes = [np.unique(np.asarray(key), return_inverse=True)[1].astype(np.int64) for key in (first, second)]
-    pairs: Integers = codes[0] * (codes[1].max() + 1) + codes[1]
-    return pairs
+    return np.asarray(codes[0] * (codes[1].max() + 1) + codes[1])
 
 
 def design_effects(siblings: Floats, likeness: Floats, showing: Floats) -> Floats:
@@ -208,30 +209,13 @@ def mean_bounds(means: Floats, standard_errors: Floats, degrees: Floats, confide
 class _Rows(NamedTuple):
     """What both intervals are made of."""
 
-    mean: float
+    found: ClusteredInterval  # of a mean, without its bounds
     variance: float
-    count_rows: int
     effective_rows: float
-    effective_clusters: float
     codes: Integers
     weights: Floats
     residuals: Floats
     weight_by_cluster: Floats
-
-    def interval(self, low: float, high: float, effective_n: float, degrees: float) -> ClusteredInterval:
-        total = float(self.weight_by_cluster.sum())
-        return ClusteredInterval(
-            self.mean,
-            low,
-            high,
-            float(np.sqrt(self.variance)),
-            effective_n,
-            self.count_rows,
-            len(self.weight_by_cluster),
-            self.effective_clusters,
-            degrees,
-            float(self.weight_by_cluster.max()) / total,
-        )
 
 
 def _summarise(values: Floats, clusters: npt.ArrayLike, weights: Floats | None, confidence: float) -> _Rows:
@@ -254,8 +238,10 @@ def _summarise(values: Floats, clusters: npt.ArrayLike, weights: Floats | None, 
     residuals = weights * (values - mean)
     moved = ratio(sum_by_cluster(residuals, codes), total - by_cluster)
     variance = (count - 1) / count * float(moved @ moved) if count > 1 else np.nan
-    kish = total**2 / float(weights @ weights), _kish_of(by_cluster)
-    return _Rows(mean, variance, len(values), *kish, codes, weights, residuals, by_cluster)
+    kish, largest = _kish_of(by_cluster), float(by_cluster.max()) / total
+    error, nan = float(np.sqrt(variance)), math.nan
+    found = ClusteredInterval(mean, nan, nan, error, nan, len(values), count, kish, kish - 1, largest)
+    return _Rows(found, variance, total**2 / float(weights @ weights), codes, weights, residuals, by_cluster)
 
 
 def _likeness(rows: _Rows, share: float, is_failing: Flags, is_passing: Flags) -> tuple[float, float]:

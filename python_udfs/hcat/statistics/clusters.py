@@ -15,8 +15,6 @@ import numpy.typing as npt
 
 from hcat.statistics.arrays import Flags, Floats, Integers, ratio
 
-# --- folds ---
-
 
 def hash_folds(clusters: npt.ArrayLike, count_folds: int, salt: str) -> Integers:
     """Return a fold for each row by a hash of its cluster: the same in every run, whatever other clusters there are."""
@@ -31,11 +29,7 @@ def deal_folds(clusters: Integers, rows: Flags, count_folds: int, seed: int) -> 
     distinct = np.unique(clusters[rows])
     dealt = np.full(clusters.max() + 1, -1)
     dealt[np.random.default_rng(seed).permutation(distinct)] = np.arange(len(distinct)) % count_folds
-    result: Integers = dealt[clusters]
-    return result
-
-
-# --- bootstrap ---
+    return np.asarray(dealt[clusters])
 
 
 def draw_clusters(random: np.random.Generator, count_clusters: int, count_draws: int) -> Floats:
@@ -54,9 +48,6 @@ def draw_cluster_counts(random: np.random.Generator, count_clusters: int, count_
     return random.multinomial(count_clusters, shares, count_draws).astype(np.float64)
 
 
-# --- sums ---
-
-
 def sum_by_cluster(values: Floats, codes: Integers, count_clusters: int = 0) -> Floats:
     """Return sums of values by cluster, row after row."""
     if values.ndim == 1:
@@ -70,9 +61,6 @@ def error_of_mean(residuals: Floats, codes: Integers, total: float) -> float:
     by_cluster = sum_by_cluster(residuals, codes)
     count = len(np.unique(codes))
     return math.sqrt(count / (count - 1) * float((by_cluster**2).sum())) / total
-
-
-# --- jackknife ---
 
 
 class JackknifeEstimates(NamedTuple):

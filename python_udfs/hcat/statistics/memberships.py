@@ -85,5 +85,4 @@ def _encode_pairs(dimensions: pa.Array, segments: pa.Array, codes: dict[tuple[st
     pairs, inverse = np.unique(places, return_inverse=True)
     found = [(names[pair // len(values)], values[pair % len(values)]) for pair in pairs.tolist()]
     known = np.array([codes.setdefault(pair, len(codes)) for pair in found], dtype=np.int64)
-    encoded: Integers = known[inverse]
-    return encoded
+    return np.asarray(known[inverse])

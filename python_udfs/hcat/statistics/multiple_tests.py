@@ -23,10 +23,8 @@ def holm(p_values: Sequence[float]) -> Floats:
 
 
 def benjamini_hochberg(p_values: Floats) -> Floats:
-    """Return q-values: the least rate of false discoveries at which a test is one (Benjamini, Hochberg 1995).
-
-    NaN is no member of the family and stays NaN.
-    """
+    """Return q-values: the least rate of false discoveries at which a test is one (Benjamini, Hochberg 1995)."""
+    # NaN is no member of the family and stays NaN
     members = np.flatnonzero(~np.isnan(p_values))
     order = members[np.argsort(p_values[members], kind="stable")]
     stepped = p_values[order] * len(order) / np.arange(1, len(order) + 1)

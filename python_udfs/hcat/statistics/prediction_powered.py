@@ -25,8 +25,7 @@ lambda = cov_n(Y, f) / ((1 + n / N) var(f)), to which it reduces for independent
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -48,8 +47,7 @@ _LEAST_TO_TUNE = 3.0
 _NEGLIGIBLE = 1e-20
 
 
-@dataclass(frozen=True, slots=True)
-class RateInterval:
+class RateInterval(NamedTuple):
     """A failure rate with its interval, all in [0, 1], low <= estimate <= high."""
 
     estimate: float
@@ -58,8 +56,7 @@ class RateInterval:
     standard_error: float = math.nan  # by the jackknife; 0 when the labels are all equal, where there still is a width
 
 
-@dataclass(frozen=True, slots=True)
-class FailureRate:
+class FailureRate(NamedTuple):
     """The failure rate of a system or a segment; `insufficient` (fewer than 2 labelled clusters) has no number."""
 
     status: Status
@@ -87,10 +84,7 @@ def estimate_failure_rate(
     second_clusters: Keys | None = None,
     label_raters: Keys | None = None,
 ) -> FailureRate:
-    """Return the failure rate of what made N interactions, of which n have a label.
-
-    Without a second key every row is its own; of raters, each label has one.
-    """
+    """Return the failure rate of what made N interactions, of which n have a label; of raters, each label has one."""
     count_labels = len(is_failure)
     label_seconds = np.zeros(count_labels, int) if label_second_clusters is None else label_second_clusters
     seconds = np.zeros(len(predictions), int) if second_clusters is None else second_clusters
@@ -105,7 +99,7 @@ def estimate_failure_rate(
     rate, shares = interval.estimate, weights / weights.sum()
     labels_only = RateInterval(rate, interval.low, interval.high, interval.standard_error)
     effective_n = min(interval.effective_n, count_labels)
-    found = replace(found, status="labels_only", effective_n=effective_n, labels_only=labels_only, chosen=labels_only)
+    found = found._replace(status="labels_only", effective_n=effective_n, labels_only=labels_only, chosen=labels_only)
     # what the labels alone owe to the likeness of siblings, but not to raters, is independent rows as well
     within = rate * (1 - rate) / interval.effective_n - interval.of_raters
     # clusters of equal rates leave no variance between them: a coincidence of few, and no certainty
@@ -123,9 +117,12 @@ def estimate_failure_rate(
     by_cluster = _moves(keys[0], shares, of_labels, np.zeros(len(of_all)))
     tuning = _tune(by_cluster, _moves(keys[0], shares, -of_predictions, of_all))
     if tuning == 0 or interval.effective_clusters <= _LEAST_TO_TUNE:
-        return replace(found, power_tuning=0.0, prediction_powered=labels_only, width_ratio=1.0)
+        return found._replace(power_tuning=0.0, prediction_powered=labels_only, width_ratio=1.0)
     influences = of_labels - tuning * of_predictions
-    if _count_carrying(influences, of_labels) < LEAST_EXPECTED:
+    squares = influences**2
+    # how many rows carry the variance, (sum x^2)^2 / sum x^4: n when all are alike, 0 when all are 0
+    is_negligible = float(squares.sum()) <= _NEGLIGIBLE * float(of_labels @ of_labels)
+    if is_negligible or float(squares.sum()) ** 2 / float(squares @ squares) < LEAST_EXPECTED:
         return found
     moves = [_moves(key, shares, influences, tuning * of_all) for key in keys]
     squared = join_crossed([float(moved @ moved) for moved in moves])
@@ -138,8 +135,8 @@ def estimate_failure_rate(
     estimate = rate + tuning * (mean_prediction - mean_labelled)
     powered = _interval(estimate, quantile, widened, error)
     width_ratio = quantile * widened / (quantile_of_labels * of_labels_only)
-    found = replace(found, power_tuning=tuning, prediction_powered=powered, width_ratio=width_ratio)
-    return found if width_ratio > MOST_WIDTH else replace(found, status="prediction_powered", chosen=powered)
+    found = found._replace(power_tuning=tuning, prediction_powered=powered, width_ratio=width_ratio)
+    return found if width_ratio > MOST_WIDTH else found._replace(status="prediction_powered", chosen=powered)
 
 
 def _moves(key: Keys, shares: Floats, of_labels: Floats, of_all: Floats) -> Floats:
@@ -148,8 +145,7 @@ def _moves(key: Keys, shares: Floats, of_labels: Floats, of_all: Floats) -> Floa
     sums = sum_by_cluster(np.concatenate([of_labels, of_all]), codes)
     left_out = sum_by_cluster(shares, codes[: len(shares)], len(sums))
     count = int((left_out > 0).sum())
-    moved: Floats = math.sqrt((count - 1) / count) * sums / (1 - np.where(left_out > 0, left_out, 1 / count))
-    return moved
+    return np.asarray(math.sqrt((count - 1) / count) * sums / (1 - np.where(left_out > 0, left_out, 1 / count)))
 
 
 def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
@@ -158,14 +154,6 @@ def _tune(by_cluster: Floats, by_prediction: Floats) -> float:
     if spread <= _NEGLIGIBLE * float(by_cluster @ by_cluster):
         return 0.0
     return min(1.0, max(0.0, -float(by_cluster @ by_prediction) / spread))
-
-
-def _count_carrying(influences: Floats, of_labels: Floats) -> float:
-    """Return how many rows carry a variance, (sum x^2)^2 / sum x^4: n when all are alike, 0 when all are 0."""
-    squares = influences**2
-    if float(squares.sum()) <= _NEGLIGIBLE * float(of_labels @ of_labels):
-        return 0.0
-    return float(squares.sum()) ** 2 / float(squares @ squares)
 
 
 def _interval(estimate: float, quantile: float, error: float, standard_error: float) -> RateInterval:

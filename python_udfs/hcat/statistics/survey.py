@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +16,7 @@ from hcat.statistics.intervals import kish_effective_n
 PRIOR_ROWS: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class ShareEstimates:
+class ShareEstimates(NamedTuple):
     """Weighted shares with their intervals, one element per share, each of shape (k,)."""
 
     shares: Floats

@@ -73,8 +73,7 @@ class HeadlineTests(NamedTuple):
     def bound(self, differences: Floats, errors: Floats, confidence: float) -> Floats:
         """Return one-sided lower bounds of the differences: d - q s, q the quantile of T among draws, at least 0."""
         quantiles = self.drawn[int(np.ceil(confidence * len(self.drawn))) - 1]
-        bounds: Floats = differences - np.maximum(quantiles, 0) * errors
-        return bounds
+        return np.asarray(differences - np.maximum(quantiles, 0) * errors)
 
 
 def judge_headline(pieces: Pieces, level: float, count_draws: int, random_seed: int) -> HeadlineTests:
@@ -99,8 +98,7 @@ def step_down(statistic: Floats, drawn: Floats, level: float) -> HeadlineTests:
     def count_reached(values: Floats) -> Floats:
         """Return how many draws of each cell are at least as large, shape of the values."""
         below = [np.searchsorted(ordered[:, cell], values[:, cell]) for cell in range(count_cells)]
-        reached: Floats = count - np.column_stack(below).astype(np.float64)
-        return reached
+        return np.asarray(count - np.column_stack(below).astype(np.float64))
 
     p_value = (count_reached(statistic[None, :])[0] + 1) / (count + 1)
     drawn_p = count_reached(drawn) / count
@@ -132,11 +130,6 @@ class _Key(NamedTuple):
     sizes: Floats
     squares: Floats
     pairs: Floats
-
-    def sum(self, values: Floats) -> Floats:
-        """Return sums by code, shape (n_draws, n_codes)."""
-        sums: Floats = np.add.reduceat(values[:, self.order], self.starts, axis=1)
-        return sums
 
 
 class _Cell(NamedTuple):
@@ -289,7 +282,8 @@ class _Layout:
         is_many = key.pairs > 0
         sizes = key.sizes[is_many]
         with np.errstate(divide="ignore", invalid="ignore"):
-            squares = (key.sum(values)[:, is_many] - rate[:, None] * sizes) ** 2 / spread[:, None]
+            sums = np.add.reduceat(values[:, key.order], key.starts, axis=1)
+            squares = (sums[:, is_many] - rate[:, None] * sizes) ** 2 / spread[:, None]
             found = ((squares - key.squares[is_many]) / key.pairs[is_many]).sum(axis=1) / max(sizes.sum(), 1.0)
         return np.where(np.isfinite(found), np.clip(found, 0, 1), 0.0)
 

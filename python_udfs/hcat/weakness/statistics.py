@@ -11,7 +11,7 @@ failures at .80, cells of ten failures of ten are common, and nine runs of ten w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -235,11 +235,6 @@ def can_be_tested(cells: Cells, minimum_clusters: int) -> Flags:
     return found
 
 
-def turn(cells: Cells, signs: Floats) -> Cells:
-    """Return the cells with differences times `signs` (1 = higher is worse, -1 = lower is worse)."""
-    return replace(cells, difference=cells.difference * signs)
-
-
 def detectable_difference(
     cells: Cells, is_share: Flags, margins: Floats, critical: Floats, settings: WeaknessSettings
 ) -> Floats:
@@ -253,8 +248,7 @@ def detectable_difference(
     margin = margins[is_tested]
 
     def is_detected(differences: Floats, errors: Floats) -> Flags:
-        flags: Flags = (differences >= by_test * errors) & (differences >= margin + by_margin * errors)
-        return flags
+        return np.asarray((differences >= by_test * errors) & (differences >= margin + by_margin * errors))
 
     error = cells.test_error[is_tested]
     of_mean = np.maximum(by_test * error, margin + by_margin * error)

@@ -29,7 +29,6 @@ from hcat.weakness.statistics import (
     interactions_needed,
     judge_cells,
     shrink,
-    turn,
     with_whole,
 )
 
@@ -108,7 +107,8 @@ def find_weaknesses(
     estimates = estimate_cells(cells, sums)
     parts = {name: _with_whole(name, estimates[name], cells, keys) for name in SUMS}
     measurements, margins, in_family, signs = _apply_rules(cells, rules, catalog)
-    whole = turn(_choose(parts, measurements), signs)
+    whole = _choose(parts, measurements)
+    whole = replace(whole, difference=whole.difference * signs)
     is_share = np.isin(measurements, SHARES)
     status = _test_statuses(keys, parts, whole, measurements, in_family, chosen)
     is_few = pa.array(whole.documents < HEADLINE_DOCUMENTS)
@@ -140,11 +140,13 @@ def find_weaknesses(
     needed = [np.ceil(rows_each * rows) for rows in interactions_needed(whole, margins, judged.cut_off, chosen)]
     # no two values of a scale lie further apart than its ends; few clusters would say more than that
     span = np.where(is_share, 1.0, limits[1] - limits[0])
+    families = np.where(is_headline, "headline", "other").astype(object)
+    families[status != "tested"] = None
     columns: dict[str, Any] = {
         **{name: cells[name] for name in _KEY_COLUMNS},
         "measurement": measurements,
         "test_status": status,
-        "family": [_family(*of_cell) for of_cell in zip(status.tolist(), is_headline.tolist(), strict=True)],
+        "family": families.tolist(),
         "count_interactions": cells["count_interactions"],
         "count_scored": means.count_rows,
         "count_clusters": means.clusters,
@@ -297,19 +299,12 @@ def _find_headline(cells: pa.Table, family: _Family, in_family: Flags) -> Intege
     return found
 
 
-def _family(status: str, is_headline: bool) -> str | None:
-    return None if status != "tested" else "headline" if is_headline else "other"
-
-
 def _choose(parts: Mapping[str, Cells], measurements: Texts) -> Cells:
     """Return for each cell the estimates of its measurement."""
     names = list(parts)
     codes = np.asarray([names.index(measurement) for measurement in measurements.tolist()], dtype=np.int64)
-    chosen = {}
-    for entry in fields(Cells):
-        stacked = np.stack([getattr(parts[name], entry.name) for name in names])
-        chosen[entry.name] = stacked[codes, np.arange(len(codes))]
-    return Cells(**chosen)
+    columns = {each.name: np.stack([getattr(parts[name], each.name) for name in names]) for each in fields(Cells)}
+    return Cells(**{name: stacked[codes, np.arange(len(codes))] for name, stacked in columns.items()})
 
 
 def _apply_rules(cells: pa.Table, rules: pa.Table, catalog: pa.Table) -> tuple[Texts, Floats, Flags, Floats]:
@@ -368,8 +363,7 @@ def _test_statuses(
         "too_few_documents": whole.documents < LEAST_DOCUMENTS,
         "constant": ~can_be_tested(whole, settings.minimum_clusters),
     }
-    found: Texts = np.select(list(reasons.values()), list(reasons), default="tested")
-    return found
+    return np.asarray(np.select(list(reasons.values()), list(reasons), default="tested"))
 
 
 def _shrink_cells(keys: _Keys, cells: Cells) -> Floats:

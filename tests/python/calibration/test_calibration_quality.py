@@ -33,7 +33,7 @@ def draw(count_clusters, per_cluster, seed, correlation=0.0, stretch=1.0, are_sc
 
 
 def values(quality):
-    return {figure.name: figure.value for figure in quality.figures}
+    return {figure.name: figure.value for figure in quality.figures.values()}
 
 
 def test_figures_by_hand():
@@ -49,14 +49,14 @@ def test_figures_by_hand():
     # 9 failed: 3 pass the cut-off; 11 accepted: 4 do not
     assert_allclose(found["type_one_error"], 3 / 9)
     assert_allclose(found["type_two_error"], 4 / 11)
-    assert quality.figure("type_one_error").method == "wilson"
+    assert quality.figures["type_one_error"].method == "wilson"
     error = quality.calibration_error
     # two distinct scores make two bins: (|.7 - .8| + |.4 - .4|) / 2
     assert_allclose(error["calibration_error"], 0.05)
     # bin variances .7 x .3 / 9 and .4 x .6 / 9 exceed the squared gaps .01 and 0: nothing is left
     assert error["calibration_error_debiased"] == 0.0
     # 9 failed from 9 clusters are too few for figures that need both classes
-    assert quality.figure("auroc").status == "insufficient"
+    assert quality.figures["auroc"].status == "insufficient"
     assert [(one["count_labels"], one["count_clusters"]) for one in quality.bins] == [(10, 10), (10, 10)]
     assert_allclose([one["mean_prediction"] for one in quality.bins], [0.4, 0.8])
     assert_allclose([one["share_accepted"] for one in quality.bins], [0.4, 0.7])
@@ -124,7 +124,7 @@ def test_bins_hold_every_row_once(seed, count_levels, per_cluster):
     assert 1 <= len(bins) <= 10
     assert all(left["highest"] < right["lowest"] for left, right in pairwise(bins))
     assert all(one["low"] <= one["share_accepted"] <= one["high"] for one in bins)
-    for figure in quality.figures:
+    for figure in quality.figures.values():
         assert (figure.value is None) == (figure.status != "measured") == (figure.method is None)
         assert figure.value is None or figure.low <= figure.high
 
@@ -138,7 +138,7 @@ def test_intervals_hold_the_truth_although_siblings_correlate():
     for seed in range(100):
         quality = measure_quality(*draw(80, 5, 1000 + seed, **options), 0.55, count_draws=200)
         for name in names:
-            figure = quality.figure(name)
+            figure = quality.figures[name]
             is_held[name].append(figure.low <= truth[name] <= figure.high)
     assert all(np.mean(held) >= 0.88 for held in is_held.values()), {n: np.mean(h) for n, h in is_held.items()}
 
@@ -165,7 +165,7 @@ def test_each_failure_has_its_status():
 
     def statuses(probabilities, labels, clusters):
         quality = measure_quality(probabilities, labels, clusters, 0.5, count_draws=50)
-        found = {figure.name: figure.status for figure in quality.figures}
+        found = {figure.name: figure.status for figure in quality.figures.values()}
         return found | {"ece": quality.calibration_error["calibration_error_status"]}
 
     assert set(statuses(probabilities, labels, clusters).values()) == {"measured"}

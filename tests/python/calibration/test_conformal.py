@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -154,8 +155,8 @@ def test_coverage_by_hand():
     sets = fitted.predict(np.array([0.9, 0.5, 0.7, 0.2]))  # {1}, {}, {1}, {0}
     groups, clusters = np.array(["x", "x", "y", "y"]), np.array([1, 1, 1, 2])
     rows = measure_coverage(sets, np.array([1, 1, 0, 0]), groups, clusters)
-    found = {(row.scope, row.label, row.group): (row.count_covered, row.count_rows, row.coverage) for row in rows}
-    assert found == {
+    key, figures = itemgetter("scope", "label", "stratum"), itemgetter("count_covered", "count_labels", "coverage")
+    assert {key(row): figures(row) for row in rows} == {
         ("marginal", None, None): (2, 4, pytest.approx((1 / 3 + 1) / 2)),
         ("label", 0, None): (1, 2, 0.5),
         ("label", 1, None): (1, 2, 0.5),

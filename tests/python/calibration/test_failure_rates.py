@@ -255,7 +255,7 @@ def test_a_missing_score_is_a_fact_of_its_own() -> None:
     is_failure = random.random(400) < 0.3
     scores = np.where(is_failure, np.nan, random.random(400))[:, None]
     ridge = fit_ridge(scores, is_failure, np.ones(400))
-    predicted = ridge.predict(scores)
+    predicted = ridge(scores)
     assert predicted[is_failure].min() > 0.95
     assert predicted[~is_failure].max() < 0.05
 

@@ -14,7 +14,7 @@ from alert_materials import BUILT_AT, Hcat, Server, drift, finding, gate, lines_
 
 from hcat.engine.files import held_alone
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE
-from hcat.monitoring.alerts.record import read_record
+from hcat.monitoring.alerts.sending import read_record
 
 
 def test_an_event_is_told_once_until_it_changes(tmp_path: Path, server: Server) -> None:

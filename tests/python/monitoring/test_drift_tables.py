@@ -15,8 +15,7 @@ from scipy import stats
 from hcat.engine.columns import read_part
 from hcat.monitoring.drift import measuring
 from hcat.monitoring.drift.alarms import share_level
-from hcat.monitoring.drift.periods import plan_periods
-from hcat.monitoring.drift.settings import DriftSettings
+from hcat.monitoring.drift.periods import DriftSettings, plan_periods
 from hcat.monitoring.drift.tables import DRIFT_SCHEMA, average_sums, bound_weeks, measure_drift, measure_weeks
 
 MONDAY = date(2026, 6, 1)

@@ -11,8 +11,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from hcat.engine.http import is_plain_on_this_machine, keeps_secrets, read_retry_after, silent_http_client
@@ -25,12 +24,8 @@ ANSWER_SECONDS: Final = 10.0
 PASSING_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
-    """How long a webhook is tried: waits double, and ``Retry-After`` can only make one longer.
-
-    A wait that would end after ``total_seconds`` is not begun, and the message stays due.
-    """
+class Patience(NamedTuple):
+    """How long a webhook is tried: waits double, and none is begun that would end after ``total_seconds``."""
 
     attempts: int = 6
     first_seconds: float = 1.0
@@ -38,8 +33,7 @@ class Patience:
     total_seconds: float = 120.0
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """What became of a post. The reason is one line without the address and without anything that the server said."""
 
     is_accepted: bool
@@ -111,7 +105,7 @@ def post(
         return delivery
     asked = f", which asks to wait {delivery.retry_after:.0f} s" if delivery.retry_after else ""
     tried = f"attempt {retrying.statistics['attempt_number']} of {patience.attempts}"
-    return replace(delivery, reason=f"{delivery.reason}{asked} ({tried}, at most {patience.total_seconds:g} s)")
+    return delivery._replace(reason=f"{delivery.reason}{asked} ({tried}, at most {patience.total_seconds:g} s)")
 
 
 def _post_once(client: Any, webhook: str, body: bytes) -> Delivery:

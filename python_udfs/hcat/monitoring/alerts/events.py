@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hcat.engine.warehouse import (
     CLOCK_SKEW,
@@ -20,7 +19,7 @@ from hcat.engine.warehouse import (
     published_database,
     read_last_event,
 )
-from hcat.monitoring.alerts.naming import Names, as_code, escape, escape_id, format_number
+from hcat.monitoring.alerts.naming import as_code, escape, escape_id, format_number, name_segments
 from hcat.monitoring.decisions import DECISION_CHARACTERS, order_lines, read_decisions
 from hcat.monitoring.words import describe_measured
 
@@ -72,8 +71,7 @@ _WORSE: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(NamedTuple):
     """Something that somebody must know, or that is over."""
 
     kind: str
@@ -86,23 +84,14 @@ class Event:
     severity: str = "info"
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """What :func:`read_events` found."""
-
-    events: tuple[Event, ...]
-    lines: tuple[tuple[str, str], ...]
-    run_id: str
-
-
 def read_events(
     warehouse: Path | Place,
     *,
     maximum_age_hours: float | None,
     is_hiding_segments: bool,
     now: datetime,
-) -> Looked:
-    """Return the events of the published copy and what was looked at."""
+) -> tuple[list[Event], list[tuple[str, str]], str]:
+    """Return the events of the published copy, what was looked at, and the last build."""
     path = published_database(warehouse)
     if not path.is_file():
         raise WarehouseError(f"no published copy at {path}: `dbt build` writes it, also when a gate fails")
@@ -118,13 +107,12 @@ def read_events(
         missing = source.lacks(*_READS.values())
     run_id, evaluated_at = str(gates[0]["run_id"]), as_utc(gates[0]["evaluated_at"])
     fate = _find_fate(warehouse, path, run_id)
-    name = Names(is_hiding_segments)
     events = [
         *_build_events(evaluated_at, fate, maximum_age_hours, now),
         *(_decision_event(row, is_hiding_segments) for row in decisions),
-        *(_gate_event(row, name) for row in gates),
-        *_drift_events(drift, name),
-        *_finding_events(findings, name),
+        *(_gate_event(row, is_hiding_segments) for row in gates),
+        *_drift_events(drift, is_hiding_segments),
+        *_finding_events(findings, is_hiding_segments),
     ]
     active = {kind: sum(event.is_active for event in events if event.kind == kind) for kind in KINDS}
     ends = [row["window_end"] for row in drift if row["window_end"]]
@@ -143,7 +131,7 @@ def read_events(
     for kind, text in said.items():
         absent = f"not looked at: the copy has no {_READS[kind]}"
         lines.append((kind, absent if _READS[kind] in missing else text))
-    return Looked(tuple(events), tuple(lines), run_id)
+    return events, lines, run_id
 
 
 def _find_fate(warehouse: Path | Place, published: Path, shown: str) -> tuple[str, str] | None:
@@ -171,33 +159,32 @@ def _build_events(
     evaluated_at: datetime, fate: tuple[str, str] | None, maximum_age_hours: float | None, now: datetime
 ) -> Iterator[Event]:
     """Yield whether the last build is too old, dated in the future, or published nothing: none of it fails a gate."""
+    found = []
     since = f"{evaluated_at:%Y-%m-%d %H:%M} UTC"
     if maximum_age_hours is not None:
         is_old = now - evaluated_at > timedelta(hours=maximum_age_hours)
         title = f"No build since {since}" if is_old else f"Builds run again: the last one started {since}"
         fact = f"A build is due every {maximum_age_hours:g} hours; its log says what stopped it."
-        yield _build_event("last", "stale" if is_old else "fresh", is_old, title, fact)
+        found.append(("last", "stale" if is_old else "fresh", is_old, title, fact))
     # without it nobody would hear of the end of builds until that day
     is_ahead = evaluated_at - now > CLOCK_SKEW
     title = f"The last build {'is dated in the future' if is_ahead else 'has a right date'}: {since}"
     fact = f"Now is {now:%Y-%m-%d %H:%M} UTC: the clock of that build, or of this machine, is wrong."
-    yield _build_event("clock", "ahead" if is_ahead else "right", is_ahead, title, fact)
+    found.append(("clock", "ahead" if is_ahead else "right", is_ahead, title, fact))
     if fate is not None:
         fact = "The published copy is of an earlier build. Run the build again; its log says what stopped it."
-        yield _build_event("published", fate[0], fate[0] != "published", fate[1], fact)
-
-
-def _build_event(subject: str, state: str, is_active: bool, title: str, fact: str) -> Event:
-    return Event(
-        kind="build",
-        key=hash_subject("build", subject),
-        state=state,
-        is_active=is_active,
-        group=f"build {subject}",
-        title=title,
-        lines=(fact,) if is_active else (),
-        severity="error" if is_active else "info",
-    )
+        found.append(("published", fate[0], fate[0] != "published", fate[1], fact))
+    for subject, state, is_active, title, fact in found:
+        yield Event(
+            kind="build",
+            key=hash_subject("build", subject),
+            state=state,
+            is_active=is_active,
+            group=f"build {subject}",
+            title=title,
+            lines=(fact,) if is_active else (),
+            severity="error" if is_active else "info",
+        )
 
 
 def _decision_event(row: Row, is_hiding_segments: bool) -> Event:
@@ -218,14 +205,15 @@ def _decision_event(row: Row, is_hiding_segments: bool) -> Event:
     )
 
 
-def _gate_event(row: Row, name: Names) -> Event:
+def _gate_event(row: Row, is_hiding_segments: bool) -> Event:
     """Return the event of one gate of the last build."""
     key = hash_subject("gate", row["gate_name"])
     gate, verdict, severity = escape(row["gate_name"]), str(row["verdict"]), str(row["severity"])
     is_active = not row["is_passing"]
-    is_population = row["dimension"] == "population"
-    where = f" where {name.segments([(row['dimension'], row['segment'])])}" if _has_segment(row) else ""
-    said = describe_measured(row, as_code, None if is_population else where)
+    cell = (row["dimension"], row["segment"])
+    is_part = row["dimension"] and row["segment"] and row["segment"] != "all"
+    where = f" where {name_segments([cell], is_hiding_segments)}" if is_part else ""
+    said = describe_measured(row, as_code, None if row["dimension"] == "population" else where)
     return Event(
         kind="gate",
         key=key,
@@ -236,10 +224,6 @@ def _gate_event(row: Row, name: Names) -> Event:
         lines=(f"{said}.", *((_explain_verdict(row),) if is_active else ())),
         severity=severity,
     )
-
-
-def _has_segment(row: Row) -> bool:
-    return bool(row["dimension"]) and bool(row["segment"]) and row["segment"] != "all"
 
 
 def _explain_verdict(row: Row) -> str:
@@ -255,7 +239,7 @@ def _explain_verdict(row: Row) -> str:
     return "Not evaluated: fct_threshold_gates.reason says why."
 
 
-def _drift_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
+def _drift_events(rows: Sequence[Row], is_hiding_segments: bool) -> Iterator[Event]:
     """Yield one event per series that leads its weeks, the most certain first; all windows make up its state."""
     series: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
@@ -266,7 +250,8 @@ def _drift_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
         if drifting and not any(row["is_leading"] for row in drifting):
             continue
         until = max((row["window_end"] for row in drifting or tests if row["window_end"]), default=None)
-        where = name.segments([(dimension, segment)]) if segment != "all" else as_code(dimension)
+        cell = [(dimension, segment)]
+        where = name_segments(cell, is_hiding_segments) if segment != "all" else as_code(dimension)
         what = f"{as_code(metric)} of {where}" if metric else f"the mix of {where}"
         moved = drifting[0]["difference"] if drifting else None
         way = "" if not moved else " up" if moved > 0 else " down"
@@ -287,7 +272,7 @@ def _drift_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
         )
 
 
-def _finding_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
+def _finding_events(rows: Sequence[Row], is_hiding_segments: bool) -> Iterator[Event]:
     """Yield open findings, and those that the data closed; what somebody has taken up needs no alert."""
     for row in rows:
         if row["status"] not in ("open", "closed_by_data"):
@@ -302,8 +287,9 @@ def _finding_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
         words = _WORSE[row["measurement"]]
         worse = words.replace("{points}", f"{100 * difference:.3g}").replace("{number}", format_number(difference))
         proof = "on clusters newer than the finding" if is_confirmed else "suspected, not yet confirmed on new clusters"
-        kind = "Confirmed" if is_confirmed else "Suspected"
-        fact = f"{as_code(row['metric_name'])} where {name.segments(cell)}"
+        title = f"{'Confirmed' if is_confirmed else 'Suspected'} weakness in {metric} ({severity})"
+        said = f": {worse} than elsewhere; {proof}"
+        fact = f"{as_code(row['metric_name'])} where {name_segments(cell, is_hiding_segments)}"
         identifier = f"finding {escape_id(row['finding_id'])}"
         yield Event(
             kind="finding",
@@ -312,12 +298,8 @@ def _finding_events(rows: Sequence[Row], name: Names) -> Iterator[Event]:
             is_active=is_active,
             # suspected ones share a message: a build can bring many
             group=key if is_confirmed else f"suspected findings {is_active}",
-            title=f"{kind} weakness in {metric} ({severity})"
-            if is_active
-            else f"Weakness in {metric} closed by the data",
-            lines=(f"{fact}: {worse} than elsewhere; {proof} ({identifier})",)
-            if is_active
-            else (f"{fact} ({identifier})",),
+            title=title if is_active else f"Weakness in {metric} closed by the data",
+            lines=(f"{fact}{said if is_active else ''} ({identifier})",),
             severity=severity,
         )
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hcat.monitoring.alerts.events import Event
 from hcat.monitoring.alerts.naming import escape_id
@@ -17,8 +16,7 @@ SECTION_CHARACTERS: Final = 2900
 HEADER_CHARACTERS: Final = 150
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One post to the webhook."""
 
     events: tuple[Event, ...]

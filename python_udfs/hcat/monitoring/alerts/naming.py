@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 from hcat.language.display import clean_label
@@ -25,30 +24,19 @@ _PERSONAL: Final = re.compile(
     r"|\b[A-Za-z]{2}\d{2}(?:[ -]?[A-Za-z0-9]{4}){2,7}(?:[ -]?[A-Za-z0-9]{1,3})?\b"
     r"|(?<![\d.,])\+?\(?\d(?:[ ()/-]{0,2}\d){8,}"
 )
-_MASK: Final = "[masked]"
 
 
 def mask(text: object) -> str:
     """Return ``text`` with what may name or reach a person replaced."""
-    return _PERSONAL.sub(_MASK, str(text))
+    return _PERSONAL.sub("[masked]", str(text))
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """How segments are shown."""
-
-    is_hiding_segments: bool
-
-    def segments(self, cell: Iterable[tuple[object, object]]) -> str:
-        """Return the dimensions of a cell and their segments, escaped; dimensions that are null are left out."""
-        return " and ".join(
-            f"{as_code(dimension)} is {self._segment(segment)}" for dimension, segment in cell if dimension is not None
-        )
-
-    def _segment(self, segment: object) -> str:
-        if self.is_hiding_segments:
-            return as_code(f"segment {hashlib.sha256(str(segment).encode()).hexdigest()[:8]}")
-        return as_code(segment)
+def name_segments(cell: Iterable[tuple[object, object]], is_hiding: bool) -> str:
+    """Return the dimensions of a cell and their segments, escaped; dimensions that are null are left out."""
+    named = ((dimension, segment) for dimension, segment in cell if dimension is not None)
+    if is_hiding:
+        named = ((name, f"segment {hashlib.sha256(str(one).encode()).hexdigest()[:8]}") for name, one in named)
+    return " and ".join(f"{as_code(dimension)} is {as_code(segment)}" for dimension, segment in named)
 
 
 def escape(text: object, length: int = NAME_CHARACTERS) -> str:

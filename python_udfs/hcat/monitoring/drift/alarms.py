@@ -3,11 +3,9 @@
 Two tests alarm. ``mix_share`` of the level a week goes to the mix of segments and the rest to the means, so that the
 chance of any alarm without drift is at most the level, however many series there are.
 
-Within a test all rows of a build whose metric may decide are one family, adjusted by Benjamini and Hochberg (1995).
-Rows weigh (Genovese, Roeder and Wasserman 2006): ``headline_share`` of a family's level goes to the series over all
-interactions, half of it to the verdict, and every dimension has the same part of the rest. A dimension of many segments
-thus takes nothing from the others. Among the windows, ``window_shares`` give most of the level to the one that finds
-the smaller changes. The rows of other metrics are a second family. They are shown and never alarm.
+Within a test all rows of a build whose metric may decide are one family, whose rows weigh as docs/drift.md says. Among
+the windows, ``window_shares`` give most of the level to the one that finds the smaller changes. The rows of other
+metrics are a second family. They are shown and never alarm.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hcat.monitoring.drift.chart import pool_correlations, widen_errors
-from hcat.monitoring.drift.settings import DriftSettings
+from hcat.monitoring.drift.periods import DriftSettings
 from hcat.monitoring.drift.statistics import NEGLIGIBLE, TESTS
 from hcat.statistics.arrays import Floats
 from hcat.statistics.intervals import t_quantile, t_tail

@@ -3,11 +3,9 @@
 The unit is the week: a release, a holiday or a change of customers moves a whole one. docs/drift.md has the model, the
 weights u_w, the error and its least value (``least_error``).
 
-Weeks may resemble their neighbours. Student's error then is too small: it takes weeks for independent. With the lag-1
-correlation r of the weeks of the reference, all metrics together, weeks are taken for an AR(1) series. The mean of n of
-them has the variance f(n) / n, f(n) = 1 + 2 sum_j (1 - j / n) r^j, and their squares about it n - f(n) degrees of
-freedom instead of n - 1. :func:`widen_errors` puts both right. Correlations of few weeks are too small, by about
-(1 + 3 r) / n (Kendall 1954).
+With the lag-1 correlation r of the weeks of the reference, all metrics together, weeks are taken for an AR(1) series.
+The mean of n of them has the variance f(n) / n, f(n) = 1 + 2 sum_j (1 - j / n) r^j, and their squares about it n - f(n)
+degrees of freedom instead of n - 1. :func:`widen_errors` puts both right.
 
 A mean moves also when the mix of topics does. :func:`center_on_strata` takes the mean of each topic in the reference
 off its scores. In the chart of the mix, the share of a segment takes the place of the mean.

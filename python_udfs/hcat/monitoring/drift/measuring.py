@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, NamedTuple
 
@@ -18,9 +18,8 @@ from hcat.monitoring.drift.chart import (
     compare_mixes,
     correlate_weeks,
 )
-from hcat.monitoring.drift.periods import Plan, name_dates
+from hcat.monitoring.drift.periods import DriftSettings, Plan, name_dates
 from hcat.monitoring.drift.reading import Interactions
-from hcat.monitoring.drift.settings import DriftSettings
 from hcat.monitoring.drift.statistics import (
     Period,
     Rows,
@@ -117,8 +116,8 @@ class _Members(NamedTuple):
     rows: Integers  # place among the rows of the metric
 
 
-def _count(members: _Members, is_scored: Flags, known: Interactions) -> Iterator[dict[str, int]]:
-    """Yield the scored interactions of each series, and how many of them have no week or an incomplete one."""
+def _count(members: _Members, is_scored: Flags, known: Interactions) -> list[dict[str, int]]:
+    """Return the scored interactions of each series, and how many of them have no week or an incomplete one."""
     interaction, own = members.interactions, is_scored[members.rows]
     counts = {
         "count_scored": own,
@@ -126,8 +125,7 @@ def _count(members: _Members, is_scored: Flags, known: Interactions) -> Iterator
         "count_incomplete_week": own & known.has_week[interaction] & ~known.is_complete[interaction],
     }
     columns = [np.bincount(members.series[flags], minlength=len(members.cells)).tolist() for flags in counts.values()]
-    for values in zip(*columns, strict=True):
-        yield dict(zip(counts, values, strict=True))
+    return [dict(zip(counts, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def _measure_windows(
@@ -142,7 +140,7 @@ def _measure_windows(
     """Return the rows of the means, one per series and window, without what :func:`mark_alarms` adds."""
     if plan is None:
         return [
-            row | _nothing("mean_shift", weeks, "no_scores" if not row["count_scored"] else _without_plan(row))
+            row | _nothing("mean_shift", weeks, _status(row, (0.0, 0.0), 0, True, settings, shape=False))
             for row in shared
             for weeks in settings.window_weeks
         ]
@@ -225,7 +223,7 @@ def measure_mix(
             "count_scored": len(interactions),
         }
         if plan is None:
-            status = _without_plan(shared)
+            status = _status(shared, (0.0, 0.0), 0, True, settings, shape=True)
             found += [shared | _nothing("mix_shift", weeks, status) for weeks in settings.window_weeks]
             continue
         # one series whose scores nobody reads: only counts and effective rows
@@ -301,11 +299,6 @@ def _status(
     if effective[1] < max(settings.minimum_window, least):
         return "too_few_window"
     return "constant" if is_constant else "tested"
-
-
-def _without_plan(row: Mapping[str, Any]) -> str:
-    """Return the status of a series when no week of the logs is complete."""
-    return "no_timestamps" if row["count_without_week"] == row["count_scored"] else "too_few_reference"
 
 
 def _nothing(test: str, weeks: int, status: str) -> dict[str, Any]:

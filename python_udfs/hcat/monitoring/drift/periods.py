@@ -1,4 +1,4 @@
-"""Periods: which weeks are compared with which.
+"""Periods: which weeks are compared with which, and what else is declared before drift is measured.
 
 A week begins on Monday, and only complete weeks count: there is one look a week. The reference is the first
 ``reference_weeks`` complete weeks from ``reference_start`` on. While the logs are younger, it is as many weeks as lie
@@ -10,12 +10,50 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
-from hcat.monitoring.drift.settings import DriftSettings
 from hcat.statistics.arrays import Integers
 
 WEEK_DAYS: Final = 7
 #: Day 0 of every day number.
 EPOCH: Final = date(1970, 1, 1)
+
+
+class DriftSettings(NamedTuple):
+    """A build sets the first two (hcat_drift_reference_start, hcat_confidence); all others are fixed."""
+
+    #: ISO date from which weeks count as reference; empty = the first complete week of the logs.
+    reference_start: str = ""
+    #: Two-sided, of the intervals of differences, each on its own.
+    confidence: float = 0.95
+    #: Longest reference. A year holds every season once, and remains the approved period.
+    reference_weeks: int = 52
+    #: One week detects sudden changes, three weeks detect smaller ones.
+    window_weeks: tuple[int, ...] = (1, 3)
+    #: Their shares of the level. The longer window gets most of it, for small changes; a sudden large change also
+    #: exceeds the stricter limit of the short window.
+    window_shares: tuple[float, ...] = (0.05, 0.95)
+    #: Least weeks of the reference with a score. The error of an alarm is the spread of the weeks, and few weeks hardly
+    #: show it: with 4 weeks and a window of 3, Student's t has 5 degrees of freedom.
+    minimum_weeks: int = 4
+    #: Least weeks of the reference that can show whether weeks correlate.
+    minimum_weeks_correlated: int = 20
+    #: Dimension by which means compare like with like: each of its segments is compared with its own mean of the
+    #: reference, so that a quarter end with other topics moves mix_shift and no mean. Empty = means move with the mix.
+    mix_dimension: str = "topic"
+    #: Least effective interactions (Kish, by cluster): in the reference (also of a segment that is centred on its own
+    #: mean), in the window of a mean, and in both periods of a mix.
+    minimum_reference: float = 30.0
+    minimum_window: float = 10.0
+    minimum_shape: float = 50.0
+    #: Effective interactions that a segment of a mix expects without drift; smaller segments are joined.
+    minimum_expected: float = 10.0
+    #: Least shift of a mean that alarms, in standard deviations of the reference: large logs make trifles significant.
+    minimum_shift: float = 0.1
+    #: Share of weeks with any alarm when nothing drifts.
+    alarm_level: float = 0.01
+    #: Part of that level that the mix of segments has; the means have the rest.
+    mix_share: float = 0.2
+    #: Part of the level of the means that the series over all interactions have; the dimensions share the rest equally.
+    headline_share: float = 0.5
 
 
 class Window(NamedTuple):
@@ -27,10 +65,7 @@ class Window(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """Which weeks are compared, as day numbers of Mondays (days since 1970-01-01); ends are exclusive.
-
-    `first` = `reference_end` means that no week is left for a reference.
-    """
+    """Which weeks are compared, as day numbers of Mondays; `first` = `reference_end`: none is left for a reference."""
 
     first: int
     reference_end: int
@@ -58,16 +93,12 @@ def plan_periods(days: Integers, settings: DriftSettings) -> Plan | None:
     return Plan(first, max(first, reference_end), end, windows)
 
 
-def name_dates(first: int, reference_end: int, start: int, end: int) -> dict[str, date | None]:
-    """Return the periods as first and last days; null for an empty one."""
-    has_reference, has_window = reference_end > first, end > start
+def name_dates(first: int, reference_end: int, start: int, end: int) -> dict[str, date]:
+    """Return the first and last days of the periods that are not empty."""
+    periods = (("reference", first, reference_end), ("window", start, end))
+    days = {name: (begin, after - 1) for name, begin, after in periods if after > begin}
     return {
-        "reference_start": _to_date(first) if has_reference else None,
-        "reference_end": _to_date(reference_end - 1) if has_reference else None,
-        "window_start": _to_date(start) if has_window else None,
-        "window_end": _to_date(end - 1) if has_window else None,
+        f"{name}_{side}": EPOCH + timedelta(days=day)
+        for name, ends in days.items()
+        for side, day in zip(("start", "end"), ends, strict=True)
     }
-
-
-def _to_date(day: int) -> date:
-    return EPOCH + timedelta(days=day)

@@ -36,7 +36,7 @@ def read_interactions(table: pa.Table) -> Interactions:
     has_week = pc.is_valid(days).to_numpy(zero_copy_only=False)
     is_complete = pc.equal(table["week_status"], "complete").to_numpy(zero_copy_only=False)
     return Interactions(
-        _one_chunk(table["interaction_id"]),
+        table["interaction_id"].cast(pa.string()).combine_chunks(),
         clusters.to_numpy(zero_copy_only=False).astype(np.int64),
         pc.fill_null(days, 0).to_numpy(zero_copy_only=False).astype(np.int64),
         has_week,
@@ -70,11 +70,6 @@ def read_metrics(evaluations: Iterable[pa.RecordBatch], known: Interactions) -> 
         table = pa.Table.from_batches([part for _, part in of_metric])
         owners = find_places(table["interaction_id"], known.ids, "interaction_id of evaluations")
         yield name, owners, as_floats(table["raw_score"])
-
-
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    chunk = column.cast(pa.string()).combine_chunks()
-    return pa.concat_arrays(chunk.chunks) if isinstance(chunk, pa.ChunkedArray) else chunk
 
 
 def as_floats(column: pa.ChunkedArray) -> Floats:

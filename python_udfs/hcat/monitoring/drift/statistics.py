@@ -6,12 +6,8 @@ rows are Kish's K = (sum n_s)^2 / sum n_s^2, which treats the interactions of on
 
 Two tests alarm. Both compare weeks with weeks, by :mod:`hcat.monitoring.drift.chart`:
 
-- ``mean_shift``: the weekly means of a series, each topic centred on its own mean of the reference. Its error is at
-  least that of both periods by the delete-a-cluster jackknife (:func:`error_by_cluster`): a cluster leaves window and
-  reference together, so that a query that is asked every week is its own control. Two lower limits keep that error
-  honest where a window is small or its scores hardly vary (a rare failure that happened not to occur). The variance of
-  an effective row of the window is at least that of both periods together. The standard error is at least what one
-  differing cluster would give, \\|difference\\| / K.
+- ``mean_shift``: the weekly means of a series, each topic centred on its own mean of the reference. docs/drift.md says
+  why its error is at least that of both periods by cluster (:func:`error_by_cluster`), and which two limits that has.
 - ``mix_shift``: the weekly shares of a dimension's segments.
 """
 
@@ -126,13 +122,6 @@ def error_by_cluster(rows: Rows, reference: Period, window: Period) -> Floats:
         shared = np.bincount(rows.pair_series, reference.deviations * window.deviations, rows.count_series)
         variance = np.fmax(of_window + reference.variance - 2 * shared, (difference / window.effective) ** 2)
         error = np.sqrt(variance)
-        return np.where(error > NEGLIGIBLE * _largest(rows), error, np.nan)
-
-
-def _largest(rows: Rows) -> Floats:
-    """Return the largest absolute score of each series, 0 without rows."""
-    largest = np.zeros(rows.count_series)
-    if len(rows.scores):
-        present, starts = np.unique(rows.series, return_index=True)
-        largest[present] = np.maximum.reduceat(np.abs(rows.scores), starts)
-    return largest
+        largest = np.zeros(rows.count_series)
+        np.maximum.at(largest, rows.series, np.abs(rows.scores))
+        return np.where(error > NEGLIGIBLE * largest, error, np.nan)

@@ -16,55 +16,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from hcat.engine.columns import stack_parts
+from hcat.engine.columns import schema, stack_parts
 from hcat.monitoring.drift.alarms import mark_alarms
 from hcat.monitoring.drift.measuring import measure_metric, measure_mix
-from hcat.monitoring.drift.periods import plan_periods
+from hcat.monitoring.drift.periods import DriftSettings, plan_periods
 from hcat.monitoring.drift.reading import as_floats, read_interactions, read_metrics, read_strata
-from hcat.monitoring.drift.settings import DriftSettings
 from hcat.statistics.arrays import ratio
 from hcat.statistics.clustered import rate_bounds
 from hcat.statistics.intervals import t_quantile
 from hcat.statistics.memberships import read_memberships
 
-DRIFT_SCHEMA: Final = pa.schema(
-    [
-        ("metric_name", pa.string()),
-        ("dimension", pa.string()),
-        ("segment", pa.string()),
-        ("test", pa.string()),
-        ("window_weeks", pa.int64()),
-        ("status", pa.string()),
-        ("detail", pa.string()),
-        ("window_start", pa.date32()),
-        ("window_end", pa.date32()),
-        ("reference_start", pa.date32()),
-        ("reference_end", pa.date32()),
-        ("count_reference", pa.int64()),
-        ("count_window", pa.int64()),
-        ("count_clusters_reference", pa.int64()),
-        ("count_clusters_window", pa.int64()),
-        ("effective_reference", pa.float64()),
-        ("effective_window", pa.float64()),
-        ("count_without_week", pa.int64()),
-        ("count_incomplete_week", pa.int64()),
-        ("statistic", pa.float64()),
-        ("degrees_of_freedom", pa.float64()),
-        ("limit_value", pa.float64()),
-        ("value_reference", pa.float64()),
-        ("value_window", pa.float64()),
-        ("standard_deviation_reference", pa.float64()),
-        ("standard_error", pa.float64()),
-        ("difference", pa.float64()),
-        ("difference_lower", pa.float64()),
-        ("difference_upper", pa.float64()),
-        ("band_lower", pa.float64()),
-        ("band_upper", pa.float64()),
-        ("p_value", pa.float64()),
-        ("q_value", pa.float64()),
-        ("alarm_level", pa.float64()),
-        ("is_drifting", pa.bool_()),
-    ]
+DRIFT_SCHEMA: Final = schema(
+    "string: metric_name dimension segment test",
+    "int64: window_weeks",
+    "string: status detail",
+    "date32: window_start window_end reference_start reference_end",
+    "int64: count_reference count_window count_clusters_reference count_clusters_window",
+    "float64: effective_reference effective_window",
+    "int64: count_without_week count_incomplete_week",
+    "float64: statistic degrees_of_freedom limit_value value_reference value_window standard_deviation_reference",
+    "float64: standard_error difference difference_lower difference_upper band_lower band_upper p_value q_value",
+    "float64: alarm_level",
+    "bool: is_drifting",
 )
 
 #: Columns of the sums by week: what a row is about, and what is added up.
@@ -92,16 +65,7 @@ def measure_drift(
     for metric_name, owners, scores in read_metrics(evaluations, known):
         rows += measure_metric(metric_name, owners, scores, known, cells, strata, plan, settings)
     rows += measure_mix(known, cells, plan, settings)
-    rows.sort(
-        key=lambda row: (
-            row["metric_name"] is None,
-            row["metric_name"] or "",
-            row["dimension"],
-            row["segment"],
-            row["test"],
-            row["window_weeks"],
-        )
-    )
+    rows.sort(key=lambda row: [row["metric_name"] is None, *(row[name] or "" for name in DRIFT_SCHEMA.names[:5])])
     mark_alarms(rows, settings, deciding)
     return pa.Table.from_pylist([_without_nan(row) for row in rows], schema=DRIFT_SCHEMA)
 
@@ -125,7 +89,7 @@ def measure_weeks(
     segments, evaluations : iterable of RecordBatch
         As for :func:`measure_drift`. Dimensions without sums and interactions that are not monitored are left out.
     settings : mapping
-        Fields of :class:`hcat.monitoring.drift.settings.DriftSettings`.
+        Fields of :class:`hcat.monitoring.drift.periods.DriftSettings`.
     deciding : Array, optional
         Metrics that may alarm; all without it. The others are shown.
     """
