@@ -89,22 +89,8 @@ class OpenedCall:
     is_example: bool = False
 
 
-def expand_call(
-    call: Mapping[str, Any], entity_name: str, seen: Counter[str] | None = None
-) -> Iterator[dict[str, Any]]:
-    """Yield the records of one entity that a nested call holds."""
-    try:
-        opened = open_call(call, seen)
-    except RecordError:
-        # said once, as the reason of the interaction
-        if entity_name == "interactions":
-            raise
-        return
-    yield from expand_opened(opened, entity_name)
-
-
 def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> OpenedCall:
-    """Return what a call holds, read once for all of its entities; see :func:`expand_call`."""
+    """Return what a call holds, read once for all of its entities: see :func:`expand_opened`."""
     plain = nest(call)
     is_example = _is_example(plain)
     if is_example:

@@ -20,12 +20,12 @@ from urllib.parse import unquote
 
 from hcat.landing import calls, datasets
 from hcat.landing.aliases import plain_name
-from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_call
+from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS
 from hcat.landing.files import FILE_ERRORS, FORMATS, RawRecord, read_records
 from hcat.landing.raw_contract import ENTITIES, SPANS, RecordError, show_record
 from hcat.landing.spans import expand_spans
 
-Expander = Callable[[Mapping[str, Any], str], Iterator[dict[str, Any]]]
+Expander = Callable[[Any, str], Iterator[dict[str, Any]]]
 
 #: Records from which the head of a file tells what the file brings.
 _HEAD = 1000
@@ -43,14 +43,14 @@ class Shape:
     """What the records of a file are."""
 
     entities: tuple[str, ...]
-    #: (record, entity) -> records of that entity; None when a record is one
+    #: (record, or call that was opened, and entity) -> records of that entity; None when a record is one
     expand: Expander | None = None
     formats: tuple[str, ...] = FORMATS
 
 
 SHAPES: Mapping[str, Shape] = {
     **{name: Shape((name,)) for name in ENTITIES},
-    CALLS: Shape(ENTITIES_OF_CALLS, expand_call, (*FORMATS, ".json")),
+    CALLS: Shape(ENTITIES_OF_CALLS, calls.expand_opened, (*FORMATS, ".json")),
     datasets.CORPUS: Shape(("documents", "chunks"), datasets.expand_corpus),
     datasets.QUESTIONS: Shape(("queries", "relevance_judgements"), datasets.expand_question),
     datasets.JUDGEMENTS: Shape(("relevance_judgements",)),
@@ -128,55 +128,36 @@ def _walk(root: Path) -> Iterator[Path]:
         waiting += [path for path in reversed(paths) if path.is_dir()]
 
 
-def expand_records(records: Iterable[RawRecord], stem: str, entity_name: str) -> Iterator[RawRecord]:
-    """Yield the records of one entity that the records of a file hold."""
+def expand_records(
+    records: Iterable[RawRecord], stem: str, entity_names: Sequence[str]
+) -> Iterator[tuple[str, RawRecord]]:
+    """Yield the records of some entities that the records of a file hold; each call is opened once."""
     shape = SHAPES[stem]
-    if shape.expand is None:
-        yield from records
-    elif stem == CALLS:
-        for _, row in expand_calls(records, [entity_name]):
-            yield row
-    else:
-        for number, record, error, unread in records:
-            if record is None:
-                # an unreadable record is rejected once, as the first of its entities
-                if entity_name == shape.entities[0]:
-                    yield number, None, error, unread
-                continue
-            try:
-                expanded = list(shape.expand(record, entity_name))
-            except RecordError as problem:
-                yield number, None, str(problem), show_record(record)
-                continue
-            # a note is said once, on the first of its entities
-            note = error if entity_name == shape.entities[0] else None
-            for place, item in enumerate(expanded):
-                yield number, item, None if place else note, None
-
-
-def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> Iterator[tuple[str, RawRecord]]:
-    """Yield the records of some entities that the records of a file of calls hold; each call is opened once."""
+    first = shape.entities[0]
     seen: Counter[str] = Counter()
-    first = ENTITIES_OF_CALLS[0]
-    for number, record, error, unread in records:
-        if record is None and first in entity_names:
-            # an unreadable record is rejected once, as an interaction
-            yield first, (number, None, error, unread)
-        for call in () if record is None else calls.records_of(record):
+    for row in records:
+        number, record, note, _ = row
+        if shape.expand is None or record is None:
+            # an unreadable record is rejected once, as the first of its entities
+            if first in entity_names:
+                yield first, row
+            continue
+        for held in calls.records_of(record) if stem == CALLS else [record]:
             try:
-                opened = calls.open_call(call, seen)
+                opened: Any = calls.open_call(held, seen) if stem == CALLS else held
             except RecordError as problem:
                 if first in entity_names:
-                    yield first, (number, None, str(problem), show_record(call))
+                    yield first, (number, None, str(problem), show_record(held))
                 continue
             for entity_name in entity_names:
                 try:
-                    items = list(calls.expand_opened(opened, entity_name))
+                    items = list(shape.expand(opened, entity_name))
                 except RecordError as problem:
-                    yield entity_name, (number, None, str(problem), show_record(call))
+                    yield entity_name, (number, None, str(problem), show_record(held))
                     continue
                 for place, item in enumerate(items):
-                    yield entity_name, (number, item, error if entity_name == first and not place else None, None)
+                    # a note is said once, on the first of its entities
+                    yield entity_name, (number, item, note if entity_name == first and not place else None, None)
 
 
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
