@@ -464,7 +464,7 @@ class _LandedRows:
     def _map(self, names: Iterable[str]) -> list[tuple[str, str, bool]]:
         """Return the fields that are read, in the order of the columns: name, column and whether it holds JSON."""
         columns = canonical_columns(self._entity, names)
-        read = [(name, column, column in self._entity.json_columns) for name, column in columns.items()]
+        read = [(name, column, column in self._entity.json) for name, column in columns.items()]
         return sorted(read, key=lambda field: self._entity.columns.index(field[1]))
 
     def take(self) -> pa.RecordBatch:

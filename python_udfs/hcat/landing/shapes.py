@@ -38,6 +38,10 @@ _NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,60}")
 _OTHER_FORMATS = (".json", ".ndjson", ".txt", ".xlsx", ".xls", ".gz", ".zip", ".avro", ".pq", ".orc")
 
 
+# what every call brings, and its usual names
+_CONTENT = {"a query": "query, question, user_input, input", "an answer": "answer, response, output, actual_output"}
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What the records of a file are."""
@@ -191,16 +195,10 @@ def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | Non
         return None
     brought = [calls.brings(call) for record in read for call in calls.records_of(record)]
     where = "any record" if is_whole else f"its first {len(read)} records"
-    for place, (what, names) in enumerate(
-        (
-            ("query", "query, question, user_input, input"),
-            ("answer", "answer, response, output, actual_output"),
-        )
-    ):
+    for place, (what, names) in enumerate(_CONTENT.items()):
         if not any(has[place] for has in brought):
             found = list_names(name for record in read for name in record)
-            article = "an" if what == "answer" else "a"
-            return f"brings no {what} in {where} (found: {found}; {article} {what} is named {names}, ...)"
+            return f"brings no {what.split()[1]} in {where} (found: {found}; {what} is named {names}, ...)"
     return None
 
 
