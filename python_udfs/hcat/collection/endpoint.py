@@ -129,15 +129,10 @@ def _require_variable(name: str, value: str) -> None:
         _fail("taken from the environment with ${NAME}", "a literal value (not shown)", name)
 
 
-def _check_body(body: Any) -> Any:
-    _check_template(body, PLACEHOLDERS, is_body=True)
-    return body
-
-
 def _check_template(
     template: Any, allowed: Collection[str], key: str = "", *, is_body: bool = False, is_hidden: bool = False
-) -> None:
-    """Refuse texts that only look like a placeholder, and secrets in a body."""
+) -> Any:
+    """Return a template; refuse texts that only look like a placeholder, and secrets in a body."""
     if isinstance(template, Mapping):
         for name, item in template.items():
             if not isinstance(name, str) or "{{" in name:
@@ -160,6 +155,7 @@ def _check_template(
     elif template is not None and not isinstance(template, bool | int | float):
         # a YAML date or binary value
         _fail("a JSON value; a date needs quotes", type(template).__name__, key)
+    return template
 
 
 def _check_mark(value: Any) -> Any:
@@ -180,7 +176,7 @@ class Request(_Section):
     headers: Annotated[dict[Any, Any], AfterValidator(_check_headers)] = {}
     parameters: Annotated[dict[Any, Any], AfterValidator(_check_parameters)] = {}
     #: Its placeholders are whole values; with None, no body is sent.
-    body: Annotated[Any, AfterValidator(_check_body)] = None
+    body: Annotated[Any, AfterValidator(partial(_check_template, allowed=PLACEHOLDERS, is_body=True))] = None
 
     @model_validator(mode="after")
     def _get_without_body(self) -> Request:

@@ -20,6 +20,8 @@ from hcat.engine.progress import Progress
 from hcat.engine.redaction import Redactor
 
 MAXIMUM_SAMPLES: Final = 1000
+#: Columns of a retrieval in which a secret may stand.
+_TEXTS: Final = ("chunk_id", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,14 +203,8 @@ def _make_record(endpoint: Endpoint, done: Answered | Failed, redactor: Redactor
     if done.reply.is_refused:
         interaction["tags"] = {"refused_by_service": "true"}
     retrievals = [
-        {
-            "interaction_id": item.interaction_id,
-            "rank": rank,
-            "chunk_id": redactor.value(retrieval.chunk_id),
-            "text": redactor.value(retrieval.text),
-            "retrieval_score": retrieval.score,
-        }
-        for rank, retrieval in enumerate(done.reply.retrievals, start=1)
+        {"interaction_id": item.interaction_id, **each, **{name: redactor.value(each[name]) for name in _TEXTS}}
+        for each in done.reply.retrievals
     ]
     if done.reply.is_retrieval_reported:
         interaction["count_retrieved"] = len(retrievals)

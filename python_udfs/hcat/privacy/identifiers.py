@@ -110,20 +110,11 @@ def find_ibans(text: str) -> Iterator[Span]:
         length = _IBAN_LENGTHS.get(match.group(1).upper())
         if length is None:
             continue
-        kept = []
-        end = match.start()
-        for position in range(match.start(), min(len(text), match.start() + 2 * length)):
-            character = text[position]
-            if character.isascii() and character.isalnum():
-                kept.append(character)
-                end = position + 1
-                if len(kept) == length:
-                    break
-            elif character not in " -":
-                break
-        goes_on = end < len(text) and text[end].isascii() and text[end].isalnum()
-        if len(kept) == length and not goes_on and has_iban_check("".join(kept)):
-            yield Span(match.start(), end, "iban", "modulo_97")
+        # a longer run of letters and digits is none, and neither are letters far from each other
+        form = rf"[A-Za-z0-9](?:[ -]{{0,33}}[A-Za-z0-9]){{{length - 1}}}(?![A-Za-z0-9])"
+        written = re.compile(form).match(text, match.start())
+        if written and len(written[0]) <= 2 * length and has_iban_check(re.sub("[ -]", "", written[0])):
+            yield Span(*written.span(), "iban", "modulo_97")
 
 
 _SSN = re.compile(r"(?<![0-9-])([0-9]{3})([- .]?)([0-9]{2})\2([0-9]{4})(?![0-9]|-[0-9])")
