@@ -23,9 +23,6 @@ from hcat.engine.yaml_files import load_yaml, show_value
 PLACEHOLDERS: Final = ("query", "query_id", "sample_index", "interaction_id", "application", "application_version")
 """Names for ``{{...}}``; each stands for a whole value and never for a part of a text."""
 
-HEADER_PLACEHOLDERS: Final = ("interaction_id",)
-"""A header holds only ASCII, so only names whose values are always ASCII are allowed."""
-
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -107,7 +104,8 @@ def _check_headers(headers: dict[Any, Any]) -> dict[str, str]:
         known.add(name.lower())
         if not isinstance(value, str):
             _fail("a text", describe_type(value), name)
-        _check_template(value, HEADER_PLACEHOLDERS, name, is_hidden=True)
+        # a header holds only ASCII, as this value always is
+        _check_template(value, ("interaction_id",), name, is_hidden=True)
         _require_variable(name, value)
     return headers
 

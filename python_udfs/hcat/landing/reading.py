@@ -46,7 +46,6 @@ from hcat.landing.raw_contract import (
 )
 from hcat.landing.shapes import (
     SHAPES,
-    entities_of,
     expand_records,
     explain_no_files,
     find_files,
@@ -86,13 +85,12 @@ def read_entity(
     files: Sequence[Path] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of every file of an entity."""
-    problem = explain_no_logs(folder) if files is None and entity_name in ("interactions", SPANS) else None
-    files = find_files(folder, entity_name) if files is None else files
-    if problem and not files and entity_name == "interactions":
+    problem = explain_no_logs(folder) if files is None and entity_name == "interactions" else None
+    if problem:
         yield _file_problem(ENTITIES[entity_name], str(folder) or "hcat_raw_logs", problem)
-    for path in files:
-        place = path.relative_to(folder)
-        for _, batch in _read_file((entity_name,), path, place, landed, is_alone=problem is not None):
+        return
+    for path in find_files(folder, entity_name) if files is None else files:
+        for _, batch in _read_file((entity_name,), path, path.relative_to(folder), landed):
             yield batch
 
 
@@ -178,11 +176,9 @@ def _read_file(
     path: Path,
     place: Path,
     landed: Collection[tuple[str, str]] = (),
-    *,
-    is_alone: bool = False,
     dropped: Counter[tuple[str, str]] | None = None,
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Yield the landed rows of some entities of a file, or one row if it cannot be read; alone, it stops the build."""
+    """Yield the landed rows of some entities of a file, or one row if it cannot be read."""
     source_file = clean_text(place.as_posix())
     opened = _Opened(None)
     is_begun = False
@@ -201,10 +197,12 @@ def _read_file(
     except FILE_ERRORS as error:
         opened = _Opened(say_fault(error))
     # said once for all entities of a file
-    if opened.problem is not None and (opened.is_of_entity or is_begun or names[0] == entities_of(place)[0]):
+    if opened.problem is not None and (
+        opened.is_of_entity or is_begun or names[0] == SHAPES[stem_of(place) or names[0]].entities[0]
+    ):
         # what was landed of a file before its disk failed is taken back with the build
-        message, stops = f"{source_file} {opened.problem}", is_begun or is_alone
-        yield names[0], _file_problem(ENTITIES[names[0]], source_file, message, stops_the_build=stops)
+        message = f"{source_file} {opened.problem}"
+        yield names[0], _file_problem(ENTITIES[names[0]], source_file, message, stops_the_build=is_begun)
 
 
 def read_folder(
@@ -385,8 +383,7 @@ def _to_batches(
     """Yield records as landed rows with their entity, in batches of bounded size."""
     landed = {name: _LandedRows(ENTITIES[name], source_file, file_hash) for name in names}
     for name, record in records:
-        landed[name].add(record)
-        if landed[name].is_full:
+        if landed[name].add(record):
             yield name, landed[name].take()
     yield from ((name, rows.take()) for name, rows in landed.items() if rows.count)
 
@@ -402,6 +399,7 @@ class _LandedRows:
         self._source_file = source_file
         self._file_hash = file_hash
         self._occurrences: Counter[str] = Counter()
+        # names of a record -> name, column and whether it holds JSON, in the order of the columns
         self._mappings: dict[tuple[str, ...], list[tuple[str, str, bool]]] = {}
         self._values: list[dict[str, str]] = []
         self._facts: list[tuple[Any, ...]] = []
@@ -412,13 +410,8 @@ class _LandedRows:
         """Rows since the last batch."""
         return len(self._values)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether there are enough rows, or enough text, for a batch."""
-        return self.count == ROWS_PER_BATCH or self._count_characters >= _CHARACTERS_PER_BATCH
-
-    def add(self, raw: RawRecord) -> None:
-        """Add a record, readable or not."""
+    def add(self, raw: RawRecord) -> bool:
+        """Add a record, readable or not; return whether there are enough rows, or enough text, for a batch."""
         number, record, error, unread = raw
         values: dict[str, str] = {}
         is_cleaned = False
@@ -440,12 +433,15 @@ class _LandedRows:
         self._facts.append((record_id, record_hash, error, unread, number, is_cleaned, note))
         self._values.append(values)
         self._count_characters += len(unread or "") + sum(map(len, values.values()))
+        return self.count == ROWS_PER_BATCH or self._count_characters >= _CHARACTERS_PER_BATCH
 
     def _read(self, record: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
         """Return the values of a record that are not null, by column, and whether cleaning changed any."""
         names = tuple(record)
         if names not in self._mappings:
-            self._mappings[names] = self._map(names)
+            columns = canonical_columns(self._entity, names)
+            read = [(name, column, column in self._entity.json) for name, column in columns.items()]
+            self._mappings[names] = sorted(read, key=lambda field: self._entity.columns.index(field[1]))
         values: dict[str, str] = {}
         is_cleaned = False
         for name, column, is_json in self._mappings[names]:
@@ -460,12 +456,6 @@ class _LandedRows:
                 cleaned = values[column] = clean_text(text)
                 is_cleaned = is_cleaned or cleaned != text
         return values, is_cleaned
-
-    def _map(self, names: Iterable[str]) -> list[tuple[str, str, bool]]:
-        """Return the fields that are read, in the order of the columns: name, column and whether it holds JSON."""
-        columns = canonical_columns(self._entity, names)
-        read = [(name, column, column in self._entity.json) for name, column in columns.items()]
-        return sorted(read, key=lambda field: self._entity.columns.index(field[1]))
 
     def take(self) -> pa.RecordBatch:
         """Return the rows since the last batch."""

@@ -85,12 +85,6 @@ def read_partition(path: Path) -> dict[str, str]:
     return {name: unquote(value) for name, _, value in pairs if value not in ("", _DEFAULT_PARTITION)}
 
 
-def entities_of(path: Path) -> tuple[str, ...]:
-    """Return the entities whose records a file holds, by its path relative to the folder of raw logs."""
-    stem = stem_of(path)
-    return SHAPES[stem].entities if stem else ()
-
-
 def find_files(folder: str | Path, entity_name: str) -> list[Path]:
     """Return the files of a folder of raw logs that hold records of an entity."""
     if folder == "":
@@ -282,16 +276,5 @@ def names_of(records: Iterable[RawRecord]) -> list[str]:
 def head_of(records: Iterable[RawRecord]) -> tuple[list[RawRecord], bool, Iterator[RawRecord]]:
     """Return the first records, whether they are all, and the records from the start."""
     iterator = iter(records)
-    head: list[RawRecord] = []
-    is_whole = True
-    for row in iterator:
-        head.append(row)
-        if len(head) == _HEAD:
-            is_whole = False
-            break
-
-    def replay() -> Iterator[RawRecord]:
-        yield from head
-        yield from iterator
-
-    return head, is_whole, replay()
+    head = list(islice(iterator, _HEAD))
+    return head, len(head) < _HEAD, chain(head, iterator)

@@ -111,7 +111,7 @@ def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
     for match in _CORNER.finditer(text) if _CORNER_CUE.search(text) else ():
         index = _token_at(tokens, match.end())
         past = index
-        while past < len(tokens) and past - index < 14 and _is_address_token(tokens[past]):
+        while past < min(len(tokens), index + 14) and _is_address_token(tokens[past]):
             if past > index and tokens[past].opens_line:
                 break
             past += 1

@@ -51,29 +51,19 @@ class _Reading:
             places.setdefault(word, []).append(position)
         return places
 
-    @cached_property
-    def _emails(self) -> set[str]:
-        return {_fold_email(self.folded[span.start : span.end]) for span in find_emails(self.folded)}
-
-    @cached_property
-    def _dates(self) -> set[str]:
-        return {day for match in _DATE.finditer(self.folded) for day in _read_dates(match.group())}
-
-    @cached_property
-    def _numbers(self) -> set[str]:
-        return set(_fold_amounts(self.folded))
-
     def holds(self, value: str, entity_type: str) -> bool:
         """Return whether the text holds a value, however the value is written there."""
         if entity_type in ("person", "place", "address"):
             return self._holds_words(value, slack=4 if entity_type == "address" else 2)
         if entity_type == "email":
-            return _fold_email(fold_text(value)) in self._emails
+            emails = (_fold_email(self.folded[span.start : span.end]) for span in find_emails(self.folded))
+            return _fold_email(fold_text(value)) in emails
         if entity_type == "date_of_birth":
-            return not self._dates.isdisjoint(_read_dates(fold_text(value)))
+            days = _read_dates(fold_text(value))
+            return any(not days.isdisjoint(_read_dates(match.group())) for match in _DATE.finditer(self.folded))
         if entity_type == "transaction":
             amounts = _fold_amounts(fold_text(value))
-            return bool(amounts) and self._numbers.issuperset(amounts)
+            return bool(amounts) and set(_fold_amounts(self.folded)).issuperset(amounts)
         return self._holds_number(value, entity_type)
 
     def _holds_words(self, value: str, slack: int) -> bool:

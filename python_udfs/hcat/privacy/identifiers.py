@@ -203,17 +203,14 @@ _CUE_WINDOW = 40
 def find_phones(text: str) -> Iterator[Span]:
     """Yield telephone numbers: international, North American, with a leading zero, in even groups, or after a cue."""
     for match in _PHONE.finditer(text):
-        start, end = match.start(), match.end()
         written = match.group()
         body = re.split(r"(?:x|ext\.?|extension)", written, maxsplit=1, flags=re.IGNORECASE)[0]
         digits = _digits(body)
         if not 7 <= len(digits) <= 15 or _DATE_LIKE.match(body) or _YEARS.match(body):
             continue
-        rule = _phone_rule(text, start, body, digits)
+        rule = _phone_rule(text, match.start(), body, digits)
         if rule is not None:
-            while written and written[-1] in " ./(-":
-                written, end = written[:-1], end - 1
-            yield Span(start, end, "phone", rule)
+            yield Span(match.start(), match.start() + len(written.rstrip(" ./(-")), "phone", rule)
 
 
 def _phone_rule(text: str, start: int, body: str, digits: str) -> str | None:
