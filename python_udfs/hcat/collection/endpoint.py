@@ -365,12 +365,7 @@ def _resolve(file: _File, environment: Mapping[str, str]) -> Endpoint:
     if "query" not in named:
         found = _list_placeholders(named) or "no placeholder"
         raise _KeyError(f"request.body or request.parameters must hold {{{{query}}}}, got {found}")
-    definition = {
-        "method": request.method,
-        "parameters": request.parameters,
-        "body": request.body,
-        "response": file.response.model_dump(),
-    }
+    definition = request.model_dump(include={"method", "parameters", "body"}) | {"response": file.response.model_dump()}
     return Endpoint(
         application=file.application,
         application_version=look_up(file.application_version, "application_version", set()),

@@ -30,8 +30,6 @@ from hcat.engine.redaction import Redactor
 MAXIMUM_BODY_BYTES: Final = 16 << 20
 """A longer reply is refused, so that it cannot fill the memory."""
 
-Sleep = Callable[[float], Awaitable[None]]
-
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -85,7 +83,7 @@ class Sender:
         self,
         endpoint: Endpoint,
         *,
-        sleep: Sleep = asyncio.sleep,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -134,17 +132,11 @@ class Sender:
     async def _answer(self, client: httpx.AsyncClient, item: Planned) -> Answered | Failed:
         # one object per query, because tenacity keeps the state of a running retry in it
         retrying = tenacity.AsyncRetrying(sleep=self._sleep, **retry_by(self._endpoint.limits))
-        attempts = 0
-
-        async def ask() -> Answered:
-            nonlocal attempts
-            attempts += 1
-            return await self._ask(client, item)
-
         try:
-            return replace(await retrying(ask), attempts=attempts)
+            answered: Answered = await retrying(self._ask, client, item)
+            return replace(answered, attempts=retrying.statistics["attempt_number"])
         except AttemptError as error:
-            reason = self._redactor.message(error.reason)
+            reason, attempts = self._redactor.message(error.reason), retrying.statistics["attempt_number"]
             return Failed(item, error.failure, reason, error.status, self._now(), attempts)
 
     async def _ask(self, client: httpx.AsyncClient, item: Planned) -> Answered:
@@ -186,12 +178,10 @@ class Sender:
 
 
 async def _read_body(response: httpx.Response) -> bytes:
-    parts: list[bytes] = []
-    length = 0
+    body = bytearray()
     async for part in response.aiter_bytes():
-        length += len(part)
-        if length > MAXIMUM_BODY_BYTES:
+        body += part
+        if len(body) > MAXIMUM_BODY_BYTES:
             reason = f"a reply must have at most {MAXIMUM_BODY_BYTES} bytes, got more"
             raise AttemptError("malformed_reply", reason, status=response.status_code, is_retried=False)
-        parts.append(part)
-    return b"".join(parts)
+    return bytes(body)

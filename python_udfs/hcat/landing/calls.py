@@ -159,17 +159,14 @@ def _is_example(record: Mapping[str, Any]) -> bool:
 
 def unread_content(call: Mapping[str, Any]) -> list[str]:
     """Return the keys of a call, at any depth, under which a text stands that no record takes."""
+    taken = {str(call.get("id"))}
     try:
         opened = open_call(call)
-    except RecordError:
-        return []
-    taken = {str(call.get("id"))}
-    for entity in ENTITIES_OF_CALLS:
-        try:
+        for entity in ENTITIES_OF_CALLS:
             taken |= {str(value) for record in expand_opened(opened, entity) for value in record.values()}
-        except RecordError:
-            # a reason of its own says which key cannot be read
-            return []
+    except RecordError:
+        # a reason of its own says which key cannot be read
+        return []
     return list(dict.fromkeys(_find_unread(call, taken)))
 
 

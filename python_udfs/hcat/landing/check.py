@@ -87,8 +87,7 @@ def check_logs(
             problems += batch["read_error"].to_pylist()
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
-    names = ("tool_outputs_are_evidence", "missing_parents")
-    settings = {name: variables[f"hcat_{name}"] for name in names}
+    settings = {name: variables[f"hcat_{name}"] for name in ("tool_outputs_are_evidence", "missing_parents")}
     folded = fold_traces(staging.relation("landed_records"), settings, start).read_all()
     staging.add("base_folded_traces", folded)
     for seed in ("rating_scales", "raters"):

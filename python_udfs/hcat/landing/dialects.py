@@ -25,8 +25,6 @@ _FIELDS: Final = (
 #: Keys below which a query, an answer or documents stand, told by what they are where no field names their key.
 _AROUND: Final = ("inputs", "outputs", "documents")
 _OTHERS: Final = ("recognised_by", "texts_are_json", "model_may_answer", "people", "kind", "roles", *_AROUND)
-#: The dialect of traces that no other one reads: its keys are words with which keys end.
-GENERAL: Final = "general"
 _WRITTEN_KEY: Final = re.compile(r"(?P<key>\S+)(?: if (?:(?P<text>text)|(?P<other>\S+) is (?P<word>.+)))?")
 
 
@@ -71,8 +69,8 @@ class Dialects:
 
     @property
     def general(self) -> Dialect:
-        """The one that guesses."""
-        return next(each for each in self.dialects if each.name == GENERAL)
+        """The one of traces that no other one reads: its keys are words with which keys end."""
+        return next(each for each in self.dialects if each.name == "general")
 
 
 def read_dialects(own: Path | None = None) -> Dialects:

@@ -79,13 +79,9 @@ def _read_array(file: Path, stem: str) -> list[Mapping[str, Any]]:
     note = note_on(value)
     if note:
         say(f"hcat: {file}: {note}", is_error=True)
-    if (
-        isinstance(value, dict)
-        and stem == CALLS
-        and (all(brings(value, readable=True)) or records_of(value) != [value])
-    ):
-        return records_of(value)
     if isinstance(value, dict):
+        if stem == CALLS and (all(brings(value, readable=True)) or records_of(value) != [value]):
+            return records_of(value)
         arrays = [name for name, item in value.items() if isinstance(item, list) and item and isinstance(item[0], dict)]
         # one object of a tool, around its records
         value = value[arrays[0]] if len(arrays) == 1 else [value] if not arrays else value

@@ -70,14 +70,11 @@ def canonical_columns(entity: Entity, names: Iterable[str]) -> dict[str, str]:
     """Return the mapping from the names in a file to the canonical columns of an entity."""
     given = list(names)
     mapping = {name: name for name in given if name in entity.columns}
-    taken = set(mapping)
-    for columns in (dict.fromkeys(entity.columns), entity.aliases):
+    for columns in ({column: column for column in entity.columns}, entity.aliases):
         for name in given:
-            plain = plain_name(name)
-            column = (columns[plain] or plain) if plain in columns else None
-            if name not in mapping and column is not None and column not in taken:
+            column = columns.get(plain_name(name))
+            if name not in mapping and column is not None and column not in mapping.values():
                 mapping[name] = column
-                taken.add(column)
     return {name: mapping[name] for name in given if name in mapping}
 
 

@@ -25,8 +25,6 @@ from hcat.landing.files import FILE_ERRORS, FORMATS, RawRecord, read_records
 from hcat.landing.raw_contract import ENTITIES, SPANS, RecordError, show_record
 from hcat.landing.spans import expand_spans
 
-Expander = Callable[[Any, str], Iterator[dict[str, Any]]]
-
 #: Records from which the head of a file tells what the file brings.
 _HEAD = 1000
 _SHOWN_NAMES = 12
@@ -48,7 +46,7 @@ class Shape:
 
     entities: tuple[str, ...]
     #: (record, or call that was opened, and entity) -> records of that entity; None when a record is one
-    expand: Expander | None = None
+    expand: Callable[[Any, str], Iterator[dict[str, Any]]] | None = None
     formats: tuple[str, ...] = FORMATS
 
 
@@ -110,20 +108,13 @@ def _is_open(folder: Path) -> bool:
 def _walk(root: Path) -> Iterator[Path]:
     """Yield what lies below a folder, in order; a folder that links lead to twice is entered once."""
     seen: set[tuple[int, int]] = set()
-    waiting = [root]
-    while waiting:
-        folder = waiting.pop()
-        try:
-            status = folder.stat()
-            names = sorted(name for name in os.listdir(folder) if not name.startswith((".", "_")))
-        except OSError:
-            continue
-        if (status.st_dev, status.st_ino) in seen:
-            continue
+    for folder, folders, files in os.walk(root, followlinks=True):
+        status = os.stat(folder)
+        is_new = (status.st_dev, status.st_ino) not in seen
         seen.add((status.st_dev, status.st_ino))
-        paths = [folder / name for name in names]
-        yield from paths
-        waiting += [path for path in reversed(paths) if path.is_dir()]
+        folders[:] = sorted(name for name in folders if is_new and not name.startswith((".", "_")))
+        shown = [name for name in files if is_new and not name.startswith((".", "_"))]
+        yield from (Path(folder, name) for name in sorted([*folders, *shown]))
 
 
 def expand_records(

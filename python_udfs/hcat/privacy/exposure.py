@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, Final
 
 from hcat.privacy.identifiers import DATE_PATTERN, find_emails
@@ -102,16 +103,12 @@ def _fold_number(value: str, entity_type: str) -> str:
 
 def _read_spelled(text: str) -> str:
     """Return the digits of a number that is spelled word by word ("double four" is 44)."""
-    digits: list[str] = []
-    repeat = 1
-    for word in re.findall(r"[a-z]+", text.lower()):
-        if word in ("double", "triple"):
-            repeat = 2 if word == "double" else 3
-            continue
-        if word in _DIGIT_OF_WORD:
-            digits += [str(_DIGIT_OF_WORD[word])] * repeat
-        repeat = 1
-    return "".join(digits)
+    words = ["", *re.findall(r"[a-z]+", text.lower())]
+    times = {"double": 2, "triple": 3}
+    read = (
+        str(_DIGIT_OF_WORD[word]) * times.get(before, 1) for before, word in pairwise(words) if word in _DIGIT_OF_WORD
+    )
+    return "".join(read)
 
 
 def _fold_email(written: str) -> str:

@@ -229,10 +229,10 @@ def _phone_rule(text: str, start: int, body: str, digits: str) -> str | None:
         return "international"
     is_grouped = len(groups) >= 2
     national = digits[1:] if len(digits) == 11 and digits[0] == "1" else digits
-    if is_grouped and len(national) == 10 and [len(group) for group in groups[-3:]] in ([3, 3, 4],):
-        return "north_american"
-    if is_grouped and len(national) == 10 and re.match(r"\(?[0-9]{3}\)? ?[0-9]{3}[ .-]?[0-9]{4}\Z", body.strip()):
-        return "north_american"
+    if is_grouped and len(national) == 10:
+        is_american = re.match(r"\(?[0-9]{3}\)? ?[0-9]{3}[ .-]?[0-9]{4}\Z", body.strip())
+        if is_american or [len(group) for group in groups[-3:]] == [3, 3, 4]:
+            return "north_american"
     if digits[0] == "0" and 10 <= len(digits) <= 12 and (is_grouped or digits.startswith("07")):
         return "trunk_zero"
     is_even = len(set(re.sub(r"[0-9]", "", body.strip(" ./-")))) == 1 and "/" not in body

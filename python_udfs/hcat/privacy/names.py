@@ -267,8 +267,6 @@ def find_cued_places(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
 
 
 def _name_span(tokens: Sequence[Token], start: int, past: int, rule: str) -> Span:
-    end = tokens[past - 1].end
-    for ending in ("'s", "\u2019s"):
-        if tokens[past - 1].text.endswith(ending):
-            end -= len(ending)
+    last = tokens[past - 1]
+    end = last.end - (len("'s") if last.text.endswith(("'s", "\u2019s")) else 0)
     return Span(tokens[start].start, end, "person", rule)
