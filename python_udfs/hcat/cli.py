@@ -112,7 +112,7 @@ def check(
         named[entity] = table
     checked = check_logs(logs, Path.cwd(), tables=named, warehouse=warehouse, mask=partial(mask_text, is_tagged=False))
     say_in_columns(list(checked.lines))
-    if not checked.count_interactions:
+    if not checked.inputs["interactions"]:
         raise typer.Exit(1)
 
 
@@ -168,10 +168,10 @@ def import_file(
     """
     from hcat.landing.importing import import_into
 
-    imported = import_into(shape, file, output)
+    path, count = import_into(shape, file, output)
     say_in_columns(
         [
-            ("imported", f"{imported.count_records:,} records into {imported.path}"),
+            ("imported", f"{count:,} records into {path}"),
             ("next", f"hcat check {output}"),
         ]
     )

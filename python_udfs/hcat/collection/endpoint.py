@@ -23,9 +23,6 @@ from hcat.engine.yaml_files import load_yaml, show_value
 PLACEHOLDERS: Final = ("query", "query_id", "sample_index", "interaction_id", "application", "application_version")
 """Names for ``{{...}}``; each stands for a whole value and never for a part of a text."""
 
-HEADER_PLACEHOLDERS: Final = ("interaction_id",)
-"""A header holds only ASCII, so only names whose values are always ASCII are allowed."""
-
 _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -107,7 +104,8 @@ def _check_headers(headers: dict[Any, Any]) -> dict[str, str]:
         known.add(name.lower())
         if not isinstance(value, str):
             _fail("a text", describe_type(value), name)
-        _check_template(value, HEADER_PLACEHOLDERS, name, is_hidden=True)
+        # a header holds only ASCII, as this value always is
+        _check_template(value, ("interaction_id",), name, is_hidden=True)
         _require_variable(name, value)
     return headers
 
@@ -129,15 +127,10 @@ def _require_variable(name: str, value: str) -> None:
         _fail("taken from the environment with ${NAME}", "a literal value (not shown)", name)
 
 
-def _check_body(body: Any) -> Any:
-    _check_template(body, PLACEHOLDERS, is_body=True)
-    return body
-
-
 def _check_template(
     template: Any, allowed: Collection[str], key: str = "", *, is_body: bool = False, is_hidden: bool = False
-) -> None:
-    """Refuse texts that only look like a placeholder, and secrets in a body."""
+) -> Any:
+    """Return a template; refuse texts that only look like a placeholder, and secrets in a body."""
     if isinstance(template, Mapping):
         for name, item in template.items():
             if not isinstance(name, str) or "{{" in name:
@@ -160,6 +153,7 @@ def _check_template(
     elif template is not None and not isinstance(template, bool | int | float):
         # a YAML date or binary value
         _fail("a JSON value; a date needs quotes", type(template).__name__, key)
+    return template
 
 
 def _check_mark(value: Any) -> Any:
@@ -180,7 +174,7 @@ class Request(_Section):
     headers: Annotated[dict[Any, Any], AfterValidator(_check_headers)] = {}
     parameters: Annotated[dict[Any, Any], AfterValidator(_check_parameters)] = {}
     #: Its placeholders are whole values; with None, no body is sent.
-    body: Annotated[Any, AfterValidator(_check_body)] = None
+    body: Annotated[Any, AfterValidator(partial(_check_template, allowed=PLACEHOLDERS, is_body=True))] = None
 
     @model_validator(mode="after")
     def _get_without_body(self) -> Request:
@@ -371,12 +365,7 @@ def _resolve(file: _File, environment: Mapping[str, str]) -> Endpoint:
     if "query" not in named:
         found = _list_placeholders(named) or "no placeholder"
         raise _KeyError(f"request.body or request.parameters must hold {{{{query}}}}, got {found}")
-    definition = {
-        "method": request.method,
-        "parameters": request.parameters,
-        "body": request.body,
-        "response": file.response.model_dump(),
-    }
+    definition = request.model_dump(include={"method", "parameters", "body"}) | {"response": file.response.model_dump()}
     return Endpoint(
         application=file.application,
         application_version=look_up(file.application_version, "application_version", set()),

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hcat.landing.raw_contract import json_kind
+
 EVERY: Final = "*"
 """The step of ``[*]``; a member with this name is a :class:`Name`."""
 
@@ -76,12 +78,9 @@ def parse_path(text: str) -> JsonPath:
 
 def describe_type(value: Any) -> str:
     """Return the JSON type of a value in words."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    names = {str: "a text", int: "a number", float: "a number", list: "a list", dict: "an object"}
-    return names.get(type(value), type(value).__name__)
+    kind = json_kind(value)
+    articles = {"text": "a", "number": "a", "list": "a", "object": "an"}
+    return f"{articles[kind]} {kind}" if kind in articles else kind
 
 
 def _walk(value: Any, steps: tuple[Name | int | str, ...], place: str) -> Any:

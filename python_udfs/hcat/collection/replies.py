@@ -22,20 +22,12 @@ class ReplyError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Retrieval:
-    """One retrieved context; None is what the service does not give."""
-
-    chunk_id: str | None
-    text: str | None
-    score: float | None
-
-
-@dataclass(frozen=True, slots=True)
 class Reply:
     """The answer of a service, as received, with its contexts in the order of the reply."""
 
     answer: str
-    retrievals: tuple[Retrieval, ...]
+    #: In the columns of the raw contract; None is what the service does not give.
+    retrievals: tuple[dict[str, Any], ...]
     #: Whether the reply says what was retrieved, be it nothing.
     is_retrieval_reported: bool
     is_refused: bool
@@ -108,7 +100,7 @@ def _read_text(path: JsonPath, document: Any, name: str) -> str:
     return value
 
 
-def _read_retrievals(response: Response, document: Any) -> tuple[Retrieval, ...] | None:
+def _read_retrievals(response: Response, document: Any) -> tuple[dict[str, Any], ...] | None:
     """Return the contexts; None where the description names no place of them."""
     places = {"contexts": response.contexts, "chunk_ids": response.chunk_ids, "scores": response.scores}
     read = {name: path.read_each(document) for name, path in places.items() if path is not None}
@@ -123,7 +115,7 @@ def _read_retrievals(response: Response, document: Any) -> tuple[Retrieval, ...]
     return tuple(_make_retrieval(rank, *values) for rank, values in enumerate(zip(*columns, strict=True), start=1))
 
 
-def _make_retrieval(rank: int, text: Any, chunk_id: Any, score: Any) -> Retrieval:
+def _make_retrieval(rank: int, text: Any, chunk_id: Any, score: Any) -> dict[str, Any]:
     def fail(name: str, expected: str, value: Any) -> ReplyError:
         return ReplyError(f"{name} {rank} must be {expected}, got {describe_type(value)}")
 
@@ -142,4 +134,5 @@ def _make_retrieval(rank: int, text: Any, chunk_id: Any, score: Any) -> Retrieva
             score = math.inf
         if not math.isfinite(score):
             raise ReplyError(f"score {rank} must be finite, got a number that no double holds")
-    return Retrieval(None if chunk_id is None else str(chunk_id), text, score)
+    chunk_id = None if chunk_id is None else str(chunk_id)
+    return {"rank": rank, "chunk_id": chunk_id, "text": text, "retrieval_score": score}

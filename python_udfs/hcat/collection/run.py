@@ -20,6 +20,8 @@ from hcat.engine.keys import hash_text
 from hcat.engine.saying import Progress
 
 MAXIMUM_SAMPLES: Final = 1000
+#: Columns of a retrieval in which a secret may stand.
+_TEXTS: Final = ("chunk_id", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +47,19 @@ class Collected:
         """Return a summary as pairs of label and text."""
         done = self.count_known + self.count_answered
         before = f", {self.count_known:,} of them before this run" if self.count_known else ""
-        torn = [("dropped", "a line of the journal that a killed run could not finish")] if self.is_torn else []
-        failed = []
-        if self.count_failed:
-            failed.append(("failed", f"{self.count_failed:,}, see {self.folder / FAILURES}"))
-        if self.count_unsent:
-            failed.append(("not sent", f"{self.count_unsent:,}: too many failed in a row (limits.stop_after_failures)"))
-        following = (
-            "next",
-            f"HCAT_RAW_LOGS={self.folder} dbt build"
-            if self.is_complete
-            else "run it again: what is answered is not asked again",
-        )
-        return [
-            ("answered", f"{done:,} of {self.count_planned:,}{before}"),
-            *failed,
-            ("requests", f"{self.count_requests:,}"),
-            *torn,
-            ("interactions", f"{self.rows[INTERACTIONS]:,} in {self.folder / INTERACTIONS}"),
-            ("retrievals", f"{self.rows[RETRIEVALS]:,} in {self.folder / RETRIEVALS}"),
-            following,
+        failed, unsent = f"{self.count_failed:,}, see {self.folder / FAILURES}", f"{self.count_unsent:,}"
+        again = "run it again: what is answered is not asked again"
+        lines = [
+            (True, "answered", f"{done:,} of {self.count_planned:,}{before}"),
+            (self.count_failed, "failed", failed),
+            (self.count_unsent, "not sent", f"{unsent}: too many failed in a row (limits.stop_after_failures)"),
+            (True, "requests", f"{self.count_requests:,}"),
+            (self.is_torn, "dropped", "a line of the journal that a killed run could not finish"),
+            (True, "interactions", f"{self.rows[INTERACTIONS]:,} in {self.folder / INTERACTIONS}"),
+            (True, "retrievals", f"{self.rows[RETRIEVALS]:,} in {self.folder / RETRIEVALS}"),
+            (True, "next", f"HCAT_RAW_LOGS={self.folder} dbt build" if self.is_complete else again),
         ]
+        return [(label, text) for is_said, label, text in lines if is_said]
 
 
 def identify(query_id: str, application: str, application_version: str, sample_index: int) -> str:
@@ -166,10 +160,8 @@ def describe_first_request(
     request, values = endpoint.request, pending[0].values(endpoint)
     lines.append(("request", f"{request.method} {request.url}"))
     # as JSON, so that a terminal does not obey control characters of a hostile query
-    for name, template in request.parameters.items():
-        lines.append(("parameter", f"{name}={json.dumps(fill(template, values))}"))
-    for name, template in request.headers.items():
-        lines.append(("header", f"{name}: {fill(template, values)}"))
+    lines += [("parameter", f"{name}={json.dumps(fill(each, values))}") for name, each in request.parameters.items()]
+    lines += [("header", f"{name}: {fill(template, values)}") for name, template in request.headers.items()]
     if request.body is not None:
         lines.append(("body", json.dumps(fill(request.body, values), indent=2)))
     return lines
@@ -188,27 +180,18 @@ def _make_record(endpoint: Endpoint, done: Answered | Failed, redactor: Redactor
     if isinstance(done, Failed):
         failure = {"failure": done.failure, "reason": done.reason, "status": done.status, "attempts": done.attempts}
         return record | {"status": FAILED, "failure": keys | failure | {"failed_at": _format(done.failed_at)}}
-    interaction = (
-        keys
-        | dict(item.query.carried)
-        | {
-            "run_id": f"{endpoint.application}_{endpoint.application_version}",
-            "query_text": text,
-            "answer": redactor.value(done.reply.answer),
-            "asked_at": _format(done.asked_at),
-        }
-    )
+    interaction = keys | dict(item.query.carried)
+    interaction |= {
+        "run_id": f"{endpoint.application}_{endpoint.application_version}",
+        "query_text": text,
+        "answer": redactor.value(done.reply.answer),
+        "asked_at": _format(done.asked_at),
+    }
     if done.reply.is_refused:
         interaction["tags"] = {"refused_by_service": "true"}
     retrievals = [
-        {
-            "interaction_id": item.interaction_id,
-            "rank": rank,
-            "chunk_id": redactor.value(retrieval.chunk_id),
-            "text": redactor.value(retrieval.text),
-            "retrieval_score": retrieval.score,
-        }
-        for rank, retrieval in enumerate(done.reply.retrievals, start=1)
+        {"interaction_id": item.interaction_id, **each, **{name: redactor.value(each[name]) for name in _TEXTS}}
+        for each in done.reply.retrievals
     ]
     if done.reply.is_retrieval_reported:
         interaction["count_retrieved"] = len(retrievals)

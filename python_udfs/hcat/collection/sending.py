@@ -27,13 +27,8 @@ from hcat.engine.http import (
     silent_http_client,
 )
 
-FAILURES: Final = ("timeout", "connection", "http_status", "malformed_reply", "service_error")
-"""Why a query has no answer."""
-
 MAXIMUM_BODY_BYTES: Final = 16 << 20
 """A longer reply is refused, so that it cannot fill the memory."""
-
-Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,28 +65,15 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """No answer after the last attempt: one of :data:`FAILURES`, and the status of the last reply if there was one."""
+    """No answer after the last attempt, and the status of the last reply if there was one."""
 
     item: Planned
+    #: timeout, connection, http_status, malformed_reply or service_error
     failure: str
     reason: str
     status: int | None
     failed_at: datetime
     attempts: int
-
-
-class Pacer:
-    """Schedules requests at least 1 / requests_per_second seconds apart."""
-
-    def __init__(self, requests_per_second: float | None) -> None:
-        self._distance = 0.0 if requests_per_second is None else 1.0 / requests_per_second
-        self._next = 0.0
-
-    def reserve(self, now: float) -> float:
-        """Return how many seconds the next request must wait."""
-        start = max(now, self._next)
-        self._next = start + self._distance
-        return start - now
 
 
 class Sender:
@@ -101,28 +83,19 @@ class Sender:
         self,
         endpoint: Endpoint,
         *,
-        sleep: Sleep = asyncio.sleep,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         clock: Callable[[], float] = time.monotonic,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._endpoint = endpoint
         self._redactor = Redactor(endpoint.secrets, endpoint.hidden)
-        self._pacer = Pacer(endpoint.limits.requests_per_second)
+        self._next_start = 0.0
         self._sleep, self._clock, self._now = sleep, clock, now
         self.count_requests = 0
         self.count_failures_in_a_row = 0
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether too many queries failed in a row for another one to be sent."""
-        return self.count_failures_in_a_row >= self._endpoint.limits.stop_after_failures
-
     async def send(self, items: Sequence[Planned], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
         """Send interactions in order, up to ``concurrency`` at once, and pass each result to ``on_done``."""
-        with silent_http_client():
-            await self._send(items, on_done)
-
-    async def _send(self, items: Sequence[Planned], on_done: Callable[[Answered | Failed], Awaitable[None]]) -> None:
         limits = self._endpoint.limits
         waiting = iter(items)
         client = httpx.AsyncClient(
@@ -134,13 +107,14 @@ class Sender:
         )
         # a cookie would join unrelated queries into one conversation
         client.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-        async with client:
-            try:
-                async with asyncio.TaskGroup() as group:
-                    for _ in range(min(limits.concurrency, len(items))):
-                        group.create_task(self._work(client, waiting, on_done))
-            except BaseExceptionGroup as group_error:
-                raise group_error.exceptions[0] from None
+        with silent_http_client():
+            async with client:
+                try:
+                    async with asyncio.TaskGroup() as group:
+                        for _ in range(min(limits.concurrency, len(items))):
+                            group.create_task(self._work(client, waiting, on_done))
+                except BaseExceptionGroup as group_error:
+                    raise group_error.exceptions[0] from None
 
     async def _work(
         self,
@@ -148,8 +122,9 @@ class Sender:
         waiting: Iterator[Planned],
         on_done: Callable[[Answered | Failed], Awaitable[None]],
     ) -> None:
+        limit = self._endpoint.limits.stop_after_failures
         # all workers share one iterator, so that each query goes to one of them
-        while not self.is_stopped and (item := next(waiting, None)) is not None:
+        while self.count_failures_in_a_row < limit and (item := next(waiting, None)) is not None:
             done = await self._answer(client, item)
             self.count_failures_in_a_row = 0 if isinstance(done, Answered) else self.count_failures_in_a_row + 1
             await on_done(done)
@@ -157,24 +132,21 @@ class Sender:
     async def _answer(self, client: httpx.AsyncClient, item: Planned) -> Answered | Failed:
         # one object per query, because tenacity keeps the state of a running retry in it
         retrying = tenacity.AsyncRetrying(sleep=self._sleep, **retry_by(self._endpoint.limits))
-        attempts = 0
-
-        async def ask() -> Answered:
-            nonlocal attempts
-            attempts += 1
-            return await self._ask(client, item)
-
         try:
-            return replace(await retrying(ask), attempts=attempts)
+            answered: Answered = await retrying(self._ask, client, item)
+            return replace(answered, attempts=retrying.statistics["attempt_number"])
         except AttemptError as error:
-            reason = self._redactor.message(error.reason)
+            reason, attempts = self._redactor.message(error.reason), retrying.statistics["attempt_number"]
             return Failed(item, error.failure, reason, error.status, self._now(), attempts)
 
     async def _ask(self, client: httpx.AsyncClient, item: Planned) -> Answered:
         """Return the answer to one request."""
         endpoint, limits = self._endpoint, self._endpoint.limits
         values = item.values(endpoint)
-        delay = self._pacer.reserve(self._clock())
+        now = self._clock()
+        start = max(now, self._next_start)
+        self._next_start = start + (1.0 / limits.requests_per_second if limits.requests_per_second else 0.0)
+        delay = start - now
         if delay > 0:
             await self._sleep(delay)
         self.count_requests += 1
@@ -206,12 +178,10 @@ class Sender:
 
 
 async def _read_body(response: httpx.Response) -> bytes:
-    parts: list[bytes] = []
-    length = 0
+    body = bytearray()
     async for part in response.aiter_bytes():
-        length += len(part)
-        if length > MAXIMUM_BODY_BYTES:
+        body += part
+        if len(body) > MAXIMUM_BODY_BYTES:
             reason = f"a reply must have at most {MAXIMUM_BODY_BYTES} bytes, got more"
             raise AttemptError("malformed_reply", reason, status=response.status_code, is_retried=False)
-        parts.append(part)
-    return b"".join(parts)
+    return bytes(body)

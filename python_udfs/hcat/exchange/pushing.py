@@ -37,7 +37,10 @@ def push(target: Warehouse, schema: str, published: Path) -> Iterator[tuple[str,
         counts = {name: parquet.read_metadata(files[name]).num_rows for name in due}
         progress = Progress("push", sum(counts.values()))
         for name in due:
-            _send(warehouse, schema, f"{_STAGING}_{name}", files[name])
+            file = parquet.ParquetFile(files[name])
+            reader = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
+            with warehouse.connection.cursor() as cursor:
+                cursor.adbc_ingest(f"{_STAGING}_{name}", reader, mode="replace", db_schema_name=schema)
             progress.advance(counts[name])
         for name in due:
             _exchange(warehouse, schema, name, digests[name], counts[name])
@@ -59,13 +62,6 @@ def _prepare(warehouse: Warehouse, schema: str, there: dict[str, dict[str, list[
     with warehouse.read(f"select mart, sha256 from {ledger}") as reader:
         table = reader.read_all()
     return dict(zip(table.column(0).to_pylist(), table.column(1).to_pylist(), strict=True))
-
-
-def _send(warehouse: Warehouse, schema: str, name: str, path: Path) -> None:
-    file = parquet.ParquetFile(path)
-    with warehouse.connection.cursor() as cursor:
-        reader = pa.RecordBatchReader.from_batches(file.schema_arrow, file.iter_batches())
-        cursor.adbc_ingest(name, reader, mode="replace", db_schema_name=schema)
 
 
 def _exchange(warehouse: Warehouse, schema: str, name: str, digest: str, count: int) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from hcat.engine.keys import hash_text
@@ -49,9 +50,10 @@ _DEEPEST = 20
 class _Turn:
     """What the user said since the last reply and when, the reply, and its contexts."""
 
-    said: list[str]
+    said: list[str] = field(default_factory=list)
     asked_at: Any = None
     answer: str | None = None
+    # None = the turn says nothing of a retrieval
     contexts: list[Any] | None = None
     feedback: tuple[dict[str, Any], ...] = ()
 
@@ -72,11 +74,8 @@ class _Exchange:
     is_further_sample: bool = False
     conversation_id: str | None = None
     turn_index: int | None = None
-    # None = the turn says nothing of a retrieval
-    contexts: list[Any] | None = None
-    asked_at: Any = None
     is_last_turn: bool = True
-    feedback: tuple[dict[str, Any], ...] = ()
+    turn: _Turn = field(default_factory=_Turn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +88,8 @@ class OpenedCall:
     is_example: bool = False
 
 
-def expand_call(
-    call: Mapping[str, Any], entity_name: str, seen: Counter[str] | None = None
-) -> Iterator[dict[str, Any]]:
-    """Yield the records of one entity that a nested call holds."""
-    try:
-        opened = open_call(call, seen)
-    except RecordError:
-        # said once, as the reason of the interaction
-        if entity_name == "interactions":
-            raise
-        return
-    yield from expand_opened(opened, entity_name)
-
-
 def open_call(call: Mapping[str, Any], seen: Counter[str] | None = None) -> OpenedCall:
-    """Return what a call holds, read once for all of its entities; see :func:`expand_call`."""
+    """Return what a call holds, read once for all of its entities: see :func:`expand_opened`."""
     plain = nest(call)
     is_example = _is_example(plain)
     if is_example:
@@ -174,17 +159,14 @@ def _is_example(record: Mapping[str, Any]) -> bool:
 
 def unread_content(call: Mapping[str, Any]) -> list[str]:
     """Return the keys of a call, at any depth, under which a text stands that no record takes."""
+    taken = {str(call.get("id"))}
     try:
         opened = open_call(call)
-    except RecordError:
-        return []
-    taken = {str(call.get("id"))}
-    for entity in ENTITIES_OF_CALLS:
-        try:
+        for entity in ENTITIES_OF_CALLS:
             taken |= {str(value) for record in expand_opened(opened, entity) for value in record.values()}
-        except RecordError:
-            # a reason of its own says which key cannot be read
-            return []
+    except RecordError:
+        # a reason of its own says which key cannot be read
+        return []
     return list(dict.fromkeys(_find_unread(call, taken)))
 
 
@@ -244,7 +226,7 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
     # a call with query and answer of its own is one exchange: its messages are what the model was sent
     if turns is not None and len(turns) > 1 and not (has_query and (samples or is_scalar(single))):
         return _read_conversation(turns, record, call_id)
-    last = turns[-1] if turns else _Turn([])
+    last = turns[-1] if turns else _Turn()
     query_text = _scalar(last.query_text if turns and not has_query else pick(record, "query_text"), "query")
     query_id = pick(record, "query_id")
     if query_id is None and query_text is not None and query_text.strip():
@@ -252,18 +234,8 @@ def _read_exchanges(record: dict[str, Any], call_id: Any) -> list[_Exchange]:
     if samples is not None and not isinstance(samples, list):
         raise RecordError(f"multi_responses must be a list, got {json_kind(samples)}")
     if not samples:
-        return [
-            _Exchange(
-                call_id,
-                query_id,
-                query_text,
-                _read_answer(single, last.answer),
-                record.get("sample_index"),
-                contexts=last.contexts,
-                asked_at=last.asked_at,
-                feedback=last.feedback,
-            )
-        ]
+        answer = _read_answer(single, last.answer)
+        return [_Exchange(call_id, query_id, query_text, answer, record.get("sample_index"), turn=last)]
     samples = [pick(plain_record(each), "answer") if isinstance(each, Mapping) else each for each in samples]
     answers = samples if single is None or single in samples else [single, *samples]
     return [
@@ -301,7 +273,7 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
                 turns.append(_Turn([], pick(plain_record(message), "asked_at")))
             turns[-1].said.append(text)
         if role == ASSISTANT and (turns or query is not None):
-            turns = turns or [_Turn([])]
+            turns = turns or [_Turn()]
             named = find_contexts(plain_record(message))
             named = named if isinstance(named, list) else find_named_passages(message) or None
             if named is None and not text.strip():
@@ -317,7 +289,7 @@ def _read_turns(messages: Sequence[Mapping[str, Any]], query: Any) -> list[_Turn
             turns[-1].contexts = [*(turns[-1].contexts or []), *named]
     if not turns and query is None:
         raise RecordError(f"a conversation of {len(messages)} messages of which the user said none")
-    turns = turns or [_Turn([])]
+    turns = turns or [_Turn()]
     if query is not None:
         text = to_text(query) or ""
         place = max((place for place, turn in enumerate(turns) if text in turn.query_text), default=len(turns) - 1)
@@ -340,10 +312,8 @@ def _read_conversation(turns: Sequence[_Turn], record: dict[str, Any], call_id: 
                 _read_answer(pick(record, "answer"), turn.answer) if is_last else turn.answer,
                 conversation_id=conversation_id,
                 turn_index=number,
-                contexts=turn.contexts,
-                asked_at=turn.asked_at,
                 is_last_turn=is_last,
-                feedback=turn.feedback,
+                turn=turn,
             )
         )
     return exchanges
@@ -383,8 +353,8 @@ def _expand_interaction(record: Mapping[str, Any], exchange: _Exchange) -> Itera
         found = pick(record, name)
         held[name] = pick(held, name) if found is None else found
     # a turn has its own time, and a conversation the time of its first turn
-    if exchange.asked_at is not None and (exchange.conversation_id is not None or held["asked_at"] is None):
-        held["asked_at"] = exchange.asked_at
+    if exchange.turn.asked_at is not None and (exchange.conversation_id is not None or held["asked_at"] is None):
+        held["asked_at"] = exchange.turn.asked_at
     if exchange.conversation_id is not None:
         held |= {"conversation_id": exchange.conversation_id, "turn_index": exchange.turn_index}
     held |= {
@@ -428,7 +398,7 @@ def _expand_query(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[di
 def _contexts_of(record: Mapping[str, Any], exchange: _Exchange) -> Any:
     """Return the contexts of an exchange: those of its call, or else its own; None where the log names none."""
     contexts = find_contexts(record) if exchange.is_last_turn else None
-    return exchange.contexts if contexts is None else contexts
+    return exchange.turn.contexts if contexts is None else contexts
 
 
 def _found_nothing(record: Mapping[str, Any], exchange: _Exchange) -> bool:
@@ -468,25 +438,15 @@ def _expand_judgements(record: Mapping[str, Any], exchange: _Exchange) -> Iterat
 
 def judge_relevant(query_id: Any, identifiers: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """Yield a relevance judgement of grade 1 per passage, once each; lists inside the list are read through."""
-    for identifier in _ids_of(identifiers):
+    flat = chain.from_iterable(item if isinstance(item, list) else [item] for item in identifiers)
+    ids = (read_context(each).get("chunk_id") if isinstance(each, Mapping) else each for each in flat)
+    for identifier in dict.fromkeys(str(each) for each in ids if each is not None):
         yield {"query_id": query_id, "chunk_id": identifier, "grade": 1}
-
-
-def _ids_of(identifiers: Iterable[Any]) -> dict[str, None]:
-    """Return the ids of gold passages, once each; lists inside the list are read through."""
-    flat: dict[str, None] = {}
-    for item in identifiers:
-        for identifier in item if isinstance(item, list) else [item]:
-            if isinstance(identifier, Mapping):
-                identifier = read_context(identifier).get("chunk_id")
-            if identifier is not None:
-                flat[str(identifier)] = None
-    return flat
 
 
 def _expand_ratings(record: Mapping[str, Any], exchange: _Exchange) -> Iterator[dict[str, Any]]:
     # what users say of a call is said of its last answer
-    said = (*exchange.feedback, *(read_feedback(record) if exchange.is_last_turn else ()))
+    said = (*exchange.turn.feedback, *(read_feedback(record) if exchange.is_last_turn else ()))
     own = {"interaction_id": exchange.interaction_id, "rater_kind": USER_FEEDBACK, "criterion": USER_FEEDBACK}
     found = {each["rater"]: own | each for each in said}
     yield from () if exchange.is_further_sample else found.values()

@@ -59,11 +59,6 @@ class Check:
     #: that can be scored
     metrics: tuple[str, ...]
 
-    @property
-    def count_interactions(self) -> int:
-        """Interactions that a build would stage."""
-        return self.inputs["interactions"]
-
 
 def check_logs(
     folder: Path | None,
@@ -92,8 +87,7 @@ def check_logs(
             problems += batch["read_error"].to_pylist()
     if problems:
         raise ValueError("; ".join(dict.fromkeys(problems)))
-    names = ("tool_outputs_are_evidence", "missing_parents")
-    settings = {name: variables[f"hcat_{name}"] for name in names}
+    settings = {name: variables[f"hcat_{name}"] for name in ("tool_outputs_are_evidence", "missing_parents")}
     folded = fold_traces(staging.relation("landed_records"), settings, start).read_all()
     staging.add("base_folded_traces", folded)
     for seed in ("rating_scales", "raters"):
@@ -151,13 +145,9 @@ def _find_seed(name: str, start: Path, project: Path) -> Path:
 def read_catalogue(path: Path) -> list[dict[str, Any]]:
     """Return the rows of the catalogue of metrics, with what each asks of the logs or of a request as ``inputs``."""
     with path.open(encoding="utf-8", newline="") as handle:
-        return [row | {"inputs": _inputs_of(row["requires"])} for row in csv.DictReader(handle)]
-
-
-def _inputs_of(requires: str) -> frozenset[str]:
-    """Return what a metric asks of the logs or of a request; models and cut-offs are the project's own."""
-    words = set(requires.split("|"))
-    return frozenset(words & {*_INPUTS, LANGUAGE_MODEL})
+        # models and cut-offs are the project's own
+        asked = {*_INPUTS, LANGUAGE_MODEL}
+        return [row | {"inputs": asked.intersection(row["requires"].split("|"))} for row in csv.DictReader(handle)]
 
 
 def _describe_unread(folder: Path, staging: Staging) -> Iterator[tuple[str, str]]:

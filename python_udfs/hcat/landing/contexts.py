@@ -197,17 +197,10 @@ def open_passage(context: Mapping[str, Any]) -> tuple[tuple[Mapping[str, Any], .
 
 def find_first(places: Iterable[Mapping[str, Any]], find: Callable[[Mapping[str, Any]], Any]) -> Any:
     """Return the first value that is found in one of several places; None without one."""
-    for place in places:
-        found = find(place)
-        if found is not None:
-            return found
-    return None
+    return next((found for place in places if (found := find(place)) is not None), None)
 
 
 def find_passage_id(record: Mapping[str, Any]) -> Any:
     """Return the id of a passage: its own, or the one that its store or its corpus gave it; None without one."""
-    for name in _PASSAGE_IDS:
-        found = record.get(name)
-        if found is not None:
-            return found
-    return pick(record, "passage_id")
+    found = next((record[name] for name in _PASSAGE_IDS if record.get(name) is not None), None)
+    return pick(record, "passage_id") if found is None else found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -25,8 +25,6 @@ _FIELDS: Final = (
 #: Keys below which a query, an answer or documents stand, told by what they are where no field names their key.
 _AROUND: Final = ("inputs", "outputs", "documents")
 _OTHERS: Final = ("recognised_by", "texts_are_json", "model_may_answer", "people", "kind", "roles", *_AROUND)
-#: The dialect of traces that no other one reads: its keys are words with which keys end.
-GENERAL: Final = "general"
 _WRITTEN_KEY: Final = re.compile(r"(?P<key>\S+)(?: if (?:(?P<text>text)|(?P<other>\S+) is (?P<word>.+)))?")
 
 
@@ -39,7 +37,6 @@ class Place:
     """One key at which a field may stand, and when its value counts; a smaller priority goes first."""
 
     field: str
-    key: str
     priority: int
     is_text_alone: bool = False
     other_key: str | None = None
@@ -72,8 +69,8 @@ class Dialects:
 
     @property
     def general(self) -> Dialect:
-        """The one that guesses."""
-        return next(each for each in self.dialects if each.name == GENERAL)
+        """The one of traces that no other one reads: its keys are words with which keys end."""
+        return next(each for each in self.dialects if each.name == "general")
 
 
 def read_dialects(own: Path | None = None) -> Dialects:
@@ -123,8 +120,12 @@ def _read_dialect(name: str, given: Mapping[str, Any]) -> Dialect:
         raise DialectError(f"the dialect {name} needs recognised_by and kind")
     places: defaultdict[str, list[Place]] = defaultdict(list)
     for field in _FIELDS:
-        for priority, (key, is_text, other, word) in enumerate(_spell_out(name, _as_list(given.get(field)))):
-            places[key].append(Place(field, key, priority, is_text, other, word))
+        for priority, written in enumerate(_as_list(given.get(field))):
+            read = _WRITTEN_KEY.fullmatch(written)
+            if read is None or "{" in written:
+                raise DialectError(f"the dialect {name} has a key that cannot be read: {written}")
+            place = Place(field, priority, read["text"] is not None, read["other"], read["word"])
+            places[read["key"]].append(place)
     given_roles = given.get("roles") or {}
     roles = {kind.lower(): role for role in reversed(_ROLES) for kind in _as_list(given_roles.get(role))}
     return Dialect(
@@ -138,15 +139,6 @@ def _read_dialect(name: str, given: Mapping[str, Any]) -> Dialect:
         dict(places),
         *(_as_list(given.get(name)) for name in _AROUND),
     )
-
-
-def _spell_out(name: str, keys: Sequence[str]) -> Iterator[tuple[str, bool, str | None, str | None]]:
-    """Yield the keys of a field with their conditions."""
-    for written in keys:
-        read = _WRITTEN_KEY.fullmatch(written)
-        if read is None or "{" in written:
-            raise DialectError(f"the dialect {name} has a key that cannot be read: {written}")
-        yield read["key"], read["text"] is not None, read["other"], read["word"]
 
 
 def _read_annotation(given: Mapping[str, Any]) -> dict[str, str | None]:

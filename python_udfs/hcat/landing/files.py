@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO
 
@@ -29,6 +30,8 @@ _LONGEST_LINE = 1 << 25
 _SHOWN_OF_A_LONG_LINE = 1000
 _SHOWN_OF_A_KEY = 60
 _SEPARATORS = (",", ";", "\t", "|")
+# what stands for a byte that is no UTF-8
+_HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
 _WRONG_STARTS = {
     b"\xff\xfe": "is UTF-16: save it as UTF-8",
     b"\xfe\xff": "is UTF-16: save it as UTF-8",
@@ -46,7 +49,12 @@ def read_column_names(path: Path) -> list[str] | None:
     """Return the columns that the head of a file names, even when it has no rows; None for JSON."""
     if path.suffix in (".jsonl", ".json"):
         return None
-    return _read_parquet_names(path) if path.suffix == ".parquet" else _read_csv_header(path)
+    if path.suffix == ".parquet":
+        import pyarrow.parquet as parquet
+
+        return list(parquet.read_schema(path).names)
+    with _open_csv(path) as handle:
+        return [name.strip() for name in next(csv.reader(handle, strict=True, delimiter=_find_separator(path)), [])]
 
 
 def find_fault(path: Path) -> str | None:
@@ -171,29 +179,6 @@ def _read_lines(handle: BinaryIO) -> Iterator[tuple[bytes, int]]:
         yield line, size
 
 
-class _TakeBackLines:
-    """Lines of a file that can be taken back, so that a broken CSV record costs its first line and not the file."""
-
-    def __init__(self, handle: TextIO) -> None:
-        self._handle = handle
-        self._waiting: deque[str] = deque()
-        self.current: list[str] = []
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        line = self._waiting.popleft() if self._waiting else next(self._handle)
-        self.current.append(line)
-        return line
-
-    def take_back_all_but_first(self) -> str:
-        """Return the first line read since ``current`` was emptied; the others will be read again."""
-        first, *rest = self.current
-        self._waiting.extendleft(reversed(rest))
-        return first
-
-
 def _open_csv(path: Path) -> TextIO:
     # surrogateescape keeps undecodable bytes visible as lone surrogates, so that one bad row does not lose the file
     return path.open("r", encoding="utf-8-sig", errors="surrogateescape", newline="")
@@ -209,60 +194,51 @@ def _find_separator(path: Path) -> str:
     return "," if counts[","] > 1 else max(_SEPARATORS, key=lambda mark: counts[mark])
 
 
-def _read_csv_header(path: Path) -> list[str]:
-    with _open_csv(path) as handle:
-        return [name.strip() for name in next(csv.reader(handle, strict=True, delimiter=_find_separator(path)), [])]
-
-
 def _read_csv(path: Path) -> Iterator[RawRecord]:
     """Yield the records of a CSV or TSV file with a header; unreadable ones have a read error."""
     csv.field_size_limit(sys.maxsize)
     separator = _find_separator(path)
+    # lines can be taken back, so that a broken record costs its first line and not the file
+    waiting: deque[str] = deque()
+    current: list[str] = []
+
+    def read_lines() -> Iterator[str]:
+        while line := waiting.popleft() if waiting else next(handle, ""):
+            current.append(line)
+            yield line
+
     with _open_csv(path) as handle:
-        lines = _TakeBackLines(handle)
-        rows = csv.reader(lines, strict=True, delimiter=separator)
+        rows = csv.reader(read_lines(), strict=True, delimiter=separator)
         names = [name.strip() for name in next(rows, [])]
         number = 0
         while True:
-            lines.current.clear()
+            current.clear()
             try:
                 row = next(rows)
             except StopIteration:
                 return
             except csv.Error as error:
                 number += 1
-                yield number, None, f"malformed CSV: {error}", _show_bytes(lines.take_back_all_but_first())
+                waiting.extendleft(reversed(current[1:]))
+                rows = csv.reader(read_lines(), strict=True, delimiter=separator)
+                yield number, None, f"malformed CSV: {error}", _show_bytes(current[0])
                 continue
             if not row:
                 continue
             number += 1
-            if not _is_encodable(row):
-                yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(lines.current))
+            if _HALF_OF_A_PAIR.search("".join(row)):
+                yield number, None, "invalid UTF-8 in the row", _show_bytes("".join(current))
             elif len(row) != len(names):
                 message = f"{len(row)} fields where the header has {len(names)}"
-                yield number, None, message, _show_bytes("".join(lines.current))
+                yield number, None, message, _show_bytes("".join(current))
             else:
                 # CSV cannot tell empty from null: an empty field is null
                 yield number, {name: value or None for name, value in zip(names, row, strict=True)}, None, None
 
 
-def _is_encodable(texts: Sequence[str]) -> bool:
-    try:
-        "".join(texts).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _show_bytes(text: str) -> str:
     """Return a line read with surrogateescape, undecodable bytes shown as replacement characters."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").rstrip("\r\n")
-
-
-def _read_parquet_names(path: Path) -> list[str]:
-    import pyarrow.parquet as parquet
-
-    return list(parquet.read_schema(path).names)
 
 
 def _read_parquet(path: Path) -> Iterator[RawRecord]:

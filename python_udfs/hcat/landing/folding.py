@@ -519,11 +519,8 @@ def _fold_documents(
         yield {**_record("retrievals", span, key, [asked, rank, chunk_id, text, score]), **own, "kind": source}
         if chunk_id is None or document_id is None:
             continue
-        yield {
-            **_record("documents", span, ("document", document_id), [document_id, each["title"]]),
-            "document_id": document_id,
-            "title": each["title"],
-        }
+        own = {"document_id": document_id, "title": each["title"]}
+        yield {**_record("documents", span, ("document", document_id), list(own.values())), **own}
         if text is not None:
             own = {"chunk_id": chunk_id, "document_id": document_id, "text": text}
             yield {**_record("chunks", span, ("chunk", *own.values()), list(own.values())), **own}

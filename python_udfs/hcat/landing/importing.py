@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +23,8 @@ _JSON = ".json"
 _SHOWN_DIGITS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """A file that was imported: where it lies now, and its records, readable or not."""
-
-    path: Path
-    count_records: int
-
-
-def import_into(shape: str, file: Path, folder: Path) -> Imported:
-    """Copy a file into a folder of raw logs and return where it lies."""
+def import_into(shape: str, file: Path, folder: Path) -> tuple[Path, int]:
+    """Copy a file into a folder of raw logs; return where it lies and how many records it has, readable or not."""
     stem = CALLS if shape in TOOLS else shape
     if stem not in SHAPES:
         meant = suggest(shape, (*TOOLS, *SHAPES))
@@ -59,7 +50,7 @@ def import_into(shape: str, file: Path, folder: Path) -> Imported:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-    return Imported(path, count)
+    return path, count
 
 
 def _check(stem: str, file: Path, copy: Path) -> int:
@@ -88,13 +79,9 @@ def _read_array(file: Path, stem: str) -> list[Mapping[str, Any]]:
     note = note_on(value)
     if note:
         say(f"hcat: {file}: {note}", is_error=True)
-    if (
-        isinstance(value, dict)
-        and stem == CALLS
-        and (all(brings(value, readable=True)) or records_of(value) != [value])
-    ):
-        return records_of(value)
     if isinstance(value, dict):
+        if stem == CALLS and (all(brings(value, readable=True)) or records_of(value) != [value]):
+            return records_of(value)
         arrays = [name for name, item in value.items() if isinstance(item, list) and item and isinstance(item[0], dict)]
         # one object of a tool, around its records
         value = value[arrays[0]] if len(arrays) == 1 else [value] if not arrays else value

@@ -75,7 +75,7 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
         metrics = {metric["metric_name"] for metric in catalogue if LANGUAGE_MODEL not in metric["inputs"]}
     else:
         checked = check_logs(logs, start, source)
-        if not checked.count_interactions:
+        if not checked.inputs["interactions"]:
             raise ValueError(f"{logs}: no interaction can be used: `hcat check {logs}` says why")
         inputs, metrics = checked.inputs, set(checked.metrics)
         profile, reason = "minimal", "the logs hold what these modules need; add others when theirs is there"
@@ -126,11 +126,11 @@ def make_project(folder: Path, start: Path, logs: Path | None = None, package: P
     return NewProject(folder, tuple(row["gate_name"] for row in gates), needs, len(decisions))
 
 
-def _is_measurable(gate: Mapping[str, str], metrics: Mapping[str, frozenset[str]], inputs: Mapping[str, int]) -> bool:
+def _is_measurable(gate: Mapping[str, str], metrics: Mapping[str, set[str]], inputs: Mapping[str, int]) -> bool:
     """Return whether the logs hold what a gate measures, and enough of it."""
     # who asks is known from the first build on
     is_known = gate["measurement"] in _MEASUREMENTS and gate["dimension"] != "population"
-    return is_known and all(map(inputs.get, metrics.get(gate["metric_name"], frozenset())))
+    return is_known and all(map(inputs.get, metrics.get(gate["metric_name"], set())))
 
 
 def _say_need(gate: Mapping[str, str]) -> str:

@@ -34,7 +34,8 @@ class Entity:
     key: str | None = None
     #: column -> key of ALIASES, where it is not the name of the column
     meanings: Mapping[str, str] = field(default_factory=dict)
-    json_columns: tuple[str, ...] = ()
+    #: columns that hold objects and lists
+    json: tuple[str, ...] = ()
     #: no part of the hash of a record
     beside_content: tuple[str, ...] = ()
 
@@ -51,16 +52,8 @@ class Entity:
 
 
 def _read_entity(name: str, given: Mapping[str, Any]) -> Entity:
-    words = {field: tuple(given.get(field, "").split()) for field in ("columns", "required", "json", "beside_content")}
-    return Entity(
-        name,
-        words["columns"],
-        words["required"],
-        given.get("key"),
-        given.get("meanings", {}),
-        json_columns=words["json"],
-        beside_content=words["beside_content"],
-    )
+    words = {field: tuple(value.split()) for field, value in given.items() if field not in ("key", "meanings")}
+    return Entity(name, **{**given, **words})
 
 
 ENTITIES: Mapping[str, Entity] = {name: _read_entity(name, given) for name, given in CONTRACT["entities"].items()}
@@ -77,14 +70,11 @@ def canonical_columns(entity: Entity, names: Iterable[str]) -> dict[str, str]:
     """Return the mapping from the names in a file to the canonical columns of an entity."""
     given = list(names)
     mapping = {name: name for name in given if name in entity.columns}
-    taken = set(mapping)
-    for columns in (dict.fromkeys(entity.columns), entity.aliases):
+    for columns in ({column: column for column in entity.columns}, entity.aliases):
         for name in given:
-            plain = plain_name(name)
-            column = (columns[plain] or plain) if plain in columns else None
-            if name not in mapping and column is not None and column not in taken:
+            column = columns.get(plain_name(name))
+            if name not in mapping and column is not None and column not in mapping.values():
                 mapping[name] = column
-                taken.add(column)
     return {name: mapping[name] for name in given if name in mapping}
 
 

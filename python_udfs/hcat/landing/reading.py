@@ -46,8 +46,6 @@ from hcat.landing.raw_contract import (
 )
 from hcat.landing.shapes import (
     SHAPES,
-    entities_of,
-    expand_calls,
     expand_records,
     explain_no_files,
     find_files,
@@ -80,25 +78,20 @@ RECORDS = schema(
 )
 
 
-def _is_new(source_file: str, source_file_hash: str) -> bool:
-    """Return that no file has landed."""
-    return False
-
-
 def read_entity(
     entity_name: str,
     folder: str | Path,
-    is_landed: Callable[[str, str], bool] = _is_new,
+    landed: Collection[tuple[str, str]] = (),
     files: Sequence[Path] | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of every file of an entity."""
-    problem = explain_no_logs(folder) if files is None and entity_name in ("interactions", SPANS) else None
-    files = find_files(folder, entity_name) if files is None else files
-    if problem and not files and entity_name == "interactions":
+    problem = explain_no_logs(folder) if files is None and entity_name == "interactions" else None
+    if problem:
         yield _file_problem(ENTITIES[entity_name], str(folder) or "hcat_raw_logs", problem)
-    for path in files:
-        place = path.relative_to(folder)
-        yield from _read_file(ENTITIES[entity_name], path, place, is_landed, is_alone=problem is not None)
+        return
+    for path in find_files(folder, entity_name) if files is None else files:
+        for _, batch in _read_file((entity_name,), path, path.relative_to(folder), landed):
+            yield batch
 
 
 def explain_no_logs(folder: str | Path, has_landed: bool = False) -> str | None:
@@ -109,7 +102,7 @@ def explain_no_logs(folder: str | Path, has_landed: bool = False) -> str | None:
     problems = []
     for entity, path in sources:
         place = path.relative_to(folder)
-        problem = _open_file(ENTITIES[entity], path, place).problem
+        problem = _open_file((entity,), path, place).problem
         if problem is None:
             return None
         problems.append(f"{clean_text(place.as_posix())} {problem}")
@@ -121,14 +114,17 @@ class _Opened:
     """A file whose head was read: what is wrong with it, or its records and the first of them."""
 
     problem: str | None
-    records: Iterable[RawRecord] = ()
+    records: Iterable[tuple[str, RawRecord]] = ()
     head: Sequence[RawRecord] = ()
     is_of_entity: bool = False
 
 
-def _open_file(entity: Entity, path: Path, place: Path, dropped: Counter[tuple[str, str]] | None = None) -> _Opened:
-    """Open a file for the records of an entity."""
-    stem = stem_of(place) or entity.name
+def _open_file(
+    names: Sequence[str], path: Path, place: Path, dropped: Counter[tuple[str, str]] | None = None
+) -> _Opened:
+    """Open a file for the records of some entities, of several if it holds calls."""
+    first = names[0]
+    stem = stem_of(place) or first
     try:
         fault = find_fault(path)
         if fault:
@@ -137,13 +133,15 @@ def _open_file(entity: Entity, path: Path, place: Path, dropped: Counter[tuple[s
         if stem == CALLS:
             head, is_whole, records = head_of(records)
             problem = find_missing_content(head, is_whole)
-            return _Opened(problem, expand_records(records, stem, entity.name), head)
-        named = ((entity.name, row) for row in expand_records(records, stem, entity.name))
-        head, _, records = head_of(row for _, row in _without_most_unreadable(named, dropped))
+        named = _without_most_unreadable(expand_records(records, stem, names), dropped)
+        if stem == CALLS:
+            return _Opened(problem, named, head)
+        head, _, records = head_of(row for _, row in named)
         # the header tells the columns even when there are no rows
-        names = read_column_names(path) if SHAPES[stem].expand is None else None
-        names = names_of(head) if names is None else [*names, *read_partition(place)]
-        return _Opened(find_column_problem(entity, names) if names else None, records, head, is_of_entity=True)
+        columns = read_column_names(path) if SHAPES[stem].expand is None else None
+        columns = names_of(head) if columns is None else [*columns, *read_partition(place)]
+        problem = find_column_problem(ENTITIES[first], columns) if columns else None
+        return _Opened(problem, ((first, row) for row in records), head, is_of_entity=True)
     except FILE_ERRORS as error:
         return _Opened(say_fault(error))
 
@@ -174,15 +172,13 @@ def _without_most_unreadable(
 
 
 def _read_file(
-    entity: Entity,
+    names: Sequence[str],
     path: Path,
     place: Path,
-    is_landed: Callable[[str, str], bool] = _is_new,
-    *,
-    is_alone: bool = False,
+    landed: Collection[tuple[str, str]] = (),
     dropped: Counter[tuple[str, str]] | None = None,
-) -> Iterator[pa.RecordBatch]:
-    """Yield the landed rows of one file, or one row for the file if it cannot be read; alone, it stops the build."""
+) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Yield the landed rows of some entities of a file, or one row if it cannot be read."""
     source_file = clean_text(place.as_posix())
     opened = _Opened(None)
     is_begun = False
@@ -190,21 +186,23 @@ def _read_file(
         # nothing that could wait for a writer is opened
         fault = find_fault(path)
         file_hash = "" if fault else hash_file(path)
-        if fault or not is_landed(source_file, file_hash):
-            opened = _open_file(entity, path, place, dropped)
+        if fault or (source_file, file_hash) not in landed:
+            opened = _open_file(names, path, place, dropped)
             if opened.problem is None:
-                _say_unread(entity, place, opened.head)
-                for batch in _to_batches(entity, source_file, file_hash, opened.records):
-                    yield batch
+                _say_unread(names[0], place, opened.head)
+                for each in _to_batches(names, source_file, file_hash, opened.records):
+                    yield each
                     is_begun = True
                 return
     except FILE_ERRORS as error:
         opened = _Opened(say_fault(error))
     # said once for all entities of a file
-    if opened.problem is not None and (opened.is_of_entity or is_begun or entity.name == entities_of(place)[0]):
+    if opened.problem is not None and (
+        opened.is_of_entity or is_begun or names[0] == SHAPES[stem_of(place) or names[0]].entities[0]
+    ):
         # what was landed of a file before its disk failed is taken back with the build
-        stops = is_begun or is_alone
-        yield _file_problem(entity, source_file, f"{source_file} {opened.problem}", stops_the_build=stops)
+        message = f"{source_file} {opened.problem}"
+        yield names[0], _file_problem(ENTITIES[names[0]], source_file, message, stops_the_build=is_begun)
 
 
 def read_folder(
@@ -219,13 +217,10 @@ def read_folder(
     for entity in ENTITIES:
         for path in find_files(folder, entity):
             place = path.relative_to(folder)
-            if stem_of(place) != CALLS:
-                if entity not in without:
-                    read = _read_file(ENTITIES[entity], path, place, dropped=dropped)
-                    yield from ((entity, batch) for batch in read)
-            elif entity == first:
-                read_calls = _read_calls(path, place, dropped)
-                yield from ((name, batch) for name, batch in read_calls if name not in without)
+            is_of_calls = stem_of(place) == CALLS
+            if entity == first if is_of_calls else entity not in without:
+                read = _read_file(ENTITIES_OF_CALLS if is_of_calls else (entity,), path, place, dropped=dropped)
+                yield from ((name, batch) for name, batch in read if name not in without)
 
 
 def read_table(
@@ -233,7 +228,9 @@ def read_table(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the landed rows of a warehouse table that stands in for the files of an entity."""
     entity = ENTITIES[entity_name]
-    records = expand_records(read_batches(batches), entity_name, entity_name)
+    records: Iterable[RawRecord] = (
+        row for _, row in expand_records(read_batches(batches), entity_name, (entity_name,))
+    )
     if SHAPES[entity_name].expand is not None:
         # what the columns of the entity are is known only when the first records have been expanded
         head, _, records = head_of(records)
@@ -242,7 +239,8 @@ def read_table(
     if problem:
         yield _file_problem(entity, table_name, f"warehouse table '{table_name}' {problem}")
         return
-    yield from _to_batches(entity, table_name, table_name, records)
+    named = ((entity_name, row) for row in records)
+    yield from (batch for _, batch in _to_batches((entity_name,), table_name, table_name, named))
 
 
 def land(
@@ -309,7 +307,7 @@ def _land_entity(
         except LookupError:
             message = f"hcat_raw_relations: {entity_name} is '{relation_name}', which is no table of the warehouse"
             return _stream_problem(session, entity_name, relation_name, message, number)
-        convert = partial(_number_table, entity_name, relation_name, list(relation.columns), number)
+        convert = partial(_number, number, read_table, entity_name, relation_name, list(relation.columns))
         streamed = relations.convert_rows(relation, convert, RECORDS, ROWS_PER_BATCH)
     else:
         if entity_name == "interactions" and SPANS not in named:
@@ -318,7 +316,7 @@ def _land_entity(
                 return _stream_problem(session, entity_name, folder or "hcat_raw_logs", problem, number)
         known = relations.read_pairs(session, done, "source_file", "source_file_hash")
         files = find_files(folder, entity_name)
-        parts = [partial(_number_files, entity_name, folder, known, number, [path]) for path in files]
+        parts = [partial(_number, number, read_entity, entity_name, folder, known, [path]) for path in files]
         streamed = relations.read_parts(session, parts, RECORDS)
     pending = relations.stream_pending(session, streamed, done, "record_id")
     if deletions is None:
@@ -327,67 +325,24 @@ def _land_entity(
     return relations.stream(RECORDS, (withhold(batch, entity_name, deleted) for batch in pending))
 
 
-def _number_files(
-    entity_name: str, folder: str, done: set[tuple[str, str]], landing_number: int, files: Sequence[Path]
-) -> Iterator[pa.RecordBatch]:
-    """Yield the landed rows of some files; a function of the module, since it is sent to other processes."""
-    for batch in read_entity(entity_name, folder, lambda name, file_hash: (name, file_hash) in done, files):
-        yield _with_landing_number(batch, landing_number)
-
-
-def _number_table(
-    entity_name: str,
-    table_name: str,
-    column_names: Sequence[str],
-    landing_number: int,
-    batches: Iterable[pa.RecordBatch],
-) -> Iterator[pa.RecordBatch]:
-    """Yield the landed rows of a warehouse table with their landing number."""
-    for batch in read_table(entity_name, table_name, column_names, batches):
-        yield _with_landing_number(batch, landing_number)
+def _number(number: int, read: Callable[..., Iterable[pa.RecordBatch]], *given: Any) -> Iterator[pa.RecordBatch]:
+    """Yield what is read with its landing number; a function of the module, since it is sent to other processes."""
+    for batch in read(*given):
+        index = batch.schema.get_field_index("landing_number")
+        yield batch.set_column(index, "landing_number", pa.array([number] * batch.num_rows, pa.int64()))
 
 
 def _stream_problem(
     session: Any, entity_name: str, source: str, message: str, landing_number: int
 ) -> relations.Streamed:
     """Return one landed row that says why nothing of an entity can be read."""
-    problem = _with_landing_number(_file_problem(ENTITIES[entity_name], source, message), landing_number)
-    return relations.read_parts(session, [partial(iter, [problem])], RECORDS)
+    problem = _file_problem(ENTITIES[entity_name], source, message)
+    return relations.read_parts(session, [partial(_number, landing_number, iter, [problem])], RECORDS)
 
 
-def _with_landing_number(batch: pa.RecordBatch, landing_number: int) -> pa.RecordBatch:
-    index = batch.schema.get_field_index("landing_number")
-    return batch.set_column(index, "landing_number", pa.array([landing_number] * batch.num_rows, pa.int64()))
-
-
-def _read_calls(
-    path: Path, place: Path, dropped: Counter[tuple[str, str]] | None
-) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Yield the landed rows of all entities of a file of calls, or one row if it cannot be read."""
-    first = ENTITIES[ENTITIES_OF_CALLS[0]]
-    source_file = clean_text(place.as_posix())
-    opened = _open_file(first, path, place)
-    if opened.problem is not None:
-        message = f"{source_file} {opened.problem}"
-        yield first.name, _file_problem(first, source_file, message, stops_the_build=False)
-        return
-    _say_unread(first, place, opened.head)
-    file_hash = hash_file(path)
-    landed = {name: _LandedRows(ENTITIES[name], source_file, file_hash) for name in ENTITIES_OF_CALLS}
-    expanded = expand_calls(_read_records(path, place), ENTITIES_OF_CALLS)
-    for name, record in _without_most_unreadable(expanded, dropped):
-        rows = landed[name]
-        rows.add(record)
-        if rows.is_full:
-            yield name, rows.take()
-    for name, rows in landed.items():
-        if rows.count:
-            yield name, rows.take()
-
-
-def _say_unread(entity: Entity, place: Path, head: Iterable[RawRecord]) -> None:
+def _say_unread(entity_name: str, place: Path, head: Iterable[RawRecord]) -> None:
     """Say on standard error which keys of a file of calls look like content and are not read; once for all entities."""
-    if stem_of(place) != CALLS or entity.name != ENTITIES_OF_CALLS[0]:
+    if stem_of(place) != CALLS or entity_name != ENTITIES_OF_CALLS[0]:
         return
     calls = (call for _, record, _, _ in head if record is not None for call in records_of(record))
     if names := [name for call in calls for name in unread_content(call)]:
@@ -423,16 +378,14 @@ def find_column_problem(entity: Entity, names: Sequence[str]) -> str | None:
 
 
 def _to_batches(
-    entity: Entity, source_file: str, file_hash: str, records: Iterable[RawRecord]
-) -> Iterator[pa.RecordBatch]:
-    """Yield records as landed rows, in batches of bounded size."""
-    rows = _LandedRows(entity, source_file, file_hash)
-    for record in records:
-        rows.add(record)
-        if rows.is_full:
-            yield rows.take()
-    if rows.count:
-        yield rows.take()
+    names: Sequence[str], source_file: str, file_hash: str, records: Iterable[tuple[str, RawRecord]]
+) -> Iterator[tuple[str, pa.RecordBatch]]:
+    """Yield records as landed rows with their entity, in batches of bounded size."""
+    landed = {name: _LandedRows(ENTITIES[name], source_file, file_hash) for name in names}
+    for name, record in records:
+        if landed[name].add(record):
+            yield name, landed[name].take()
+    yield from ((name, rows.take()) for name, rows in landed.items() if rows.count)
 
 
 _FACTS = ("record_id", "record_hash", "read_error", "unread_record", "source_row", "is_cleaned", "read_note")
@@ -446,6 +399,7 @@ class _LandedRows:
         self._source_file = source_file
         self._file_hash = file_hash
         self._occurrences: Counter[str] = Counter()
+        # names of a record -> name, column and whether it holds JSON, in the order of the columns
         self._mappings: dict[tuple[str, ...], list[tuple[str, str, bool]]] = {}
         self._values: list[dict[str, str]] = []
         self._facts: list[tuple[Any, ...]] = []
@@ -456,13 +410,8 @@ class _LandedRows:
         """Rows since the last batch."""
         return len(self._values)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether there are enough rows, or enough text, for a batch."""
-        return self.count == ROWS_PER_BATCH or self._count_characters >= _CHARACTERS_PER_BATCH
-
-    def add(self, raw: RawRecord) -> None:
-        """Add a record, readable or not."""
+    def add(self, raw: RawRecord) -> bool:
+        """Add a record, readable or not; return whether there are enough rows, or enough text, for a batch."""
         number, record, error, unread = raw
         values: dict[str, str] = {}
         is_cleaned = False
@@ -484,12 +433,15 @@ class _LandedRows:
         self._facts.append((record_id, record_hash, error, unread, number, is_cleaned, note))
         self._values.append(values)
         self._count_characters += len(unread or "") + sum(map(len, values.values()))
+        return self.count == ROWS_PER_BATCH or self._count_characters >= _CHARACTERS_PER_BATCH
 
     def _read(self, record: Mapping[str, Any]) -> tuple[dict[str, str], bool]:
         """Return the values of a record that are not null, by column, and whether cleaning changed any."""
         names = tuple(record)
         if names not in self._mappings:
-            self._mappings[names] = self._map(names)
+            columns = canonical_columns(self._entity, names)
+            read = [(name, column, column in self._entity.json) for name, column in columns.items()]
+            self._mappings[names] = sorted(read, key=lambda field: self._entity.columns.index(field[1]))
         values: dict[str, str] = {}
         is_cleaned = False
         for name, column, is_json in self._mappings[names]:
@@ -504,12 +456,6 @@ class _LandedRows:
                 cleaned = values[column] = clean_text(text)
                 is_cleaned = is_cleaned or cleaned != text
         return values, is_cleaned
-
-    def _map(self, names: Iterable[str]) -> list[tuple[str, str, bool]]:
-        """Return the fields that are read, in the order of the columns: name, column and whether it holds JSON."""
-        columns = canonical_columns(self._entity, names)
-        read = [(name, column, column in self._entity.json_columns) for name, column in columns.items()]
-        return sorted(read, key=lambda field: self._entity.columns.index(field[1]))
 
     def take(self) -> pa.RecordBatch:
         """Return the rows since the last batch."""
@@ -566,9 +512,7 @@ def _file_problem(entity: Entity, source_file: str, message: str, *, stops_the_b
         "landing_number": 1,
         "record_hash": hash_text(message),
         "read_error": message,
-        "unread_record": None,
         "is_file_problem": stops_the_build,
-        "read_note": None,
         "is_cleaned": False,
     }
     return pa.RecordBatch.from_pylist([row], schema=RECORDS)

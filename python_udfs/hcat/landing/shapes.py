@@ -20,12 +20,10 @@ from urllib.parse import unquote
 
 from hcat.landing import calls, datasets
 from hcat.landing.aliases import plain_name
-from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_call
+from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS
 from hcat.landing.files import FILE_ERRORS, FORMATS, RawRecord, read_records
 from hcat.landing.raw_contract import ENTITIES, SPANS, RecordError, show_record
 from hcat.landing.spans import expand_spans
-
-Expander = Callable[[Mapping[str, Any], str], Iterator[dict[str, Any]]]
 
 #: Records from which the head of a file tells what the file brings.
 _HEAD = 1000
@@ -38,19 +36,23 @@ _NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,60}")
 _OTHER_FORMATS = (".json", ".ndjson", ".txt", ".xlsx", ".xls", ".gz", ".zip", ".avro", ".pq", ".orc")
 
 
+# what every call brings, and its usual names
+_CONTENT = {"a query": "query, question, user_input, input", "an answer": "answer, response, output, actual_output"}
+
+
 @dataclass(frozen=True, slots=True)
 class Shape:
     """What the records of a file are."""
 
     entities: tuple[str, ...]
-    #: (record, entity) -> records of that entity; None when a record is one
-    expand: Expander | None = None
+    #: (record, or call that was opened, and entity) -> records of that entity; None when a record is one
+    expand: Callable[[Any, str], Iterator[dict[str, Any]]] | None = None
     formats: tuple[str, ...] = FORMATS
 
 
 SHAPES: Mapping[str, Shape] = {
     **{name: Shape((name,)) for name in ENTITIES},
-    CALLS: Shape(ENTITIES_OF_CALLS, expand_call, (*FORMATS, ".json")),
+    CALLS: Shape(ENTITIES_OF_CALLS, calls.expand_opened, (*FORMATS, ".json")),
     datasets.CORPUS: Shape(("documents", "chunks"), datasets.expand_corpus),
     datasets.QUESTIONS: Shape(("queries", "relevance_judgements"), datasets.expand_question),
     datasets.JUDGEMENTS: Shape(("relevance_judgements",)),
@@ -81,12 +83,6 @@ def read_partition(path: Path) -> dict[str, str]:
     return {name: unquote(value) for name, _, value in pairs if value not in ("", _DEFAULT_PARTITION)}
 
 
-def entities_of(path: Path) -> tuple[str, ...]:
-    """Return the entities whose records a file holds, by its path relative to the folder of raw logs."""
-    stem = stem_of(path)
-    return SHAPES[stem].entities if stem else ()
-
-
 def find_files(folder: str | Path, entity_name: str) -> list[Path]:
     """Return the files of a folder of raw logs that hold records of an entity."""
     if folder == "":
@@ -112,71 +108,45 @@ def _is_open(folder: Path) -> bool:
 def _walk(root: Path) -> Iterator[Path]:
     """Yield what lies below a folder, in order; a folder that links lead to twice is entered once."""
     seen: set[tuple[int, int]] = set()
-    waiting = [root]
-    while waiting:
-        folder = waiting.pop()
-        try:
-            status = folder.stat()
-            names = sorted(name for name in os.listdir(folder) if not name.startswith((".", "_")))
-        except OSError:
-            continue
-        if (status.st_dev, status.st_ino) in seen:
-            continue
+    for folder, folders, files in os.walk(root, followlinks=True):
+        status = os.stat(folder)
+        is_new = (status.st_dev, status.st_ino) not in seen
         seen.add((status.st_dev, status.st_ino))
-        paths = [folder / name for name in names]
-        yield from paths
-        waiting += [path for path in reversed(paths) if path.is_dir()]
+        folders[:] = sorted(name for name in folders if is_new and not name.startswith((".", "_")))
+        shown = [name for name in files if is_new and not name.startswith((".", "_"))]
+        yield from (Path(folder, name) for name in sorted([*folders, *shown]))
 
 
-def expand_records(records: Iterable[RawRecord], stem: str, entity_name: str) -> Iterator[RawRecord]:
-    """Yield the records of one entity that the records of a file hold."""
+def expand_records(
+    records: Iterable[RawRecord], stem: str, entity_names: Sequence[str]
+) -> Iterator[tuple[str, RawRecord]]:
+    """Yield the records of some entities that the records of a file hold; each call is opened once."""
     shape = SHAPES[stem]
-    if shape.expand is None:
-        yield from records
-    elif stem == CALLS:
-        for _, row in expand_calls(records, [entity_name]):
-            yield row
-    else:
-        for number, record, error, unread in records:
-            if record is None:
-                # an unreadable record is rejected once, as the first of its entities
-                if entity_name == shape.entities[0]:
-                    yield number, None, error, unread
-                continue
-            try:
-                expanded = list(shape.expand(record, entity_name))
-            except RecordError as problem:
-                yield number, None, str(problem), show_record(record)
-                continue
-            # a note is said once, on the first of its entities
-            note = error if entity_name == shape.entities[0] else None
-            for place, item in enumerate(expanded):
-                yield number, item, None if place else note, None
-
-
-def expand_calls(records: Iterable[RawRecord], entity_names: Sequence[str]) -> Iterator[tuple[str, RawRecord]]:
-    """Yield the records of some entities that the records of a file of calls hold; each call is opened once."""
+    first = shape.entities[0]
     seen: Counter[str] = Counter()
-    first = ENTITIES_OF_CALLS[0]
-    for number, record, error, unread in records:
-        if record is None and first in entity_names:
-            # an unreadable record is rejected once, as an interaction
-            yield first, (number, None, error, unread)
-        for call in () if record is None else calls.records_of(record):
+    for row in records:
+        number, record, note, _ = row
+        if shape.expand is None or record is None:
+            # an unreadable record is rejected once, as the first of its entities
+            if first in entity_names:
+                yield first, row
+            continue
+        for held in calls.records_of(record) if stem == CALLS else [record]:
             try:
-                opened = calls.open_call(call, seen)
+                opened: Any = calls.open_call(held, seen) if stem == CALLS else held
             except RecordError as problem:
                 if first in entity_names:
-                    yield first, (number, None, str(problem), show_record(call))
+                    yield first, (number, None, str(problem), show_record(held))
                 continue
             for entity_name in entity_names:
                 try:
-                    items = list(calls.expand_opened(opened, entity_name))
+                    items = list(shape.expand(opened, entity_name))
                 except RecordError as problem:
-                    yield entity_name, (number, None, str(problem), show_record(call))
+                    yield entity_name, (number, None, str(problem), show_record(held))
                     continue
                 for place, item in enumerate(items):
-                    yield entity_name, (number, item, error if entity_name == first and not place else None, None)
+                    # a note is said once, on the first of its entities
+                    yield entity_name, (number, item, note if entity_name == first and not place else None, None)
 
 
 def join_messages(records: Iterable[RawRecord]) -> Iterator[RawRecord]:
@@ -210,16 +180,10 @@ def find_missing_content(head: Iterable[RawRecord], is_whole: bool) -> str | Non
         return None
     brought = [calls.brings(call) for record in read for call in calls.records_of(record)]
     where = "any record" if is_whole else f"its first {len(read)} records"
-    for place, (what, names) in enumerate(
-        (
-            ("query", "query, question, user_input, input"),
-            ("answer", "answer, response, output, actual_output"),
-        )
-    ):
+    for place, (what, names) in enumerate(_CONTENT.items()):
         if not any(has[place] for has in brought):
             found = list_names(name for record in read for name in record)
-            article = "an" if what == "answer" else "a"
-            return f"brings no {what} in {where} (found: {found}; {article} {what} is named {names}, ...)"
+            return f"brings no {what.split()[1]} in {where} (found: {found}; {what} is named {names}, ...)"
     return None
 
 
@@ -303,16 +267,5 @@ def names_of(records: Iterable[RawRecord]) -> list[str]:
 def head_of(records: Iterable[RawRecord]) -> tuple[list[RawRecord], bool, Iterator[RawRecord]]:
     """Return the first records, whether they are all, and the records from the start."""
     iterator = iter(records)
-    head: list[RawRecord] = []
-    is_whole = True
-    for row in iterator:
-        head.append(row)
-        if len(head) == _HEAD:
-            is_whole = False
-            break
-
-    def replay() -> Iterator[RawRecord]:
-        yield from head
-        yield from iterator
-
-    return head, is_whole, replay()
+    head = list(islice(iterator, _HEAD))
+    return head, len(head) < _HEAD, chain(head, iterator)

@@ -111,19 +111,16 @@ def read_document(item: Any) -> dict[str, str | None]:
     places, text = open_passage(item)
     inside = places[::-1]
     identifier = find_first(inside, lambda place: place.get("chunk_id"))
+    # the id of its document is none of a passage
+    own = ({name: place[name] for name in place if name not in ("document_id", "doc_id")} for place in places)
     found = {
-        "chunk_id": find_first(places, _own_id) if identifier is None else identifier,
+        "chunk_id": find_first(own, find_passage_id) if identifier is None else identifier,
         "text": text,
         "retrieval_score": find_first(places, lambda place: pick(place, "retrieval_score")),
         "document_id": find_first(inside, lambda place: pick(place, "document_source")),
         "title": find_first(inside, lambda place: place.get("title")),
     }
     return {name: None if value is None else str(value) for name, value in found.items()}
-
-
-def _own_id(place: Mapping[str, Any]) -> Any:
-    """Return the id of a passage; that of its document is none."""
-    return find_passage_id({name: value for name, value in place.items() if name not in ("document_id", "doc_id")})
 
 
 def keys_ending(texts: Mapping[str, str], words: Sequence[str]) -> list[str]:

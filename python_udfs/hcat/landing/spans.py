@@ -135,7 +135,8 @@ def _span(record: Mapping[str, Any]) -> dict[str, Any]:
             inner = inner.get("attributes", inner) if isinstance(inner, Mapping) else inner
             _flatten("resource", _plain_attributes(inner), attributes)
         elif short in ("events", "links"):
-            events = [_plain_event(each) for each in _read_list(value)]
+            held = _read_json(value)
+            events = [_plain_event(each) for each in (held if isinstance(held, list | tuple) else ())]
             _flatten(short, events, attributes)
             if messages := list(_find_messages(events)):
                 attributes["gen_ai.event.messages"] = json.dumps(messages, ensure_ascii=False)
@@ -238,11 +239,6 @@ def _read_json(value: Any) -> Any:
         except (ValueError, RecursionError):
             return value
     return value
-
-
-def _read_list(value: Any) -> list[Any]:
-    value = _read_json(value)
-    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _as_object(value: Any) -> Mapping[str, Any]:

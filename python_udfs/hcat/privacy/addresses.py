@@ -92,17 +92,13 @@ def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
             index = _token_at(tokens, match.end())
             end = match.end() if rule == "military" else _extend_right(tokens, index, match.end(), text)
             yield Span(match.start(), end, "address", rule)
-    index = 0
-    while index < len(tokens):
-        core = _address_core(text, tokens, index)
-        if core is None:
-            index += 1
-            continue
-        first, past, rule = core
-        end = _extend_right(tokens, past, tokens[past - 1].end, text)
-        yield Span(tokens[first].start, end, "address", rule)
-        while index < len(tokens) and tokens[index].start < end:
-            index += 1
+    end = 0
+    for index, token in enumerate(tokens):
+        core = _address_core(text, tokens, index) if token.start >= end else None
+        if core is not None:
+            past, rule = core
+            end = _extend_right(tokens, past, tokens[past - 1].end, text)
+            yield Span(token.start, end, "address", rule)
     for index, token in enumerate(tokens):
         if token.text in _NAMED_STREETS and index and not token.opens_line:
             name = tokens[index - 1]
@@ -111,7 +107,7 @@ def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
     for match in _CORNER.finditer(text) if _CORNER_CUE.search(text) else ():
         index = _token_at(tokens, match.end())
         past = index
-        while past < len(tokens) and past - index < 14 and _is_address_token(tokens[past]):
+        while past < min(len(tokens), index + 14) and _is_address_token(tokens[past]):
             if past > index and tokens[past].opens_line:
                 break
             past += 1
@@ -122,8 +118,8 @@ def find_addresses(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
             yield Span(match.start(), end, "address", "corner")
 
 
-def _address_core(text: str, tokens: Sequence[Token], index: int) -> tuple[int, int, str] | None:
-    """Return first token, token after the last, and rule of a street line that begins at ``index``, or None."""
+def _address_core(text: str, tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
+    """Return the token after the last and the rule of a street line that begins at ``index``, or None."""
     token = tokens[index]
     if token.kind == "number" and len(token.text) <= 6:
         return _core_from_number(text, tokens, index)
@@ -134,7 +130,7 @@ def _address_core(text: str, tokens: Sequence[Token], index: int) -> tuple[int, 
         if past < len(tokens) and _is_unit_number(tokens[past]) and not tokens[past].opens_line:
             follows = past + 1 < len(tokens) and _is_address_token(tokens[past + 1])
             if token.lower in ("suite", "apt", "apartment") or follows:
-                return index, past + 1, "unit"
+                return past + 1, "unit"
         return None
     if token.text[0].isupper() or token.lower in _STREET_OPENERS:
         if index and tokens[index - 1].kind == "word" and tokens[index - 1].text[0].isupper() and not token.opens_line:
@@ -143,7 +139,7 @@ def _address_core(text: str, tokens: Sequence[Token], index: int) -> tuple[int, 
     return None
 
 
-def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[int, int, str] | None:
+def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     number = tokens[index]
     before = tokens[index - 1] if index else None
     if before is not None and not number.opens_line and before.text in "$\u20ac\u00a3\u00a5#/%":
@@ -169,7 +165,7 @@ def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[i
             elif token.lower in MONTH_WORDS:
                 return None
             elif _is_unit_word(tokens, past):
-                return (index, past + 2, "unit") if words else None
+                return (past + 2, "unit") if words else None
             elif _is_street_word(token) and words + numbers >= 1:
                 has_street = True
                 words += 1
@@ -194,16 +190,16 @@ def _core_from_number(text: str, tokens: Sequence[Token], index: int) -> tuple[i
     if not words:
         return None
     if has_street:
-        return index, past, "street"
+        return past, "street"
     ends_in_number = tokens[past - 1].kind == "number"
     if ends_in_number and has_unknown and (has_cue or number.opens_line or len(number.text) >= 3):
-        return index, past, "number_words_number"
+        return past, "number_words_number"
     if has_cue and has_unknown:
-        return index, past, "cue"
+        return past, "cue"
     return None
 
 
-def _core_from_word(tokens: Sequence[Token], index: int) -> tuple[int, int, str] | None:
+def _core_from_word(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     """Read a street word with the number after it: "Rue de la Paix 12", "Strickstrasse 61", "ul. Miła 53"."""
     past = index
     has_street = False
@@ -212,7 +208,7 @@ def _core_from_word(tokens: Sequence[Token], index: int) -> tuple[int, int, str]
         if past > index and token.opens_line:
             return None
         if token.kind == "number":
-            return (index, past + 1, "street") if has_street and len(token.text) <= 5 else None
+            return (past + 1, "street") if has_street and len(token.text) <= 5 else None
         if token.kind == "word":
             is_opener = past == index and (token.lower in _STREET_OPENERS or _is_abbreviated_calle(tokens, index))
             has_street = has_street or is_opener or _has_street_ending(token.lower)
@@ -296,11 +292,8 @@ def _is_address_token(token: Token) -> bool:
 
 def _continues_street(tokens: Sequence[Token], past: int) -> bool:
     """Return whether the token after a street word belongs to its line: a number or a capitalised word."""
-    return (
-        past < len(tokens)
-        and not tokens[past].opens_line
-        and (tokens[past].kind == "number" or tokens[past].text[0].isupper())
-    )
+    following = (token for token in tokens[past : past + 1] if not token.opens_line)
+    return any(token.kind == "number" or token.text[0].isupper() for token in following)
 
 
 def _is_street_word(token: Token) -> bool:

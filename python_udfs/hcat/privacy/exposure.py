@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import Any, Final
 
 from hcat.privacy.identifiers import DATE_PATTERN, find_emails
@@ -51,29 +52,19 @@ class _Reading:
             places.setdefault(word, []).append(position)
         return places
 
-    @cached_property
-    def _emails(self) -> set[str]:
-        return {_fold_email(self.folded[span.start : span.end]) for span in find_emails(self.folded)}
-
-    @cached_property
-    def _dates(self) -> set[str]:
-        return {day for match in _DATE.finditer(self.folded) for day in _read_dates(match.group())}
-
-    @cached_property
-    def _numbers(self) -> set[str]:
-        return set(_fold_amounts(self.folded))
-
     def holds(self, value: str, entity_type: str) -> bool:
         """Return whether the text holds a value, however the value is written there."""
         if entity_type in ("person", "place", "address"):
             return self._holds_words(value, slack=4 if entity_type == "address" else 2)
         if entity_type == "email":
-            return _fold_email(fold_text(value)) in self._emails
+            emails = (_fold_email(self.folded[span.start : span.end]) for span in find_emails(self.folded))
+            return _fold_email(fold_text(value)) in emails
         if entity_type == "date_of_birth":
-            return not self._dates.isdisjoint(_read_dates(fold_text(value)))
+            days = _read_dates(fold_text(value))
+            return any(not days.isdisjoint(_read_dates(match.group())) for match in _DATE.finditer(self.folded))
         if entity_type == "transaction":
             amounts = _fold_amounts(fold_text(value))
-            return bool(amounts) and self._numbers.issuperset(amounts)
+            return bool(amounts) and set(_fold_amounts(self.folded)).issuperset(amounts)
         return self._holds_number(value, entity_type)
 
     def _holds_words(self, value: str, slack: int) -> bool:
@@ -112,16 +103,12 @@ def _fold_number(value: str, entity_type: str) -> str:
 
 def _read_spelled(text: str) -> str:
     """Return the digits of a number that is spelled word by word ("double four" is 44)."""
-    digits: list[str] = []
-    repeat = 1
-    for word in re.findall(r"[a-z]+", text.lower()):
-        if word in ("double", "triple"):
-            repeat = 2 if word == "double" else 3
-            continue
-        if word in _DIGIT_OF_WORD:
-            digits += [str(_DIGIT_OF_WORD[word])] * repeat
-        repeat = 1
-    return "".join(digits)
+    words = ["", *re.findall(r"[a-z]+", text.lower())]
+    times = {"double": 2, "triple": 3}
+    read = (
+        str(_DIGIT_OF_WORD[word]) * times.get(before, 1) for before, word in pairwise(words) if word in _DIGIT_OF_WORD
+    )
+    return "".join(read)
 
 
 def _fold_email(written: str) -> str:

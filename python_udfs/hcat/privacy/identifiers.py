@@ -110,20 +110,11 @@ def find_ibans(text: str) -> Iterator[Span]:
         length = _IBAN_LENGTHS.get(match.group(1).upper())
         if length is None:
             continue
-        kept = []
-        end = match.start()
-        for position in range(match.start(), min(len(text), match.start() + 2 * length)):
-            character = text[position]
-            if character.isascii() and character.isalnum():
-                kept.append(character)
-                end = position + 1
-                if len(kept) == length:
-                    break
-            elif character not in " -":
-                break
-        goes_on = end < len(text) and text[end].isascii() and text[end].isalnum()
-        if len(kept) == length and not goes_on and has_iban_check("".join(kept)):
-            yield Span(match.start(), end, "iban", "modulo_97")
+        # a longer run of letters and digits is none, and neither are letters far from each other
+        form = rf"[A-Za-z0-9](?:[ -]{{0,33}}[A-Za-z0-9]){{{length - 1}}}(?![A-Za-z0-9])"
+        written = re.compile(form).match(text, match.start())
+        if written and len(written[0]) <= 2 * length and has_iban_check(re.sub("[ -]", "", written[0])):
+            yield Span(*written.span(), "iban", "modulo_97")
 
 
 _SSN = re.compile(r"(?<![0-9-])([0-9]{3})([- .]?)([0-9]{2})\2([0-9]{4})(?![0-9]|-[0-9])")
@@ -212,17 +203,14 @@ _CUE_WINDOW = 40
 def find_phones(text: str) -> Iterator[Span]:
     """Yield telephone numbers: international, North American, with a leading zero, in even groups, or after a cue."""
     for match in _PHONE.finditer(text):
-        start, end = match.start(), match.end()
         written = match.group()
         body = re.split(r"(?:x|ext\.?|extension)", written, maxsplit=1, flags=re.IGNORECASE)[0]
         digits = _digits(body)
         if not 7 <= len(digits) <= 15 or _DATE_LIKE.match(body) or _YEARS.match(body):
             continue
-        rule = _phone_rule(text, start, body, digits)
+        rule = _phone_rule(text, match.start(), body, digits)
         if rule is not None:
-            while written and written[-1] in " ./(-":
-                written, end = written[:-1], end - 1
-            yield Span(start, end, "phone", rule)
+            yield Span(match.start(), match.start() + len(written.rstrip(" ./(-")), "phone", rule)
 
 
 def _phone_rule(text: str, start: int, body: str, digits: str) -> str | None:
@@ -241,10 +229,10 @@ def _phone_rule(text: str, start: int, body: str, digits: str) -> str | None:
         return "international"
     is_grouped = len(groups) >= 2
     national = digits[1:] if len(digits) == 11 and digits[0] == "1" else digits
-    if is_grouped and len(national) == 10 and [len(group) for group in groups[-3:]] in ([3, 3, 4],):
-        return "north_american"
-    if is_grouped and len(national) == 10 and re.match(r"\(?[0-9]{3}\)? ?[0-9]{3}[ .-]?[0-9]{4}\Z", body.strip()):
-        return "north_american"
+    if is_grouped and len(national) == 10:
+        is_american = re.match(r"\(?[0-9]{3}\)? ?[0-9]{3}[ .-]?[0-9]{4}\Z", body.strip())
+        if is_american or [len(group) for group in groups[-3:]] == [3, 3, 4]:
+            return "north_american"
     if digits[0] == "0" and 10 <= len(digits) <= 12 and (is_grouped or digits.startswith("07")):
         return "trunk_zero"
     is_even = len(set(re.sub(r"[0-9]", "", body.strip(" ./-")))) == 1 and "/" not in body

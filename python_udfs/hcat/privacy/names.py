@@ -161,30 +161,23 @@ def read_name(tokens: Sequence[Token], index: int, *, is_any_case: bool = False)
 def find_persons(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
     """Yield names of persons that a cue announces: a title, "my name is", "'s account", a middle initial."""
     is_lower = text.islower()
-    index = 0
-    while index < len(tokens):
-        token = tokens[index]
-        if token.kind != "word":
-            index += 1
+    past = 0
+    for index, token in enumerate(tokens):
+        if index < past or token.kind != "word":
             continue
         if token.lower in _TITLES and (token.text[0].isupper() or is_lower):
             start = skip_dot(tokens, index + 1)
-            past = read_name(tokens, start, is_any_case=False)
-            if past > start and tokens[start].lower not in ORGANISATION_WORDS:
-                yield _name_span(tokens, start, past, "title")
-                index = past
+            end = read_name(tokens, start)
+            if end > start and tokens[start].lower not in ORGANISATION_WORDS:
+                yield _name_span(tokens, start, end, "title")
+                past = end
                 continue
         if not (token.text[0].isupper() or is_lower) or token.lower in _NOT_NAMES:
-            index += 1
             continue
-        past = read_name(tokens, index, is_any_case=is_lower)
-        if past == index:
-            index += 1
-            continue
-        rule = _person_rule(text, tokens, index, past, is_lower)
-        if rule is not None:
-            yield _name_span(tokens, index, past, rule)
-        index = past if not is_lower else index + 1
+        end = read_name(tokens, index, is_any_case=is_lower)
+        if end > index and (rule := _person_rule(text, tokens, index, end, is_lower)) is not None:
+            yield _name_span(tokens, index, end, rule)
+        past = index if is_lower else end
 
 
 def _person_rule(text: str, tokens: Sequence[Token], index: int, past: int, is_lower: bool) -> str | None:
@@ -274,8 +267,6 @@ def find_cued_places(text: str, tokens: Sequence[Token]) -> Iterator[Span]:
 
 
 def _name_span(tokens: Sequence[Token], start: int, past: int, rule: str) -> Span:
-    end = tokens[past - 1].end
-    for ending in ("'s", "\u2019s"):
-        if tokens[past - 1].text.endswith(ending):
-            end -= len(ending)
+    last = tokens[past - 1]
+    end = last.end - (len("'s") if last.text.endswith(("'s", "\u2019s")) else 0)
     return Span(tokens[start].start, end, "person", rule)

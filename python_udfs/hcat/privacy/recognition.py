@@ -57,21 +57,14 @@ def resolve_overlaps(text: str, spans: Iterable[Span]) -> list[Span]:
         left, end = max(borders, key=lambda pair: pair[1] - pair[0])
         start = left + 1
         if (start, end) != (span.start, span.end):
-            start, end = _trim(text, start, end)
-            if sum(character.isalnum() for character in text[start:end]) < 3:
+            kept = [place for place in range(start, end) if text[place].isalnum()]
+            if len(kept) < 3:
                 continue
+            start, end = kept[0], kept[-1] + 1
         if start < end:
             owner[start:end] = [len(taken)] * (end - start)
             taken.append(span._replace(start=start, end=end))
     return sorted(taken)
-
-
-def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    while start < end and not text[start].isalnum():
-        start += 1
-    while end > start and not text[end - 1].isalnum():
-        end -= 1
-    return start, end
 
 
 def _prefer_cued_places(spans: Sequence[Span]) -> list[Span]:

@@ -63,17 +63,15 @@ class _Fold(dict[int, str]):
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
-        folded = character
-        if code > 127:
-            if character.isdecimal():
-                folded = str(unicodedata.digit(character))
-            elif unicodedata.category(character) in ("Zs", "Cf"):
-                folded = " "
-            elif unicodedata.category(character) == "Pd":
-                folded = "-"
-            else:
-                compatible = unicodedata.normalize("NFKC", character)
-                folded = compatible if len(compatible) == 1 else character
+        if character.isdecimal():
+            folded = str(unicodedata.digit(character))
+        elif unicodedata.category(character) in ("Zs", "Cf"):
+            folded = " "
+        elif unicodedata.category(character) == "Pd":
+            folded = "-"
+        else:
+            compatible = unicodedata.normalize("NFKC", character)
+            folded = compatible if len(compatible) == 1 else character
         self[code] = folded
         return folded
 

@@ -144,20 +144,10 @@ def recognise_texts(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa
 
 def _describe(text: str, spans: Sequence[Span], hidden: frozenset[str]) -> dict[str, Any]:
     masked = [span for span in spans if span.entity_type in hidden]
+    shown = {span: mask_value(text[span.start : span.end], span.entity_type) for span in masked}
     return {
         "masked_text": apply_masks(text, masked) if masked else None,
-        "spans": [
-            {
-                "start": span.start,
-                "end": span.end,
-                "entity_type": span.entity_type,
-                "rule": span.rule,
-                "masked": mask_value(text[span.start : span.end], span.entity_type)
-                if span.entity_type in hidden
-                else None,
-            }
-            for span in spans
-        ],
+        "spans": [span._asdict() | {"masked": shown.get(span)} for span in spans],
     }
 
 
@@ -198,11 +188,8 @@ def mask_records(batch: pa.RecordBatch, *, masked_types: Sequence[str]) -> pa.Re
         for line, spans in zip(lines, read, strict=True)
         if (kept := [span for span in _read_line(line, spans) if span.entity_type in hidden])
     }
-    masked = [json.dumps(_mask(record, "", found), ensure_ascii=False) if found else None for record in records]
-    shown = [
-        None if text is None or json.loads(text) == record else text
-        for text, record in zip(masked, records, strict=True)
-    ]
+    masked = [(_mask(record, "", found), record) for record in records]
+    shown = [None if each == record else json.dumps(each, ensure_ascii=False) for each, record in masked]
     spans = pa.nulls(batch.num_rows, RECOGNISED_SCHEMA.field("spans").type)
     columns = [batch.column("text_id"), batch.column("reading_key"), pa.array(shown, pa.string()), spans]
     return pa.RecordBatch.from_arrays(columns, schema=RECOGNISED_SCHEMA)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import groupby
 from typing import Any, Final
 
 from hcat.engine.devices import TAGGER, ModelError, check_package
@@ -49,25 +50,19 @@ def load_tagger(unused: tuple[str, ...] = _UNUSED_PIPES) -> Any:
 def tag_texts(texts: Sequence[str]) -> Iterator[list[Span]]:
     """Yield, for each text, the persons and places that the tagger finds in it."""
     pieces = [(index, start, end) for index, text in enumerate(texts) for start, end in _cut(text)]
-    tagged: list[Span] = []
-    current = 0
     nlp = load_tagger()
     progress = Progress("characters read for names", sum(end - start for _, start, end in pieces))
     documents = nlp.pipe((texts[index][start:end] for index, start, end in pieces), batch_size=64)
-    for (index, offset, end), document in zip(pieces, documents, strict=True):
-        while current < index:
-            yield tagged
-            tagged, current = [], current + 1
-        for entity in document.ents:
-            if entity.label_ in _NAME_LABELS:
-                tagged += _read_entity(
-                    texts[index], offset + entity.start_char, offset + entity.end_char, entity.label_
-                )
-        progress.advance(end - offset)
-    progress.finish()
-    while current < len(texts):
+    for index, read in groupby(zip(pieces, documents, strict=True), key=lambda each: each[0][0]):
+        tagged: list[Span] = []
+        for (_, offset, end), document in read:
+            for entity in document.ents:
+                if entity.label_ in _NAME_LABELS:
+                    start, past = offset + entity.start_char, offset + entity.end_char
+                    tagged += _read_entity(texts[index], start, past, entity.label_)
+            progress.advance(end - offset)
         yield tagged
-        tagged, current = [], current + 1
+    progress.finish()
 
 
 def _cut(text: str) -> Iterator[tuple[int, int]]:

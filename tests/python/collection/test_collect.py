@@ -304,7 +304,7 @@ CONTEXTS = [{"text": "One.", "chunk_id": "c1", "score": 0.5}, {"text": "Two.", "
 def test_a_reply_is_read_in_the_order_of_its_contexts(tmp_path: Path) -> None:
     found = read(reply("Yes.", contexts=CONTEXTS), tmp_path)
     assert (found.answer, found.is_refused) == ("Yes.", False)
-    assert [(item.chunk_id, item.text, item.score) for item in found.retrievals] == [
+    assert [(item["chunk_id"], item["text"], item["retrieval_score"]) for item in found.retrievals] == [
         ("c1", "One.", 0.5),
         ("2", "Two.", None),
     ]

@@ -8,9 +8,15 @@ import pytest
 from test_landed_files import land_all, write_lines
 
 from hcat.engine.keys import hash_text
-from hcat.landing.calls import ENTITIES_OF_CALLS, expand_call, unread_content
+from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS, expand_opened, open_call, unread_content
 from hcat.landing.raw_contract import RecordError
+from hcat.landing.shapes import expand_records
 from hcat.landing.span_costs import COST_COLUMNS
+
+
+def expand(call: dict[str, Any], entity: str) -> list[dict[str, Any]]:
+    return list(expand_opened(open_call(call), entity))
+
 
 CALL = {
     "interaction_id": "i1",
@@ -21,21 +27,21 @@ CALL = {
 
 
 def test_a_null_does_not_hide_another_name_of_the_same_thing() -> None:
-    (interaction,) = expand_call({"id": "i1", "query": None, "question": "What?", "answer": "5"}, "interactions")
+    (interaction,) = expand({"id": "i1", "query": None, "question": "What?", "answer": "5"}, "interactions")
     assert interaction["query_text"] == "What?"
 
 
 def test_tags_of_a_call_are_those_of_the_interaction_and_query_tags_those_of_the_query() -> None:
-    assert list(expand_call(CALL | {"tags": {"topic": "fees"}}, "queries")) == []
-    (query,) = expand_call(CALL | {"query_tags": {"length": "short"}, "query_group": "g1"}, "queries")
+    assert expand(CALL | {"tags": {"topic": "fees"}}, "queries") == []
+    (query,) = expand(CALL | {"query_tags": {"length": "short"}, "query_group": "g1"}, "queries")
     assert (query["tags"], query["query_group"]) == ({"length": "short"}, "g1")
-    (interaction,) = expand_call(CALL | {"query_tags": {"length": "short"}}, "interactions")
+    (interaction,) = expand(CALL | {"query_tags": {"length": "short"}}, "interactions")
     assert "tags" not in interaction
 
 
 def test_the_same_question_in_other_case_and_spacing_is_the_same_query() -> None:
-    (one,) = expand_call(CALL, "interactions")
-    (other,) = expand_call(CALL | {"query": "  what IS\nthe fee? "}, "interactions")
+    (one,) = expand(CALL, "interactions")
+    (other,) = expand(CALL | {"query": "  what IS\nthe fee? "}, "interactions")
     assert one["query_id"] == other["query_id"]
 
 
@@ -49,14 +55,10 @@ def test_the_same_question_in_other_case_and_spacing_is_the_same_query() -> None
 )
 def test_wrong_contexts_are_named(contexts: Any, message: str) -> None:
     with pytest.raises(RecordError, match=message):
-        list(expand_call(CALL | {"contexts": contexts}, "retrievals"))
+        expand(CALL | {"contexts": contexts}, "retrievals")
 
 
 QUERY, ANSWER, PASSAGE = "How long does it take?", "Two weeks.", "A transfer takes two weeks."
-
-
-def expand(call: dict[str, Any], entity: str) -> list[dict[str, Any]]:
-    return list(expand_call(call, entity))
 
 
 @pytest.mark.parametrize(
@@ -84,10 +86,8 @@ def expand(call: dict[str, Any], entity: str) -> list[dict[str, Any]]:
     ],
 )
 def test_a_call_that_cannot_be_read_is_rejected_once_with_its_reason(call: dict[str, Any], reason: str) -> None:
-    with pytest.raises(RecordError) as problem:
-        expand(call, "interactions")
-    assert str(problem.value) == reason
-    assert [expand(call, entity) for entity in ENTITIES_OF_CALLS[1:]] == [[], [], [], []]
+    ((entity, row),) = expand_records([(1, call, None, None)], CALLS, ENTITIES_OF_CALLS)
+    assert (entity, row[2]) == ("interactions", reason)
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_unread_keys_of_a_file_are_one_line_on_standard_error(
     ],
 )
 def test_an_empty_list_says_that_nothing_was_retrieved(call: dict[str, Any], expected: list[int | None]) -> None:
-    records = expand_call({"id": "i1", "question": "How long?", "answer": "Two."} | call, "interactions")
+    records = expand({"id": "i1", "question": "How long?", "answer": "Two."} | call, "interactions")
     assert [record.get("count_retrieved") for record in records] == expected
 
 
@@ -365,7 +365,7 @@ def test_an_empty_list_says_that_nothing_was_retrieved(call: dict[str, Any], exp
     ],
 )
 def test_feedback_of_users_is_a_rating_of_their_own_kind(said: dict[str, Any], expected: list[Any]) -> None:
-    records = list(expand_call({"id": "i1", "question": "How long?", "answer": "Two."} | said, "ratings"))
+    records = expand({"id": "i1", "question": "How long?", "answer": "Two."} | said, "ratings")
     assert [(row["rater"], row["scale_point"], row.get("comment")) for row in records] == expected
     kinds = {(row["interaction_id"], row["rater_kind"], row["criterion"]) for row in records}
     assert kinds <= {("i1", "user_feedback", "user_feedback")}
@@ -374,7 +374,7 @@ def test_feedback_of_users_is_a_rating_of_their_own_kind(said: dict[str, Any], e
 def test_costs_of_a_call_are_read_where_they_are_plain_values() -> None:
     said = {"usage": {"prompt_tokens": 9, "completion_tokens": {"text": 2}}, "model": "small", "latency": 3, "cost": 0}
     call = {"question": "How long?", "answer": "Two.", "metadata": {"prompt_version": "7"}, **said}
-    (record,) = expand_call(call, "interactions")
+    (record,) = expand(call, "interactions")
     costs = {name: record.get(name) for name in COST_COLUMNS}
     assert costs == {
         "latency_seconds": None,
@@ -393,11 +393,11 @@ def test_a_turn_says_for_itself_that_nothing_was_retrieved() -> None:
         {"role": "user", "content": "And abroad?"},
         {"role": "assistant", "content": "Three weeks."},
     ]
-    records = expand_call({"id": "talk", "turns": turns}, "interactions")
+    records = expand({"id": "talk", "turns": turns}, "interactions")
     assert [record.get("count_retrieved") for record in records] == [0, None]
 
 
 def test_passages_with_ranks_of_their_own_keep_their_place_in_the_list() -> None:
     contexts = [{"text": "A.", "rank": 1}, {"text": "B.", "rank": 1}, "C."]
-    records = list(expand_call({"question": "Which?", "answer": "A.", "contexts": contexts}, "retrievals"))
+    records = expand({"question": "Which?", "answer": "A.", "contexts": contexts}, "retrievals")
     assert [(record["rank"], record.get("list_position")) for record in records] == [(1, 1), (1, 2), (3, None)]

@@ -36,7 +36,7 @@ def test_a_check_says_what_is_there_what_is_rejected_and_what_to_do(tmp_path: Pa
     write_lines(tmp_path / "calls.jsonl", CALL, *[late | {"response": f"{number}"} for number in range(4)])
     write_lines(tmp_path / "retrieval.jsonl", {})
     checked = check_logs(tmp_path, REPOSITORY)
-    assert checked.count_interactions == 1
+    assert checked.inputs["interactions"] == 1
     text = [" ".join(part.strip() for part in line).strip() for line in checked.lines]
     assert text[:7] == [
         "read calls.jsonl",
@@ -136,7 +136,7 @@ def test_a_declared_format_of_times_is_the_project_s(tmp_path: Path) -> None:
     (tmp_path / "dbt_packages" / "hcat").symlink_to(REPOSITORY)
     (tmp_path / "logs").mkdir()
     write_lines(tmp_path / "logs" / "calls.jsonl", CALL | {"created_at": "05/31/2026"})
-    assert check_logs(tmp_path / "logs", tmp_path).count_interactions == 1
+    assert check_logs(tmp_path / "logs", tmp_path).inputs["interactions"] == 1
 
 
 @pytest.mark.parametrize(
@@ -186,21 +186,21 @@ def test_an_array_is_imported_as_lines_and_once(tmp_path: Path, here: Hcat) -> N
     assert path.name.startswith("calls_")
     assert [json.loads(line) for line in path.read_text().splitlines()] == [CALL, CALL]
     assert f"imported  2 records into {path}" in shown
-    assert check_logs(tmp_path / "logs", REPOSITORY).count_interactions == 2
+    assert check_logs(tmp_path / "logs", REPOSITORY).inputs["interactions"] == 2
 
 
 def test_files_of_other_shapes_are_copied(tmp_path: Path) -> None:
     source = tmp_path / "test.tsv"
     source.write_text("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
-    imported = import_into("qrels", source, tmp_path / "logs")
-    assert (imported.count_records, imported.path.suffix) == (1, ".tsv")
-    assert imported.path.read_text() == source.read_text()
+    path, count = import_into("qrels", source, tmp_path / "logs")
+    assert (count, path.suffix) == (1, ".tsv")
+    assert path.read_text() == source.read_text()
 
 
 def test_records_inside_one_object_are_found(tmp_path: Path) -> None:
     source = tmp_path / "dataset.json"
     source.write_text(json.dumps({"name": "set", "examples": [CALL]}))
-    assert import_into("llamaindex", source, tmp_path / "logs").count_records == 1
+    assert import_into("llamaindex", source, tmp_path / "logs")[1] == 1
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_zone_that_one_record_names_shifts_no_other(tmp_path: Path, zone: str)
     records = [{"id": f"i{number}", "answer": "x", "asked_at": text} for number, text in enumerate(texts)]
     write_lines(tmp_path / "interactions.jsonl", *records)
     check = check_logs(tmp_path, REPOSITORY)
-    assert check.count_interactions == 3
+    assert check.inputs["interactions"] == 3
     # three times of one day: a zone of another record would move one of them into another week
     assert check.inputs["weeks"] == 1
     assert ("  rejected", "1: asked_at names a time zone and gives no offset such as +02:00") in check.lines

@@ -170,6 +170,6 @@ def test_json_is_one_document_or_an_object_a_line(tmp_path: Path) -> None:
 def test_a_file_without_ids_and_a_broken_document_are_one_problem(tmp_path: Path) -> None:
     (tmp_path / "spans_a.jsonl").write_text('{"message": "hello"}\n')
     (tmp_path / "spans_b.json").write_text('[{"trace_id":\n')
-    problems = [row["read_error"] for row in land_all(tmp_path, "spans") if row["is_file_problem"]]
+    problems = [row["read_error"] for row in land_all(tmp_path, "spans") if not row["source_row"]]
     assert problems[0] == "spans_a.jsonl has no column 'trace_id', 'span_id' (found: attributes)"
     assert problems[1].startswith("spans_b.json cannot be read: Expecting value")

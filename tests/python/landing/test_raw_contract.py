@@ -24,7 +24,7 @@ json_values = st.recursive(
 def test_contract_is_consistent(entity: Any) -> None:
     assert len(set(entity.columns)) == len(entity.columns)
     assert set(entity.required) <= set(entity.columns)
-    assert set(entity.json_columns) <= set(entity.columns)
+    assert set(entity.json) <= set(entity.columns)
     assert set(entity.aliases.values()) <= set(entity.columns)
     assert not set(entity.aliases) & set(entity.columns), "a canonical name needs no alias"
     assert set(entity.meanings) <= set(entity.columns)
