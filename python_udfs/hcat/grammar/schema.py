@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -141,17 +141,12 @@ def read_schema(
             raise SchemaError(f"the table {name} has the column {column.name} twice")
         by_table[folded].append((_position(row, position), column))
     bare = {
-        folded: Table(names[folded], tuple(column for _, column in sorted(placed, key=lambda pair: pair[0])))
-        for folded, placed in by_table.items()
+        folded: Table(names[folded], columns, (), namespaces[folded], counts[folded])
+        for folded, placed in sorted(by_table.items())
+        for columns in [tuple(column for _, column in sorted(placed, key=lambda pair: pair[0]))]
     }
     keys, foreign_keys = _read_constraints(constraints, bare)
-    return Schema(
-        tables=tuple(
-            Table(table.name, table.columns, keys.get(folded, ()), namespaces[folded], counts[folded])
-            for folded, table in sorted(bare.items())
-        ),
-        foreign_keys=foreign_keys,
-    )
+    return Schema(tuple(replace(table, keys=keys.get(folded, ())) for folded, table in bare.items()), foreign_keys)
 
 
 def _read_constraints(

@@ -76,16 +76,11 @@ def describe_template(template: SqlTemplate) -> tuple[str, str]:
     return what, which
 
 
-def read_placeholders(text: str) -> tuple[str, ...]:
-    """Return what stands in square brackets of a text, in order, without the brackets."""
-    return tuple(_BRACKETS.findall(text))
-
-
 def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the faults (:data:`TEXT_FAULTS`) of a text for an SQL template, in their order; none if it can be used."""
     # two conditions may share a placeholder (two rows of one table), and the text may then say it twice
     wanted = Counter(_fold(f"{template.tables[place.source]}.{place.column}") for place in template.conditions)
-    found = Counter(_fold(inner) for inner in read_placeholders(text))
+    found = Counter(map(_fold, _BRACKETS.findall(text)))
     rest = _BRACKETS.sub("", text)
     faults = {
         "empty": not rest.strip(" '\"\t.?!"),
