@@ -17,20 +17,12 @@ from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 
 KEY: Final = ("system_id", "hypothesis", "side", "group_id")
-_KEY_FIELDS: Final = [(name, pa.string()) for name in KEY]
 
 #: What is read. ``hypothesis`` names a split ("query length") and ``side`` a side of it ("long"); an evaluation
 #: without one says "all", "all". Documents are ids, or texts where there are none; null = not logged, [] = nothing
 #: retrieved.
-ANSWER_SCHEMA: Final = pa.schema(
-    [
-        *_KEY_FIELDS,
-        ("interaction_id", pa.string()),
-        ("query", pa.string()),
-        ("is_correct", pa.bool_()),
-        ("context_ids", pa.list_(pa.string())),
-        ("context_texts", pa.list_(pa.string())),
-    ]
+ANSWER_SCHEMA: Final = schema(
+    f"string: {' '.join(KEY)} interaction_id query", "bool: is_correct", "list<string>: context_ids context_texts"
 )
 
 #: One row per answer. ``faulty_module`` is `retrieval` or `language_model`.

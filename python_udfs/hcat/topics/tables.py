@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -321,15 +322,8 @@ def _name_topics(
 ) -> list[str]:
     """Return the id of each topic of a fit: its earlier id, otherwise the next number that was never used."""
     given = [] if fits is None else [name for name in fits["topic_id"].to_pylist() if name != NOISE_TOPIC]
-    number = max((int(name.rsplit("_", 1)[1]) for name in given), default=0)
-    names = []
-    for label in range(count_topics):
-        if label in kept:
-            names.append(earlier[kept[label][0]])
-        else:
-            number += 1
-            names.append(f"topic_{number:03d}")
-    return names
+    numbers = count(1 + max((int(name.rsplit("_", 1)[1]) for name in given), default=0))
+    return [earlier[kept[label][0]] if label in kept else f"topic_{next(numbers):03d}" for label in range(count_topics)]
 
 
 def _least_similarity(settings: TopicSettings, members: Vectors, centre: Floats) -> float | None:

@@ -93,27 +93,16 @@ def _rows(request: Mapping[str, Any], outcome: Outcome) -> list[dict[str, Any]]:
         name: request[name] for name in ("generation_key", "chunk_id", "query_type", "generator", "generator_revision")
     } | {"generation_status": outcome.status, "status_detail": outcome.detail}
     if not outcome.queries:
-        nothing = dict.fromkeys(GENERATED_SCHEMA.names)
-        return [
-            nothing
-            | shared
-            | {
-                "generated_id": hash_text(request["generation_key"], "0"),
-                "expected_behaviour": request["expected_behaviour"],
-            }
-        ]
+        generated_id = hash_text(request["generation_key"], "0")
+        return [shared | {"generated_id": generated_id, "expected_behaviour": request["expected_behaviour"]}]
     return [
-        shared
+        query._asdict()
+        | shared
         | {
             "generated_id": hash_text(request["generation_key"], str(number)),
             "query_id": hash_text("query", request["generation_key"], str(number)),
             "query_text": query.text,
-            "reference_answer": query.reference_answer,
-            "difficulty": query.difficulty,
-            "answer_type": query.answer_type,
-            "expected_behaviour": query.expected_behaviour,
-            "pattern": query.pattern,
-            "source_chunk_ids": list(query.source_chunk_ids) or None,
+            "source_chunk_ids": query.source_chunk_ids or None,
         }
         for number, query in enumerate(outcome.queries)
     ]
