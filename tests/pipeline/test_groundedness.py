@@ -18,7 +18,7 @@ from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
 from hcat.encoders.identities import resolve_classifier
 from hcat.encoders.mpnet import find_parts
-from hcat.encoders.pair_classifiers import classify_pairs
+from hcat.encoders.tokens import start_model
 from hcat.engine.devices import ModelError
 from training.fusion import FEATURES, Fusion, join_answers
 from training.grounded import Answer, EvidenceReader, read_features, read_sentences
@@ -75,9 +75,8 @@ def check_fusion(build, query, setting):
     sentences = read_sentences(answers, EvidenceReader())
     identity = resolve_classifier(setting, "cpu", "auto")
     classifier = load_classifier(identity)
-    logits, _ = classify_pairs(
-        classifier, [each.premise for each in sentences], [each.text for each in sentences], 4096
-    )
+    texts = [each.premise for each in sentences], [each.text for each in sentences]
+    logits = start_model(classifier, 4096, *texts)()[0].astype(np.float64)
     found = measure_distances(logits, classifier.head)
     neutral = 1 - found.probability_entailment - found.probability_contradiction
     shares = np.stack([found.probability_entailment, neutral, found.probability_contradiction], axis=1)

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Final
-
-import yaml
 
 from hcat.grammar.column_names import split_words
 from hcat.grammar.sql_templates import Join, Placeholder, Reference, SqlTemplate
+from hcat.language_models.prompts import read_texts
 
 #: Two styles each; the first is the one that applications are expected to manage.
 HYPOTHESES: Final[Mapping[str, tuple[str, str]]] = {
@@ -43,9 +41,7 @@ _LAYERS = frozenset(("dim", "fct", "fact", "stg", "staging", "int", "mart", "raw
 _NAMES = frozenset(("name", "title"))
 _ACRONYMS = frozenset(("iban", "bic", "isin", "lei", "atm", "kyc", "ltv", "vat", "ssn"))
 
-_FRAMES: Final[Mapping[str, list[str]]] = yaml.safe_load(
-    Path(__file__).with_name("frames.yml").read_text(encoding="utf-8")
-)
+_FRAMES: Final[Mapping[str, list[str]]] = read_texts(__file__, "frames.yml")
 
 MAXIMUM_PER_STYLE: Final = min(len(frames) for frames in _FRAMES.values())
 """Texts that the deterministic writer has per style."""
