@@ -31,7 +31,7 @@ from benchmarks.harness import (
 )
 from hcat.encoders.entailment import load_classifier
 from hcat.encoders.identities import resolve_classifier
-from hcat.encoders.pair_classifiers import classify_pairs
+from hcat.encoders.tokens import start_model
 from hcat.engine.sizes import pair_tokens
 from hcat.grammar.export import write_queries
 from hcat.language.text import clean_text
@@ -256,7 +256,7 @@ def _entail(answers: Sequence[Mapping[str, Any]]) -> list[str]:
     classifier = load_classifier(resolve_classifier("compact", "cpu", "float32"))
     directions = []
     for premises, hypotheses in ((said, true), (true, said)):
-        logits, _ = classify_pairs(classifier, premises, hypotheses, pair_tokens("cpu"))
+        logits = start_model(classifier, pair_tokens("cpu"), premises, hypotheses)()[0].astype(np.float64)
         entailed = logits.argmax(axis=1) == classifier.head.entailment
         directions.append((entailed, logits.argmax(axis=1) == classifier.head.contradiction))
     is_entailed = directions[0][0] & directions[1][0]

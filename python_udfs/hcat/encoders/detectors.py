@@ -38,6 +38,7 @@ UNSUPPORTED_LABELS: Final = ("halluc", "unsupp", "not_supp", "wrong", "bad", "in
 SUPPORTED_HEADS: Final = "sequence classification and token classification"
 
 _TINY = 1e-6
+_TOKENS = "AutoModelForTokenClassification"
 
 
 def open_detector(identity: ModelIdentity) -> Classifier:
@@ -45,8 +46,7 @@ def open_detector(identity: ModelIdentity) -> Classifier:
     kind, model, tokenizer = open_transformers(identity, "classifier", _kind_of)
     if not tokenizer.is_fast:
         raise ModelError(f"classifier {identity.location!r} needs a fast tokenizer (tokenizer.json), it has none")
-    classifier: Classifier = _CLASSES[kind](identity, model, tokenizer)
-    return classifier
+    return (TokenClassifier if kind == _TOKENS else SequenceClassifier)(identity, model, tokenizer)
 
 
 def open_transformers(identity: ModelIdentity, what: str, find_kind: Callable[[str, Any], str]) -> tuple[str, Any, Any]:
@@ -80,8 +80,8 @@ def _kind_of(location: str, config: Any) -> str:
     """Return the class of transformers that opens the head which the config names."""
     heads = [str(name) for name in config.architectures or ()]
     has_own_code = bool(getattr(config, "auto_map", None))
-    for ending, kind in _KINDS.items():
-        if heads and heads[0].endswith(ending) and not has_own_code:
+    for kind in ("AutoModelForSequenceClassification", _TOKENS):
+        if heads and heads[0].endswith(kind.removeprefix("AutoModel")) and not has_own_code:
             return kind
     named = heads[0] if heads else "none"
     own = " with code of its own" if has_own_code else ""
@@ -136,14 +136,3 @@ class TokenClassifier(TransformersClassifier):
         worst = np.clip(np.where(is_own, shares, 0.0).max(axis=1).astype(np.float64), _TINY, 1 - _TINY)
         result: Floats = np.log(np.stack([1 - worst, worst], axis=1))
         return result
-
-
-#: End of the name of an architecture -> class of transformers that opens it -> classifier.
-_KINDS: Final = {
-    "ForSequenceClassification": "AutoModelForSequenceClassification",
-    "ForTokenClassification": "AutoModelForTokenClassification",
-}
-_CLASSES: Final[Mapping[str, Any]] = {
-    "AutoModelForSequenceClassification": SequenceClassifier,
-    "AutoModelForTokenClassification": TokenClassifier,
-}

@@ -53,12 +53,9 @@ class Encoder(Protocol):
         ...
 
 
+@load_once
 def load_encoder(identity: ModelIdentity) -> Encoder:
     """Return the encoder, which is loaded once per process."""
-    return load_once(_open_encoder, identity)
-
-
-def _open_encoder(identity: ModelIdentity) -> Encoder:
     if identity.location.startswith("hashing:"):
         return HashingEncoder(int(identity.location.split(":")[1]))
     if identity.location == "packaged":

@@ -41,12 +41,9 @@ ENTAILED_SCHEMA = schema(
 )
 
 
+@load_once
 def load_classifier(identity: ModelIdentity) -> Classifier:
     """Return the classifier, which is loaded once per process."""
-    return load_once(_open_classifier, identity)
-
-
-def _open_classifier(identity: ModelIdentity) -> Classifier:
     if identity.location == "hashing":
         return HashingClassifier()
     if identity.location == "compact":

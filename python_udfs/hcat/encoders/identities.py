@@ -8,7 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -97,16 +97,18 @@ SHIPPED: Final = {
 }
 
 _LOCK: Final = threading.RLock()
-_LOADED: Final[dict[tuple[Any, ModelIdentity], Any]] = {}
 
 
-def load_once(open_model: Callable[[ModelIdentity], Model], identity: ModelIdentity) -> Model:
-    """Return a model, which is opened once per process."""
-    with _LOCK:
-        if (open_model, identity) not in _LOADED:
-            _LOADED[open_model, identity] = open_model(identity)
-        model: Model = _LOADED[open_model, identity]
-        return model
+def load_once(open_model: Callable[[ModelIdentity], Model]) -> Callable[[ModelIdentity], Model]:
+    """Return a function that opens each model once per process, and one at a time."""
+    opened = cache(open_model)
+
+    @wraps(open_model)
+    def load(identity: ModelIdentity) -> Model:
+        with _LOCK:
+            return opened(identity)
+
+    return load
 
 
 def resolve_encoder(name: str, device: str = "auto", dtype: str = "auto") -> ModelIdentity:

@@ -86,13 +86,9 @@ def find_parts() -> list[Path]:
 
 def check_archive() -> str:
     """Return the pinned SHA-256 of the weights, after a check of the five parts."""
-    digest = hashlib.sha256()
-    for part in find_parts():
-        with part.open("rb") as handle:
-            while block := handle.read(_BLOCK_BYTES):
-                digest.update(block)
-    if digest.hexdigest() != ARCHIVE_SHA256:
-        raise ModelError(f"{_FOLDER}: its five parts must have SHA-256 {ARCHIVE_SHA256}, got {digest.hexdigest()}")
+    found = hashlib.file_digest(JoinedFiles(find_parts()), "sha256").hexdigest()
+    if found != ARCHIVE_SHA256:
+        raise ModelError(f"{_FOLDER}: its five parts must have SHA-256 {ARCHIVE_SHA256}, got {found}")
     return WEIGHTS_SHA256
 
 

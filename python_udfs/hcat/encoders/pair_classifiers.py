@@ -13,7 +13,7 @@ import numpy.typing as npt
 from hcat.encoders import mpnet
 from hcat.encoders.distances import Head, find_entailment, find_label
 from hcat.encoders.identities import SHIPPED, ModelIdentity, read_card
-from hcat.encoders.tokens import Padded, Prepared, copy_to, join_encodings, keep_whole, name_inputs, start_model
+from hcat.encoders.tokens import Padded, Prepared, copy_to, join_encodings, keep_whole, name_inputs
 from hcat.engine.devices import ModelError, require_gpu, silence_transformers
 from hcat.engine.keys import hash_text
 from hcat.statistics.arrays import Floats
@@ -201,11 +201,3 @@ def merge_delta(weights: dict[str, Any], path: Path) -> dict[str, Any]:
         elif not name.endswith(".second"):
             merged[name] = value
     return merged
-
-
-def classify_pairs(
-    classifier: Classifier, premises: Sequence[str], hypotheses: Sequence[str], batch_tokens: int
-) -> tuple[Floats, npt.NDArray[np.int64]]:
-    """Return logits, shape (n, n_classes), and token counts before truncation, shape (n,)."""
-    logits, counts = start_model(classifier, batch_tokens, premises, hypotheses)()
-    return logits.astype(np.float64), counts

@@ -70,12 +70,9 @@ class TextScores:
         return pa.RecordBatch.from_pydict(columns, schema=CLASSIFIED_SCHEMA)
 
 
+@load_once
 def load_scorer(identity: ModelIdentity) -> SentenceScorer:
     """Return the classifier of one purpose, which is loaded once per process."""
-    return load_once(_open_scorer, identity)
-
-
-def _open_scorer(identity: ModelIdentity) -> SentenceScorer:
     if identity.location == "hashing":
         return _HashingScorer(identity)
     return _HeadScorer(identity) if identity.location in ("stored", "encoded") else _SequenceScorer(identity)

@@ -37,7 +37,7 @@ _SPOKEN_ENDS = frozenset(("code", "number", "year"))
 _ABBREVIATIONS_LIST = """
 atm bsb cfd crm fx gdp kpi ltv lgd npl pd pps sms ssn vat
 """
-_ABBREVIATIONS = frozenset(_ABBREVIATIONS_LIST.split())
+_KNOWN_WORDS = _IDENTIFIER_WORDS | frozenset(_ABBREVIATIONS_LIST.split())
 
 
 def split_words(name: str) -> list[str]:
@@ -66,14 +66,9 @@ def describe_column(column: Column, table: Table, schema: Schema) -> tuple[str, 
     void = ""
     if not letters or all(word in _VOID_WORDS or len(word) < 2 for word in letters):
         void = f"{table.name}.{column.name} says nothing about what it holds"
-    elif any(_is_unreadable(word) for word in letters):
+    elif any(word.isascii() and not set(word) & set("aeiouy") for word in set(letters) - _KNOWN_WORDS):
         void = f"{table.name}.{column.name} is an abbreviation that people cannot read"
     return void, _find_technical(column, table, schema, words)
-
-
-def _is_unreadable(word: str) -> bool:
-    has_no_vowel = word.isascii() and not set(word) & set("aeiouy")
-    return has_no_vowel and word not in _ABBREVIATIONS and word not in _IDENTIFIER_WORDS
 
 
 def _find_technical(column: Column, table: Table, schema: Schema, words: Sequence[str]) -> str:

@@ -70,6 +70,8 @@ def _templates_of(
                 is_spoken_key = column.kind == "number" and frozenset((column.name,)) in table.keys
                 if column.kind in ("text", "date") or is_spoken_key:
                     given.append(Reference(source, column.name))
+    links = [source for join in joins for source in (join.child, join.parent)]
+    leaves = {source for source in range(len(tables)) if links.count(source) <= 1}
     closures: dict[frozenset[Reference], frozenset[Reference]] = {}
     for count in range(1, wanted.maximum_placeholders + 1):
         for conditions in itertools.combinations(given, count):
@@ -89,14 +91,9 @@ def _templates_of(
             for size in range(1, wanted.maximum_columns + 1):
                 for selected in itertools.combinations(free, size):
                     used = {place.source for place in (*selected, *conditions)}
-                    if not _leaves(tables, joins) <= used:
+                    if not leaves <= used:
                         continue
                     template = canonical_template(tables, joins, selected, conditions)
                     checks = list(check_logic(template, schema, wanted, ()))
                     if all(check.outcome == "met" for check in checks):
                         yield template
-
-
-def _leaves(tables: Sequence[str], joins: Sequence[Join]) -> set[int]:
-    links = [source for join in joins for source in (join.child, join.parent)]
-    return {source for source in range(len(tables)) if links.count(source) <= 1}

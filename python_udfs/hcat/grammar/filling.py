@@ -6,7 +6,7 @@ import datetime
 import decimal
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from hcat.engine.keys import hash_text
@@ -57,8 +57,13 @@ def select_combinations(
     count_possible = math.prod(len(column) for column in columns)
     if count_possible > MAXIMUM_PRODUCT:
         columns = _thin(columns, template, random_seed)
-    rows = itertools.product(*(column.values() for column in columns))
-    return _cap_rows(template, rows, cap, random_seed), count_possible
+
+    def order(pairs: tuple[tuple[str, Value], ...]) -> tuple[str, list[str]]:
+        keys = [key for key, _ in pairs]
+        return hash_text("grammar_filling", str(random_seed), template.sql_template_id, *keys), keys
+
+    chosen = sorted(itertools.product(*(column.items() for column in columns)), key=order)[:cap]
+    return tuple(tuple(value for _, value in pairs) for pairs in chosen), count_possible
 
 
 def query_group_id(template: SqlTemplate, values: Sequence[Value]) -> str:
@@ -68,15 +73,12 @@ def query_group_id(template: SqlTemplate, values: Sequence[Value]) -> str:
 
 def check_answer(rows: Iterable[Sequence[Any]]) -> AnswerCheck:
     """Return whether the rows of a query are one answer (GRAMMAR, appendix B.1), and that answer."""
-    distinct: dict[tuple[str | None, ...], None] = {}
-    for row in rows:
-        distinct[tuple(_answer_text(value) for value in row)] = None
-    if not distinct:
-        return AnswerCheck("no_answer", None)
-    if len(distinct) > 1:
-        return AnswerCheck("several_answers", None)
-    said = [text for text in next(iter(distinct)) if text is not None]
-    if len(said) < len(next(iter(distinct))) or not said:
+    distinct = {tuple(map(_answer_text, row)) for row in rows}
+    if len(distinct) != 1:
+        return AnswerCheck("several_answers" if distinct else "no_answer", None)
+    (answer,) = distinct
+    said = [text for text in answer if text is not None]
+    if len(said) < len(answer) or not said:
         return AnswerCheck("null_answer", None)
     return AnswerCheck("single_answer", ", ".join(said))
 
@@ -114,18 +116,6 @@ def _thin(columns: Sequence[dict[str, Value]], template: SqlTemplate, random_see
         thinned[number] = {key: column[key] for key in kept}
         room /= max(1, len(kept))
     return [thinned[number] for number in range(len(columns))]
-
-
-def _cap_rows(
-    template: SqlTemplate, rows: Iterable[tuple[Value, ...]], cap: int, random_seed: int
-) -> tuple[tuple[Value, ...], ...]:
-    def keyed() -> Iterator[tuple[str, tuple[str, ...], tuple[Value, ...]]]:
-        for row in rows:
-            keys = tuple(_key(value) for value in row)
-            yield hash_text("grammar_filling", str(random_seed), template.sql_template_id, *keys), keys, row
-
-    ordered = sorted(keyed(), key=lambda entry: entry[:2])[:cap]
-    return tuple(row for _, _, row in ordered)
 
 
 def _answer_text(value: Any) -> str | None:

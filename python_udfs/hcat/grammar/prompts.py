@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from hcat.engine.keys import hash_text
@@ -45,15 +46,6 @@ def sql_templates_prompt(schema: Schema, count: int, requirements: Requirements 
         }
         for table in schema.tables
     ]
-    foreign_keys = [
-        {
-            "table": key.table,
-            "columns": list(key.columns),
-            "referenced_table": key.referenced_table,
-            "referenced_columns": list(key.referenced_columns),
-        }
-        for key in schema.foreign_keys
-    ]
     return write_messages(
         _TEXTS["system"],
         {
@@ -61,7 +53,7 @@ def sql_templates_prompt(schema: Schema, count: int, requirements: Requirements 
             "rules": [*_TEXTS["sql_rules"], *limits],
             "count": count,
             "tables": tables,
-            "foreign_keys": foreign_keys,
+            "foreign_keys": [asdict(key) for key in schema.foreign_keys],
             "reply_schema": templates_response(count),
         },
     )

@@ -160,26 +160,11 @@ def fill_queries(fillings: pa.Table, texts: pa.Table) -> Iterator[pa.RecordBatch
 
     Examples
     --------
-    >>> fillings = pa.table(
-    ...     {
-    ...         "query_group": ["g1"],
-    ...         "sql_template_id": ["s1"],
-    ...         "answer_status": ["single_answer"],
-    ...         "placeholders": [["[branches.branch_name]"]],
-    ...         "filled_values": [["Harbour"]],
-    ...     }
-    ... )
-    >>> texts = pa.table(
-    ...     {
-    ...         "sql_template_id": ["s1"],
-    ...         "text_template_id": ["t1"],
-    ...         "text_template": ["Where is [branches.branch_name]?"],
-    ...         "text_number": [0],
-    ...         "text_status": ["used"],
-    ...         "hypothesis": ["length"],
-    ...         "style": ["short"],
-    ...     }
-    ... )
+    >>> filling = {"query_group": "g1", "sql_template_id": "s1", "answer_status": "single_answer"}
+    >>> filling |= {"placeholders": ["[branches.branch_name]"], "filled_values": ["Harbour"]}
+    >>> text = {"sql_template_id": "s1", "text_template_id": "t1", "text_number": 0, "text_status": "used"}
+    >>> text |= {"text_template": "Where is [branches.branch_name]?", "hypothesis": "length", "style": "short"}
+    >>> fillings, texts = (pa.Table.from_pylist([row]) for row in (filling, text))
     >>> next(fill_queries(fillings, texts)).column("query_text").to_pylist()
     ['Where is Harbour?']
     """

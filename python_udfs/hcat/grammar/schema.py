@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -118,10 +118,10 @@ def read_schema(
         them; ``columns`` may also have is_descriptive.
     """
     counts: dict[str, int | None] = {}
-    by_table: dict[str, list[tuple[int, Column]]] = defaultdict(list)
+    by_table: dict[str, list[Column]] = defaultdict(list)
     names: dict[str, str] = {}
     namespaces: dict[str, str | None] = {}
-    for position, row in enumerate(_rows(columns)):
+    for row in _in_order(columns):
         name = _name(row, "table_name")
         folded = name.casefold()
         namespace = None if row.get("table_schema") is None else _name(row, "table_schema")
@@ -137,36 +137,29 @@ def read_schema(
             count_distinct=_count(row, "count_distinct"),
             is_descriptive=descriptive if isinstance(descriptive, bool) else None,
         )
-        if any(other.name.casefold() == column.name.casefold() for _, other in by_table[folded]):
+        if any(other.name.casefold() == column.name.casefold() for other in by_table[folded]):
             raise SchemaError(f"the table {name} has the column {column.name} twice")
-        by_table[folded].append((_position(row, position), column))
+        by_table[folded].append(column)
     bare = {
-        folded: Table(names[folded], tuple(column for _, column in sorted(placed, key=lambda pair: pair[0])))
-        for folded, placed in by_table.items()
+        folded: Table(names[folded], tuple(own), (), namespaces[folded], counts[folded])
+        for folded, own in sorted(by_table.items())
     }
     keys, foreign_keys = _read_constraints(constraints, bare)
-    return Schema(
-        tables=tuple(
-            Table(table.name, table.columns, keys.get(folded, ()), namespaces[folded], counts[folded])
-            for folded, table in sorted(bare.items())
-        ),
-        foreign_keys=foreign_keys,
-    )
+    return Schema(tuple(replace(table, keys=keys.get(folded, ())) for folded, table in bare.items()), foreign_keys)
 
 
 def _read_constraints(
     constraints: Iterable[Mapping[str, Any]] | pa.Table, tables: Mapping[str, Table]
 ) -> tuple[dict[str, tuple[frozenset[str], ...]], tuple[ForeignKey, ...]]:
-    grouped: dict[tuple[str, str, str], list[tuple[int, Mapping[str, Any]]]] = defaultdict(list)
-    for position, row in enumerate(_rows(constraints)):
+    grouped: dict[tuple[str, str, str], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in _in_order(constraints):
         kind = str(row.get("constraint_type") or "").upper()
         if kind in CONSTRAINT_TYPES:
             group = (kind, _name(row, "table_name").casefold(), str(row.get("constraint_name") or ""))
-            grouped[group].append((_position(row, position), row))
+            grouped[group].append(row)
     keys: dict[str, set[frozenset[str]]] = defaultdict(set)
     foreign_keys = set()
-    for (kind, folded, constraint), placed in sorted(grouped.items(), key=lambda pair: pair[0]):
-        rows = [row for _, row in sorted(placed, key=lambda pair: pair[0])]
+    for (kind, folded, constraint), rows in sorted(grouped.items(), key=lambda pair: pair[0]):
         table, columns = _find(tables, folded, rows, "column_name", constraint)
         if kind != "FOREIGN KEY":
             keys[folded].add(frozenset(columns))
@@ -200,9 +193,12 @@ def _find(
     return table.name, tuple(found)
 
 
-def _rows(source: Iterable[Mapping[str, Any]] | pa.Table) -> Iterable[Mapping[str, Any]]:
-    rows: Iterable[Mapping[str, Any]] = source.to_pylist() if isinstance(source, pa.Table) else source
-    return rows
+def _in_order(source: Iterable[Mapping[str, Any]] | pa.Table) -> list[Mapping[str, Any]]:
+    """Return rows by their ordinal position, or where they stand without one."""
+    rows = list(source.to_pylist() if isinstance(source, pa.Table) else source)
+    given = enumerate(_count(row, "ordinal_position") for row in rows)
+    places = [number if position is None else position for number, position in given]
+    return [rows[number] for number in sorted(range(len(rows)), key=places.__getitem__)]
 
 
 def _name(row: Mapping[str, Any], member: str) -> str:
@@ -213,11 +209,6 @@ def _name(row: Mapping[str, Any], member: str) -> str:
             f"a letter or '_' and not ending with a space or '-', got {str(name)[:80]!r}"
         )
     return name
-
-
-def _position(row: Mapping[str, Any], otherwise: int) -> int:
-    given = _count(row, "ordinal_position")
-    return otherwise if given is None else given
 
 
 def _count(row: Mapping[str, Any], member: str) -> int | None:

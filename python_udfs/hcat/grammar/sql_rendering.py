@@ -48,7 +48,8 @@ def render_query(template: SqlTemplate, schema: Schema) -> RenderedQuery:
     """Return the SQL to run for one filling: quoted names of the schema, and values as parameters ``?``."""
     conditions = " and ".join(f"{_quote(place, template, schema)} = ?" for place in template.conditions)
     columns = [_quote(place, template, schema) for place in template.selected]
-    sql = f"select distinct {', '.join(columns)} {_from(template, schema)} where {conditions} {_order(len(columns))}"
+    order = ", ".join(str(number) for number in range(1, len(columns) + 1))
+    sql = f"select distinct {', '.join(columns)} {_from(template, schema)} where {conditions} order by {order}"
     parameters = tuple(Placeholder(template.tables[place.source], place.column) for place in template.conditions)
     return RenderedQuery(sql, parameters)
 
@@ -94,7 +95,3 @@ def _from(template: SqlTemplate, schema: Schema) -> str:
         pairs = (f"{_quote(one, template, schema)} = {_quote(two, template, schema)}" for one, two in join.equalities)
         text += f" inner join {relation(source)} on {' and '.join(pairs)}"
     return text
-
-
-def _order(count: int) -> str:
-    return f"order by {', '.join(str(number) for number in range(1, count + 1))}"

@@ -188,13 +188,11 @@ def _parse(text: str) -> _Parsed:
     while True:
         if reader.peek().text == "*":
             raise TemplateError("columns_named", "columns are selected by name, got *")
-        start = reader.position
         name = reader.name()
         if reader.accepts("."):
             if reader.peek().text == "*":
                 raise TemplateError("columns_named", f"columns are selected by name, got {name[:80]}.*")
-            reader.position = start
-            parsed.selected.append(reader.column())
+            parsed.selected.append((name, reader.name()))
         else:
             parsed.selected.append((None, name))
         if not reader.accepts(","):
@@ -230,13 +228,9 @@ def _parse(text: str) -> _Parsed:
     reader.accepts(";")
     if reader.peek().kind != "end":
         rest = reader.peek().text
-        is_second = reader.tokens[reader.position - 1].text == ";"
-        raise TemplateError(
-            "select_only" if is_second else "well_formed",
-            f"a template is one statement, got {rest[:80]!r} after its end"
-            if is_second
-            else f"got {rest[:80]!r}, which templates do not have",
-        )
+        if reader.tokens[reader.position - 1].text == ";":
+            raise TemplateError("select_only", f"a template is one statement, got {rest[:80]!r} after its end")
+        raise TemplateError("well_formed", f"got {rest[:80]!r}, which templates do not have")
     if not parsed.conditions:
         raise TemplateError("has_placeholder", "WHERE must hold at least one placeholder, got none")
     return parsed
@@ -323,17 +317,10 @@ def _find_join(
         wanted = {frozenset(pair) for pair in pairs}
         for key in schema.foreign_keys:
             for child, parent in ((position, other), (other, position)):
-                if (
-                    other != position
-                    and tables[child].name == key.table
-                    and tables[parent].name == key.referenced_table
-                    and wanted
-                    == {
-                        frozenset((Reference(child, one), Reference(parent, two)))
-                        for one, two in zip(key.columns, key.referenced_columns, strict=True)
-                    }
-                ):
-                    return Join(child, parent, key)
+                join = Join(child, parent, key)
+                is_between = (tables[child].name, tables[parent].name) == (key.table, key.referenced_table)
+                if other != position and is_between and wanted == set(map(frozenset, join.equalities)):
+                    return join
     raise TemplateError(
         "follows_schema", f"the table {tables[position].name} must be joined along one whole foreign key to one table"
     )
@@ -347,31 +334,24 @@ def canonical_template(
     groups: dict[str, list[int]] = defaultdict(list)
     for position, name in enumerate(tables):
         groups[name].append(position)
-    best: tuple[object, SqlTemplate] | None = None
+    candidates = []
     for arrangement in itertools.product(*(itertools.permutations(groups[name]) for name in sorted(groups))):
         order = [position for group in arrangement for position in group]
         moved = {old: new for new, old in enumerate(order)}
-        candidate = SqlTemplate(
-            tables=tuple(tables[old] for old in order),
-            joins=tuple(
-                sorted(
-                    (Join(moved[join.child], moved[join.parent], join.foreign_key) for join in joins),
-                    key=lambda join: (join.child, join.parent, join.foreign_key.columns),
-                )
-            ),
-            selected=tuple(sorted(Reference(moved[place.source], place.column) for place in selected)),
-            conditions=tuple(sorted(Reference(moved[place.source], place.column) for place in conditions)),
+        placed = (Join(moved[join.child], moved[join.parent], join.foreign_key) for join in joins)
+        candidates.append(
+            SqlTemplate(
+                tables=tuple(tables[old] for old in order),
+                joins=tuple(sorted(placed, key=_place_of)),
+                selected=tuple(sorted(Reference(moved[place.source], place.column) for place in selected)),
+                conditions=tuple(sorted(Reference(moved[place.source], place.column) for place in conditions)),
+            )
         )
-        key = (
-            [(join.child, join.parent, join.foreign_key.columns) for join in candidate.joins],
-            candidate.conditions,
-            candidate.selected,
-        )
-        if best is None or key < best[0]:  # type: ignore[operator]
-            best = key, candidate
-    if best is None:
-        raise ValueError("a template reads one table at least, got none")
-    return best[1]
+    return min(candidates, key=lambda each: (list(map(_place_of, each.joins)), each.conditions, each.selected))
+
+
+def _place_of(join: Join) -> tuple[int, int, tuple[str, ...]]:
+    return join.child, join.parent, join.foreign_key.columns
 
 
 def read_sql_template(text: str, schema: Schema) -> SqlTemplate:

@@ -14,7 +14,7 @@ from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.grammar.criteria import TemplateReport, check_sql_template
 from hcat.grammar.enumeration import enumerate_sql_templates
-from hcat.grammar.materials import Materials, Settings
+from hcat.grammar.materials import Materials
 from hcat.grammar.prompts import generation_key, sql_templates_prompt, text_templates_prompt
 from hcat.grammar.schema import Schema
 from hcat.grammar.sql_rendering import render_query, write_sql_template
@@ -81,36 +81,23 @@ def collect_templates(materials: Materials) -> list[Candidate]:
     for origin, given_id, text in written:
         report = check_sql_template(text, schema, settings.requirements, accepted)
         logic = None if report.template is None else report.template.sql_template_id
-        candidate = _decide(
-            origin, given_id or logic or hash_text("unreadable", text), report, edits, len(accepted), settings
-        )
-        if candidate.status == "accepted" and report.template is not None:
+        sql_template_id = given_id or logic or hash_text("unreadable", text)
+        edit = edits.get(sql_template_id)
+        broken = [f"{check.criterion}: {check.reason}" for check in report.checks if check.outcome == "broken"]
+        status, detail = "accepted", ""
+        if edit is not None and not edit["is_enabled"]:
+            status, detail = "disabled", edit["reason"] or "by a person"
+        elif edit is not None and origin != "person":
+            status, detail = "replaced", edit["reason"] or "by a person"
+        elif broken:
+            status, detail = "rejected", "; ".join(broken)
+        elif len(accepted) >= settings.maximum_templates:
+            status, detail = "over_limit", f"{settings.maximum_templates} templates are wanted"
+        elif report.template is not None:
             accepted.append(report.template)
+        candidate = Candidate(sql_template_id, origin, status, detail, report)
         candidates.setdefault(candidate.candidate_id, candidate)
     return list(candidates.values())
-
-
-def _decide(
-    origin: str,
-    sql_template_id: str,
-    report: TemplateReport,
-    edits: Mapping[str, Mapping[str, Any]],
-    count_accepted: int,
-    settings: Settings,
-) -> Candidate:
-    edit = edits.get(sql_template_id)
-    broken = [f"{check.criterion}: {check.reason}" for check in report.checks if check.outcome == "broken"]
-    if edit is not None and not edit["is_enabled"]:
-        status, detail = "disabled", edit["reason"] or "by a person"
-    elif edit is not None and origin != "person":
-        status, detail = "replaced", edit["reason"] or "by a person"
-    elif broken:
-        status, detail = "rejected", "; ".join(broken)
-    elif count_accepted >= settings.maximum_templates:
-        status, detail = "over_limit", f"{settings.maximum_templates} templates are wanted"
-    else:
-        status, detail = "accepted", ""
-    return Candidate(sql_template_id, origin, status, detail, report)
 
 
 def make_templates(materials: Materials) -> pa.Table:
@@ -193,72 +180,51 @@ def _write_texts(
     materials: Materials,
 ) -> list[dict[str, Any]]:
     """Return every text template of an accepted SQL template with its status."""
-    settings = materials.settings
-    rows: list[dict[str, Any]] = []
+    wanted = materials.settings.texts_per_style
+    rows: dict[str, dict[str, Any]] = {}
     for style, enumerated in write_text_templates(template, MAXIMUM_PER_STYLE).items():
         edits = by_people[sql_template_id, style]
-        key = generation_key(text_templates_prompt(template, materials.schema, style, settings.texts_per_style))
+        prompt = text_templates_prompt(template, materials.schema, style, wanted)
         written = [("person", row["text_template"]) for row in edits if row["is_enabled"]]
-        written += [("language_model", text) for text in materials.replies(key)]
+        written += [("language_model", text) for text in materials.replies(generation_key(prompt))]
         written += [("enumerated", text) for text in enumerated]
         disabled = {same_text_key(row["text_template"]): row["reason"] for row in edits if not row["is_enabled"]}
-        rows += _choose_texts(sql_template_id, template, style, written, disabled, taken, settings)
-    _drop_unbalanced(rows, settings)
-    return rows
-
-
-def _choose_texts(
-    sql_template_id: str,
-    template: SqlTemplate,
-    style: str,
-    written: Iterable[tuple[str, str]],
-    disabled: Mapping[str, str | None],
-    taken: set[str],
-    settings: Settings,
-) -> list[dict[str, Any]]:
-    rows: dict[str, dict[str, Any]] = {}
-    count = 0
-    for origin, text in written:
-        text_template_id = hash_text("text_template", template.sql_template_id, style, text)
-        key = same_text_key(text)
-        faults = check_text_template(text, template, [text] if key in taken else [])
-        if key in disabled:
-            status, detail = "disabled", disabled[key] or "by a person"
-        elif faults:
-            status, detail = "faulty", ", ".join(faults)
-        elif count >= settings.texts_per_style:
-            status, detail = "spare", f"{settings.texts_per_style} texts per style are wanted"
-        else:
-            status, detail = "used", ""
-            count += 1
-            taken.add(key)
-        text_id = hash_text("text_candidate", sql_template_id, origin, text_template_id)
-        rows.setdefault(
-            text_id,
-            {
-                "text_id": text_id,
-                "text_template_id": text_template_id,
+        count = 0
+        for origin, text in written:
+            text_template_id = hash_text("text_template", template.sql_template_id, style, text)
+            text_id = hash_text("text_candidate", sql_template_id, origin, text_template_id)
+            key = same_text_key(text)
+            faults = check_text_template(text, template, [text] if key in taken else [])
+            if key in disabled:
+                status, detail = "disabled", disabled[key] or "by a person"
+            elif faults:
+                status, detail = "faulty", ", ".join(faults)
+            elif count >= wanted:
+                status, detail = "spare", f"{wanted} texts per style are wanted"
+            else:
+                status, detail = "used", None
+                count += 1
+                taken.add(key)
+            row: dict[str, Any] = {"text_id": text_id, "text_template_id": text_template_id, "style": style}
+            row |= {
                 "hypothesis": hypothesis_of(style),
-                "style": style,
                 "origin": origin,
                 "text_status": status,
-                "status_detail": detail or None,
-                "text_template": text,
-            },
-        )
+                "status_detail": detail,
+            }
+            rows.setdefault(text_id, row | {"text_template": text})
+    _drop_unbalanced(rows.values(), wanted)
     return list(rows.values())
 
 
-def _drop_unbalanced(rows: Iterable[dict[str, Any]], settings: Settings) -> None:
+def _drop_unbalanced(rows: Iterable[dict[str, Any]], wanted: int) -> None:
     """Give up the texts of an SQL template one style of which has too few of them."""
     used: dict[str, list[dict[str, Any]]] = {style: [] for style in STYLES}
     for row in rows:
         if row["text_status"] == "used":
             used[row["style"]].append(row)
-    short = [style for style, found in used.items() if len(found) < settings.texts_per_style]
+    short = [style for style, found in used.items() if len(found) < wanted]
     for found in used.values() if short else ():
         for row in found:
             row["text_status"] = "unbalanced"
-            row["status_detail"] = (
-                f"{settings.texts_per_style} texts per style are wanted, {', '.join(short)} has fewer"
-            )
+            row["status_detail"] = f"{wanted} texts per style are wanted, {', '.join(short)} has fewer"

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Final
-
-import yaml
 
 from hcat.grammar.column_names import split_words
 from hcat.grammar.sql_templates import Join, Placeholder, Reference, SqlTemplate
+from hcat.language_models.prompts import read_texts
 
 #: Two styles each; the first is the one that applications are expected to manage.
 HYPOTHESES: Final[Mapping[str, tuple[str, str]]] = {
@@ -43,9 +41,7 @@ _LAYERS = frozenset(("dim", "fct", "fact", "stg", "staging", "int", "mart", "raw
 _NAMES = frozenset(("name", "title"))
 _ACRONYMS = frozenset(("iban", "bic", "isin", "lei", "atm", "kyc", "ltv", "vat", "ssn"))
 
-_FRAMES: Final[Mapping[str, list[str]]] = yaml.safe_load(
-    Path(__file__).with_name("frames.yml").read_text(encoding="utf-8")
-)
+_FRAMES: Final[Mapping[str, list[str]]] = read_texts(__file__, "frames.yml")
 
 MAXIMUM_PER_STYLE: Final = min(len(frames) for frames in _FRAMES.values())
 """Texts that the deterministic writer has per style."""
@@ -76,16 +72,11 @@ def describe_template(template: SqlTemplate) -> tuple[str, str]:
     return what, which
 
 
-def read_placeholders(text: str) -> tuple[str, ...]:
-    """Return what stands in square brackets of a text, in order, without the brackets."""
-    return tuple(_BRACKETS.findall(text))
-
-
 def check_text_template(text: str, template: SqlTemplate, earlier: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the faults (:data:`TEXT_FAULTS`) of a text for an SQL template, in their order; none if it can be used."""
     # two conditions may share a placeholder (two rows of one table), and the text may then say it twice
     wanted = Counter(_fold(f"{template.tables[place.source]}.{place.column}") for place in template.conditions)
-    found = Counter(_fold(inner) for inner in read_placeholders(text))
+    found = Counter(map(_fold, _BRACKETS.findall(text)))
     rest = _BRACKETS.sub("", text)
     faults = {
         "empty": not rest.strip(" '\"\t.?!"),

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 from hcat.calibration.agreement import (
+    CONFIDENCE,
     COUNT_DRAWS,
     MINIMUM_CLUSTERS,
     MINIMUM_SHARE_USABLE_DRAWS,
     SEED,
+    Agreement,
     cohen_kappa,
     percent_agreement,
 )
 from hcat.engine.columns import schema
-from hcat.statistics.arrays import Floats
+from hcat.statistics.arrays import Floats, ratio
 from hcat.statistics.clusters import draw_cluster_counts
 
 STATISTICS: Final = (
@@ -29,7 +31,6 @@ STATISTICS: Final = (
 )
 """The first two compare verdicts at the decided threshold, the third compares scale points (rubric alone)."""
 
-CONFIDENCE: Final = 0.95
 _SPREAD = 1e-12
 _CELLS = 4_000_000
 
@@ -40,55 +41,43 @@ AGREEMENT_SCHEMA = schema(
 )
 
 
-class Figure(NamedTuple):
-    """A figure with its interval: value, low and high are None where the status says that there is none."""
-
-    status: str
-    interval_status: str
-    value: float | None
-    low: float | None
-    high: float | None
-    count_compared: int
-    count_clusters: int
-
-
 def ranking_accuracy(
     scores: Floats, labels: Floats, clusters: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
-) -> Figure:
+) -> Agreement:
     """Return the share of (accepted, failed) answers of which the accepted one has the higher score, in [0, 1]."""
     passed, failed, count_clusters = _tabulate(scores, labels, clusters)
+    status = "no_variation" if len(scores) else "no_scores"
+    found = Agreement("ranking_accuracy", status, count_units=len(scores), count_clusters=count_clusters)
     if not passed.sum() or not failed.sum():
-        return _nothing("no_variation" if len(scores) else "no_scores", len(scores), count_clusters)
+        return found
 
     def measure(counts: Floats) -> Floats:
         good, bad = counts @ passed, counts @ failed
         concordant = (good * (np.cumsum(bad, axis=1) - bad / 2)).sum(axis=1)
-        pairs = good.sum(axis=1) * bad.sum(axis=1)
-        shares: Floats = np.divide(concordant, pairs, out=np.full(len(counts), np.nan), where=pairs > 0)
-        return shares
+        return ratio(concordant, good.sum(axis=1) * bad.sum(axis=1))
 
-    return _with_interval(measure, len(scores), count_clusters, count_draws, seed)
+    return _with_interval(measure, found, count_draws, seed)
 
 
 def paired_accuracy(
     scores: Floats, labels: Floats, clusters: Sequence[str], count_draws: int = COUNT_DRAWS, seed: int = SEED
-) -> Figure:
+) -> Agreement:
     """Return the share of (accepted, failed) answers of one cluster of which the accepted one has the higher score."""
     passed, failed, count_clusters = _tabulate(scores, labels, clusters)
+    status = "no_pairs" if len(scores) else "no_scores"
+    found = Agreement("paired_accuracy", status, count_units=len(scores), count_clusters=count_clusters)
     pairs = passed.sum(axis=1) * failed.sum(axis=1)
     if not pairs.sum():
-        return _nothing("no_pairs" if len(scores) else "no_scores", len(scores), count_clusters)
+        return found
     concordant = (passed * (np.cumsum(failed, axis=1) - failed / 2)).sum(axis=1)
     has_pair = pairs > 0
-    count_compared = int((passed[has_pair] + failed[has_pair]).sum())
-    concordant, pairs = concordant[has_pair], pairs[has_pair]
-
-    def measure(counts: Floats) -> Floats:
-        # every draw holds clusters with a pair, so that the sum is never 0
-        shares: Floats = (counts @ concordant) / (counts @ pairs)
-        return shares
-
-    return _with_interval(measure, count_compared, int(has_pair.sum()), count_draws, seed)
+    found = found._replace(
+        count_units=int((passed[has_pair] + failed[has_pair]).sum()), count_clusters=int(has_pair.sum())
+    )
+    # every draw holds clusters with a pair, so that the sum is never 0
+    return _with_interval(
+        lambda counts: (counts @ concordant[has_pair]) / (counts @ pairs[has_pair]), found, count_draws, seed
+    )
 
 
 def compare_with_reference(comparisons: pa.Table, count_draws: int, random_seed: int) -> pa.Table:
@@ -109,25 +98,20 @@ def compare_with_reference(comparisons: pa.Table, count_draws: int, random_seed:
     Table
         Schema :data:`AGREEMENT_SCHEMA`, ordered by metric, reference and :data:`STATISTICS`.
     """
-    rows: list[dict[str, Any]] = []
     groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in comparisons.to_pylist():
         groups.setdefault((row["metric_name"], row["reference"]), []).append(row)
-    for (metric_name, reference), members in sorted(groups.items()):
-        for statistic, figure in _figures(members, count_draws, random_seed):
-            rows.append(
-                {
-                    "metric_name": metric_name,
-                    "reference": reference,
-                    "statistic": statistic,
-                    "count_labelled": len(members),
-                }
-                | figure._asdict()
-            )
+    rows = [
+        {"metric_name": metric_name, "reference": reference, "count_labelled": len(members)}
+        | figure._asdict()
+        | {"count_compared": figure.count_units}
+        for (metric_name, reference), members in sorted(groups.items())
+        for figure in _figures(members, count_draws, random_seed)
+    ]
     return pa.Table.from_pylist(rows, schema=AGREEMENT_SCHEMA)
 
 
-def _figures(members: list[dict[str, Any]], count_draws: int, seed: int) -> list[tuple[str, Figure]]:
+def _figures(members: list[dict[str, Any]], count_draws: int, seed: int) -> list[Agreement]:
     scored = [row for row in members if row["oriented_score"] is not None]
     clusters = [row["cluster_id"] for row in scored]
     values = np.array([row["oriented_score"] for row in scored], dtype=np.float64)
@@ -136,32 +120,28 @@ def _figures(members: list[dict[str, Any]], count_draws: int, seed: int) -> list
     pointed = [row for row in scored if row["metric_point"] is not None and row["scale_point"] is not None]
     compared = [(statistic, decided, ("metric_label", "label")) for statistic in STATISTICS[:2]]
     compared += [(STATISTICS[2], pointed, ("metric_point", "scale_point"))] if pointed else []
-    nothing = _nothing("no_threshold" if scored else "no_scores", 0, 0)
     return [
         *(
-            (statistic, _compare(statistic, rows, columns, count_draws, seed) if rows else nothing)
+            _compare(statistic, rows, columns, count_draws, seed)
+            if rows
+            else Agreement(statistic, "no_threshold" if scored else "no_scores")
             for statistic, rows, columns in compared
         ),
-        ("ranking_accuracy", ranking_accuracy(values, labels, clusters, count_draws, seed)),
-        ("paired_accuracy", paired_accuracy(values, labels, clusters, count_draws, seed)),
+        ranking_accuracy(values, labels, clusters, count_draws, seed),
+        paired_accuracy(values, labels, clusters, count_draws, seed),
     ]
 
 
 def _compare(
     statistic: str, rows: list[dict[str, Any]], columns: tuple[str, str], count_draws: int, seed: int
-) -> Figure:
+) -> Agreement:
     """Return how far two columns agree."""
     ratings = np.array([[row[name] for name in columns] for row in rows], dtype=np.float64)
-    names = sorted({row["cluster_id"] for row in rows})
-    codes = np.array([names.index(row["cluster_id"]) for row in rows], dtype=np.int64)
+    codes = np.unique(np.array([row["cluster_id"] for row in rows], dtype=object), return_inverse=True)[1]
     if statistic == "percent_agreement":
-        found = percent_agreement(ratings, codes, count_draws, seed=seed)
-    else:
-        weighting: Any = "quadratic" if statistic == "cohen_kappa_quadratic" else "unweighted"
-        found = cohen_kappa(ratings, codes, weighting, count_draws, seed=seed)
-    return Figure(
-        found.status, found.interval_status, found.value, found.low, found.high, found.count_units, found.count_clusters
-    )
+        return percent_agreement(ratings, codes, count_draws, seed)
+    weighting: Any = "quadratic" if statistic == "cohen_kappa_quadratic" else "unweighted"
+    return cohen_kappa(ratings, codes, weighting, count_draws, seed)
 
 
 def _tabulate(scores: Floats, labels: Floats, clusters: Sequence[str]) -> tuple[Floats, Floats, int]:
@@ -173,31 +153,21 @@ def _tabulate(scores: Floats, labels: Floats, clusters: Sequence[str]) -> tuple[
     return tables[1], tables[0], len(names)
 
 
-def _with_interval(measure: Any, count_compared: int, count_clusters: int, count_draws: int, seed: int) -> Figure:
+def _with_interval(measure: Callable[[Floats], Floats], found: Agreement, count_draws: int, seed: int) -> Agreement:
     """Return the figure of all rows with its percentile interval over clusters."""
-    value = float(measure(np.ones((1, count_clusters)))[0])
-    if count_clusters < MINIMUM_CLUSTERS:
-        return Figure("estimated", "too_few_clusters", value, None, None, count_compared, count_clusters)
+    value = float(measure(np.ones((1, found.count_clusters)))[0])
+    found = found._replace(status="estimated", value=value, interval_status="too_few_clusters")
+    if found.count_clusters < MINIMUM_CLUSTERS:
+        return found
     random = np.random.default_rng(seed)
-    block = max(1, _CELLS // max(count_compared, 1))
-    parts: list[Floats] = []
-    for start in range(0, count_draws, block):
-        size = min(block, count_draws - start)
-        parts.append(measure(draw_cluster_counts(random, count_clusters, size)))
-    draws = np.concatenate(parts)
+    block = max(1, _CELLS // max(found.count_units, 1))
+    sizes = (min(block, count_draws - start) for start in range(0, count_draws, block))
+    draws = np.concatenate([measure(draw_cluster_counts(random, found.count_clusters, size)) for size in sizes])
     draws = draws[np.isfinite(draws)]
-    status = "estimated"
-    low: float | None = None
-    high: float | None = None
     if len(draws) < MINIMUM_SHARE_USABLE_DRAWS * count_draws:
-        status = "too_few_usable_draws"
-    elif np.ptp(draws) < _SPREAD:
-        status = "no_spread"
-    else:
-        tail = (1 - CONFIDENCE) / 2
-        low, high = (float(bound) for bound in np.quantile(draws, [tail, 1 - tail]))
-    return Figure("estimated", status, value, low, high, count_compared, count_clusters)
-
-
-def _nothing(status: str, count_compared: int, count_clusters: int) -> Figure:
-    return Figure(status, "no_estimate", None, None, None, count_compared, count_clusters)
+        return found._replace(interval_status="too_few_usable_draws")
+    if np.ptp(draws) < _SPREAD:
+        return found._replace(interval_status="no_spread")
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
+    return found._replace(interval_status="estimated", low=low, high=high)

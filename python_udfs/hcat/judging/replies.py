@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from hcat.judging.prompts import INSUFFICIENT
 from hcat.language_models.replies import ReplyError, read_reply
+
+INSUFFICIENT: Final = "Insufficient Information"
+"""The phrase of RAGAS for a context that answers nothing (section 3, context relevance)."""
 
 
 def read_verdicts(answer: str, schema: Mapping[str, Any]) -> list[bool]:

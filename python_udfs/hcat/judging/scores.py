@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from hcat.language.text import clean_text, split_sentences
-
-Preference = Literal["first", "second", "inconsistent"]
 
 
 class Extraction(NamedTuple):
@@ -21,11 +19,6 @@ class Extraction(NamedTuple):
     count_verbatim: int
     count_changed: int
     count_sentences: int
-
-
-def share_supported(verdicts: Sequence[bool]) -> float:
-    """Return |V| / |S|, the share of statements that the context supports (Es et al. 2024, section 3)."""
-    return sum(verdicts) / len(verdicts)
 
 
 def mean_similarity(query: npt.NDArray[np.floating], questions: npt.NDArray[np.floating]) -> float:
@@ -46,19 +39,6 @@ def share_extracted(extracted: Sequence[str], context_sentences: Sequence[str]) 
     count_changed = sum(count for sentence, count in said.items() if sentence not in there)
     total = len(context_sentences)
     return Extraction(count_verbatim / total, count_verbatim, count_changed, total)
-
-
-def combine_orders(in_order: int, exchanged: int) -> Preference:
-    """Return which of two answers is better when each was shown first once, or that the order decided."""
-    if in_order == exchanged:
-        return "inconsistent"
-    return "first" if in_order == 1 else "second"
-
-
-def consistency(verdicts_by_sample: Sequence[Sequence[bool]]) -> float:
-    """Return the share of (sentence, other answer) pairs in which the other answer supports the sentence, in [0, 1]."""
-    flat = [verdict for verdicts in verdicts_by_sample for verdict in verdicts]
-    return sum(flat) / len(flat)
 
 
 def _fold(text: str) -> str:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
-from hcat.judging import prompts, replies, scores
+from hcat.judging import prompts, scores
 from hcat.language_models.conversation import KEY_VARIABLE, LEDGER_FIELDS, converse, drop_replays
-from hcat.language_models.decisions import open_model, read_probabilities
+from hcat.language_models.decisions import open_model
 from hcat.language_models.endpoint import LanguageModel, Service, in_waves
-from hcat.language_models.replies import ReplyError, read_reply
+from hcat.language_models.replies import ReplyError
 from hcat.metrics.answers import check_answer
 from hcat.statistics.arrays import Vectors
 
@@ -36,23 +36,6 @@ _DETAIL_CHARACTERS = 400
 
 #: Texts -> unit vectors, shape (n_texts, n_dimensions).
 Embed = Callable[[Sequence[str]], Vectors]
-
-
-#: Reply and the schema that was sent -> what the reply says.
-Read = Callable[[str, Mapping[str, Any]], Any]
-
-
-class Step(NamedTuple):
-    """One question of a task."""
-
-    name: str
-    messages: list[dict[str, str]]
-    schema: Mapping[str, Any]
-    read: Read
-
-    def read_answer(self, answer: str) -> Any:
-        """Return what an answer to this question says, by its schema."""
-        return self.read(answer, self.schema)
 
 
 def describe_judge(settings: Mapping[str, Any]) -> pa.Table:
@@ -100,7 +83,7 @@ def judge_pending(
     model = open_model(service, sorted(pair for pair in kept if pair[1] is not None))
     ledger = list(written)
     work = list({row["judge_key"]: row for row in reversed(requests.to_pylist())}.values())[::-1]
-    most = max(len(steps_of(row, {"statements": [""]})) for row in work) * (1 + model.service.repairs)
+    most = max(len(prompts.steps_of(row, {"statements": [""]})) for row in work) * (1 + model.service.repairs)
     for rows in in_waves(model, work, most, lambda row: _judge(model, row)):
         yield pa.RecordBatch.from_pylist(drop_replays(rows, ledger), schema=JUDGE_CALLS_SCHEMA)
 
@@ -155,124 +138,9 @@ def read_verdicts(requests: pa.Table, calls: pa.Table, embed: Embed) -> pa.Table
     return pa.Table.from_pylist(rows, schema=VERDICTS_SCHEMA)
 
 
-# Questions
-
-
-def steps_of(request: Mapping[str, Any], known: Mapping[str, Any]) -> list[Step]:
-    """Return the questions of a request that can be asked now; those that depend on a missing reply are left out."""
-    steps = _DECISIONS if request.get("is_deciding") else _STEPS
-    return list(steps[request["judge_task"]](request, known))
-
-
 def _revision(service: Service) -> str:
     """Return the revision of what a judge is asked, which is part of every content key."""
     return prompts.DECISION_REVISION if service.is_deciding else prompts.PROMPT_REVISION
-
-
-def _member(name: str) -> Read:
-    """Return a reader of the member of that name."""
-    return lambda said, schema: read_reply(said, schema)[name]
-
-
-def _faithfulness_steps(request: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Step]:
-    messages = prompts.statements_prompt(request["query_text"], request["answer"])
-    yield Step("statements", messages, prompts.STATEMENTS_RESPONSE, _member("statements"))
-    statements = known.get("statements")
-    if statements is not None:
-        messages = prompts.verdicts_prompt(request["contexts"], statements)
-        yield Step("verdicts", messages, prompts.verdicts_response(len(statements)), replies.read_verdicts)
-
-
-def _question_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    count = int(request["count_questions"])
-    messages = prompts.questions_prompt(request["answer"], count)
-    yield Step("questions", messages, prompts.questions_response(count), _member("questions"))
-
-
-def _sentence_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    count = len(request["context_sentences"])
-    messages = prompts.sentences_prompt(request["query_text"], request["contexts"], count)
-    yield Step("sentences", messages, prompts.sentences_response(count), replies.read_sentences)
-
-
-def _rubric_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    guideline = json.loads(request["guideline"])
-    points = [int(row["scale_point"]) for row in guideline]
-    texts = (request["query_text"], request["contexts"] or [], request["answer"], request["reference_answer"])
-    messages = prompts.rubric_prompt(request["subject"], guideline, *texts)
-    yield Step("rubric", messages, prompts.rubric_response(points), _member("score"))
-
-
-def _score_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    texts = (request["query_text"], request["contexts"] or [], request["answer"])
-    yield Step("score", prompts.score_prompt(request["subject"], *texts), prompts.SCORE_RESPONSE, _member("score"))
-
-
-def _ranking_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    # the chunks of both, in an order that does not tell whose they are
-    contexts = sorted({*(request["contexts"] or []), *(request["other_contexts"] or [])})
-    pair = (request["answer"], request["other_answer"])
-    for name, (first, second) in (("in order", pair), ("exchanged", pair[::-1])):
-        messages = prompts.ranking_prompt(request["subject"], request["query_text"], contexts, first, second)
-        yield Step(name, messages, prompts.RANKING_RESPONSE, replies.read_ranking)
-
-
-def _selfcheck_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    sentences = request["answer_sentences"][: prompts.MAXIMUM_STATEMENTS]
-    for position, sample in enumerate(request["sample_answers"]):
-        messages = prompts.selfcheck_prompt(request["query_text"], sample, sentences)
-        schema = prompts.verdicts_response(len(sentences))
-        yield Step(f"sample {position}", messages, schema, replies.read_verdicts)
-
-
-def _correctness_steps(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    messages = prompts.correctness_prompt(request["query_text"], request["reference_answer"], request["answer"])
-    yield Step("correctness", messages, prompts.CORRECTNESS_RESPONSE, _member("verdict"))
-
-
-_STEPS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[Step]]]] = {
-    "faithfulness_llm": _faithfulness_steps,
-    "answer_relevance_llm": _question_steps,
-    "context_relevance_llm": _sentence_steps,
-    "rubric_llm": _rubric_steps,
-    "score_llm": _score_steps,
-    "ranking_llm": _ranking_steps,
-    "selfcheck_llm": _selfcheck_steps,
-    "correctness_llm": _correctness_steps,
-}
-
-
-def _rubric_decision(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    points = {f"point_{row['scale_point']}": row for row in json.loads(request["guideline"])}
-    messages = prompts.rubric_decision(request["subject"], points, *_state_of(request))
-
-    def read(said: str, _: Mapping[str, Any]) -> float:
-        chances = read_probabilities(said, list(points))
-        return sum(chance * int(points[option]["scale_point"]) for option, chance in chances.items())
-
-    yield Step("decision", messages, {}, read)
-
-
-def _correctness_decision(request: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Step]:
-    messages = prompts.correctness_decision(*_state_of(request))
-
-    def read(said: str, _: Mapping[str, Any]) -> float | str:
-        chances = read_probabilities(said, prompts.CORRECTNESS)
-        right, wrong, undecided = (chances[name] for name in prompts.CORRECTNESS)
-        return "undecided" if undecided > max(right, wrong) else right / (right + wrong)
-
-    yield Step("correctness", messages, {}, read)
-
-
-def _state_of(request: Mapping[str, Any]) -> tuple[str, Sequence[str], str, str | None]:
-    return request["query_text"], request["contexts"] or [], request["answer"], request["reference_answer"]
-
-
-#: What a model that returns probabilities is asked; it has no texts for the other tasks.
-_DECISIONS: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[Step]]]] = {
-    "rubric_llm": _rubric_decision,
-    "correctness_llm": _correctness_decision,
-}
 
 
 def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -280,7 +148,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
     rows: list[dict[str, Any]] = []
     known: dict[str, Any] = {}
     shared = {name: request[name] for name in ("judge_key", "judge_task", "subject")}
-    while pending := [step for step in steps_of(request, known) if step.name not in known]:
+    while pending := [step for step in prompts.steps_of(request, known) if step.name not in known]:
         step = pending[0]
         key = hash_text(request["judge_key"], step.name)
         more, value = converse(
@@ -289,7 +157,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
             key,
             step.messages,
             step.schema,
-            step.read_answer,
+            step.read,
             _revision(model.service),
         )
         rows += more
@@ -305,7 +173,7 @@ def _judge(model: LanguageModel, request: Mapping[str, Any]) -> list[dict[str, A
 def _read_steps(request: Mapping[str, Any], last: Mapping[tuple[str, str], Mapping[str, Any]]) -> dict[str, Any] | str:
     """Return the value of every step of a request, or why one is missing."""
     known: dict[str, Any] = {}
-    while pending := [step for step in steps_of(request, known) if step.name not in known]:
+    while pending := [step for step in prompts.steps_of(request, known) if step.name not in known]:
         step = pending[0]
         call = last.get((request["judge_key"], step.name))
         if call is None:
@@ -313,7 +181,7 @@ def _read_steps(request: Mapping[str, Any], last: Mapping[tuple[str, str], Mappi
         if call["call_status"] != "answered":
             return f"{step.name}: {call['call_status']}: {call['status_detail']}"
         try:
-            known[step.name] = step.read(call["answer"], step.schema)
+            known[step.name] = step.read(call["answer"])
         except ReplyError as error:
             return f"{step.name}: invalid_reply: {error}"
     return known
@@ -327,7 +195,7 @@ def _conclude(
     if task == "faithfulness_llm":
         verdicts = values["verdicts"]
         detail = f"{sum(verdicts)} of {len(verdicts)} statements supported"
-        return "judged", detail, scores.share_supported(verdicts), len(verdicts)
+        return "judged", detail, sum(verdicts) / len(verdicts), len(verdicts)
     if task == "answer_relevance_llm":
         detail = "generated: " + " | ".join(values["questions"])
         return "judged", detail, similarity, len(values["questions"])
@@ -337,14 +205,15 @@ def _conclude(
         detail += f", {found.count_changed} others not counted" if found.count_changed else ""
         return "judged", detail, found.score, found.count_sentences
     if task == "selfcheck_llm":
-        verdicts_by_sample = list(values.values())
-        detail = f"{len(verdicts_by_sample)} other answers"
-        return "judged", detail, scores.consistency(verdicts_by_sample), len(verdicts_by_sample)
+        # of all (sentence, other answer) pairs, those in which the other answer supports the sentence
+        verdicts = list(chain.from_iterable(values.values()))
+        return "judged", f"{len(values)} other answers", sum(verdicts) / len(verdicts), len(values)
     if task == "ranking_llm":
-        preference = scores.combine_orders(values["in order"], values["exchanged"])
-        if preference == "inconsistent":
+        if values["in order"] == values["exchanged"]:
             return "no_verdict", "inconsistent: the order in which the answers were shown decided", None, None
-        return "judged", f"the {preference} of both answers in both orders", float(preference == "first"), 2
+        is_first = values["in order"] == 1
+        detail = f"the {'first' if is_first else 'second'} of both answers in both orders"
+        return "judged", detail, float(is_first), 2
     if task == "correctness_llm":
         if values["correctness"] == "undecided":
             return "no_verdict", "undecided: the reference answer does not tell", None, None
@@ -372,7 +241,7 @@ def _texts_of(request: Mapping[str, Any]) -> tuple[list[str | None], list[str]]:
     if task == "ranking_llm":
         texts.append(request["other_answer"])
         if request["subject"] == "faithfulness":
-            contexts = sorted({*(request["contexts"] or []), *(request["other_contexts"] or [])})
+            contexts = prompts.contexts_of_both(request)
     if task in ("rubric_llm", "correctness_llm"):
         texts.append(request["reference_answer"])
     if task == "selfcheck_llm":

@@ -144,23 +144,23 @@ class LanguageModel:
                 return refusal
             self.count_calls += 1
         started = self._clock()
-        counts = {"attempts": 0}
         retrying = tenacity.Retrying(sleep=self._sleep, **retry_by(self._limits))
         try:
             with silent_http_client():
-                text, prompt_tokens, completion_tokens = retrying(self._send, messages, schema, counts)
+                text, prompt_tokens, completion_tokens = retrying(self._send, messages, schema)
         except AttemptError as error:
             with self._lock:
                 self._failures_in_a_row += 1
             reason = self.redactor.message(f"{error.failure}: {error.reason}")
-            return Reply(None, "call_failed", reason, attempts=counts["attempts"], seconds=self._clock() - started)
+            attempts = retrying.statistics["attempt_number"]
+            return Reply(None, "call_failed", reason, attempts=attempts, seconds=self._clock() - started)
         text = str(self.redactor.value(text))
         with self._lock:
             self._failures_in_a_row = 0
             self.count_tokens += prompt_tokens + completion_tokens
             self._kept[prompt_hash] = text
-        seconds = self._clock() - started
-        return Reply(text, "answered", "", prompt_tokens, completion_tokens, counts["attempts"], seconds)
+        seconds, attempts = self._clock() - started, retrying.statistics["attempt_number"]
+        return Reply(text, "answered", "", prompt_tokens, completion_tokens, attempts, seconds)
 
     def _refusal(self) -> Reply | None:
         """Return why no further call is sent; None if one may be."""
@@ -175,14 +175,11 @@ class LanguageModel:
             return Reply(None, "budget_exhausted", detail)
         return None
 
-    def _send(
-        self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], counts: dict[str, int]
-    ) -> tuple[str, int, int]:
+    def _send(self, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any]) -> tuple[str, int, int]:
         """Return text, prompt tokens and completion tokens of one request; an :class:`AttemptError` if it fails."""
         service, is_structured = self.service, self._is_structured
         body = self._write(messages, schema, is_structured)
         headers = {"Authorization": f"Bearer {service.key}"} if service.key else {}
-        counts["attempts"] += 1
         with failures_of_the_network(self._limits):
             status, answered, content = self._post(body, headers)
         if is_structured and status in _UNKNOWN_FORMAT:

@@ -12,9 +12,9 @@ import yaml
 TEXT: Final[Mapping[str, Any]] = {"type": "string"}
 
 
-def read_texts(module: str) -> dict[str, Any]:
-    """Return the texts of the file ``prompts.yml`` beside a module, given its ``__file__``."""
-    texts: dict[str, Any] = yaml.safe_load(Path(module).with_name("prompts.yml").read_text(encoding="utf-8"))
+def read_texts(module: str, name: str = "prompts.yml") -> dict[str, Any]:
+    """Return the texts of a file beside a module, given its ``__file__``."""
+    texts: dict[str, Any] = yaml.safe_load(Path(module).with_name(name).read_text(encoding="utf-8"))
     return texts
 
 

@@ -68,8 +68,8 @@ def measure_labels_needed(labels: pa.Table, wanted: pa.Table, targets: pa.Table)
             raise ValueError(f"{place}: the metric must be one of calibration_targets")
         direction, own = calibrated[row["metric_name"]]
         row |= _measure_rate(own, row["confidence"])
-        plan = {"half_width": _plan_half_width, "difference": _plan_difference}.get(row["purpose"])
-        rows.append(row | (_plan_sets(own, row, direction) if plan is None else plan(row)))
+        is_of_sets = row["purpose"] == "decided_share"
+        rows.append(row | (_plan_sets(own, row, direction) if is_of_sets else _plan_labels(row)))
     return pa.Table.from_pylist(rows, schema=LABELS_NEEDED_SCHEMA)
 
 
@@ -89,17 +89,13 @@ def _measure_rate(labels: Labels, confidence: float) -> dict[str, Any]:
     }
 
 
-def _plan_half_width(row: dict[str, Any]) -> dict[str, Any]:
-    arguments = (row["planning_rate"], row["target"], row["confidence"], row["design_effect"])
-    return {"count_groups": 1, "count_labels_needed": labels_for_half_width(*arguments)}
-
-
-def _plan_difference(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the labels of both groups; the other rate lies on the side of .5, where more labels are needed."""
-    rate = row["planning_rate"]
+def _plan_labels(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the labels of all groups; the other rate lies on the side of .5, where more labels are needed."""
+    rate, interval = row["planning_rate"], (row["confidence"], row["design_effect"])
+    if row["purpose"] == "half_width":
+        return {"count_groups": 1, "count_labels_needed": labels_for_half_width(rate, row["target"], *interval)}
     other = rate + row["target"] if rate <= 0.5 else rate - row["target"]
-    of_each = labels_for_difference(rate, other, row["power"], row["confidence"], row["design_effect"])
-    return {"count_groups": 2, "count_labels_needed": 2 * of_each}
+    return {"count_groups": 2, "count_labels_needed": 2 * labels_for_difference(rate, other, row["power"], *interval)}
 
 
 def _plan_sets(labels: Labels, row: dict[str, Any], direction: str) -> dict[str, Any]:

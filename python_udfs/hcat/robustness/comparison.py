@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, Final
 
 import numpy as np
@@ -65,19 +65,15 @@ def compare_sides(groups: pa.Table, settings: RobustnessSettings) -> pa.Table:
     """Return the difference of every pair of sides of a hypothesis in robustness and accuracy, with a test."""
     rows: list[dict[str, Any]] = []
     for (system, hypothesis), sides in read_clusters(groups).items():
-        for first, second in combinations(sides, 2):
+        for (first, second), scope, gap_rule in product(combinations(sides, 2), SCOPES, GAP_RULES):
             names = sorted({*sides[first], *sides[second]})
-            for scope in SCOPES:
-                for gap_rule in GAP_RULES:
-                    left = count_groups_of(names, sides[first], scope, gap_rule)
-                    right = count_groups_of(names, sides[second], scope, gap_rule)
-                    for measure in MEASURES:
-                        rows.append(
-                            {"system_id": system, "hypothesis": hypothesis}
-                            | {"first_side": first, "second_side": second}
-                            | {"scope": scope, "gap_rule": gap_rule, "measure": measure}
-                            | _compare(left, right, measure, scope, gap_rule, settings)
-                        )
+            left, right = (count_groups_of(names, sides[side], scope, gap_rule) for side in (first, second))
+            for measure in MEASURES:
+                rows.append(
+                    {"system_id": system, "hypothesis": hypothesis, "first_side": first, "second_side": second}
+                    | {"scope": scope, "gap_rule": gap_rule, "measure": measure}
+                    | _compare(left, right, measure, scope, gap_rule, settings)
+                )
     return pa.Table.from_pylist(rows, schema=COMPARISON_SCHEMA)
 
 

@@ -17,20 +17,12 @@ from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 
 KEY: Final = ("system_id", "hypothesis", "side", "group_id")
-_KEY_FIELDS: Final = [(name, pa.string()) for name in KEY]
 
 #: What is read. ``hypothesis`` names a split ("query length") and ``side`` a side of it ("long"); an evaluation
 #: without one says "all", "all". Documents are ids, or texts where there are none; null = not logged, [] = nothing
 #: retrieved.
-ANSWER_SCHEMA: Final = pa.schema(
-    [
-        *_KEY_FIELDS,
-        ("interaction_id", pa.string()),
-        ("query", pa.string()),
-        ("is_correct", pa.bool_()),
-        ("context_ids", pa.list_(pa.string())),
-        ("context_texts", pa.list_(pa.string())),
-    ]
+ANSWER_SCHEMA: Final = schema(
+    f"string: {' '.join(KEY)} interaction_id query", "bool: is_correct", "list<string>: context_ids context_texts"
 )
 
 #: One row per answer. ``faulty_module`` is `retrieval` or `language_model`.
@@ -92,17 +84,12 @@ def _attribute(answers: pa.Table) -> list[list[dict[str, Any]]]:
     groups = [list(group) for _, group in groupby(rows, key=key_of)]
     for group in groups:
         judged = [row["is_correct"] for row in group]
+        decided = {right for right in judged if right is not None}
+        group_type = ("non_robust" if len(decided) > 1 else "robust" if decided.pop() else "gap") if decided else None
         named = name_faulty_modules(judged, [_documents_of(row) for row in group])
         for row, (status, module) in zip(group, named, strict=True):
-            row |= {"group_type": _type_of(judged), "module_status": status, "faulty_module": module}
+            row |= {"group_type": group_type, "module_status": status, "faulty_module": module}
     return groups
-
-
-def _type_of(judged: Sequence[bool | None]) -> str | None:
-    decided = [right for right in judged if right is not None]
-    if not decided:
-        return None
-    return "robust" if all(decided) else "non_robust" if any(decided) else "gap"
 
 
 def _documents_of(row: dict[str, Any]) -> frozenset[str] | None:

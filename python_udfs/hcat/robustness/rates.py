@@ -7,6 +7,7 @@ R = p / (1 - (1 - p)^m). R is therefore compared at equal group size only, and i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -83,16 +84,13 @@ def measure_robustness(groups: pa.Table, settings: RobustnessSettings) -> pa.Tab
     rows: list[dict[str, Any]] = []
     for (system, hypothesis), sides in read_clusters(groups).items():
         names = sorted({group_id for side in sides.values() for group_id in side})
-        for side, by_group in sides.items():
-            for scope in SCOPES:
-                for gap_rule in GAP_RULES:
-                    counts = count_groups_of(names, by_group, scope, gap_rule)
-                    rows.append(
-                        {"system_id": system, "hypothesis": hypothesis, "side": side}
-                        | {"scope": scope, "gap_rule": gap_rule}
-                        | _count_types(by_group, gap_rule)
-                        | _measure_cluster(counts, scope, gap_rule, settings)
-                    )
+        for (side, by_group), scope, gap_rule in product(sides.items(), SCOPES, GAP_RULES):
+            counts = count_groups_of(names, by_group, scope, gap_rule)
+            rows.append(
+                {"system_id": system, "hypothesis": hypothesis, "side": side, "scope": scope, "gap_rule": gap_rule}
+                | _count_types(by_group, gap_rule)
+                | _measure_cluster(counts, scope, gap_rule, settings)
+            )
     return pa.Table.from_pylist(rows, schema=ROBUSTNESS_SCHEMA)
 
 

@@ -222,14 +222,8 @@ def match_centres(earlier: Floats, later: Floats, least_similarity: float) -> di
     return {row: (column, float(cosines[row, column])) for row, column in pairs if gains[row, column] > 0}
 
 
-def naming_words(texts: Sequence[str]) -> list[list[str]]:
-    """Return the content words of each text that may name a topic: three or more characters, at least one letter."""
-    people = find_people(texts)
-    return [[word for word in content_words(text) if is_telling(word, people)] for text in texts]
-
-
 def find_people(texts: Sequence[str]) -> frozenset[str]:
-    """Return the words, case-folded, that count as names of people in these texts (:func:`naming_words`)."""
+    """Return the words, case-folded, that count as names of people in these texts."""
     in_lower_case = {word for text in texts for word in _LOWER_CASE_WORD.findall(text)}
     return frozenset(given_names() | ((all_given_names() | surnames()) - in_lower_case))
 
@@ -245,11 +239,12 @@ def is_telling(word: str, people: Collection[str]) -> bool:
 
 
 def count_words(texts: Sequence[str], labels: Labels, count_topics: int) -> list[Counter[str]]:
-    """Return, for each cluster, the words that may name it (:func:`naming_words`) with their frequencies."""
+    """Return, for each cluster, the content words that may name it (:func:`is_telling`) with their frequencies."""
     counts = [Counter[str]() for _ in range(count_topics)]
-    for words, label in zip(naming_words(texts), labels.tolist(), strict=True):
+    people = find_people(texts)
+    for text, label in zip(texts, labels.tolist(), strict=True):
         if label != NOISE:
-            counts[label].update(words)
+            counts[label].update(word for word in content_words(text) if is_telling(word, people))
     return counts
 
 
@@ -336,10 +331,6 @@ def _silhouette(space: Floats, labels: Labels, random_seed: int) -> float:
 def order_labels(labels: Labels) -> Labels:
     """Return labels renumbered from the largest cluster; of equal clusters, the one met first comes first."""
     names, first_rows, sizes = np.unique(labels, return_index=True, return_counts=True)
-    is_cluster = names != NOISE
-    order = sorted(
-        zip(names[is_cluster].tolist(), first_rows[is_cluster].tolist(), sizes[is_cluster].tolist(), strict=True),
-        key=lambda one: (-one[2], one[1]),
-    )
-    numbers = {name: number for number, (name, _, _) in enumerate(order)} | {NOISE: NOISE}
+    order = [name for name in names[np.lexsort((first_rows, -sizes))].tolist() if name != NOISE]
+    numbers = {name: number for number, name in enumerate(order)} | {NOISE: NOISE}
     return np.array([numbers[label] for label in labels.tolist()], dtype=np.int64)

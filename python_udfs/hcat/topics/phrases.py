@@ -117,7 +117,9 @@ def weigh_phrases(
     for count, spread in zip(weigh_words(counts, sum(map(len, counts))), texts_with, strict=True):
         kept = [(key, weight * len(key.split(" "))) for key, weight in count if key not in fragments]
         kept.sort(key=lambda item: (spread[item[0]] < LEAST_TEXTS, -item[1], item[0]))
-        weighed.append([(_commonest(forms[key]), weight) for key, weight in kept[:COUNT_WORDS]])
+        # the commonest form of each phrase
+        said = {key: min(forms[key].items(), key=lambda item: (-item[1], item[0]))[0] for key, _ in kept[:COUNT_WORDS]}
+        weighed.append([(said[key], weight) for key, weight in kept[:COUNT_WORDS]])
     return weighed
 
 
@@ -179,7 +181,3 @@ def _find_fragments(totals: Counter[str]) -> set[str]:
             if part in totals and count >= FRAGMENT_SHARE * totals[part]:
                 fragments.add(part)
     return fragments
-
-
-def _commonest(forms: Counter[str]) -> str:
-    return min(forms, key=lambda form: (-forms[form], form))

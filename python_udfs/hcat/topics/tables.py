@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import count
 from typing import Any, Final
 
 import numpy as np
@@ -159,7 +160,6 @@ def fit_topics(
             "naming": NO_NAME,
             "words": [],
             "word_weights": [],
-            "centre": None,
         }
         topics.append({**empty, "count_fitted": len(members), "text_ids": [text_ids[row] for row in members]})
     complete = [{**shared, **topic, "fit_topic_id": hash_text(fit_id, str(topic["topic_id"]))} for topic in topics]
@@ -188,14 +188,9 @@ def assign_topics(embeddings: Any, fits: pa.Table) -> pa.RecordBatchReader:
     members are (:data:`hcat.topics.models.MEMBER_QUANTILE`).
     """
     last = _last_fit(fits)
-    fit = _Fit.from_rows(last) if last.num_rows else None
-
-    def assign(batch: pa.RecordBatch) -> pa.RecordBatch:
-        if fit is None:
-            raise ValueError("chunks need a fit of topics, got none")
-        return fit.assign(batch)
-
-    return map_batches(embeddings, assign, ASSIGNED_SCHEMA, BATCH_CHUNKS)
+    return map_batches(
+        embeddings, _start_assigning(last) if last.num_rows else _refuse_chunks, ASSIGNED_SCHEMA, BATCH_CHUNKS
+    )
 
 
 def measure_topics(sample: Any, fits: pa.Table, done: pa.Table | None, settings: Mapping[str, Any]) -> pa.Table:
@@ -226,57 +221,36 @@ def measure_topics(sample: Any, fits: pa.Table, done: pa.Table | None, settings:
     return pa.table(dict(zip(MEASURED_SCHEMA.names, map(list, columns), strict=True)), schema=MEASURED_SCHEMA)
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    """The last fit in the form in which topics are assigned."""
+def _refuse_chunks(_: pa.RecordBatch) -> pa.RecordBatch:
+    raise ValueError("chunks need a fit of topics, got none")
 
-    fit_id: str
-    topic_ids: Sequence[str]
-    centres: Floats
-    least_similarities: Floats
-    topic_of_text: Mapping[str, str]
-    origin: Floats
-    axes: Floats
 
-    @classmethod
-    def from_rows(cls, rows: pa.Table) -> _Fit:
-        topics = [row for row in rows.to_pylist() if row["centre"] is not None]
-        one = rows.slice(0, 1).to_pylist()[0]
-        axes = np.array([one["picture_x_axis"], one["picture_y_axis"]])
-        return cls(
-            fit_id=one["fit_id"],
-            topic_ids=[topic["topic_id"] for topic in topics],
-            centres=np.array([topic["centre"] for topic in topics]).reshape(len(topics), axes.shape[1]),
-            # k-means has no noise: the nearest topic is taken, however dissimilar
-            least_similarities=np.array(
-                [-np.inf if topic["least_similarity"] is None else topic["least_similarity"] for topic in topics]
-            ),
-            topic_of_text={text: row["topic_id"] for row in rows.to_pylist() for text in row["text_ids"]},
-            origin=np.array(one["picture_origin"]),
-            axes=axes,
-        )
+def _start_assigning(fit: pa.Table) -> Callable[[pa.RecordBatch], pa.RecordBatch]:
+    """Return a function from chunks to their topics by a fit."""
+    every = fit.to_pylist()
+    topics = [row for row in every if row["centre"] is not None]
+    topic_ids = [topic["topic_id"] for topic in topics]
+    numbers = {topic: number for number, topic in enumerate(topic_ids)}
+    topic_of_text = {text: row["topic_id"] for row in every for text in row["text_ids"]}
+    axes, origin = (np.array([every[0][f"picture_{axis}_axis"] for axis in "xy"]), np.array(every[0]["picture_origin"]))
+    centres = np.array([topic["centre"] for topic in topics]).reshape(len(topics), axes.shape[1])
+    # k-means has no noise: the nearest topic is taken, however dissimilar
+    least = np.array([-np.inf if row["least_similarity"] is None else row["least_similarity"] for row in topics])
 
-    def assign(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+    def assign(batch: pa.RecordBatch) -> pa.RecordBatch:
         vectors = to_matrix(pa.chunked_array([batch.column("embedding")])).astype(np.float64)
-        known = [self.topic_of_text.get(text) for text in batch.column("text_id").to_pylist()]
-        numbers = {topic: number for number, topic in enumerate(self.topic_ids)}
-        nearest = self._nearest(vectors)
-        rows = np.array(
-            [
-                near if topic is None else numbers.get(topic, NOISE)
-                for near, topic in zip(nearest.tolist(), known, strict=True)
-            ],
-            dtype=np.int64,
-        )
+        known = [topic_of_text.get(text) for text in batch.column("text_id").to_pylist()]
+        placed = zip(_find_nearest(vectors, centres, least).tolist(), known, strict=True)
+        rows = np.array([near if topic is None else numbers.get(topic, NOISE) for near, topic in placed], np.int64)
         # the similarity of noise is the largest to any centre, which shows how far off it lies
-        cosines = vectors @ unit_rows(self.centres).T if len(self.centres) else np.zeros((len(vectors), 1))
+        cosines = vectors @ unit_rows(centres).T if len(centres) else np.zeros((len(vectors), 1))
         similarity = np.where(rows == NOISE, cosines.max(axis=1), cosines[np.arange(len(rows)), np.maximum(rows, 0)])
-        places = vectors @ self.axes.T - self.origin
+        places = vectors @ axes.T - origin
         columns = {
             "chunk_id": batch.column("chunk_id"),
             "document_id": batch.column("document_id"),
-            "topic_id": pa.array([self.topic_ids[row] if row != NOISE else NOISE_TOPIC for row in rows.tolist()]),
-            "fit_id": pa.array([self.fit_id] * len(rows), pa.string()),
+            "topic_id": pa.array([topic_ids[row] if row != NOISE else NOISE_TOPIC for row in rows.tolist()]),
+            "fit_id": pa.array([every[0]["fit_id"]] * len(rows), pa.string()),
             "similarity_to_centre": pa.array(np.clip(similarity, -1.0, 1.0).round(DISTANCE_DECIMALS)),
             "x": pa.array(places[:, 0].round(DISTANCE_DECIMALS)),
             "y": pa.array(places[:, 1].round(DISTANCE_DECIMALS)),
@@ -284,14 +258,17 @@ class _Fit:
         }
         return pa.RecordBatch.from_pydict(columns, schema=ASSIGNED_SCHEMA)
 
-    def _nearest(self, vectors: Floats) -> npt.NDArray[np.int64]:
-        if not len(self.centres):
-            return np.full(len(vectors), NOISE)
-        # |v - c|^2 without |v|^2, which is the same for all centres
-        distances = (np.sum(self.centres**2, axis=1) - 2 * vectors @ self.centres.T).round(DISTANCE_DECIMALS)
-        nearest = distances.argmin(axis=1)
-        similarity = np.sum(vectors * unit_rows(self.centres)[nearest], axis=1)
-        return np.where(similarity >= self.least_similarities[nearest], nearest, NOISE)
+    return assign
+
+
+def _find_nearest(vectors: Floats, centres: Floats, least_similarities: Floats) -> npt.NDArray[np.int64]:
+    if not len(centres):
+        return np.full(len(vectors), NOISE)
+    # |v - c|^2 without |v|^2, which is the same for all centres
+    distances = (np.sum(centres**2, axis=1) - 2 * vectors @ centres.T).round(DISTANCE_DECIMALS)
+    nearest = distances.argmin(axis=1)
+    similarity = np.sum(vectors * unit_rows(centres)[nearest], axis=1)
+    return np.where(similarity >= least_similarities[nearest], nearest, NOISE)
 
 
 def _last_fit(fits: pa.Table | None) -> pa.Table:
@@ -321,15 +298,8 @@ def _name_topics(
 ) -> list[str]:
     """Return the id of each topic of a fit: its earlier id, otherwise the next number that was never used."""
     given = [] if fits is None else [name for name in fits["topic_id"].to_pylist() if name != NOISE_TOPIC]
-    number = max((int(name.rsplit("_", 1)[1]) for name in given), default=0)
-    names = []
-    for label in range(count_topics):
-        if label in kept:
-            names.append(earlier[kept[label][0]])
-        else:
-            number += 1
-            names.append(f"topic_{number:03d}")
-    return names
+    numbers = count(1 + max((int(name.rsplit("_", 1)[1]) for name in given), default=0))
+    return [earlier[kept[label][0]] if label in kept else f"topic_{next(numbers):03d}" for label in range(count_topics)]
 
 
 def _least_similarity(settings: TopicSettings, members: Vectors, centre: Floats) -> float | None:

@@ -13,7 +13,7 @@ from hcat.encoders.detectors import find_unsupported, open_detector
 from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
 from hcat.encoders.identities import resolve_classifier
-from hcat.encoders.pair_classifiers import classify_pairs
+from hcat.encoders.tokens import start_model
 from hcat.engine.devices import ModelError
 
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "fee", "is", "five", "six", "the", "free", "predict", ":", "0", "1"]
@@ -81,9 +81,9 @@ def test_any_sequence_classifier_with_an_entailment_label_works(tmp_path):
     save_sequence_classifier(tmp_path, {0: "neutral", 1: "entailment", 2: "contradiction"})
     classifier = read(tmp_path)
     assert (classifier.head.entailment, classifier.head.contradiction, classifier.maximum_tokens) == (1, 2, 48)
-    logits, counts = classify_pairs(classifier, PREMISES, HYPOTHESES, 64)
+    logits, counts = start_model(classifier, 64, PREMISES, HYPOTHESES)()
     assert counts.tolist() == [11, 8, 97]
-    alone, _ = classify_pairs(classifier, PREMISES[:1], HYPOTHESES[:1], 64)
+    alone, _ = start_model(classifier, 64, PREMISES[:1], HYPOTHESES[:1])()
     assert_allclose(alone[0], logits[0], atol=1e-5)
 
 
@@ -94,7 +94,7 @@ def test_a_sentence_is_as_good_as_its_worst_word_piece(tmp_path, kind):
     save_token_classifier(tmp_path, kind, {0: "LABEL_0", 1: "LABEL_1"})
     classifier = read(tmp_path)
     assert classifier.maximum_tokens == 48
-    logits, counts = classify_pairs(classifier, PREMISES, HYPOTHESES, 4096)
+    logits, counts = start_model(classifier, 4096, PREMISES, HYPOTHESES)()
     assert counts.tolist() == [11, 8, 97]
     found = measure_distances(logits, classifier.head)
     assert found.probability_contradiction is None
@@ -113,7 +113,7 @@ def test_the_label_that_means_unsupported_is_read_from_the_config(tmp_path):
     ):
         save_token_classifier(tmp_path / folder, "bert", labels)
     first, second = (
-        classify_pairs(read(tmp_path / folder), ["the fee"], ["fee"], 4096)[0][0] for folder in ("first", "second")
+        start_model(read(tmp_path / folder), 4096, ["the fee"], ["fee"])()[0][0] for folder in ("first", "second")
     )
     assert_allclose(np.exp(first), np.exp(second)[::-1], atol=1e-5)
     with pytest.raises(ModelError, match=r"needs one label that means unsupported .*: B, I, O"):
@@ -142,7 +142,7 @@ def test_other_heads_are_refused_in_one_line(tmp_path, change, message):
 
 def test_pickled_weights_are_refused_unless_the_environment_allows_them(tmp_path, monkeypatch):
     save_token_classifier(tmp_path / "safe", "bert", {0: "LABEL_0", 1: "LABEL_1"})
-    expected = classify_pairs(read(tmp_path / "safe"), ["the fee"], ["fee"], 4096)[0]
+    expected = start_model(read(tmp_path / "safe"), 4096, ["the fee"], ["fee"])()[0]
     shutil.copytree(tmp_path / "safe", tmp_path / "pickled")
     weights = load_file(tmp_path / "pickled" / "model.safetensors")
     (tmp_path / "pickled" / "model.safetensors").unlink()
@@ -153,7 +153,7 @@ def test_pickled_weights_are_refused_unless_the_environment_allows_them(tmp_path
         read(tmp_path / "pickled")
     monkeypatch.setenv("HCAT_PICKLED_WEIGHTS", "1")
     identity = resolve_classifier(str(tmp_path / "pickled"), "cpu", "float32")
-    assert_allclose(classify_pairs(load_classifier(identity), ["the fee"], ["fee"], 4096)[0], expected, atol=1e-6)
+    assert_allclose(start_model(load_classifier(identity), 4096, ["the fee"], ["fee"])()[0], expected, atol=1e-6)
     # a model of the Hub has no digest beforehand: transformers itself finds no safetensors
     monkeypatch.delenv("HCAT_PICKLED_WEIGHTS")
     with pytest.raises(ModelError, match=r"cannot be loaded: .*safetensors"):

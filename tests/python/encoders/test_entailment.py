@@ -14,8 +14,8 @@ from numpy.testing import assert_allclose
 from hcat.encoders.distances import Head, find_entailment, find_label, measure_distances
 from hcat.encoders.entailment import ENTAILED_SCHEMA, entail_pending, load_classifier
 from hcat.encoders.identities import SHIPPED, resolve_classifier
-from hcat.encoders.pair_classifiers import HashingClassifier, classify_pairs, find_last_linear, merge_delta
-from hcat.encoders.tokens import TokenizedPair, truncate_pair
+from hcat.encoders.pair_classifiers import HashingClassifier, find_last_linear, merge_delta
+from hcat.encoders.tokens import TokenizedPair, start_model, truncate_pair
 from hcat.engine import devices
 from hcat.engine.devices import ModelError
 
@@ -133,16 +133,12 @@ def test_compact_classifier_is_pinned_and_knows_the_easy_cases():
     identity = resolve_classifier("compact", "cpu")
     classifier = load_classifier(identity)
     premise = "The monthly fee of the basic account is 5 euros. It is charged on the first working day."
-    logits, _ = classify_pairs(
-        classifier,
-        [premise] * 3,
-        [
-            "The basic account costs 5 euros a month.",
-            "The basic account has no monthly fee.",
-            "The bank opened in 1923.",
-        ],
-        2048,
-    )
+    hypotheses = [
+        "The basic account costs 5 euros a month.",
+        "The basic account has no monthly fee.",
+        "The bank opened in 1923.",
+    ]
+    logits, _ = start_model(classifier, 2048, [premise] * 3, hypotheses)()
     found = measure_distances(logits, classifier.head)
     assert found.probability_entailment[0] > 0.5
     assert found.probability_entailment[0] > found.probability_entailment[1:].max() + 0.2
@@ -173,7 +169,7 @@ def test_compact_classifier_equals_transformers():
         with torch.inference_mode():
             output = peer(input_ids=torch.tensor([encoding.ids]), token_type_ids=torch.tensor([encoding.type_ids]))
         expected.append(output.logits[0].numpy())
-    assert_allclose(classify_pairs(classifier, premises, hypotheses, 4096)[0], np.array(expected), atol=1e-4)
+    assert_allclose(start_model(classifier, 4096, premises, hypotheses)()[0], np.array(expected), atol=1e-4)
 
 
 def test_pairs_are_scored_in_slices_that_survive(tmp_path, monkeypatch):

@@ -15,7 +15,7 @@ from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
 from hcat.encoders.identities import SHIPPED, resolve_classifier
 from hcat.encoders.mpnet import JoinedFiles
-from hcat.encoders.pair_classifiers import classify_pairs
+from hcat.encoders.tokens import start_model
 from hcat.engine.devices import ModelError
 
 
@@ -112,7 +112,7 @@ HYPOTHESES = ["The basic account costs 5 euros a month.", "The basic account has
 def test_accurate_classifier_knows_the_easy_cases(installed):
     identity = resolve_classifier("accurate", "cpu")
     classifier = load_classifier(identity)
-    logits, _ = classify_pairs(classifier, [PREMISE] * 3, HYPOTHESES, 2048)
+    logits, _ = start_model(classifier, 2048, [PREMISE] * 3, HYPOTHESES)()
     found = measure_distances(logits, classifier.head).probability_entailment
     assert found[0] > 0.5
     assert found[0] > found[1:].max() + 0.2
@@ -135,5 +135,5 @@ def test_accurate_classifier_is_what_training_left(installed):
         encoding = mpnet.load_tokenizer().encode(PREMISE, hypothesis)
         with torch.inference_mode():
             expected = adapted(input_ids=torch.tensor([encoding.ids])).logits.numpy()
-        found, _ = classify_pairs(classifier, [PREMISE], [hypothesis], 2048)
+        found, _ = start_model(classifier, 2048, [PREMISE], [hypothesis])()
         assert_allclose(found, expected, atol=1e-3)

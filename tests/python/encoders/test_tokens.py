@@ -14,7 +14,7 @@ from numpy.testing import assert_array_equal
 from hcat.encoders import embedding, tokens
 from hcat.encoders.embedding import PackagedEncoder, encode_texts
 from hcat.encoders.identities import resolve_classifier, resolve_encoder
-from hcat.encoders.pair_classifiers import CompactClassifier, classify_pairs
+from hcat.encoders.pair_classifiers import CompactClassifier
 from hcat.encoders.tokens import Padded, TokenizedPair, Tokens, join_encodings, join_pairs, start_fetch, to_pair
 from hcat.engine.batching import map_slices, plan_batches
 from hcat.engine.devices import ModelError, packaged_folder
@@ -77,7 +77,7 @@ def test_texts_are_tokenized_once_and_every_bit_is_that_of_a_plain_loop(counted)
 
 def test_pairs_are_tokenized_once_and_every_bit_is_that_of_a_plain_loop(counted):
     classifier = CompactClassifier(resolve_classifier("compact", "cpu", "float32"))
-    logits, counts = classify_pairs(classifier, TEXTS, OTHERS, BUDGET)
+    logits, counts = tokens.start_model(classifier, BUDGET, TEXTS, OTHERS)()
     assert counted.count == len(TEXTS)
     assert counts.max() > classifier.maximum_tokens
     encodings = counted.tokenizer.encode_batch(list(zip(TEXTS, OTHERS, strict=True)))

@@ -19,8 +19,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Answer every prompt without a network, and return the list of what was asked."""
     prompts: list[Any] = []
 
-    def answer_prompt(self: Any, messages: Any, schema: Any, counts: dict[str, int]) -> tuple[str, int, int]:
-        counts["attempts"] += 1
+    def answer_prompt(self: Any, messages: Any, schema: Any) -> tuple[str, int, int]:
         prompts.append(messages)
         body = json.loads(messages[1]["content"])
         if len(messages) == 2 and "tables" in body:

@@ -57,7 +57,7 @@ def test_paired_accuracy_stays_inside_a_cluster() -> None:
     # source a: right; source b: wrong; source c has no failed answer
     scored, labels = np.array([0.9, 0.1, 0.2, 0.8, 0.5]), np.array([1.0, 0.0, 1.0, 0.0, 1.0])
     found = paired_accuracy(scored, labels, ["a", "a", "b", "b", "c"], 50)
-    assert (found.value, found.count_compared, found.count_clusters) == (0.5, 4, 2)
+    assert (found.value, found.count_units, found.count_clusters) == (0.5, 4, 2)
     assert paired_accuracy(scored, labels, list("abcde"), 50).status == "no_pairs"
 
 
@@ -109,8 +109,8 @@ def test_what_is_not_of_the_schema_is_no_verdict() -> None:
     for verdicts in ([], [verdict], [verdict, verdict | {"verdict": "Maybe"}], [verdict, {"verdict": "Yes"}]):
         assert is_refused({"verdicts": verdicts}, prompts.verdicts_response(2), replies.read_verdicts)
     for score in (3, True, "2"):
-        assert is_refused({"reason": "x", "score": score}, prompts.rubric_response([0, 1, 2]))
-    assert is_refused({"reason": " ", "score": 2}, prompts.rubric_response([0, 1, 2]))
+        assert is_refused({"reason": "x", "score": score}, step_of("rubric_llm").schema)
+    assert is_refused({"reason": " ", "score": 2}, step_of("rubric_llm").schema)
     for said in (
         {"score": 11},
         {"score": "9"},
@@ -123,29 +123,28 @@ def test_what_is_not_of_the_schema_is_no_verdict() -> None:
     for ranking in ([1, 1], [True, 2], [1]):
         assert is_refused({"ranking": ranking}, prompts.RANKING_RESPONSE, replies.read_ranking)
     both = {"sentences": ["A.", "Insufficient Information"]}
-    assert is_refused(both, prompts.sentences_response(3), replies.read_sentences)
+    assert is_refused(both, step_of("context_relevance_llm").schema, replies.read_sentences)
 
 
 @pytest.mark.parametrize("said", ["Insufficient Information", '{"sentences": ["insufficient information."]}'])
 def test_the_phrase_extracts_nothing(said: str) -> None:
-    assert replies.read_sentences(said, prompts.sentences_response(5)) == []
+    assert step_of("context_relevance_llm").read(said) == []
 
 
 def test_prompts_hold_the_words_of_the_paper_and_quote_the_log() -> None:
-    said = json.loads(prompts.statements_prompt("What is the fee?", HOSTILE)[1]["content"])
+    said = json.loads(step_of("faithfulness_llm", answer=HOSTILE).messages[1]["content"])
     task = "Given a question and answer, create one or more statements from each sentence in the given answer."
     assert said["task"] == task
     # the answer cannot leave its quotation: it is one string, and no member came from it
     assert said["data"]["answer"] == HOSTILE
     assert set(said) == {"task", "demonstration", "data", "schema"}
-    assert json.loads(prompts.questions_prompt("9 euros.", 1)[1]["content"])["task"] == (
-        "Generate a question for the given answer."
-    )
-    rubric = json.loads(prompts.rubric_prompt("faithfulness", GUIDELINE, "q", ["c"], "a", None)[1]["content"])
+    asked = json.loads(step_of("answer_relevance_llm", count_questions=1).messages[1]["content"])
+    assert asked["task"] == "Generate a question for the given answer."
+    rubric = json.loads(step_of("rubric_llm", reference_answer=None).messages[1]["content"])
     assert rubric["guideline"][2] == "2 (faithful): Every statement is in the context"
     assert "reference_answer" not in rubric["data"]
     with pytest.raises(ValueError, match="dimension must be one of"):
-        prompts.score_prompt("beauty", "q", [], "a")
+        prompts.steps_of(request("score_llm", "beauty"), {})
 
 
 def test_long_contexts_are_cut_and_said_to_be() -> None:
@@ -217,6 +216,11 @@ def request(task: str, subject: str | None = None, **changes: Any) -> dict[str, 
         "sample_answers": ["The fee is 9 euros.", "It costs nothing."],
         "count_questions": 3,
     } | changes
+
+
+def step_of(task: str, **changes: Any) -> prompts.Step:
+    """Return the first question of a task."""
+    return prompts.steps_of(request(task, **changes), {})[0]
 
 
 EVERYTHING = [

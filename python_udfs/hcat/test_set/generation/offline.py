@@ -323,11 +323,9 @@ def _fill(template: Template, place: int, source: Source, settings: Settings) ->
     text = template.text
     if "{name}" in text:
         names = _names(source)
-        return (
-            text.replace("{name}", min(names, key=lambda each: _rank(settings, template.template_id, each)))
-            if names
-            else None
-        )
+        if not names:
+            return None
+        return text.replace("{name}", min(names, key=lambda each: _rank(settings, template.template_id, each)))
     if "{event}" in text:
         events = [fact.event for fact in _facts(source, settings) if fact.event]
         if not events or not source.title:
@@ -352,10 +350,8 @@ def _other_years(source: Source, settings: Settings) -> _Ranked:
         shift = _OLDER_YEARS + int(_rank(settings, "shift", fact.question)[:2], 16) % 5
         other = str(int(years[0]) - shift)
         if other not in source.text:
-            text, pattern = (
-                _ask(fact.question.replace(years[0], other), source.title),
-                f"{fact.pattern} of another year",
-            )
+            text = _ask(fact.question.replace(years[0], other), source.title)
+            pattern = f"{fact.pattern} of another year"
             query = Query(text, "insufficient_context", "medium", "description", "refuse", None, (), pattern)
             ranked.append(((0, _rank(settings, "year", text)), query))
     return ranked

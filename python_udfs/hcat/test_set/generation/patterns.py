@@ -68,15 +68,11 @@ _EXPRESSIONS = {
 }  # fmt: skip
 
 
-def _read_patterns() -> tuple[Pattern, ...]:
-    """Return the patterns of the file ``patterns.yml``, with the expressions in place of their names."""
-    written = read_expressions(Path(__file__).with_name("patterns.yml"), _EXPRESSIONS)
-    return tuple(Pattern(**each) for each in written["patterns"])
-
-
+_WRITTEN = read_expressions(Path(__file__).with_name("patterns.yml"), _EXPRESSIONS)["patterns"]
 #: In the order in which they are tried.
-PATTERNS: Final = _read_patterns()
+PATTERNS: Final = tuple(Pattern(**each) for each in _WRITTEN)
 _COMPILED = [(each, set(each.verbs.split()), re.compile(each.predicate)) for each in PATTERNS]
+_FORMS_OF_DO = {"had": "did", "has": "does", "have": "do"}
 #: With "also" these would ask for a part of the parts; with a period in front they hold for it alone.
 _WHOLE = frozenset(("reason", "parts", "manner"))
 _TIMELESS = frozenset(("means", "definition", "parts", "place", "manner"))
@@ -131,15 +127,11 @@ def find_fact(sentence: str, position: int, clause: Clause) -> Fact | None:
             continue
         question = pattern.question.format(
             subject=clause.subject, base="have" if verb == "have" else clause.base, be=clause.be,
-            do=_do_form(clause), when=when, **said,
+            do=_FORMS_OF_DO.get(clause.verb, clause.do), when=when, **said,
         )  # fmt: skip
         kind = (pattern.name, pattern.answer_type, pattern.difficulty)
         return make_fact(sentence, position, question, *kind, said.get("answer", "").strip(" ,;"))
     return None
-
-
-def _do_form(clause: Clause) -> str:
-    return {"had": "did", "has": "does", "have": "do"}.get(clause.verb, clause.do)
 
 
 def _read_event(sentence: str, position: int, clause: Clause) -> Fact | None:

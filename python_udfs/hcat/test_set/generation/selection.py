@@ -134,11 +134,9 @@ def _check_alone(row: Mapping[str, Any], similarity: float | None, bounds: Check
         reason = "far_from_chunk"
     return {
         "reason": reason,
-        "duplicate_of": None,
         "count_words": len(words),
         "copied_share": copied,
         "similarity_to_chunk": similarity,
-        "similarity_to_nearest": None,
     }
 
 

@@ -61,7 +61,6 @@ def find_paragraphs(text: str) -> list[tuple[str, bool]]:
     begins, goes_on = False, False
     for line in lines:
         if not line:
-            goes_on = goes_on and bool(current)
             if current:
                 paragraphs.append((" ".join(current), begins))
                 begins, current = bool(_SENTENCE_END.search(current[-1])), []
@@ -92,7 +91,7 @@ def find_statements(text: str) -> tuple[Statement, ...]:
         for start, end in split_sentences(paragraph):
             raw = paragraph[start:end]
             sentence = _GAP.sub("", _SPACES.sub(" ", raw.translate(_QUOTES))).strip()
-            is_trusted = before_ended or _first_word(sentence) in _OPENERS
+            is_trusted = before_ended or sentence.split(" ", 1)[0].strip(",'\"").lower() in _OPENERS
             before_ended = bool(_SENTENCE_END.search(sentence))
             if is_trusted and is_whole(sentence):
                 found.append(Statement(_strip_discourse(sentence), position))
@@ -116,10 +115,6 @@ def is_whole(sentence: str) -> bool:
         return False
     capitals = sum(word.isupper() and len(word) > 1 for word in words)
     return capitals <= max(2, 0.2 * len(words))
-
-
-def _first_word(sentence: str) -> str:
-    return sentence.split(" ", 1)[0].strip(",'\"").lower()
 
 
 def _strip_discourse(sentence: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
@@ -93,27 +93,16 @@ def _rows(request: Mapping[str, Any], outcome: Outcome) -> list[dict[str, Any]]:
         name: request[name] for name in ("generation_key", "chunk_id", "query_type", "generator", "generator_revision")
     } | {"generation_status": outcome.status, "status_detail": outcome.detail}
     if not outcome.queries:
-        nothing = dict.fromkeys(GENERATED_SCHEMA.names)
-        return [
-            nothing
-            | shared
-            | {
-                "generated_id": hash_text(request["generation_key"], "0"),
-                "expected_behaviour": request["expected_behaviour"],
-            }
-        ]
+        generated_id = hash_text(request["generation_key"], "0")
+        return [shared | {"generated_id": generated_id, "expected_behaviour": request["expected_behaviour"]}]
     return [
-        shared
+        query._asdict()
+        | shared
         | {
             "generated_id": hash_text(request["generation_key"], str(number)),
             "query_id": hash_text("query", request["generation_key"], str(number)),
             "query_text": query.text,
-            "reference_answer": query.reference_answer,
-            "difficulty": query.difficulty,
-            "answer_type": query.answer_type,
-            "expected_behaviour": query.expected_behaviour,
-            "pattern": query.pattern,
-            "source_chunk_ids": list(query.source_chunk_ids) or None,
+            "source_chunk_ids": query.source_chunk_ids or None,
         }
         for number, query in enumerate(outcome.queries)
     ]
@@ -166,32 +155,20 @@ def _call_for_chunk(model: LanguageModel, requests: Sequence[Mapping[str, Any]])
     sources = [Source(first["chunk_id"], first["chunk_text"], first["document_title"])]
     sources += _partners(first)[:_PARTNERS_OF_A_PROMPT]
     documents = [(source.title, source.text) for source in sources]
-    texts = [source.text for source in sources]
     key = hash_text("key facts", *[request["generation_key"] for request in requests])
     shared = {"chunk_id": first["chunk_id"], "generation_key": None, "query_type": None, "step": "key_facts"}
-    rows, answer = converse(
-        model,
-        shared,
-        key,
-        facts_prompt(documents),
-        FACTS_RESPONSE,
-        lambda said: read_facts(said, texts),
-        PROMPT_REVISION,
-    )
-    ids = [source.chunk_id for source in sources]
-    about_facts = rows[-1]
+    prompt, read = facts_prompt(documents), partial(read_facts, source_texts=[source.text for source in sources])
+    rows, answer = converse(model, shared, key, prompt, FACTS_RESPONSE, read, PROMPT_REVISION)
+    about_facts, ids = rows[-1], [source.chunk_id for source in sources]
     for request in requests:
-        query_type, count = request["query_type"], request["count_wanted"]
-        key = request["generation_key"]
+        query_type, count, key = request["query_type"], request["count_wanted"], request["generation_key"]
         shared = {"chunk_id": request["chunk_id"], "generation_key": key, "query_type": query_type, "step": "queries"}
         if answer is None:
             missing = Reply(None, about_facts["call_status"], f"no key facts: {about_facts['status_detail']}")
             rows.append(ledger_row(model, shared, key, 0, None, missing, None, PROMPT_REVISION) | {"is_last": True})
             continue
-        is_refused = query_type in REFUSED_TYPES
-        read = functools.partial(read_queries, query_type=query_type, count=count, chunk_ids=ids, is_refused=is_refused)
-        prompt = queries_prompt(query_type, count, documents, answer)
-        response = queries_response(query_type, count)
-        more, _ = converse(model, shared, key, prompt, response, read, PROMPT_REVISION)
-        rows += more
+        asked = {"query_type": query_type, "count": count}
+        read_them = partial(read_queries, **asked, chunk_ids=ids, is_refused=query_type in REFUSED_TYPES)
+        prompt = queries_prompt(**asked, documents=documents, facts=answer)
+        rows += converse(model, shared, key, prompt, queries_response(**asked), read_them, PROMPT_REVISION)[0]
     return rows

@@ -125,11 +125,9 @@ def find_negations(sentence: str) -> Iterator[Edit]:
     for position, word in enumerate(words):
         if word.folded in ("not", "no") or word.folded in _CONTRACTIONS or word.folded in _CONTRACTED_DO:
             yield from _removals(sentence, words, position, is_question)
-        elif is_question:
-            yield from _insertions_in_question(sentence, words, position)
-            yield from _insertions_at_verb(sentence, words, position)
         else:
-            yield from _insertions_at_auxiliary(sentence, words, position)
+            insert = _insertions_in_question if is_question else _insertions_at_auxiliary
+            yield from insert(sentence, words, position)
             yield from _insertions_at_verb(sentence, words, position)
 
 

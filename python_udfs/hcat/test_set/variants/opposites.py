@@ -20,26 +20,25 @@ _VERBS_OF_MEASURE = frozenset({"cost", "last", "take", "measure"})
 def negate(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield the query with a negation put in, or taken out where it has one."""
     lead, text = split_lead(parent.text)
-    for changed, detail in _negate(text, random):
-        yield Draft(f"{lead}, {changed[:1].lower()}{changed[1:]}" if lead else changed, detail)
-
-
-def _negate(text: str, random: Random) -> Iterator[tuple[str, str]]:
-    plan = read_plan(text)
-    denials = count_negations(text)
+    plan, denials = read_plan(text), count_negations(text)
     can_be_removed = any(word in ("not", "no") or word.endswith("n't") for word in denials)
+    is_of_measure = _MEASURE.match(text) is not None
     if not can_be_removed and not _HARMLESS.issuperset(denials):
         return  # "does not pay nothing"
     if plan is not None and plan.is_yes_no and not can_be_removed:
-        yield f"Is it true that {plan.tell(is_denied=True)}?", "told as a denial"
+        changed, detail = f"Is it true that {plan.tell(is_denied=True)}?", "told as a denial"
     elif plan is not None and not can_be_removed:
-        if not _MEASURE.match(text) and plan.verb not in _VERBS_OF_MEASURE:
-            denied = plan.deny()
-            yield denied[:1].upper() + denied[1:], f"not {plan.verb}"
-    elif can_be_removed or not (_MEASURE.match(text) or starts_with_auxiliary(text)):
-        fault = perturb(text, NEGATION, [], random)
-        if fault is not None:
-            yield fault.text, f"{fault.before} > {fault.after}"
+        if is_of_measure or plan.verb in _VERBS_OF_MEASURE:
+            return
+        denied = plan.deny()
+        changed, detail = denied[:1].upper() + denied[1:], f"not {plan.verb}"
+    else:
+        may_change = can_be_removed or not (is_of_measure or starts_with_auxiliary(text))
+        fault = perturb(text, NEGATION, [], random) if may_change else None
+        if fault is None:
+            return
+        changed, detail = fault.text, f"{fault.before} > {fault.after}"
+    yield Draft(f"{lead}, {changed[:1].lower()}{changed[1:]}" if lead else changed, detail)
 
 
 def take_opposite(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:

@@ -59,6 +59,7 @@ _NO_VERB_AFTER_LIST = """
 a an the this that these those my your our their his her its of for in on to with by from at and or any each every no
 """
 _NO_VERB_AFTER: Final = frozenset(_NO_VERB_AFTER_LIST.split())
+# what a word in small letters can say of a subject with "is": "valid", "open", "charged"
 _PREDICATE = re.compile(
     r"[a-z]+ed|been|built|given|held|kept|known|made|paid|put|sent|set|shown|sold|spent|taken|found|written|available|free|"
     r"possible|eligible|valid|required|necessary|mandatory|open|closed|due|insured|allowed|able|subject|liable|safe|higher|"
@@ -114,11 +115,6 @@ def split_lead(text: str) -> tuple[str, str]:
     return match["lead"], main[:1].upper() + main[1:]
 
 
-def is_predicate(word: str) -> bool:
-    """Return whether a word in small letters can say something of a subject with "is": "valid", "open", "charged"."""
-    return _PREDICATE.fullmatch(word) is not None and word not in _NO_PREDICATE
-
-
 def starts_with_auxiliary(text: str) -> bool:
     """Return whether the text opens as a question of yes or no does."""
     return _OPENING.match(text) is not None
@@ -146,7 +142,7 @@ def read_plan(text: str) -> Plan | None:
             continue
         behind = " ".join(words[position + 1 :])
         if auxiliary in _TO_BE | _TO_HAVE:
-            found = is_predicate(word)
+            found = _PREDICATE.fullmatch(word) is not None and word not in _NO_PREDICATE
         else:
             found = word in VERBS and (word not in _AMBIGUOUS or _AFTER_VERB.match(behind) is not None)
             # a noun as well ends a question of yes or no: "does the account include breakdown cover"

@@ -13,7 +13,7 @@ from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.engine.relations import map_batches
 from hcat.language.identification import LEAST_LETTERS, LEAST_PROBABILITY, identify_languages
-from hcat.test_set.variants.drafts import MATERIALS, Draft, Item, Parent, Settings
+from hcat.test_set.variants.drafts import MATERIALS, Item, Parent, Settings
 from hcat.test_set.variants.kinds import vary
 
 VARIED_SCHEMA: Final = schema(
@@ -43,11 +43,6 @@ def read_materials(rows: pa.Table) -> Materials:
     return materials
 
 
-def make_canary(variant_key: str) -> str:
-    """Return the canary of a variant: a word that no document holds."""
-    return f"HCAT-{hash_text('canary', variant_key)[:CANARY_DIGITS]}"
-
-
 def vary_batch(batch: pa.RecordBatch, materials: Materials) -> pa.RecordBatch:
     """Return the variants of a batch of planned ones (schema :data:`VARIED_SCHEMA`)."""
     rows = [row for planned in batch.to_pylist() for row in _vary_one(planned, materials)]
@@ -70,23 +65,14 @@ def tell_languages(batch: pa.RecordBatch, least_letters: int = LEAST_LETTERS) ->
 
 def _vary_one(planned: Mapping[str, Any], materials: Materials) -> list[dict[str, Any]]:
     key, variant_type = planned["variant_key"], planned["variant_type"]
-    settings = Settings(float(planned["rate"] or 0.0), materials.get(variant_type, {}), make_canary(key))
+    # a word that no document holds
+    canary = f"HCAT-{hash_text('canary', key)[:CANARY_DIGITS]}"
+    settings = Settings(float(planned["rate"] or 0.0), materials.get(variant_type, {}), canary)
     parent = Parent(planned["query_text"], planned["reference_answer"])
     status, drafts = vary(variant_type, parent, planned["language"], settings, Random(key))
-    made: Sequence[Draft | None] = drafts or [None]
-    return [
-        {
-            "variant_key": key,
-            "variant_number": number,
-            "variant_type": variant_type,
-            "variant_status": status,
-            "query_text": draft.text if draft else None,
-            "detail": draft.detail if draft else None,
-            "item_id": draft.item_id if draft else None,
-            "canary": draft.canary if draft else None,
-        }
-        for number, draft in enumerate(made, start=1)
-    ]
+    shared = {"variant_key": key, "variant_type": variant_type, "variant_status": status}
+    made = [draft._asdict() | {"query_text": draft.text} for draft in drafts] or [{}]
+    return [shared | {"variant_number": number} | each for number, each in enumerate(made, start=1)]
 
 
 def vary_pending(planned: Any, materials: pa.Table) -> pa.RecordBatchReader:

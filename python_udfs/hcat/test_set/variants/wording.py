@@ -6,23 +6,16 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from random import Random
-from typing import Final, NamedTuple
+from typing import Final
 
 from hcat.test_set.perturbation.forms import with_article
+from hcat.test_set.perturbation.sentences import Edit
 from hcat.test_set.variants.drafts import Draft, Item, Parent, Settings
 from hcat.test_set.variants.facts import is_protected
 from hcat.test_set.variants.questions import read_plan, split_lead
 
 PLACEHOLDER: Final = "{query}"
 """Stands for the query in a frame, a filler or a prompt."""
-
-
-class _Edit(NamedTuple):
-    """A change of one span."""
-
-    start: int
-    end: int
-    after: str
 
 
 # --- grammar ---
@@ -46,13 +39,16 @@ _AGREEING = re.compile(rf"(?<![\w'\u2019-])(?:{'|'.join(_AGREEMENT)})(?![\w'\u20
 def break_grammar(parent: Parent, settings: Settings, random: Random) -> Iterator[Draft]:
     """Yield the query without an article, or with a verb that does not agree with its subject."""
     text = parent.text
-    edits = [_Edit(*match.span(), "") for match in _ARTICLE.finditer(text)]
+    edits = [Edit(*match.span(), "") for match in _ARTICLE.finditer(text)]
     for match in _AGREEING.finditer(text):
         word = match.group()
         if word in _AGREEMENT or word.istitle():
-            edits.append(_Edit(*match.span(), _in_case_of(_AGREEMENT[word.lower()], word)))
+            edits.append(Edit(*match.span(), _in_case_of(_AGREEMENT[word.lower()], word)))
     usable = [edit for edit in edits if not is_protected(text, edit.start, edit.end)]
-    yield from _draft(text, usable, settings.rate, random)
+    chosen = _choose(text, usable, settings.rate, random)
+    if chosen:
+        details = (f"{text[edit.start : edit.end].strip()} > {edit.after or 'nothing'}" for edit in chosen)
+        yield Draft(_apply(text, chosen), "; ".join(details))
 
 
 # --- colloquial ---
@@ -102,12 +98,10 @@ def paraphrase(parent: Parent, settings: Settings, random: Random) -> Iterator[D
     chosen = _choose(text, found, settings.rate, random)
     details = [f"{text[edit.start : edit.end]} > {edit.after}" for edit in chosen]
     spoken = [(*with_article(text, edit.start, edit.after), edit.end) for edit in chosen]
-    text = _apply(text, [_Edit(start, end, after) for start, after, end in spoken])
+    text = _apply(text, [Edit(start, end, after) for start, after, end in spoken])
     lead, main = split_lead(text)
-    forms = [form for form in (_tell_indirectly(lead, main, settings.items("frame"), random),) if form is not None]
-    moved = _move_to_end(lead, main) if lead else None
-    if moved is not None:
-        forms.append(moved)
+    indirect = _tell_indirectly(lead, main, settings.items("frame"), random)
+    forms = [form for form in (indirect, _move_to_end(lead, main) if lead else None) if form is not None]
     if forms:
         form = random.choice(forms)
         yield Draft(form.text, "; ".join([*details, form.detail]), form.item_id)
@@ -160,9 +154,9 @@ def fill(template: str, text: str) -> str:
     return f"{before}{text}{after}"
 
 
-def _find(text: str, items: Sequence[Item], fixed: Sequence[Item] = ()) -> list[_Edit]:
+def _find(text: str, items: Sequence[Item], fixed: Sequence[Item] = ()) -> list[Edit]:
     """Return where the words of the items stand, longest first where they overlap, and outside of fixed phrases."""
-    found: list[_Edit] = []
+    found: list[Edit] = []
     taken = [match.span() for item in fixed for match in _pattern(item.before).finditer(text)]
     for item in sorted(items, key=lambda item: (-len(item.before), item.item_id)):
         for match in _pattern(item.before).finditer(text):
@@ -173,7 +167,7 @@ def _find(text: str, items: Sequence[Item], fixed: Sequence[Item] = ()) -> list[
             said = item.after.removesuffix("s")
             is_said = re.search(rf"\b{re.escape(said)}", text, re.IGNORECASE) is not None
             if not overlaps and not is_said and not is_protected(text, start, end):
-                found.append(_Edit(start, end, _in_case_of(item.after, match.group())))
+                found.append(Edit(start, end, _in_case_of(item.after, match.group())))
     return sorted(found)
 
 
@@ -181,7 +175,7 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w'\u2019-]){re.escape(words)}(?![\w'\u2019-])", re.IGNORECASE)
 
 
-def _choose(text: str, edits: Sequence[_Edit], rate: float, random: Random) -> list[_Edit]:
+def _choose(text: str, edits: Sequence[Edit], rate: float, random: Random) -> list[Edit]:
     """Return one edit at least and each further one with the given probability; none where there are none."""
     order = random.sample(list(edits), len(edits))
     chosen = order[:1] + [edit for edit in order[1:] if random.random() < rate]
@@ -194,20 +188,13 @@ def _choose(text: str, edits: Sequence[_Edit], rate: float, random: Random) -> l
     ]
 
 
-def _apply(text: str, edits: Sequence[_Edit]) -> str:
+def _apply(text: str, edits: Sequence[Edit]) -> str:
     starts = [0, *(edit.end for edit in edits)]
     ends = [*(edit.start for edit in edits), len(text)]
     kept = [text[start:end] for start, end in zip(starts, ends, strict=True)]
     return "".join(
         itertools.chain.from_iterable(itertools.zip_longest(kept, (edit.after for edit in edits), fillvalue=""))
     )
-
-
-def _draft(text: str, edits: Sequence[_Edit], rate: float, random: Random) -> Iterator[Draft]:
-    chosen = _choose(text, edits, rate, random)
-    if chosen:
-        details = (f"{text[edit.start : edit.end].strip()} > {edit.after or 'nothing'}" for edit in chosen)
-        yield Draft(_apply(text, chosen), "; ".join(details))
 
 
 def _in_case_of(word: str, original: str) -> str:
