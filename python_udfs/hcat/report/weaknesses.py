@@ -432,9 +432,7 @@ def _draw_differences(build: Build, cells: Sequence[Row]) -> Block:
         for cell in cells
     ]
     label = f"Weakest segments by {unit}: difference to all other interactions with interval; see the table"
-    svg = charts.draw_differences(
-        drawn, f"difference to all other interactions: {unit}", ("better", "worse"), True, label
-    )
+    svg = charts.draw_differences(drawn, f"difference to all other interactions: {unit}", label)
     caption = (
         f"Difference between the segment and all other interactions ({unit}), with {build.level} intervals over whole"
         " clusters; values to the right of the line are worse, whether high or low scores are better. Diamonds: weak."
