@@ -12,7 +12,6 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.ledger import Build
 from hcat.report.outcomes import describe_gates, show_measured
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     describe_segment,
@@ -25,7 +24,7 @@ from hcat.report.showing import (
 from hcat.report.signing import DECISIONS, SEED, list_sign_offs
 from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 #: Rows of each list; the number left out is shown below it.
 MAXIMUM_ROWS: Final = 20

@@ -10,7 +10,6 @@ from hcat.language.display import clean_label, clean_text
 from hcat.monitoring.decisions import DECISION_CHARACTERS, read_decisions, say_decision
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
     EXCERPT_CHARACTERS,
@@ -19,7 +18,7 @@ from hcat.report.showing import (
     format_number,
     to_anchor,
 )
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 from hcat.report.worst import show_cards
 
 STATES: Final = WORDS["decision"]["states"]

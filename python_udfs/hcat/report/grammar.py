@@ -8,9 +8,8 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block
-from hcat.report.queries import QUERIES
 from hcat.report.showing import format_percent, ratio
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 CRITERIA: Final = WORDS["grammar"]["criteria"]
 

@@ -13,9 +13,9 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.inputs import describe_never_given, keep_unmet
 from hcat.report.ledger import VOID_DECISIONS, Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import format_percent, ratio
 from hcat.report.weaknesses import TEST_STATUSES, TESTED
+from hcat.report.words import QUERIES
 
 #: What holds for every build: title and text.
 LIMITS: Final = yaml.safe_load(Path(__file__).with_name("limits.yml").read_text(encoding="utf-8"))

@@ -10,13 +10,12 @@ from hcat.language.display import clean_label
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import EXCERPT_CHARACTERS, clip, describe_segment, format_day, format_interval, format_number
+from hcat.report.words import QUERIES
 
 #: Series and latest weeks drawn, and rows listed.
 MAXIMUM_SERIES: Final = 4
 MAXIMUM_WEEKS: Final = 26
-MAXIMUM_DRIFTS: Final = 40
 MAXIMUM_DECISIONS: Final = 60
 
 #: Metrics whose weeks are drawn.
@@ -25,11 +24,8 @@ WEEKLY_METRICS: Final = ("groundedness", "answer_relevancy__mean", "recall_at_5"
 
 def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Section:
     """Return what every build checks, weeks and drift, and dates on which calibrations end."""
-    gaps = blocks.lacks_mart(source, "fct_metric_drift", "Tests of drift")
     weeks = _describe_weeks(source, build)
-    if weeks is None and not gaps:
-        gaps.append(Gap("scores by week, and tests of drift", "logs with times of several weeks", "times"))
-    gaps += blocks.lacks_mart(source, "fct_calibration_validity", "Validity of the calibration of each version")
+    untimed = weeks is None and Gap("scores by week, and tests of drift", "logs with times of several weeks", "times")
     checked = (
         blocks.rich(
             '{:,} gates run with every build (<a href="#outcomes">outcomes analysis</a>). A gate of severity error that'
@@ -67,7 +63,10 @@ def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Se
             ),
             level=3,
         ),
-        gaps=gaps,
+        gaps=[
+            blocks.lacks_mart(source, "fct_metric_drift", "Tests of drift", untimed),
+            blocks.lacks_mart(source, "fct_calibration_validity", "Validity of the calibration of each version"),
+        ],
     )
 
 
@@ -186,8 +185,7 @@ def _describe_drift(source: Warehouse) -> list[Block | None]:
                 "count_window=n window",
             ),
             source.rows(QUERIES["list_drifting"], ["fct_metric_drift"]),
-            MAXIMUM_DRIFTS,
-            "drifting series",
+            noun="drifting series",
             words={"metric_name": {None: "mix of segments"}},
         ),
     ]

@@ -12,7 +12,6 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.data import DESCRIBE_SYSTEMS
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     MAXIMUM_SYSTEMS,
     SENTENCE_CHARACTERS,
@@ -23,7 +22,7 @@ from hcat.report.showing import (
     group_by,
     to_anchor,
 )
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 MAXIMUM_GATES: Final = 120
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.
@@ -39,7 +38,6 @@ VIOLIN_METRICS = (
     "semantic_similarity",
 )
 
-_EXPLAINED_IN: Final = WORDS["outcomes"]["explained_in"]
 ADMITTED: Final = WORDS["outcomes"]["admitted"]
 
 
@@ -116,7 +114,14 @@ def find_formula(row: Row) -> str:
     """Return the id of what explains the measurement of a gate: its metric, or the section that measures it."""
     if row["metric_name"]:
         return to_anchor("metric", row["metric_name"])
-    return next((name for start, name in _EXPLAINED_IN.items() if str(row["measurement"]).startswith(start)), "safety")
+    return next(
+        (
+            name
+            for start, name in WORDS["outcomes"]["explained_in"].items()
+            if str(row["measurement"]).startswith(start)
+        ),
+        "safety",
+    )
 
 
 def show_measured(value: float | None, measurement: str) -> str:

@@ -10,9 +10,8 @@ from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import QUERY_CHARACTERS
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 #: Rows of each table; the number left out is shown below it.
 MAXIMUM_SIDES: Final = 24
@@ -21,21 +20,21 @@ MAXIMUM_GROUPS: Final = 12
 SCOPES: Final = WORDS["query_groups"]["scopes"]
 GAP_RULES: Final = {"own_side": "", "every_side": "; gap only if wrong on all sides"}
 
-# a group of one query has no meaningful type
-COUNT_GROUPS: Final = "select 1 from fct_robustness_groups where count_queries > 1 limit 1"
 
-
-def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block], list[Gap]]:
+def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block], Gap | bool]:
     """Return group types, robustness, variants and reliability as far as their marts exist, and what is missing."""
     if not source.has("fct_robustness_groups", "fct_answer_correctness"):
         what = (
             "Robustness to paraphrased, misspelled or otherwise changed queries: this warehouse lacks"
             " fct_robustness_groups or fct_answer_correctness."
         )
-        return [], [Gap(what, "`dbt build` with the current version of hcat")]
-    rates = _with_contexts(
-        source.rows(QUERIES["query_groups_list_rates"], ["fct_robustness_rates"], scopes=list(SCOPES))
-    )
+        return [], Gap(what, blocks.REBUILD)
+    # groups of one answer have no contexts to compare
+    rates = [
+        row
+        for row in source.rows(QUERIES["query_groups_list_rates"], ["fct_robustness_rates"], scopes=list(SCOPES))
+        if row["gap_rule"] == "own_side" or row["scope"] == "all"
+    ]
     correctness = blocks.table(
         "True correctness of the answers. Labels take precedence over rules, and rules over the comparison of facts"
         " with the reference answer. Answers that none of them can decide stay undecided and enter no rate below.",
@@ -68,20 +67,16 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
     )
     if shown:
         shown.insert(0, blocks.heading("Query groups and true correctness"))
-    if source.rows(COUNT_GROUPS, ["fct_robustness_groups"]):
-        return shown, []
-    gap = Gap(
+    # a group of one query has no meaningful type
+    groups = source.rows(
+        "select 1 from fct_robustness_groups where count_queries > 1 limit 1", ["fct_robustness_groups"]
+    )
+    return shown, not groups and Gap(
         "whether an answer depends on the wording of the query",
         "logs that ask for one fact in several wordings (query_group, or variants with parent_query_id) and hold its"
         " reference answer",
         "wordings",
     )
-    return shown, [gap]
-
-
-def _with_contexts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with a meaningful scope: groups of one answer have no contexts to compare."""
-    return [row for row in rows if row["gap_rule"] == "own_side" or row["scope"] == "all"]
 
 
 def _name(row: Row) -> str:

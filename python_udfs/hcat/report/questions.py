@@ -15,9 +15,9 @@ from hcat.report.application import Statements, say_owner
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.outcomes import ADMITTED, show_gates
 from hcat.report.privacy_and_bias import describe_leaks
-from hcat.report.queries import QUERIES
 from hcat.report.showing import ANSWER_CHARACTERS, EXCERPT_CHARACTERS, describe_segment, format_day, format_number
 from hcat.report.weaknesses import list_findings, show_findings
+from hcat.report.words import QUERIES
 
 #: Rows of a table.
 MAXIMUM_RATES: Final = 40

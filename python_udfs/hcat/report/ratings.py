@@ -7,9 +7,8 @@ from typing import Any, Final
 from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Block
-from hcat.report.queries import QUERIES
 from hcat.report.showing import ratio
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 KINDS: Final = WORDS["ratings"]["kinds"]
 

@@ -11,7 +11,6 @@ from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.query_groups import describe_query_groups
 from hcat.report.showing import (
     format_difference,
@@ -20,7 +19,7 @@ from hcat.report.showing import (
     format_value,
 )
 from hcat.report.weaknesses import MEASUREMENTS, show_difference
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 #: Pairs of versions drawn, and segments listed for each; the number left out is shown below them.
 MAXIMUM_PAIRS: Final = 3
@@ -40,31 +39,29 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
         for row in source.rows(QUERIES["list_variation"], ["fct_replicate_variation"])
         if row["status"] != "no_replicates"
     ]
-    groups, gaps_of_groups = describe_query_groups(source, build)
-    gaps = blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions")
-    if not pairs and not gaps:
-        gaps = [
-            Gap(
-                "whether a newer version is better or worse",
-                "logs in which two versions of an application answer the same queries",
-                "versions",
-            )
-        ]
-    if not replicated:
-        has_mart = source.has("fct_replicate_variation")
-        gaps.append(
-            Gap(
-                "whether the same query gets the same answer",
-                "logs in which one system answers the same query several times"
-                + ("" if has_mart else ", and the mart fct_replicate_variation"),
-                "samples" if has_mart else "",
-            )
-        )
+    groups, gap_of_groups = describe_query_groups(source, build)
+    one_version = not pairs and Gap(
+        "whether a newer version is better or worse",
+        "logs in which two versions of an application answer the same queries",
+        "versions",
+    )
+    has_mart = source.has("fct_replicate_variation")
+    unrepeated = not replicated and Gap(
+        "whether the same query gets the same answer",
+        "logs in which one system answers the same query several times"
+        + ("" if has_mart else ", and the mart fct_replicate_variation"),
+        "samples" if has_mart else "",
+    )
+    gaps = [
+        blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions", one_version),
+        unrepeated,
+        gap_of_groups,
+    ]
     return blocks.section(
         *(block for pair in pairs[:MAXIMUM_PAIRS] for block in _describe_pair(source, build, pair)),
         blocks.fold("Variation between answers to the same query", _list_variation(build, replicated), level=3),
         *groups,
-        gaps=[*gaps, *gaps_of_groups],
+        gaps=gaps,
         is_empty=not (pairs or replicated or groups),
     )
 
@@ -206,11 +203,8 @@ def _find_headline(rows: Sequence[Row]) -> Row | None:
         needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
     tolerated = _name_difference(row["tolerated_loss"], measurement)
     is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
-    return {
-        "metric_name": row["metric_name"],
+    return row | {
         "measurement": MEASUREMENTS.get(measurement, measurement),
-        "count_pairs": row["count_pairs"],
-        "count_clusters": row["count_clusters"],
         "baseline": format_value(row["baseline_value"], measurement),
         "candidate": format_value(row["candidate_value"], measurement),
         "difference": format_difference(row["difference"], measurement),

@@ -9,8 +9,8 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column
-from hcat.report.queries import QUERIES
 from hcat.report.showing import format_number
+from hcat.report.words import QUERIES
 
 MAXIMUM_STRATA: Final = 25
 

@@ -11,7 +11,6 @@ from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
@@ -23,7 +22,7 @@ from hcat.report.showing import (
     format_value,
     to_anchor,
 )
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 from hcat.report.worst import describe_conversations
 
 MARGINAL: Final = "fct_marginal_weaknesses"
@@ -62,9 +61,6 @@ FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
 MEASUREMENTS: Final = WORDS["weaknesses"]["measurements"]
 RETESTS: Final = WORDS["weaknesses"]["retests"]
-CAUSES_UNKNOWN: Final = Gap(
-    "whether retrieval or generation caused a failure", "source chunks of the queries", "relevance"
-)
 FINDING_STATES: Final = WORDS["weaknesses"]["finding_states"]
 
 CELLS: Final = QUERIES["cells"]
@@ -150,12 +146,13 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
         *causes,
         *describe_conversations(source),
         gaps=[
-            *blocks.lacks_mart(source, MARGINAL, "Tests of weakness"),
-            *([] if findings is not None else blocks.lacks_mart(source, "fct_findings", "The register of findings")),
-            *blocks.lacks_mart(
+            blocks.lacks_mart(source, MARGINAL, "Tests of weakness"),
+            findings is None and blocks.lacks_mart(source, "fct_findings", "The register of findings"),
+            blocks.lacks_mart(
                 source, "fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"
             ),
-            *([] if has_causes else [CAUSES_UNKNOWN]),
+            not has_causes
+            and Gap("whether retrieval or generation caused a failure", "source chunks of the queries", "relevance"),
         ],
     )
 

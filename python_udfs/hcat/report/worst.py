@@ -10,7 +10,6 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
     EXCERPT_CHARACTERS,
@@ -20,6 +19,7 @@ from hcat.report.showing import (
     group_by,
     to_anchor,
 )
+from hcat.report.words import QUERIES
 
 #: Sentences of each answer.
 MAXIMUM_SENTENCES: Final = 3

@@ -11,8 +11,8 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import distinct_labels, format_number, format_percent, group_by
+from hcat.report.words import QUERIES
 
 #: Metric of the figures where several metrics have equally many labels.
 PREFERRED_METRIC: Final = "groundedness"

@@ -17,7 +17,6 @@ from hcat.report.calibration.thresholds import choose_threshold_metric, describe
 from hcat.report.calibration.trust import CALIBRATOR_REASONS, MEASURE_REASONS, judge_calibration
 from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.ratings import KINDS, describe_ratings
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
@@ -26,7 +25,7 @@ from hcat.report.showing import (
     format_number,
     format_percent,
 )
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 #: A warehouse without these tables was built before calibration existed.
 CALIBRATION_MARTS: Final = ("fct_calibrators", "fct_calibration_quality")
@@ -51,7 +50,6 @@ NOT_LABELLED: Final = Gap(
     "ratings",
 )
 
-COUNT_LABELS: Final = QUERIES["section_count_labels"]
 LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
 LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = $metric_name order by system"
 LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
@@ -64,7 +62,10 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
     """Return the evidence as far as the warehouse holds it."""
     calibrators = source.rows(QUERIES["list_calibrators"], ["fct_calibrators"])
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
-    labelled = {row["metric_name"]: row["count_labels"] for row in source.rows(COUNT_LABELS, ["fct_evaluations"])}
+    labelled = {
+        row["metric_name"]: row["count_labels"]
+        for row in source.rows(QUERIES["section_count_labels"], ["fct_evaluations"])
+    }
     needed = source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"])
     ratings = blocks.keep(describe_ratings(source))
     judges = describe_judges(source)

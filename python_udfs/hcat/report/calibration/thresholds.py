@@ -12,7 +12,6 @@ from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, SA
 from hcat.report.showing import distinct_labels, format_level, format_number, format_percent
 from hcat.report.words import WORDS
 
-THRESHOLD_VERDICTS: Final = WORDS["thresholds"]["threshold_verdicts"]
 METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
 
 SHOWN_NAMES: Final = WORDS["thresholds"]["shown_names"]
@@ -105,7 +104,9 @@ def _error(title: str, name: str) -> Column:
 _COLUMNS: Final = ("method", "risk_appetite", "confidence", Column("Threshold", _show_threshold, ""))
 _VERDICT: Final = Column(
     "Verdict",
-    lambda row: blocks.pill(*THRESHOLD_VERDICTS.get(row["verdict"], ("not_evaluated", row["verdict"]))),
+    lambda row: blocks.pill(
+        *WORDS["thresholds"]["threshold_verdicts"].get(row["verdict"], ("not_evaluated", row["verdict"]))
+    ),
 )
 
 
