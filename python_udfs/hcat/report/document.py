@@ -141,7 +141,7 @@ def build_context(
         "changes": changed._replace(blocks=[*keep(describe_changing(source)), *changed.blocks]),
         "sure": describe_sure(source, labels),
         "limitations": limitations["section"],
-        "assistant": describe_assistant(source, statements, application, (claims["findings"] or {}).get("rows", ())),
+        "assistant": describe_assistant(source, statements, application, claims["findings"] or ()),
         "sign_off": blocks.section(describe_conclusion(statements)),
         **{name: section for name, section in sections.items() if not section.is_empty or keep_unmet(section.gaps)},
         "ledger": describe_ledger(build),

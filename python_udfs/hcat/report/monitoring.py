@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
@@ -70,16 +69,6 @@ def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Se
     )
 
 
-class _Series(NamedTuple):
-    """The weeks of a metric in a segment, with their band and the windows of their alarms."""
-
-    title: str
-    weeks: Sequence[Row]
-    band: tuple[float, float] | None
-    reference: Row | None
-    alarms: Sequence[Row]
-
-
 def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
     """Return the weeks of the drifting and the main series, with the table behind the picture; None without weeks."""
     needed = ["fct_metric_weeks", "fct_metric_drift"]
@@ -92,11 +81,27 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         if len(weeks) > 1:
             band = next(iter(source.rows(QUERIES["find_band"], needed, **key)), None)
             alarms = source.rows(QUERIES["list_alarms"], needed, **key)
-            series.append(_Series(row["metric_name"] + segment, weeks, _clip_band(build, key, band), band, alarms))
-    days = sorted({week["week_start"] for one in series for week in one.weeks})
+            series.append((row["metric_name"] + segment, weeks, _clip_band(build, key, band), band, alarms))
+    days = sorted({week["week_start"] for _, weeks, *_ in series for week in weeks})
     if not days:
         return None
-    panels = [(one.title, [_mark_week(week, one.alarms) for week in one.weeks], one.band) for one in series]
+    panels = [
+        (
+            title,
+            [
+                charts.WeeklyValue(
+                    format_day(week["week_start"]),
+                    week["mean_score"],
+                    week["mean_lower"],
+                    week["mean_upper"],
+                    any(alarm["window_start"] <= week["week_start"] <= alarm["window_end"] for alarm in alarms),
+                )
+                for week in weeks
+            ],
+            band,
+        )
+        for title, weeks, band, _, alarms in series
+    ]
     # segments are text from the logs: they are drawn, but not part of the name of the picture
     text = f"Weekly means with intervals of {len(panels)} series and their reference band; see the table"
     caption = (
@@ -104,32 +109,20 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         " mean of a week raises no alarm. Red diamonds mark the weeks of a drift alarm. A single week outside the band"
         " is a reason to look: other questions in that week may explain it."
     )
-    rows: list[Row] = [
-        {"week": "Band and reference period"} | {one.title: _show_band(one.band, one.reference) for one in series}
-    ]
+    rows: list[Row] = [{"week": "Band and reference period"} | {one[0]: _show_band(*one[2:4]) for one in series}]
     rows += [
         {"week": format_day(each)}
-        | {one.title: _show_week(week) for one in series for week in one.weeks if week["week_start"] == each}
+        | {title: _show_week(week) for title, weeks, *_ in series for week in weeks if week["week_start"] == each}
         for each in days
     ]
     behind = blocks.table(
         "Mean, interval and number of scored interactions (n) by week.",
-        ("week", *(blocks.text_of(one.title) for one in series)),
+        ("week", *(blocks.text_of(title) for title, *_ in series)),
         rows,
         len(rows),
     )
     return blocks.picture(
         charts.draw_weeks(panels, [format_day(each) for each in days], text), caption, behind, "scroll low"
-    )
-
-
-def _mark_week(week: Row, alarms: Sequence[Row]) -> charts.WeeklyValue:
-    return charts.WeeklyValue(
-        format_day(week["week_start"]),
-        week["mean_score"],
-        week["mean_lower"],
-        week["mean_upper"],
-        any(alarm["window_start"] <= week["week_start"] <= alarm["window_end"] for alarm in alarms),
     )
 
 

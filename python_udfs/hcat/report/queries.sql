@@ -811,16 +811,29 @@ from fct_metric_thresholds
 where method = 'decided' and is_appetite_of_application and status = 'ok'
 
 -- query: count_unscored
+-- Metrics that lack as many scores for the same reasons share a row.
+with counts as (
+    select
+        evaluations.metric_name,
+        count(*) as count_evaluations,
+        count(*) filter (where evaluations.score_status = 'missing_input') as count_missing_input,
+        count(*) filter (where evaluations.score_status = 'failed') as count_failed
+    from fct_evaluations as evaluations
+    inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+    where metrics.is_primary
+    group by evaluations.metric_name
+)
+
 select
-    evaluations.metric_name,
-    count(*) as count_evaluations,
-    count(*) filter (where evaluations.score_status = 'missing_input') as count_missing_input,
-    count(*) filter (where evaluations.score_status = 'failed') as count_failed
-from fct_evaluations as evaluations
-inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-where metrics.is_primary
-group by evaluations.metric_name
-order by count_missing_input desc, evaluations.metric_name
+    count_evaluations,
+    count_missing_input,
+    count_failed,
+    count_missing_input + count_failed as count_unscored,
+    string_agg(metric_name, ', ' order by metric_name) as metric_names
+from counts
+where count_missing_input > 0 or count_failed > 0
+group by count_evaluations, count_missing_input, count_failed
+order by count_missing_input desc, min(metric_name)
 
 -- query: count_small
 select 'marginal' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
@@ -945,3 +958,19 @@ order by system, category <> 'all', category, rate_kind desc
 select *, meaning in ('attacked', 'out_of_scope') as is_adversarial from fct_safety_rates
 where rate_kind = 'behaviour_changed'
 order by is_adversarial desc, system, category
+
+-- query: list_waiting_metrics
+-- Inputs that no scored metric needs, with the metrics that wait for them.
+with scored as (
+    select metrics.metric_name, metrics.requires, count(evaluations.raw_score) as count_scored
+    from dim_metrics as metrics
+    inner join fct_evaluations as evaluations on metrics.metric_name = evaluations.metric_name
+    group by metrics.metric_name, metrics.requires
+),
+
+needed as (select metric_name, count_scored, unnest(string_split(requires, '|')) as input from scored)
+
+select input, list(metric_name order by metric_name) as metric_names
+from needed
+group by input
+having max(count_scored) = 0

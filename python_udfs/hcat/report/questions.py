@@ -46,7 +46,7 @@ def describe_how_often(source: Warehouse, gates: Mapping[str, Any]) -> Section:
 
 def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str, statements: Statements) -> Section:
     """Return the findings on metrics that may decide, one of each hole, and the personal data in answers."""
-    rows = [row | {"dealt": say_owner(statements, row)} for row in list_findings(claims["findings"])]
+    rows = [row | {"dealt": say_owner(statements, row)} for row in list_findings(claims["findings"] or ())]
     return blocks.section(*show_findings(rows, claims, explorer), *describe_leaks(source))
 
 

@@ -136,7 +136,7 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
     findings = claims["findings"]
     # the table also holds the cell of every finding that is shown, so that a finding leads to its cell
     drawn = {cell["weakness_id"] for cell in cells}
-    known = [row["key"] for row in findings["rows"] if row["key"] not in drawn] if findings else []
+    known = [row["key"] for row in findings or () if row["key"] not in drawn]
     others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
     causes, has_causes = _describe_causes(source)
     return blocks.section(
@@ -191,18 +191,11 @@ def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
 
 
 def describe_claims(source: Warehouse) -> dict[str, Any]:
-    """Return what the first page says of weaknesses: findings, cells to read, and counts of tests."""
-    return {
-        "findings": describe_findings(source),
-        "tests": source.rows(COUNT_TESTS, [*TESTED, "dim_metrics.is_deciding"]),
-    }
-
-
-def describe_findings(source: Warehouse) -> dict[str, Any] | None:
-    """Return the findings as the first page and the register show them; None in a warehouse without a register."""
+    """Return counts of tests, and the findings as the first page shows them; None in a warehouse without a register."""
+    tests = source.rows(COUNT_TESTS, [*TESTED, "dim_metrics.is_deciding"])
     has_register = "fct_findings" not in source.switched_off
     if has_register and not source.has("fct_findings"):
-        return None
+        return {"findings": None, "tests": tests}
     query = QUERIES["list_findings"].format(findings="select * from fct_findings" if has_register else WEAK_CELLS)
     reads = [
         *(["fct_findings.page_rank"] if has_register else ["dim_metrics.is_deciding"]),
@@ -211,13 +204,7 @@ def describe_findings(source: Warehouse) -> dict[str, Any] | None:
         "dim_runs",
     ]
     rows = source.rows(query, reads)
-    not_closed = [row for row in rows if row["status"] != "closed_by_data"]
-    return {
-        "rows": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]],
-        "count_open": len(not_closed),
-        "count_open_confirmed": sum(1 for row in not_closed if row["kind"] == "confirmed"),
-        "count_left_out": max(0, len(rows) - MAXIMUM_FINDINGS),
-    }
+    return {"findings": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]], "tests": tests}
 
 
 def _show_finding(row: Row) -> Row:
@@ -311,9 +298,8 @@ def _describe_labels(row: Row) -> str:
     return f"{inside} labelled answers fail, elsewhere {outside}; rated by {by}{faults}"
 
 
-def list_findings(findings: Mapping[str, Any] | None) -> list[Row]:
+def list_findings(rows: Sequence[Row]) -> list[Row]:
     """Return the open findings that lead a hole, in the order of the mart, each with the others of its hole."""
-    rows = findings["rows"] if findings else []
     others: dict[str, list[str]] = {}
     for row in rows:
         if row["leading"] != row["key"]:
