@@ -97,18 +97,10 @@ def draw_strokes(
     )
 
 
-def draw_row_names(rows: Sequence[dict[str, Any]], y: Any, size: float, line_height: float) -> list[Any]:
-    """Return the names of rows to the left of a figure, in one or two lines centred on the row."""
-    import altair as alt
-
-    layers = []
-    for count_lines, rise in ((1, 0.0), (2, -line_height / 2)):
-        chosen = [row for row in rows if row["name"].count("\n") == count_lines - 1]
-        if chosen:
-            style = {"fontSize": size, "lineBreak": "\n", "lineHeight": line_height, "color": INK}
-            text = chart_of(chosen).mark_text(align="right", baseline="middle", dx=-8, dy=rise, **style)
-            layers.append(text.encode(x=alt.value(0), y=y, text="name:N"))
-    return layers
+def draw_texts(rows: Sequence[dict[str, Any]], x: Any, y: Any, field: str = "text", **style: Any) -> Any:
+    """Return a layer of the texts of rows: names to the left of a figure, unless `style` says otherwise."""
+    style = {"align": "right", "baseline": "middle", "fontSize": 11, "color": INK} | style
+    return chart_of(rows).mark_text(**style).encode(x=x, y=y, text=f"{field}:N")
 
 
 def draw_decision(threshold: float | None, x: Any, word: str) -> list[Any]:
@@ -117,22 +109,20 @@ def draw_decision(threshold: float | None, x: Any, word: str) -> list[Any]:
 
     if threshold is None:
         return []
-    line = chart_of([{"x": threshold, "text": f"{word} {three_digits(threshold)}"}])
+    line = [{"x": threshold, "text": f"{word} {three_digits(threshold)}"}]
+    style: dict[str, Any] = {"align": "center", "baseline": "bottom", "dy": -4, "fontSize": 10.5, "color": DECISION_INK}
     return [
-        line.mark_rule(color=DECISION_INK, strokeDash=[5, 3], strokeWidth=1.4).encode(x=x),
-        line.mark_text(baseline="bottom", dy=-4, fontSize=10.5, color=DECISION_INK).encode(
-            x=x, y=alt.value(0), text="text:N"
-        ),
+        chart_of(line).mark_rule(color=DECISION_INK, strokeDash=[5, 3], strokeWidth=1.4).encode(x=x),
+        draw_texts(line, x, alt.value(0), **style),
     ]
 
 
-def draw_names(names: Sequence[tuple[float, str]], y: Any) -> Any:
-    """Return the names of rows to the left of a figure, at their places on its axis."""
+def draw_names(names: Sequence[str], y: Any) -> Any:
+    """Return the names of rows to the left of a figure, in the middle of each."""
     import altair as alt
 
-    text = chart_of([{"y": place, "text": name} for place, name in names])
-    style = {"align": "right", "baseline": "middle", "dx": -10, "fontSize": 12, "color": INK}
-    return text.mark_text(**style).encode(x=alt.value(0), y=y, text="text:N")
+    rows = [{"y": number + 0.5, "text": name} for number, name in enumerate(names)]
+    return draw_texts(rows, alt.value(0), y, dx=-10, fontSize=12)
 
 
 def finish(chart: Any, label: str) -> str:
@@ -195,8 +185,8 @@ class Estimate(NamedTuple):
     position: str
     series: str
     value: float
-    lower: float | None
-    upper: float | None
+    lower: float | None = None
+    upper: float | None = None
 
 
 class Difference(NamedTuple):
@@ -251,7 +241,7 @@ def draw_estimates(
         .mark_rule(strokeWidth=2)
         .encode(x=alt.X("lower:Q", scale=scale), x2="upper:Q", y=y, color=colour),
         chart_of(data).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
-        draw_names([(number + 0.5, name) for number, name in enumerate(rows)], y),
+        draw_names(rows, y),
     ]
     height = max(30, 14 + 13 * len(series)) * len(rows)
     return finish(alt.layer(*layers).properties(width=560, height=height), label)
@@ -305,22 +295,11 @@ def draw_differences(differences: Sequence[Difference], axis_title: str, label: 
                 .encode(x=x, y=y)
             )
     for field, rise, size, ink in (("name", -7, 12, INK), ("detail", 8, 10.5, MUTED_INK)):
-        layers.append(
-            chart_of(rows)
-            .mark_text(align="right", baseline="middle", dx=-10, dy=rise, fontSize=size, color=ink)
-            .encode(x=alt.value(0), y=y, text=f"{field}:N")
-        )
-    layers.append(
-        chart_of(rows)
-        .mark_text(align="left", baseline="middle", fontSize=11, color=MUTED_INK)
-        .encode(x=alt.value(text_left), y=y, text="text:N")
-    )
+        layers.append(draw_texts(rows, alt.value(0), y, field, dx=-10, dy=rise, fontSize=size, color=ink))
+    layers.append(draw_texts(rows, alt.value(text_left), y, align="left", color=MUTED_INK))
     for side, align, shift in (("← better", "right", -6), ("worse →", "left", 6)):
-        layers.append(
-            chart_of([{"x": 0.0, "text": side}])
-            .mark_text(align=align, baseline="bottom", dx=shift, dy=-4, fontSize=11, color=MUTED_INK)
-            .encode(x=x, y=alt.value(0), text="text:N")
-        )
+        style: dict[str, Any] = {"align": align, "baseline": "bottom", "dx": shift, "dy": -4, "color": MUTED_INK}
+        layers.append(draw_texts([{"x": 0.0, "text": side}], x, alt.value(0), **style))
     picture = alt.layer(*layers).properties(width=width, height=DIFFERENCE_HEIGHT * len(differences))
     return finish(picture, label)
 
@@ -380,11 +359,8 @@ def draw_weeks(
                     .encode(x=x, y=y)
                 )
         if position == len(panels) - 1:
-            layers.append(
-                chart_of(names)
-                .mark_text(baseline="top", dy=8, fontSize=11, color=MUTED_INK)
-                .encode(x=x, y=alt.value(height), text="text:N")
-            )
+            style: dict[str, Any] = {"align": "center", "baseline": "top", "dy": 8, "color": MUTED_INK}
+            layers.append(draw_texts(names, x, alt.value(height), **style))
         heading = alt.TitleParams(wrap(title, 90).split("\n"), fontSize=12.5, anchor="start", offset=6)
         charts.append(alt.layer(*layers).properties(width=width, height=height, title=heading))
     return finish(alt.vconcat(*charts, spacing=16), label)
@@ -446,7 +422,8 @@ def draw_violins(
         axis=alt.Axis(title=axis_title, grid=True, tickCount=5, domain=False),
     )
     y = alt.Y("y:Q", scale=alt.Scale(domain=[len(violins), 0], nice=False, zero=False), axis=None)
-    areas, boxes, medians, texts = [], [], [], []
+    areas, boxes, medians = [], [], []
+    texts: list[dict[str, Any]] = []
     ticks: list[tuple[float, float, float, float]] = []
     dots: list[tuple[float, float]] = []
     for number, violin in enumerate(violins):
@@ -480,11 +457,14 @@ def draw_violins(
     layers += [
         chart_of(boxes).mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="x2:Q", y=y),
         chart_of(medians).mark_point(filled=True, fill="#ffffff", stroke=INK, size=44, opacity=1).encode(x=x, y=y),
-        *draw_row_names(texts, y, 11.5, 13),
-        chart_of(texts)
-        .mark_text(align="left", baseline="middle", dx=8, fontSize=11, color=MUTED_INK)
-        .encode(x=alt.value(270), y=y, text="described:N"),
     ]
+    # names of one or two lines, centred on the row
+    for count_lines, rise in ((1, 0.0), (2, -6.5)):
+        chosen = [row for row in texts if row["name"].count("\n") == count_lines - 1]
+        if chosen:
+            style: dict[str, Any] = {"dx": -8, "dy": rise, "fontSize": 11.5, "lineBreak": "\n", "lineHeight": 13}
+            layers.append(draw_texts(chosen, alt.value(0), y, "name", **style))
+    layers.append(draw_texts(texts, alt.value(270), y, "described", align="left", dx=8, color=MUTED_INK))
     return finish(alt.layer(*layers).properties(width=270, height=36 * len(violins)), label)
 
 
@@ -526,8 +506,6 @@ def draw_score_against_label(
     """Return labels over their score, the calibration curve, and below them where prediction sets decide, as SVG."""
     import altair as alt
 
-    if not points and not curve:
-        raise ValueError("a figure of score against label needs points or a curve, got neither")
     groups = list(dict.fromkeys(band.group for band in bands))
     strip, gap, jitter_height = 0.075, 0.02, 0.10
     floor = -0.17 - len(groups) * (strip + gap)
@@ -559,9 +537,7 @@ def draw_score_against_label(
             chart_of(strips)
             .mark_rect(stroke="#ffffff", strokeWidth=0.5)
             .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", fill=alt.Fill("fill:N", scale=None)),
-            chart_of(names)
-            .mark_text(align="right", baseline="middle", dx=-6, fontSize=11, color=INK)
-            .encode(x=alt.value(0), y=y, text="text:N"),
+            draw_texts(names, alt.value(0), y, dx=-6),
         ]
     for is_accepted, colour, shape in ((1, SERIES_COLOURS[0], "circle"), (0, SERIES_COLOURS[1], "square")):
         chosen = [
@@ -578,9 +554,8 @@ def draw_score_against_label(
                 .mark_point(filled=True, color=colour, shape=shape, size=20, opacity=0.55)
                 .encode(x=x, y=y)
             )
-    if curve:
-        line = [{"x": round(score, 4), "y": round(probability, 4)} for score, probability in curve]
-        layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2).encode(x=x, y=y))
+    line = [{"x": round(score, 4), "y": round(probability, 4)} for score, probability in curve]
+    layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2).encode(x=x, y=y))
     height = 270 + 24 * len(groups)
     heading = alt.TitleParams("probability that raters accept", fontSize=11.5, fontWeight="normal", anchor="start")
     picture = alt.layer(*layers).properties(width=390 if groups else 430, height=height, title=heading)
@@ -631,11 +606,8 @@ def draw_thresholds(
                 .mark_area(color=colour, opacity=0.22, line={"color": colour, "strokeWidth": 1.6})
                 .encode(x=density_x, y=density_y)
             )
-        layers.append(
-            chart_of([{"text": name}])
-            .mark_text(align="left", baseline="top", fontSize=12, color=colour)
-            .encode(x=alt.value(width + 10), y=alt.value(4 + 17 * number), text="text:N")
-        )
+        place = (alt.value(width + 10), alt.value(4 + 17 * number))
+        layers.append(draw_texts([{"text": name}], *place, align="left", baseline="top", fontSize=12, color=colour))
     layers += draw_decision(decided, density_x, "decided")
     parts = [alt.layer(*layers).properties(width=width, height=140)]
     if methods:
@@ -660,6 +632,6 @@ def draw_thresholds(
                 .mark_point(filled=True, size=44, opacity=1)
                 .encode(x=x, y=y, color=colour_by, shape=shape_by)
             )
-        rows.append(draw_names([(number + 0.5, name) for number, name in enumerate(methods)], y))
+        rows.append(draw_names(methods, y))
         parts.append(alt.layer(*rows).properties(width=width, height=34 * len(methods)))
     return finish(alt.vconcat(*parts, spacing=4), label)

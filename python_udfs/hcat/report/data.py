@@ -40,8 +40,6 @@ SCORE_STATUSES: Final = (
 
 COUNT_RECORDS_EVALUATED: Final = QUERIES["count_records_evaluated"]
 
-DESCRIBE_SYSTEMS: Final = QUERIES["describe_systems"]
-
 COUNT_STATUSES: Final = f"""
 select metrics.metric_name, metrics.family, metrics.requires,
     {", ".join(f"count(*) filter (where evaluations.score_status = '{word}') as {word}" for word in SCORE_STATUSES)}
@@ -123,7 +121,7 @@ def _describe_counts(source: Warehouse, counts: Row | None, documents: Sequence[
                 "count_answered_wrongly=Answered but should have refused",
                 "count_refusals_due",
             ),
-            source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"]),
+            source.rows(QUERIES["describe_systems"], ["fct_interactions"]),
             MAXIMUM_SYSTEMS,
             "systems",
         ),

@@ -536,7 +536,7 @@ order by verdict desc, q_value, metric_name, dimension, segment
 -- query: list_variation
 select *
 from fct_replicate_variation
-where dimension = 'all'
+where dimension = 'all' and status <> 'no_replicates'
 order by system, flip_rate desc nulls last, metric_name
 
 -- query: count_templates
@@ -653,7 +653,8 @@ where {event} > $signed and {event} <= $built
 order by {event}, metric_name, finding_id
 
 -- query: compare_metrics
--- A figure moved when the value of one build lies outside the interval of the other, on both sides.
+-- A figure moved when the value of one build lies outside the interval of the other, on both sides. Nothing is said
+-- where the signed build kept no figures.
 with before as (select * from fct_run_metrics where run_id = $signed_run),
 after as (select * from fct_run_metrics where run_id = $run)
 
@@ -666,6 +667,7 @@ select
     {moved}
 from before
 full outer join after on before.metric_name = after.metric_name
+where exists (select 1 from before)
 order by metric_name
 
 -- query: count_ratings

@@ -55,7 +55,25 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
         (
             correctness,
             *_describe_rates(build, rates),
-            blocks.fold("Query groups that are not robust", _list_groups(source)),
+            blocks.fold(
+                "Query groups that are not robust",
+                blocks.table(
+                    "Groups with the fewest right answers first.",
+                    (
+                        "system",
+                        Column("Query", _show_query, "wide"),
+                        "count_correct=Right answers",
+                        "count_answers",
+                        "faulty_module",
+                        "count_retrieval_errors",
+                        "count_language_model_errors",
+                    ),
+                    source.rows(QUERIES["list_groups"], ["fct_robustness_groups"]),
+                    MAXIMUM_GROUPS,
+                    "groups",
+                    {"faulty_module": WORDS["query_groups"]["modules"]},
+                ),
+            ),
             blocks.paragraph(
                 "fct_robustness_variants compares variants with their original queries, fct_robustness_differences the"
                 " sides of a hypothesis, and fct_metric_reliability the verdicts of metrics with true correctness.",
@@ -127,25 +145,6 @@ def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
         rows,
         MAXIMUM_SIDES * len(SCOPES),
         words={"status": WORDS["query_groups"]["rate_statuses"]},
-    )
-
-
-def _list_groups(source: Warehouse) -> Block | None:
-    return blocks.table(
-        "Groups with the fewest right answers first.",
-        (
-            "system",
-            Column("Query", _show_query, "wide"),
-            "count_correct=Right answers",
-            "count_answers",
-            "faulty_module",
-            "count_retrieval_errors",
-            "count_language_model_errors",
-        ),
-        source.rows(QUERIES["list_groups"], ["fct_robustness_groups"]),
-        MAXIMUM_GROUPS,
-        "groups",
-        {"faulty_module": WORDS["query_groups"]["modules"]},
     )
 
 

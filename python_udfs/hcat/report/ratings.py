@@ -40,7 +40,7 @@ def describe_ratings(source: Warehouse) -> list[Block | None]:
             [
                 {
                     **row,
-                    "raters": count_raters(row["rater_kind"], row["count_raters"]),
+                    "raters": f"{row['count_raters']:,} {KINDS[row['rater_kind']][row['count_raters'] != 1]}",
                     "count_labels": labels["counts"].get(row["rater_kind"], 0),
                 }
                 for row in kinds
@@ -81,8 +81,3 @@ def describe_labels(source: Warehouse) -> dict[str, Any]:
         )
     warning = " ".join(sentences) or None
     return {"raters": " and ".join(KINDS[kind][2] for kind in counts), "counts": counts, "warning": warning}
-
-
-def count_raters(kind: str, count: int) -> str:
-    """Return a number of raters of one kind in words."""
-    return f"{count:,} {KINDS[kind][count != 1]}"

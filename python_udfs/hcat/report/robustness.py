@@ -34,11 +34,7 @@ LIST_PAIRS: Final = QUERIES["list_pairs"]
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return version comparisons, replicates and query groups as far as their marts exist."""
     pairs = source.rows(LIST_PAIRS, ["fct_version_comparisons"])
-    replicated = [
-        row
-        for row in source.rows(QUERIES["list_variation"], ["fct_replicate_variation"])
-        if row["status"] != "no_replicates"
-    ]
+    replicated = source.rows(QUERIES["list_variation"], ["fct_replicate_variation"])
     groups, gap_of_groups = describe_query_groups(source, build)
     one_version = not pairs and Gap(
         "whether a newer version is better or worse",
@@ -59,31 +55,31 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
     ]
     return blocks.section(
         *(block for pair in pairs[:MAXIMUM_PAIRS] for block in _describe_pair(source, build, pair)),
-        blocks.fold("Variation between answers to the same query", _list_variation(build, replicated), level=3),
+        blocks.fold(
+            "Variation between answers to the same query",
+            blocks.table(
+                "Standard deviation of the scores between queries and within a query. Flip rate: probability that two"
+                f" answers to one query disagree on passing. Intervals are at {build.level}.",
+                (
+                    "system",
+                    "metric_name",
+                    "count_replicated_queries=Queries",
+                    "count_replicated_clusters=Clusters",
+                    Column("Between queries", lambda row: _show_root(row["variance_between"])),
+                    Column("Within a query", lambda row: _show_root(row["variance_within"])),
+                    "share_of_variance_within=Share within",
+                    "flip_rate",
+                    "share_queries_flipping=Queries that flip",
+                    "status",
+                ),
+                replicated,
+                words={"status": WORDS["robustness"]["replicate_statuses"]},
+            ),
+            level=3,
+        ),
         *groups,
         gaps=gaps,
         is_empty=not (pairs or replicated or groups),
-    )
-
-
-def _list_variation(build: Build, rows: Sequence[Row]) -> Block | None:
-    return blocks.table(
-        "Standard deviation of the scores between queries and within a query. Flip rate: probability that two answers"
-        f" to one query disagree on passing. Intervals are at {build.level}.",
-        (
-            "system",
-            "metric_name",
-            "count_replicated_queries=Queries",
-            "count_replicated_clusters=Clusters",
-            Column("Between queries", lambda row: _show_root(row["variance_between"])),
-            Column("Within a query", lambda row: _show_root(row["variance_within"])),
-            "share_of_variance_within=Share within",
-            "flip_rate",
-            "share_queries_flipping=Queries that flip",
-            "status",
-        ),
-        rows,
-        words={"status": WORDS["robustness"]["replicate_statuses"]},
     )
 
 

@@ -43,9 +43,10 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
     if counts is not None:
         size = f"{counts['count_interactions']:,} from {counts['count_clusters']:,} clusters, {format_period(counts)}"
     folder = find_folder(warehouse)
-    published, report = folder / "published" / "hcat.duckdb", folder / "report.html"
-    files = {"report": report, "published copy": published}
-    made = {"report": "hcat report", "published copy": "dbt build"}
+    files = (
+        ("report", folder / "report.html", "hcat report"),
+        ("published copy", folder / "published" / "hcat.duckdb", "dbt build"),
+    )
     return [
         *(
             ("" if number else "release", line)
@@ -59,7 +60,7 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         ("signed", _summarise_signatures(changes)),
         *([("switched off", ", ".join(switched_off))] if switched_off else []),
         ("warehouse", str(path)),
-        *((name, str(file) if file.is_file() else f"none yet: run `{made[name]}`") for name, file in files.items()),
+        *((name, str(file) if file.is_file() else f"none yet: run `{command}`") for name, file, command in files),
     ]
 
 

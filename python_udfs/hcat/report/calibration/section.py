@@ -40,10 +40,6 @@ SHOWN_MARTS: Final = (
 )
 MAXIMUM_RATERS: Final = 20
 
-NOT_BUILT: Final = Gap(
-    "Calibration with labels of raters (fct_calibrators, fct_calibration_quality).",
-    "`dbt build` with the current version of hcat",
-)
 NOT_LABELLED: Final = Gap(
     "probabilities instead of raw scores, error rates of thresholds, failure rates, and the agreement of raters",
     "a review sheet from `hcat labels export`, filled in by raters and imported with `hcat labels import`",
@@ -74,7 +70,8 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
             "No calibration: this warehouse was built before hcat calibrated scores with labels. Run dbt build again"
             " with the current version of hcat."
         )
-        return blocks.section(*ratings, blocks.absent(told), *judges, gaps=[NOT_BUILT])
+        what = f"Calibration with labels of raters ({', '.join(CALIBRATION_MARTS)})."
+        return blocks.section(*ratings, blocks.absent(told), *judges, gaps=[Gap(what, blocks.REBUILD)])
     if not any([*(row["count_labels"] for row in (*calibrators, *quality)), *labelled.values()]):
         # the list of inputs says what labels would add, and how many
         return blocks.section(*ratings, *judges, gaps=[_plan(needed)], is_empty=not ratings)
@@ -96,7 +93,7 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
         blocks.heading("Agreement between raters"),
         *_describe_agreement(source),
         *judges,
-        gaps=[Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", NOT_BUILT.supply)] if missing else [],
+        gaps=[bool(missing) and Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", blocks.REBUILD)],
     )
 
 
@@ -111,16 +108,14 @@ def _plan(needed: Sequence[Row]) -> Gap:
 
 def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, int]) -> Row | None:
     """Return the calibrator in force that the section shows in full; None where no calibrator is in force."""
-    chosen = [row for row in calibrators if row["is_chosen"]]
-    if not chosen:
-        return None
     return min(
-        chosen,
+        (row for row in calibrators if row["is_chosen"]),
         key=lambda row: (
             row["metric_name"] != PREFERRED_METRIC,
             -labelled.get(row["metric_name"], row["count_labels"]),
             row["metric_name"],
         ),
+        default=None,
     )
 
 

@@ -163,20 +163,11 @@ def _compare_methods(
 
 def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: str, metric: Row | None) -> str:
     found = [row for row in rows if row["kind"] == "acceptance" and row["threshold"] is not None]
-    appetites = list(
-        dict.fromkeys(
-            row["risk_appetite"] for row in sorted(found, key=lambda row: (row["confidence"], row["risk_appetite"]))
-        )
-    )[: len(charts.SERIES_COLOURS)]
+    ordered = sorted(found, key=lambda row: (row["confidence"], row["risk_appetite"]))
+    appetites = list(dict.fromkeys(row["risk_appetite"] for row in ordered))[: len(charts.SERIES_COLOURS)]
     names = {appetite: f"{label} risk appetite" for appetite, label in distinct_labels(appetites).items()}
     estimates = [
-        charts.Estimate(
-            blocks.say(row["method"], METHOD_NAMES),
-            names[row["risk_appetite"]],
-            row["threshold"],
-            None,
-            None,
-        )
+        charts.Estimate(blocks.say(row["method"], METHOD_NAMES), names[row["risk_appetite"]], row["threshold"])
         for row in found
         if row["risk_appetite"] in names
     ]
