@@ -13,9 +13,9 @@ from hcat.explorer.desk import describe_review
 from hcat.explorer.reading import Read
 from hcat.report.data import COUNT_RECORDS_EVALUATED, SCORE_STATUSES
 from hcat.report.decision import describe_decisions
+from hcat.report.ledger import describe_verdict
 from hcat.report.outcomes import describe_gates
 from hcat.report.showing import format_period, format_time, group_by
-from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import describe_claims
 
 #: Worst examples of a finding.

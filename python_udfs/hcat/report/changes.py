@@ -10,7 +10,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
-from hcat.report.ledger import Build
+from hcat.report.ledger import Build, describe_verdict
 from hcat.report.outcomes import describe_gates, show_measured
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
@@ -22,7 +22,6 @@ from hcat.report.showing import (
     to_anchor,
 )
 from hcat.report.signing import DECISIONS, SEED, list_sign_offs
-from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
 from hcat.report.words import QUERIES, WORDS
 

@@ -10,7 +10,6 @@ from hcat.language.display import clean_label
 from hcat.privacy.masking import mask_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
-from hcat.report.grammar import describe_grammar
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
@@ -19,7 +18,7 @@ from hcat.report.showing import (
     format_points,
     ratio,
 )
-from hcat.report.test_set import describe_test_set
+from hcat.report.test_set import describe_grammar, describe_test_set
 from hcat.report.words import QUERIES, WORDS
 
 #: Rows of each table, segments of each dimension, and examples of each reason.

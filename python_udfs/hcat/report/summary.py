@@ -11,10 +11,9 @@ from hcat.language.display import clean_label
 from hcat.report.changes import describe_changes
 from hcat.report.data import LIST_RECORD_COUNTS, read_counts, say_what_was_deleted
 from hcat.report.decision import describe_decisions, list_to_read
-from hcat.report.ledger import read_build
+from hcat.report.ledger import describe_verdict, read_build
 from hcat.report.outcomes import describe_gates
 from hcat.report.showing import format_number, format_period, format_time
-from hcat.report.verdict import describe_verdict
 
 #: Characters of a question that are shown.
 QUESTION_CHARACTERS = 90

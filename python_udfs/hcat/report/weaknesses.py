@@ -10,6 +10,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.decision import describe_conversations
 from hcat.report.ledger import Build
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
@@ -23,7 +24,6 @@ from hcat.report.showing import (
     to_anchor,
 )
 from hcat.report.words import QUERIES, WORDS
-from hcat.report.worst import describe_conversations
 
 MARGINAL: Final = "fct_marginal_weaknesses"
 BIVARIATE: Final = "fct_bivariate_weaknesses"

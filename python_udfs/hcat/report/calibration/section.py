@@ -1,4 +1,4 @@
-"""Calibration evidence: who rated, how far the scores agree with raters, and how many labels are still needed."""
+"""Calibration evidence: who rated, how far scores, judges and raters agree, and how many labels are still needed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,14 @@ from hcat.report.calibration.figures import (
     describe_curve,
 )
 from hcat.report.calibration.thresholds import choose_threshold_metric, describe_thresholds
-from hcat.report.calibration.trust import CALIBRATOR_REASONS, MEASURE_REASONS, judge_calibration
-from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build
-from hcat.report.ratings import KINDS, describe_ratings
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
     format_level,
     format_number,
     format_percent,
+    ratio,
 )
 from hcat.report.words import QUERIES, WORDS
 
@@ -402,3 +400,174 @@ def _tell_of_rater(row: Row) -> str:
         f" {format_percent(row['agreement'])} of {row['count_shared_units']:,} shared interactions; the others agree"
         f" with each other on {format_percent(row['agreement_of_others'])}."
     )
+
+
+CALIBRATOR_REASONS: Final = WORDS["trust"]["calibrator_reasons"]
+
+MEASURE_REASONS: Final = WORDS["trust"]["measure_reasons"]
+
+
+#: What may be wrong with probabilities, the worst first.
+FAULTS: Final = {
+    "✗ worse than the base rate": "The base rate alone predicts the labels better than these probabilities.",
+    "✗ too extreme": "High probabilities are too high, and low ones are too low.",
+    "✗ too cautious": "High probabilities are too low, and low ones are too high.",
+    "✗ beyond chance": "The calibration error is larger than chance explains for this number of labels.",
+}
+
+
+def judge_calibration(row: Row) -> tuple[str, str, str]:
+    """Return (state, words, sentence): whether the probabilities of a row of fct_calibration_quality can be trusted."""
+    if row["status"] != "measured":
+        reason = MEASURE_REASONS.get(row["status"], "no calibrator is in force")
+        return "not_evaluated", "– not measured", f"Not measured: {reason}."
+    low, high = row["log_loss_difference_low"], row["log_loss_difference_high"]
+    slope_low, slope_high = row["calibration_slope_low"], row["calibration_slope_high"]
+    found = (
+        low is not None and low > 0,
+        slope_high is not None and slope_high < 1,
+        slope_low is not None and slope_low > 1,
+        row["is_within_chance"] is False,
+    )
+    findings = [("failed", *fault) for fault, is_found in zip(FAULTS.items(), found, strict=True) if is_found]
+    if row["is_within_chance"] is None:
+        reason = MEASURE_REASONS.get(row["calibration_error_status"], "there is no limit by chance")
+        findings.append(("not_evaluated", "– too few labels", f"The calibration error cannot be judged: {reason}."))
+    if not findings and high is not None and high < 0:
+        sentence = "The calibration error is within chance, and the probabilities are better than the base rate."
+        return "passed", "✓ calibrated within chance", sentence
+    if low is None or high is None:
+        findings.append(
+            ("not_evaluated", "– too few labels", "There is no interval for the comparison with the base rate.")
+        )
+    elif low <= 0 <= high:
+        findings.append(
+            (
+                "undecided",
+                "? not shown to be better than the base rate",
+                "The probabilities are not shown to be better than the base rate: the interval contains 0.",
+            )
+        )
+    state, words, _ = findings[0]
+    return state, words, " ".join(sentence for _, _, sentence in findings)
+
+
+LIST_AGREEMENT: Final = """
+select metric_name, method, coalesce(criterion, reference) as compared_with, statistic, interval_status, status, value,
+    low as value_low, high as value_high, count_compared, count_scored, count_failed, count_no_verdict, count_calls,
+    prompt_tokens + completion_tokens as count_tokens, language_model, count_interactions
+from fct_judge_agreement
+where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
+order by compared_with, method, metric_name, reference, statistic
+"""
+
+
+def describe_judges(source: Warehouse) -> list[Block]:
+    """Return agreement and calls by metric and statistic; nothing where this warehouse has no judge."""
+    rows = source.rows(LIST_AGREEMENT, ["fct_judge_agreement"])
+    if not rows:
+        return []
+    models = clean_label(", ".join(sorted({row["language_model"] for row in rows if row["language_model"]})))
+    return blocks.keep(
+        (
+            blocks.heading("Language model as judge, compared with the other metrics"),
+            blocks.paragraph(
+                f"{models} judged {max(row['count_interactions'] for row in rows):,} interactions, rated ones first."
+                " Every metric is compared with the same labels of these interactions. A judge may share the faults of"
+                " the model that it judges. Its prompts and answers are in fct_judge_calls."
+            ),
+            blocks.table(
+                "Agreement with raters, with intervals over clusters. Ranking accuracy is"
+                " the share of pairs of an accepted and a failed answer in which the accepted one scores higher; 0.5 is"
+                " chance. No verdict: the judge was undecided or preferred the answer that stood first.",
+                (
+                    "metric_name",
+                    "compared_with",
+                    "statistic",
+                    "value",
+                    "status",
+                    "count_compared=n",
+                    "count_scored",
+                    "count_failed",
+                    "count_no_verdict",
+                    "count_calls",
+                    "count_tokens",
+                ),
+                rows,
+                words={"status": WORDS["judges"]["statuses"]},
+            ),
+        )
+    )
+
+
+KINDS: Final = WORDS["ratings"]["kinds"]
+
+
+def describe_ratings(source: Warehouse) -> list[Block | None]:
+    """Return ratings by kind of rater, and labels by criterion; nothing without ratings."""
+    kinds = source.rows(QUERIES["count_ratings"], ["fct_ratings"])
+    if not kinds:
+        return []
+    labels = describe_labels(source)
+    rows = source.rows(QUERIES["count_unjudged"], ["fct_rater_reports.count_cannot_judge"])
+    unjudged = {row["criterion"]: row["count_cannot_judge"] for row in rows}
+    given = f": {labels['raters']}" if labels["raters"] else ""
+    criteria = [
+        {
+            **row,
+            "count_cannot_judge": unjudged.get(row["criterion"], 0),
+            "share_accepted": ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"]),
+        }
+        for row in source.rows(QUERIES["describe_ratings"], ["fct_ratings.count_raters"])
+    ]
+    return [
+        blocks.heading("Ratings"),
+        blocks.paragraph(labels["warning"], "note") if labels["warning"] else None,
+        blocks.table(
+            f"Who rated. In this section, raters are those who gave the labels{given}. Ratings of other kinds are only"
+            " compared with these.",
+            ("raters", "count_ratings", "count_interactions=Rated interactions", "count_labels"),
+            [
+                {
+                    **row,
+                    "raters": f"{row['count_raters']:,} {KINDS[row['rater_kind']][row['count_raters'] != 1]}",
+                    "count_labels": labels["counts"].get(row["rater_kind"], 0),
+                }
+                for row in kinds
+            ],
+        ),
+        blocks.table(
+            "Labels by criterion.",
+            (
+                "criterion",
+                "count_interactions",
+                "maximum_raters=Most raters per interaction",
+                "mean_scale_point",
+                "count_accepted",
+                "count_not_accepted",
+                "count_ties",
+                "count_cannot_judge",
+                "share_accepted",
+            ),
+            criteria,
+        ),
+    ]
+
+
+def describe_labels(source: Warehouse) -> dict[str, Any]:
+    """Return who gave the labels (empty without any), and a warning unless all are known to be people."""
+    rows = source.rows(QUERIES["count_labels"], ["fct_evaluations"])
+    counts: dict[str, int] = {row["rater_kind"]: row["count_interactions"] for row in rows}
+    sentences = [
+        f"{KINDS[kind][2][0].upper()}{KINDS[kind][2][1:]} gave the labels of {counts[kind]:,} answers: what"
+        f" rests on them says how far the scores agree with {KINDS[kind][2]}, not with people."
+        for kind in ("language_model", "rule")
+        if kind in counts
+    ]
+    if "unknown" in counts:
+        sentences.append(
+            f"Nobody says who gave the labels of {counts['unknown']:,} answers: the column rater_kind of the ratings,"
+            " or the seed raters, can say it."
+        )
+    warning = " ".join(sentences) or None
+    return {"raters": " and ".join(KINDS[kind][2] for kind in counts), "counts": counts, "warning": warning}
