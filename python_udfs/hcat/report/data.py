@@ -65,8 +65,6 @@ qualify row_number() over (partition by dimension order by max(count_interaction
 order by dimension, count_interactions desc, segment
 """
 
-LIST_REPRESENTATIVENESS: Final = QUERIES["list_representativeness"]
-
 
 def read_counts(source: Warehouse) -> Row | None:
     """Return the counts of the evaluated interactions; None where there are none."""
@@ -232,7 +230,7 @@ def _describe_composition(source: Warehouse, counts: Row | None) -> Block | None
 
 
 def _describe_representativeness(source: Warehouse) -> Block | None:
-    dimensions = source.rows(LIST_REPRESENTATIVENESS, ["fct_representativeness"])
+    dimensions = source.rows(QUERIES["list_representativeness"], ["fct_representativeness"])
     if not any(row["status"] == "compared" for row in dimensions):
         return None
     return blocks.fold(
@@ -315,7 +313,7 @@ def _find_gaps(
     source: Warehouse, records: Sequence[Row], documents: Sequence[Row], has_test_set: bool
 ) -> list[Gap | bool]:
     """Return what a warehouse lacks, without documents or a test set made from them as well."""
-    rows = source.rows(LIST_REPRESENTATIVENESS, ["fct_representativeness"])
+    rows = source.rows(QUERIES["list_representativeness"], ["fct_representativeness"])
     has_documents = bool(documents and documents[0]["count_documents"])
     return [
         not records

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hcat.engine.warehouse import Row, Warehouse, WarehouseError
 from hcat.language.display import clean_label
@@ -28,8 +27,7 @@ _ADDED_COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(NamedTuple):
     """The last build of a warehouse: rows of dim_runs, the last one first, its settings, and rows of dim_metrics."""
 
     runs: Sequence[Row]

@@ -28,12 +28,10 @@ MAXIMUM_SEGMENTS: Final = 15
 VERDICTS: Final = WORDS["robustness"]["verdicts"]
 COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
-LIST_PAIRS: Final = QUERIES["list_pairs"]
-
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return version comparisons, replicates and query groups as far as their marts exist."""
-    pairs = source.rows(LIST_PAIRS, ["fct_version_comparisons"])
+    pairs = source.rows(QUERIES["list_pairs"], ["fct_version_comparisons"])
     replicated = source.rows(QUERIES["list_variation"], ["fct_replicate_variation"])
     groups, gap_of_groups = describe_query_groups(source, build)
     one_version = not pairs and Gap(
@@ -108,7 +106,7 @@ def describe_headlines(source: Warehouse) -> list[Row]:
             "candidate": clean_label(pair["candidate_version"]),
             "headline": _find_headline(_compare_pair(source, pair)),
         }
-        for pair in source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]
+        for pair in source.rows(QUERIES["list_pairs"], ["fct_version_comparisons"])[:MAXIMUM_PAIRS]
     ]
 
 

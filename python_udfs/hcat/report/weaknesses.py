@@ -358,14 +358,9 @@ def _name_hole(row: Row, explorer: str) -> Any:
         row["note"],
         f"Overlaps with: {'; '.join(others)}" if others else "",
     )
-    return blocks.lines(
-        blocks.rich("<b>{}</b>", row["segment"]), _name_finding(row, explorer), *(blocks.small(one) for one in small)
-    )
-
-
-def _name_finding(row: Row, explorer: str) -> Any:
     inside = blocks.link(f"{explorer}#/findings/{quote_url(row['finding_id'])}", "in the explorer") if explorer else ""
-    return blocks.rich("{} {}", blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside))
+    named = blocks.rich("{} {}", blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside))
+    return blocks.lines(blocks.rich("<b>{}</b>", row["segment"]), named, *map(blocks.small, small))
 
 
 def _show_example(example: Row) -> Any:

@@ -28,8 +28,6 @@ MAXIMUM_STRETCHES: Final = 8
 #: Families whose curve is a staircase: it is flat between two scores.
 STAIRCASES: Final = ("isotonic", "boosted")
 
-SAMPLE_LABELLED: Final = QUERIES["sample_labelled"]
-
 
 def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float, float]:
     """Return the ends of a score axis: 3 % wider than the scores, but inside the range of the metric."""
@@ -45,7 +43,7 @@ def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float
 def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
     """Return the picture of score against label with its table."""
     name = chosen["metric_name"]
-    labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_POINTS)
+    labelled = source.rows(QUERIES["sample_labelled"], ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_POINTS)
     traced = source.rows(QUERIES["trace_curve"], ["fct_evaluations"], metric_name=name, buckets=CURVE_BUCKETS)
     if not labelled or not traced:
         return blocks.absent(

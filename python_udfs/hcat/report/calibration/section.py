@@ -178,7 +178,7 @@ def _list_quality(caption: str, rows: Sequence[Row]) -> Block | None:
 
 def _show_trust(row: Row) -> Any:
     if row["calibrator"] == "none":
-        reason = CALIBRATOR_REASONS.get(row["status"], "no family could be fitted")
+        reason = WORDS["trust"]["calibrator_reasons"].get(row["status"], "no family could be fitted")
         message = f": {clean_label(row['message'], EXCERPT_CHARACTERS)}" if row["message"] else ""
         state = "– too few labels" if row["status"] in ("insufficient", "no_labels") else "– no calibrator"
         return blocks.lines(blocks.pill("not_evaluated", state), blocks.small(f"No calibrator: {reason}{message}."))
@@ -401,8 +401,6 @@ def _tell_of_rater(row: Row) -> str:
         f" with each other on {format_percent(row['agreement_of_others'])}."
     )
 
-
-CALIBRATOR_REASONS: Final = WORDS["trust"]["calibrator_reasons"]
 
 MEASURE_REASONS: Final = WORDS["trust"]["measure_reasons"]
 

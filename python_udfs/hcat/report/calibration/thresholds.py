@@ -8,9 +8,9 @@ from typing import Any, Final
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
-from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, SAMPLE_LABELLED, find_score_range
+from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, find_score_range
 from hcat.report.showing import distinct_labels, format_level, format_number, format_percent
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
 
@@ -130,7 +130,8 @@ def _list_acceptance(rows: Sequence[Row]) -> Block | None:
 def _compare_methods(
     source: Warehouse, rows: Sequence[Row], metric_name: str, metrics: Mapping[str, Row]
 ) -> list[Block | None]:
-    labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=metric_name, maximum=MAXIMUM_SCORES)
+    named = {"metric_name": metric_name, "maximum": MAXIMUM_SCORES}
+    labelled = source.rows(QUERIES["sample_labelled"], ["fct_evaluations"], **named)
     behind = blocks.table(
         "All methods, cross-validated. The cost is that of both errors per 100 answers, in false rejects, with what the"
         " risk appetite pays for a false accept. Nobody decides by this table: the best of many rows is partly luck.",
