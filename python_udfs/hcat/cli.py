@@ -332,11 +332,11 @@ def sign(
     from hcat.report.signing import SEED, sign_report
 
     chosen = seed or (place.project or Path()) / SEED
-    signed = sign_report(place, run, by, role, decision, note, report_file, chosen)
+    sign_off_id = sign_report(place, run, by, role, decision, note, report_file, chosen)
     say_in_columns(
         [
             ("signed", f"{run} by {by} ({role}): {decision}"),
-            ("recorded", f"{signed.sign_off_id} in {signed.path}; commit it"),
+            ("recorded", f"{sign_off_id} in {chosen}; commit it"),
             ("next", "`dbt seed --select sign_offs`, or the next `dbt build`, brings it into the warehouse"),
         ]
     )

@@ -13,9 +13,9 @@ from hcat.explorer.desk import describe_review
 from hcat.explorer.reading import Read
 from hcat.report.data import COUNT_RECORDS_EVALUATED, SCORE_STATUSES
 from hcat.report.decision import describe_decisions
+from hcat.report.ledger import describe_verdict
 from hcat.report.outcomes import describe_gates
 from hcat.report.showing import format_period, format_time, group_by
-from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import describe_claims
 
 #: Worst examples of a finding.
@@ -28,8 +28,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
     """Return what does not depend on how many interactions the page holds: its words, and blocks."""
     build, names = read.build, read.metric_names
     gates = describe_gates(source, build.run)
-    findings = describe_claims(source)["findings"]
-    rows = findings["rows"] if findings else []
+    rows = describe_claims(source)["findings"] or []
     decisions = describe_decisions(source)
     counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])[0]
     segments = {dimension: coded.code_of for dimension, coded in read.dimensions.items()}

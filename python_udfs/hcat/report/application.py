@@ -158,13 +158,12 @@ def _describe_application(name: str, row: Row | None, stated: Application, is_ma
         title = blocks.rich("{} {}", title, blocks.pill("undecided", "made up for the demo"))
     of_seed = {"purpose": "Purpose", "limits": "Limits of use", "owner_role": "Owner", "materiality": "Materiality"}
     of_seed["risk_appetite"] = "Risk appetite"
-    pairs = [(said, row[field] if row else None) for field, said in of_seed.items()]
-    pairs += [
-        (field.replace("_", " ").capitalize(), getattr(stated, field)) for field in ("inventory_id", "tier", "vendor")
-    ]
     watched = stated.monitoring
-    pairs += [("Monitoring", watched.frequency), ("Responsible", watched.responsible)]
-    pairs.append(("Escalation", watched.escalation))
+    pairs = [
+        *((said, row[field] if row else None) for field, said in of_seed.items()),
+        *(("Inventory id", stated.inventory_id), ("Tier", stated.tier), ("Vendor", stated.vendor)),
+        *(("Monitoring", watched.frequency), ("Responsible", watched.responsible), ("Escalation", watched.escalation)),
+    ]
     return [blocks.heading(title), blocks.facts([(said, say_stated(value)) for said, value in pairs])]
 
 

@@ -68,6 +68,10 @@ class Gap(NamedTuple):
     needs: str = ""
 
 
+#: What supplies the marts of a later version.
+REBUILD: Final = "`dbt build` with the current version of hcat"
+
+
 class Section(NamedTuple):
     """A section of the report: its blocks, what it lacks, and whether nothing was given for it."""
 
@@ -89,9 +93,9 @@ def text_of(name: str) -> Column:
     return Column(name, lambda row: row.get(name, "–"))
 
 
-def section(*blocks: Block | None, gaps: Iterable[Gap] = (), is_empty: bool = False) -> Section:
-    """Return a section of the blocks that have content."""
-    return Section(keep(blocks), list(gaps), is_empty)
+def section(*blocks: Block | None, gaps: Iterable[Gap | bool] = (), is_empty: bool = False) -> Section:
+    """Return a section of the blocks that have content, and of the gaps that are there (`is_missing and Gap(...)`)."""
+    return Section(keep(blocks), [gap for gap in gaps if isinstance(gap, Gap)], is_empty)
 
 
 def keep(blocks: Iterable[Block | None]) -> list[Block]:
@@ -99,11 +103,9 @@ def keep(blocks: Iterable[Block | None]) -> list[Block]:
     return [block for block in blocks if block is not None]
 
 
-def lacks_mart(source: Warehouse, mart: str, what: str) -> list[Gap]:
-    """Return a gap where a mart is not there."""
-    if source.has(mart):
-        return []
-    return [Gap(f"{what}: this warehouse lacks {mart}.", "`dbt build` with the current version of hcat")]
+def lacks_mart(source: Warehouse, mart: str, what: str, otherwise: Gap | bool = False) -> Gap | bool:
+    """Return a gap where a mart is not there, and another (or none) where it is."""
+    return otherwise if source.has(mart) else Gap(f"{what}: this warehouse lacks {mart}.", REBUILD)
 
 
 # Parts

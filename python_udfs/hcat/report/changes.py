@@ -10,9 +10,8 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
-from hcat.report.ledger import Build
+from hcat.report.ledger import Build, describe_verdict
 from hcat.report.outcomes import describe_gates, show_measured
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     describe_segment,
@@ -23,16 +22,14 @@ from hcat.report.showing import (
     to_anchor,
 )
 from hcat.report.signing import DECISIONS, SEED, list_sign_offs
-from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 #: Rows of each list; the number left out is shown below it.
 MAXIMUM_ROWS: Final = 20
 
 EVENTS: Final = WORDS["changes"]["events"]
 
-COUNT_METRICS: Final = "select count(*) as count_rows from fct_run_metrics where run_id = $run_id"
 _FIGURES: Final = ("mean_score", "share_failing")
 _COLUMNS: Final = ("count_scored", *(f"{figure}{part}" for figure in _FIGURES for part in ("", "_lower", "_upper")))
 
@@ -73,16 +70,31 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
     gates = source.rows(
         QUERIES["compare_gates"], ["fct_threshold_gates"], signed_run=before["run_id"], run=now["run_id"]
     )
-    verdicts = [_find_verdict(source, run) for run in (before, now)]
+    verdicts = [describe_verdict(run, describe_gates(source, run)) for run in (before, now)]
     metrics = _compare_metrics(source, before, now)
-    findings = {words: _list_findings(source, event, before, now) for event, words in EVENTS.items()}
+    seeds = before.get("seed_checksums")
+    # what the signed build did not keep, so that nothing is said of it
+    kept = {
+        "main figures and thresholds": bool(metrics),
+        "seeds": seeds is not None,
+        "labels": before.get("count_labelled") is not None,
+        "times of confirmation": source.has("fct_findings.confirmed_build_number"),
+    }
     compared = {
         "signatures": [_show_signature(row) for row in sign_offs if row["run_id"] == before["run_id"]],
         "run_id": clean_label(before["run_id"]),
         "started_at": format_time(before["started_at"]),
-        "verdicts": verdicts,
+        "verdicts": [f"{verdict['word']}. {verdict['text']}" for verdict in verdicts],
         "gates": gates,
-        "findings": findings,
+        "findings": {
+            words: source.rows(
+                QUERIES["changes_list_findings"].format(event=event),
+                ["fct_findings", f"fct_findings.{event}"],
+                signed=before["build_number"],
+                built=now["build_number"],
+            )
+            for event, words in EVENTS.items()
+        },
         "thresholds": [row for row in metrics if row["is_decided_anew"]],
         "moved": [
             {"metric_name": row["metric_name"], "figure": figure.replace("_", " ")}
@@ -98,35 +110,24 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
         ],
         "libraries": _compare_texts(read_json(before["library_versions"]), read_json(now["library_versions"])),
         "settings": _compare_texts(read_json(before["settings"]), read_json(now["settings"])),
-        "seeds": _list_changed_seeds(before, now),
+        # a signature decides nothing that the build reads
+        "seeds": [
+            row["what"]
+            for row in _compare_texts(read_json(seeds), read_json(now["seed_checksums"]))
+            if seeds is not None and row["what"] != SEED.stem
+        ],
         "counts": [
             f"{words}: {format_number(before.get(name))} → {format_number(now.get(name))}"
             for name, words in WORDS["changes"]["counts"].items()
             if now.get(name) is not None
         ],
         "is_same_input": before["input_hash"] == now["input_hash"],
-        "not_kept": _list_not_kept(source, before),
+        "not_kept": [words for words, is_kept in kept.items() if not is_kept],
     }
     return compared | {"summary": _summarise(compared)}
 
 
-def _find_verdict(source: Warehouse, run: Row) -> str:
-    verdict = describe_verdict(run, describe_gates(source, run))
-    return f"{verdict['word']}. {verdict['text']}"
-
-
-def _list_findings(source: Warehouse, event: str, before: Row, now: Row) -> list[Row]:
-    return source.rows(
-        QUERIES["changes_list_findings"].format(event=event),
-        ["fct_findings", f"fct_findings.{event}"],
-        signed=before["build_number"],
-        built=now["build_number"],
-    )
-
-
 def _compare_metrics(source: Warehouse, before: Row, now: Row) -> list[Row]:
-    if not _has_metrics(source, before):
-        return []
     columns = ", ".join(f"{when}.{name} as {name}_{when}" for name in _COLUMNS for when in ("before", "after"))
     moved = ", ".join(
         f"coalesce(after.{figure} not between before.{figure}_lower and before.{figure}_upper"
@@ -143,11 +144,6 @@ def _show_figure(row: Row, figure: str, when: str) -> str:
     return f"{format_number(row[f'{figure}_{when}'], unit)} {interval}, n = {row[f'count_scored_{when}']:,}"
 
 
-def _has_metrics(source: Warehouse, run: Row) -> bool:
-    counted = source.rows(COUNT_METRICS, ["fct_run_metrics"], run_id=run["run_id"])
-    return bool(counted and counted[0]["count_rows"])
-
-
 def _compare_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
     """Return what differs between two sets of named values."""
     return [
@@ -161,25 +157,6 @@ def _compare_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[
         for name in sorted(before.keys() | after.keys())
         if before.get(name) != after.get(name)
     ]
-
-
-def _list_changed_seeds(before: Row, now: Row) -> list[str]:
-    if before.get("seed_checksums") is None:
-        return []
-    changed = _compare_texts(read_json(before["seed_checksums"]), read_json(now["seed_checksums"]))
-    # a signature decides nothing that the build reads
-    return [row["what"] for row in changed if row["what"] != SEED.stem]
-
-
-def _list_not_kept(source: Warehouse, before: Row) -> list[str]:
-    """Return what the signed build did not keep, so that nothing is said of it."""
-    kept = {
-        "main figures and thresholds": _has_metrics(source, before),
-        "seeds": before.get("seed_checksums") is not None,
-        "labels": before.get("count_labelled") is not None,
-        "times of confirmation": source.has("fct_findings.confirmed_build_number"),
-    }
-    return [words for words, is_kept in kept.items() if not is_kept]
 
 
 def _show(value: Any) -> str:
@@ -210,11 +187,9 @@ def _summarise(compared: Mapping[str, Any]) -> str:
 def show_changes(changes: Mapping[str, Any], level: str) -> Section:
     """Return the section: who signed what, and what changed since."""
     signed, unknown = changes["signed"], changes["unknown"]
-    shown: list[Block | None] = []
-    if changes["own"]:
-        shown.append(blocks.paragraph(f"This build is signed: {_join_signatures(changes['own'])}."))
+    own = blocks.paragraph(f"This build is signed: {_join_signatures(changes['own'])}.") if changes["own"] else None
     if signed is not None:
-        return blocks.section(*shown, *_show_compared(signed, level))
+        return blocks.section(own, *_show_compared(signed, level))
     if unknown:
         told = blocks.rich(
             "The last signature names build {}, which this warehouse does not hold or which is not older than this"
@@ -222,17 +197,14 @@ def show_changes(changes: Mapping[str, Any], level: str) -> Section:
             blocks.code(unknown["run_id"]),
             _join_signatures([unknown]),
         )
-        shown.append(blocks.paragraph(told))
-    elif not changes["own"]:
-        how = blocks.rich(
-            " To record a signature: <code>hcat sign --run {} --by NAME --role ROLE --decision approved</code> (or"
-            " <code>approved_with_conditions</code>, <code>rejected</code>).",
-            changes["run_id"],
-        )
-        shown.append(
-            blocks.paragraph(blocks.rich("No report has been signed yet.{}", how if changes["run_id"] else ""))
-        )
-    return blocks.section(*shown)
+        return blocks.section(own, blocks.paragraph(told))
+    how = blocks.rich(
+        " To record a signature: <code>hcat sign --run {} --by NAME --role ROLE --decision approved</code> (or"
+        " <code>approved_with_conditions</code>, <code>rejected</code>).",
+        changes["run_id"],
+    )
+    told = blocks.rich("No report has been signed yet.{}", how if changes["run_id"] else "")
+    return blocks.section(own or blocks.paragraph(told))
 
 
 def _join_signatures(rows: Sequence[Row]) -> str:

@@ -10,8 +10,6 @@ from hcat.language.display import clean_label
 from hcat.privacy.masking import mask_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
-from hcat.report.grammar import describe_grammar
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
@@ -20,8 +18,8 @@ from hcat.report.showing import (
     format_points,
     ratio,
 )
-from hcat.report.test_set import describe_test_set
-from hcat.report.words import WORDS
+from hcat.report.test_set import describe_grammar, describe_test_set
+from hcat.report.words import QUERIES, WORDS
 
 #: Rows of each table, segments of each dimension, and examples of each reason.
 MAXIMUM_REASONS: Final = 25
@@ -41,12 +39,6 @@ SCORE_STATUSES: Final = (
 
 COUNT_RECORDS_EVALUATED: Final = QUERIES["count_records_evaluated"]
 
-COUNT_DOCUMENTS: Final = (
-    "select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks from dim_documents"
-)
-
-DESCRIBE_SYSTEMS: Final = QUERIES["describe_systems"]
-
 COUNT_STATUSES: Final = f"""
 select metrics.metric_name, metrics.family, metrics.requires,
     {", ".join(f"count(*) filter (where evaluations.score_status = '{word}') as {word}" for word in SCORE_STATUSES)}
@@ -57,8 +49,6 @@ order by bool_or(metrics.is_primary) desc, metrics.family, metrics.metric_name
 """
 
 LIST_RECORD_COUNTS: Final = "select * from int_records_counted order by entity"
-
-LIST_DELETIONS: Final = "select * from fct_deletions order by deletion_number desc"
 
 # Each metric applies to interactions of its own; the metric that applies to most of them shows the composition.
 DESCRIBE_COMPOSITION: Final = f"""
@@ -75,8 +65,6 @@ qualify row_number() over (partition by dimension order by max(count_interaction
 order by dimension, count_interactions desc, segment
 """
 
-LIST_REPRESENTATIVENESS: Final = QUERIES["list_representativeness"]
-
 
 def read_counts(source: Warehouse) -> Row | None:
     """Return the counts of the evaluated interactions; None where there are none."""
@@ -86,7 +74,10 @@ def read_counts(source: Warehouse) -> Row | None:
 
 def describe_data(source: Warehouse, counts: Row | None) -> Section:
     """Return counts of landed and rejected records, the composition of the interactions, and what has no score."""
-    documents = source.rows(COUNT_DOCUMENTS, ["dim_documents"])
+    documents = source.rows(
+        "select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks from dim_documents",
+        ["dim_documents"],
+    )
     records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
     test_set = describe_test_set(source)
     return blocks.section(
@@ -98,7 +89,7 @@ def describe_data(source: Warehouse, counts: Row | None) -> Section:
         *test_set,
         *describe_grammar(source),
         *_describe_statuses(source),
-        gaps=[*_find_gaps(source, records), *_find_gaps_of_documents(documents, bool(test_set))],
+        gaps=_find_gaps(source, records, documents, bool(test_set)),
     )
 
 
@@ -127,7 +118,7 @@ def _describe_counts(source: Warehouse, counts: Row | None, documents: Sequence[
                 "count_answered_wrongly=Answered but should have refused",
                 "count_refusals_due",
             ),
-            source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"]),
+            source.rows(QUERIES["describe_systems"], ["fct_interactions"]),
             MAXIMUM_SYSTEMS,
             "systems",
         ),
@@ -136,7 +127,7 @@ def _describe_counts(source: Warehouse, counts: Row | None, documents: Sequence[
 
 def say_what_was_deleted(source: Warehouse) -> str:
     """Return of which weeks only sums are left, and how many single interactions were deleted; empty if none was."""
-    rows = source.rows(LIST_DELETIONS, ["fct_deletions"])
+    rows = source.rows("select * from fct_deletions", ["fct_deletions"])
     pruned = [row for row in rows if row["command"] == "prune"]
     count_forgotten = sum(row["count_interactions"] for row in rows if row["command"] == "forget")
     parts = []
@@ -151,7 +142,7 @@ def say_what_was_deleted(source: Warehouse) -> str:
 
 
 def _describe_deletions(source: Warehouse) -> list[Block | None]:
-    rows = source.rows(LIST_DELETIONS, ["fct_deletions"])
+    rows = source.rows("select * from fct_deletions order by deletion_number desc", ["fct_deletions"])
     if not rows:
         return []
     told = say_what_was_deleted(source)
@@ -239,7 +230,7 @@ def _describe_composition(source: Warehouse, counts: Row | None) -> Block | None
 
 
 def _describe_representativeness(source: Warehouse) -> Block | None:
-    dimensions = source.rows(LIST_REPRESENTATIVENESS, ["fct_representativeness"])
+    dimensions = source.rows(QUERIES["list_representativeness"], ["fct_representativeness"])
     if not any(row["status"] == "compared" for row in dimensions):
         return None
     return blocks.fold(
@@ -318,39 +309,34 @@ def _describe_statuses(source: Warehouse) -> list[Block | None]:
     ]
 
 
-def _find_gaps(source: Warehouse, records: Sequence[Row]) -> list[Gap]:
-    gaps = []
-    if not records:
-        gaps.append(
-            Gap(
-                "Counts of landed and rejected records: this copy of the warehouse lacks int_records_counted.",
-                "the full warehouse",
-            )
-        )
-    compared = [row["status"] == "compared" for row in source.rows(LIST_REPRESENTATIVENESS, ["fct_representativeness"])]
-    if not source.has("fct_representativeness"):
-        gaps.append(
-            Gap(
-                "Representativeness: how the test set differs from the queries of customers. This warehouse lacks"
-                " the mart fct_representativeness.",
-                "`dbt build` with the current version of hcat, over production logs and a test set",
-            )
-        )
-    elif not any(compared):
-        gaps.append(
-            Gap(
-                "how the test set differs from what customers ask",
-                "production logs and a test set, each with enough clusters",
-                "test_set",
-            )
-        )
-    return gaps
-
-
-def _find_gaps_of_documents(documents: Sequence[Row], has_test_set: bool) -> list[Gap]:
-    """Return what a warehouse lacks without documents, or without a test set made from them."""
-    if not documents or has_test_set:
-        return []
-    if not documents[0]["count_documents"]:
-        return [Gap("topics of the knowledge base, and a test set made from it", "documents or chunks", "documents")]
-    return [Gap("queries for every topic of the documents, with sampling weights", "a job on request", "generated")]
+def _find_gaps(
+    source: Warehouse, records: Sequence[Row], documents: Sequence[Row], has_test_set: bool
+) -> list[Gap | bool]:
+    """Return what a warehouse lacks, without documents or a test set made from them as well."""
+    rows = source.rows(QUERIES["list_representativeness"], ["fct_representativeness"])
+    has_documents = bool(documents and documents[0]["count_documents"])
+    return [
+        not records
+        and Gap(
+            "Counts of landed and rejected records: this copy of the warehouse lacks int_records_counted.",
+            "the full warehouse",
+        ),
+        not source.has("fct_representativeness")
+        and Gap(
+            "Representativeness: how the test set differs from the queries of customers. This warehouse lacks"
+            " the mart fct_representativeness.",
+            "`dbt build` with the current version of hcat, over production logs and a test set",
+        ),
+        source.has("fct_representativeness")
+        and all(row["status"] != "compared" for row in rows)
+        and Gap(
+            "how the test set differs from what customers ask",
+            "production logs and a test set, each with enough clusters",
+            "test_set",
+        ),
+        bool(documents and not has_test_set and not has_documents)
+        and Gap("topics of the knowledge base, and a test set made from it", "documents or chunks", "documents"),
+        has_documents
+        and not has_test_set
+        and Gap("queries for every topic of the documents, with sampling weights", "a job on request", "generated"),
+    ]

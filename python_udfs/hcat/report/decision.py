@@ -1,26 +1,26 @@
-"""The first page: may each application go live, why, and which answers to read first."""
+"""The first page: may each application go live, why, and which answers to read first, with their evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import quote as quote_url
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.monitoring.decisions import DECISION_CHARACTERS, read_decisions, say_decision
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     ANSWER_CHARACTERS,
     EXCERPT_CHARACTERS,
     QUERY_CHARACTERS,
     SENTENCE_CHARACTERS,
     format_number,
+    group_by,
     to_anchor,
 )
-from hcat.report.words import WORDS
-from hcat.report.worst import show_cards
+from hcat.report.words import QUERIES, WORDS
 
 STATES: Final = WORDS["decision"]["states"]
 
@@ -86,3 +86,122 @@ def _show_exchange(row: Row) -> Any:
         blocks.small(blocks.link(to_anchor("answer", row["interaction_id"]), clean_label(row["interaction_id"]))),
         blocks.small(equal),
     )
+
+
+#: Sentences of each answer.
+MAXIMUM_SENTENCES: Final = 3
+
+
+def show_cards(source: Warehouse, rows: Sequence[Row], explorer: str) -> list[Block]:
+    """Return a card for each interaction, with its scores and the evidence of its weakest sentences."""
+    keys = [row["interaction_id"] for row in rows]
+    scores = group_by(
+        source.rows(
+            QUERIES["list_scores_of"],
+            ["fct_evaluations", "fct_interactions", "dim_metrics"],
+            interaction_ids=keys,
+        ),
+        "interaction_id",
+    )
+    evidence = group_by(
+        source.rows(
+            QUERIES["list_evidence_of"],
+            ["fct_sentence_evidence"],
+            interaction_ids=keys,
+            characters=SENTENCE_CHARACTERS + 1,
+            maximum=MAXIMUM_SENTENCES,
+        ),
+        "interaction_id",
+    )
+    return [
+        _show_card(row, scores.get(row["interaction_id"], []), evidence.get(row["interaction_id"], []), explorer)
+        for row in rows
+    ]
+
+
+def _show_card(row: Row, scores: Sequence[Row], evidence: Sequence[Row], explorer: str) -> Block:
+    header = [
+        blocks.rich("<b>{}. {}</b>", row["reading_rank"], str(row["verdict"]).replace("_", " ")),
+        blocks.code(clean_label(row["interaction_id"])),
+        blocks.link(f"{explorer}#/interaction/{quote_url(row['interaction_id'])}", "in the explorer")
+        if explorer
+        else "",
+        clean_label(row["system"]),
+        f"topic {clean_label(row['topic'])}",
+        clean_label(row["query_type"]) if row["query_type"] else "",
+    ]
+    reference = clean_text(row["reference_answer"], SENTENCE_CHARACTERS)
+    exchange = [
+        ("Query", blocks.show_quote(clean_text(row["query_text"], QUERY_CHARACTERS) or "(not logged)")),
+        ("Answer", blocks.show_quote(clean_text(row["answer"], ANSWER_CHARACTERS) or "(empty)")),
+        *([("Reference", blocks.show_quote(reference))] if reference else []),
+    ]
+    return blocks.card(
+        [part for part in header if part],
+        [exchange, *(_show_evidence(sentence) for sentence in evidence)],
+        anchor=to_anchor("answer", row["interaction_id"]),
+        note="" if evidence else "No evidence by sentence: the interaction has no retrieved context with text.",
+        chips=[
+            (score["is_failing"], _show_score(score)) for score in scores if score["score_status"] != "missing_input"
+        ],
+    )
+
+
+def _show_score(score: Row) -> Any:
+    value = str(score["score_status"]).replace("_", " ")
+    if score["raw_score"] is not None:
+        value = format_number(score["raw_score"])
+    verdict = ""
+    if score["is_failing"] is not None:
+        side = "beyond" if score["is_failing"] else "within"
+        verdict = f"{side} {format_number(score['threshold'])}"
+    if score["admission"] == "not_admitted":
+        verdict += " (shown, not admitted)"
+    return blocks.rich("{} <b>{}</b> {}", score["metric_name"], value, verdict)
+
+
+def _show_evidence(sentence: Row) -> list[tuple[str, Any]]:
+    """Return what stands in the evidence of one sentence, by name."""
+    text = blocks.show_quote(clean_text(sentence["sentence_text"], SENTENCE_CHARACTERS))
+    for mark, field in (("unsupported", "is_flagged"), ("contradicted", "is_contradicted")):
+        if sentence[field]:
+            text = blocks.rich('{} <span class="mark {}">{}</span>', text, mark, mark)
+    shown = [("Weakest sentence" if sentence["is_least_grounded"] else "Sentence with unsupported parts", text)]
+    best = clean_text(sentence["evidence_text"], SENTENCE_CHARACTERS)
+    against = clean_text(sentence["contradicting_text"], SENTENCE_CHARACTERS)
+    if sentence["is_contradicted"] and against != best:
+        shown.append(("Contradicting evidence", blocks.show_quote(against)))
+    rank = sentence["evidence_rank"]
+    where = [f"similarity {format_number(sentence['similarity'])}"]
+    if sentence["is_contradicted"]:
+        where.insert(0, f"contradiction {format_number(sentence['contradiction_probability'])}")
+    is_turn = rank is not None and rank < 0
+    where.append(f"said by the user {-rank} turns earlier" if is_turn else f"retrieved at rank {rank}")
+    if sentence["evidence_chunk_id"]:
+        where.append(f"chunk {clean_label(sentence['evidence_chunk_id'])}")
+    shown.append(("Best evidence", blocks.rich("{}<br>{}", blocks.show_quote(best), blocks.small(", ".join(where)))))
+    for title, field in (
+        ("Unsupported", "unsupported"),
+        ("Out of place", "displaced"),
+        ("Contradicted by a record", "contradicted"),
+    ):
+        found = clean_text(sentence[field], EXCERPT_CHARACTERS)
+        if found:
+            shown.append((title, blocks.show_quote(found, "unsupported quote")))
+        elif field == "unsupported":
+            shown.append((title, blocks.small("context or query contain every word, number and name")))
+    return shown
+
+
+def describe_conversations(source: Warehouse) -> list[Block]:
+    """Return how many conversations fail and where; nothing without a conversation of at least two turns."""
+    counts = next(iter(source.rows(QUERIES["count_conversations"], ["fct_conversations"])), None)
+    if counts is None or not counts["count_conversations"]:
+        return []
+    told = (
+        f"{counts['count_conversations']:,} conversations have more than one turn. Of {counts['count_judged']:,} with a"
+        f" verdict, {counts['count_failing']:,} have a turn that fails a threshold in force. In"
+        f" {counts['count_repeating']:,} of them a later turn repeats an unsupported sentence. The one that fails"
+        f" most is {clean_label(counts['worst']) if counts['worst'] else 'none'}; fct_conversations lists all."
+    )
+    return [blocks.heading("Conversations"), blocks.paragraph(told)]

@@ -12,24 +12,22 @@ from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.application import Statements, describe_assistant, describe_conclusion, read_statements
 from hcat.report.blocks import keep
-from hcat.report.calibration.section import describe_calibration
+from hcat.report.calibration.section import describe_calibration, describe_labels
 from hcat.report.changes import describe_changes, show_changes
 from hcat.report.data import describe_data, read_counts
 from hcat.report.decision import describe_decisions, describe_reading, list_signers, list_to_read
 from hcat.report.inputs import keep_unmet, leave_out_switched_off
-from hcat.report.ledger import Build, describe_ledger, read_build
+from hcat.report.ledger import Build, describe_ledger, describe_verdict, read_build
 from hcat.report.limitations import describe_limitations
 from hcat.report.metrics import describe_metrics
 from hcat.report.monitoring import describe_monitoring
 from hcat.report.outcomes import describe_gates, describe_outcomes
 from hcat.report.privacy_and_bias import describe_bias, describe_privacy
 from hcat.report.questions import describe_better, describe_changing, describe_how_often, describe_sure, describe_where
-from hcat.report.ratings import describe_labels
 from hcat.report.robustness import describe_headlines, describe_robustness
 from hcat.report.safety import describe_safety
 from hcat.report.scope import describe_scope, list_applications
 from hcat.report.showing import format_number, format_period, format_time
-from hcat.report.verdict import describe_verdict
 from hcat.report.weaknesses import describe_claims, describe_weaknesses
 
 #: Questions in their order, which everybody reads: id, title. Then the appendix, section by section.
@@ -141,7 +139,7 @@ def build_context(
         "changes": changed._replace(blocks=[*keep(describe_changing(source)), *changed.blocks]),
         "sure": describe_sure(source, labels),
         "limitations": limitations["section"],
-        "assistant": describe_assistant(source, statements, application, (claims["findings"] or {}).get("rows", ())),
+        "assistant": describe_assistant(source, statements, application, claims["findings"] or ()),
         "sign_off": blocks.section(describe_conclusion(statements)),
         **{name: section for name, section in sections.items() if not section.is_empty or keep_unmet(section.gaps)},
         "ledger": describe_ledger(build),

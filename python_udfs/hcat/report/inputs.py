@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.report.blocks import Gap, Section
+from hcat.report.words import QUERIES
 
 #: Metrics of an input that are named; the others are counted.
 MAXIMUM_METRICS = 4
@@ -51,22 +52,16 @@ INPUTS: Mapping[str, tuple[str, str]] = {
     ),
 }
 
-COUNT_SCORES = """
-select metrics.metric_name, metrics.requires, count(evaluations.raw_score) as count_scored
-from dim_metrics as metrics
-inner join fct_evaluations as evaluations on metrics.metric_name = evaluations.metric_name
-group by metrics.metric_name, metrics.requires
-order by metrics.metric_name
-"""
-
 
 def describe_never_given(
     source: Warehouse, sections: Mapping[str, Section], titles: Mapping[str, str], settings: Mapping[str, Any]
 ) -> list[Row]:
     """Return the inputs that were never given and the modules that are switched off, with what each would add."""
     added: dict[str, list[str]] = {}
-    for metrics in _group_unscored(source.rows(COUNT_SCORES, ["dim_metrics", "fct_evaluations"])):
-        added.setdefault(metrics[0], []).append(metrics[1])
+    for row in source.rows(QUERIES["list_waiting_metrics"], ["dim_metrics", "fct_evaluations"]):
+        names = row["metric_names"]
+        shown = ", ".join([*names[:MAXIMUM_METRICS], *(["..."] if len(names) > MAXIMUM_METRICS else [])])
+        added[row["input"]] = [f"{len(names)} metric{'s' if len(names) > 1 else ''} ({shown})"]
     for name, section in sections.items():
         for gap in section.gaps:
             if gap.needs:
@@ -74,7 +69,14 @@ def describe_never_given(
     given = [
         {"name": name, "supply": supply, "adds": added[key]} for key, (name, supply) in INPUTS.items() if key in added
     ]
-    return given + _describe_switched_off(source, settings)
+    return given + [
+        {
+            "name": f"module {module}, switched off",
+            "supply": f"hcat_modules: {{{module}: true}}",
+            "adds": [mart for mart, of in source.switched_off.items() if of == module] or ["its metrics"],
+        }
+        for module in settings.get("modules_off") or ()
+    ]
 
 
 def leave_out_switched_off(source: Warehouse, section: Section) -> Section:
@@ -85,33 +87,6 @@ def leave_out_switched_off(source: Warehouse, section: Section) -> Section:
         if not any(re.search(rf"\b{mart}\b", f"{gap.what} {gap.supply}") for mart in source.switched_off)
     ]
     return section._replace(gaps=gaps)
-
-
-def _describe_switched_off(source: Warehouse, settings: Mapping[str, Any]) -> list[Row]:
-    """Return the modules that this build switched off, with their marts."""
-    return [
-        {
-            "name": f"module {module}, switched off",
-            "supply": f"hcat_modules: {{{module}: true}}",
-            "adds": [mart for mart, of in source.switched_off.items() if of == module] or ["its metrics"],
-        }
-        for module in settings.get("modules_off") or ()
-    ]
-
-
-def _group_unscored(rows: Sequence[Row]) -> Iterable[tuple[str, str]]:
-    """Yield an input that no scored metric needs, with the metrics that wait for it."""
-    given = {word for row in rows if row["count_scored"] for word in (row["requires"] or "").split("|")}
-    waiting: dict[str, list[str]] = {}
-    for row in rows:
-        if not row["count_scored"]:
-            for word in (row["requires"] or "").split("|"):
-                if word in INPUTS and word not in given:
-                    waiting.setdefault(word, []).append(row["metric_name"])
-    for word, names in waiting.items():
-        shown = ", ".join(names[:MAXIMUM_METRICS])
-        more = ", ..." if len(names) > MAXIMUM_METRICS else ""
-        yield word, f"{len(names)} metric{'s' if len(names) > 1 else ''} ({shown}{more})"
 
 
 def keep_unmet(gaps: Sequence[Gap]) -> list[Gap]:

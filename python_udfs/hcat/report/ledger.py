@@ -1,18 +1,16 @@
-"""The build that the report describes, and the section that lists everything that it depends on."""
+"""The build that the report describes, its verdict, and the section that lists everything that it depends on."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hcat.engine.warehouse import Row, Warehouse, WarehouseError
 from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.showing import EXCERPT_CHARACTERS, format_time, read_json
-from hcat.report.verdict import passes_gates
 from hcat.report.words import WORDS
 
 MAXIMUM_BUILDS: Final = 10
@@ -29,8 +27,7 @@ _ADDED_COLUMNS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(NamedTuple):
     """The last build of a warehouse: rows of dim_runs, the last one first, its settings, and rows of dim_metrics."""
 
     runs: Sequence[Row]
@@ -143,3 +140,39 @@ def _name_result(run: Row) -> tuple[str, str]:
     if run["is_passing"]:
         return ("undecided", "! not all pass") if run["count_gates_not_passing"] else ("passed", "✓ passed")
     return ("failed", "✗ not published") if passes_gates(run) else ("failed", "✗ failed")
+
+
+def passes_gates(run: Row) -> bool:
+    """Return whether no gate of severity error fails; such a build passes once its tables are published."""
+    return bool(run["count_gates"]) and not run["count_error_gates_not_passing"]
+
+
+def describe_verdict(run: Row | None, gates: Mapping[str, Any]) -> dict[str, str]:
+    """Return the verdict of a build: a word, its state (a class of the style sheet) and a sentence."""
+    return dict(zip(("word", "state", "text"), _judge(run, gates), strict=True))
+
+
+def _judge(run: Row | None, gates: Mapping[str, Any]) -> tuple[str, str, str]:
+    if run is None:
+        return "unknown", "not_evaluated", "The warehouse holds no build: dim_runs has no row."
+    if run["count_gates"] == 0:
+        return "Failed", "failed", "No gate was evaluated. A build without gates proves nothing."
+    count, passing = gates["count_all"], gates["count_passing"]
+    if passing == count and run["is_passing"]:
+        return "Passed", "passed", f"All {count} gates pass."
+    share = f"{count - passing} of {count} gates {'does' if count - passing == 1 else 'do'} not pass"
+    by_verdict = gates["count_by_verdict"]
+    others = ", ".join(
+        f"{by_verdict[verdict]} {words[by_verdict[verdict] != 1]}"
+        for verdict, words in WORDS["verdict"]["words"].items()
+        if verdict in by_verdict
+    )
+    if run["is_passing"]:
+        told = f"{share}: {others}. They are of severity warn, so the build ends without an error."
+        return "Published", "warned", told
+    if passes_gates(run):
+        told = f"{share}, but the build broke off before it published its tables: published/ holds those of an"
+        return "Not published", "failed", f"{told} earlier build. Run it again."
+    errors = run["count_error_gates_not_passing"]
+    stopping = f"{errors} of severity error {'does' if errors == 1 else 'do'} not pass"
+    return "Failed", "failed", f"{share}: {others}. {stopping}: published/ got no scores of this build."

@@ -10,12 +10,12 @@ import yaml
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks
-from hcat.report.blocks import Block, Column, Section
+from hcat.report.blocks import Column, Section
 from hcat.report.inputs import describe_never_given, keep_unmet
 from hcat.report.ledger import VOID_DECISIONS, Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import format_percent, ratio
 from hcat.report.weaknesses import TEST_STATUSES, TESTED
+from hcat.report.words import QUERIES
 
 #: What holds for every build: title and text.
 LIMITS: Final = yaml.safe_load(Path(__file__).with_name("limits.yml").read_text(encoding="utf-8"))
@@ -38,9 +38,6 @@ def describe_limitations(
     provisional = [metric["metric_name"] for metric in build.metrics if metric["is_provisional"]]
     expired = [metric["metric_name"] for metric in build.metrics if metric["is_decision_expired"]]
     return {
-        "gaps": gaps,
-        "never_given": never_given,
-        "lacks_ratings": sections["calibration"].is_empty,
         "provisional": provisional,
         "expired": expired,
         "section": blocks.section(
@@ -55,7 +52,18 @@ def describe_limitations(
                 gaps,
                 len(gaps),
             ),
-            _list_never_given(never_given)
+            blocks.fold(
+                f"What needs data that was never given ({len(never_given)})",
+                blocks.table(
+                    "Each row is an input that the logs do not hold, with what it would add to this report. Nothing was"
+                    " computed in its place.",
+                    ("name=Input", "adds=What it would add", "supply=How it is given"),
+                    [{**row, "adds": "; ".join(row["adds"])} for row in never_given],
+                    len(never_given),
+                ),
+                level=3,
+                anchor="never_given",
+            )
             or blocks.paragraph(
                 "" if gaps else "No section of this report lacks evidence, and no input is missing.",
                 anchor="never_given",
@@ -66,21 +74,6 @@ def describe_limitations(
             blocks.bullets([blocks.rich("<strong>{}</strong> {}", limit["title"], limit["text"]) for limit in LIMITS]),
         ),
     }
-
-
-def _list_never_given(rows: Sequence[Row]) -> Block | None:
-    return blocks.fold(
-        f"What needs data that was never given ({len(rows)})",
-        blocks.table(
-            "Each row is an input that the logs do not hold, with what it would add to this report. Nothing was"
-            " computed in its place.",
-            ("name=Input", "adds=What it would add", "supply=How it is given"),
-            [{**row, "adds": "; ".join(row["adds"])} for row in rows],
-            len(rows),
-        ),
-        level=3,
-        anchor="never_given",
-    )
 
 
 def _list_limits(
@@ -124,16 +117,15 @@ def _list_limits(
         if row["test_status"] != "tested":
             status = TEST_STATUSES.get(row["test_status"], row["test_status"])
             found.append((f"{row['count_cells']:,} cells {status}.", ""))
-    for (missing, failed, count), names in _gather_unscored(
-        source.rows(QUERIES["count_unscored"], ["fct_evaluations", "dim_metrics"])
-    ).items():
-        found.append(
-            (
-                "No score",
-                f"for {missing + failed:,} of {count:,} interactions ({missing:,} for missing input, {failed:,} because"
-                f" the computation failed): {', '.join(names)}.",
-            )
+    found += [
+        (
+            "No score",
+            f"for {row['count_unscored']:,} of {row['count_evaluations']:,} interactions"
+            f" ({row['count_missing_input']:,} for missing input, {row['count_failed']:,} because the computation"
+            f" failed): {row['metric_names']}.",
         )
+        for row in source.rows(QUERIES["count_unscored"], ["fct_evaluations", "dim_metrics"])
+    ]
     return [blocks.rich("<strong>{}</strong> {}", title, text) for title, text in found]
 
 
@@ -146,13 +138,3 @@ def _of_verdict(gates: Sequence[Row], verdict: str) -> list[str]:
         for row in gates
         if row["verdict"] == verdict
     ]
-
-
-def _gather_unscored(rows: Sequence[Row]) -> dict[tuple[int, int, int], list[str]]:
-    """Return the metrics that lack scores by their counts: missing input, failed, all."""
-    gathered: dict[tuple[int, int, int], list[str]] = {}
-    for row in rows:
-        if row["count_missing_input"] or row["count_failed"]:
-            counts = (row["count_missing_input"], row["count_failed"], row["count_evaluations"])
-            gathered.setdefault(counts, []).append(row["metric_name"])
-    return gathered

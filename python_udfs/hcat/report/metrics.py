@@ -170,16 +170,8 @@ def _show_range(row: Row) -> str:
     return f"{row['unit']}, {start} to {'∞' if high is None else f'{high:g}'}"
 
 
-def _find_gaps(source: Warehouse, build: Build, families: Sequence[str]) -> list[Gap]:
-    gaps = []
+def _find_gaps(source: Warehouse, build: Build, families: Sequence[str]) -> list[Gap | bool]:
     unknown = [family for family in families if family not in FAMILIES]
-    if unknown:
-        gaps.append(
-            Gap(
-                f"Formula and limits of the metric families {', '.join(unknown)}: the report has no text for them.",
-                "the descriptions of their metrics in the catalogue, or an entry in hcat/report/families.yml",
-            )
-        )
     scored = {
         row["metric_name"]
         for row in source.rows(
@@ -187,12 +179,16 @@ def _find_gaps(source: Warehouse, build: Build, families: Sequence[str]) -> list
         )
     }
     undecided = [name for name, metric in build.primary.items() if metric["threshold"] is None and name in scored]
-    if undecided:
-        gaps.append(
-            Gap(
-                f"Thresholds of {len(undecided)} primary metrics: {', '.join(undecided)}. They have scores but no"
-                " failure rate.",
-                "rows in the seed threshold_decisions, decided on labels",
-            )
-        )
-    return gaps
+    return [
+        bool(unknown)
+        and Gap(
+            f"Formula and limits of the metric families {', '.join(unknown)}: the report has no text for them.",
+            "the descriptions of their metrics in the catalogue, or an entry in hcat/report/families.yml",
+        ),
+        bool(undecided)
+        and Gap(
+            f"Thresholds of {len(undecided)} primary metrics: {', '.join(undecided)}. They have scores but no"
+            " failure rate.",
+            "rows in the seed threshold_decisions, decided on labels",
+        ),
+    ]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import EXCERPT_CHARACTERS, clip, describe_segment, format_day, format_interval, format_number
+from hcat.report.words import QUERIES
 
 #: Series and latest weeks drawn, and rows listed.
 MAXIMUM_SERIES: Final = 4
 MAXIMUM_WEEKS: Final = 26
-MAXIMUM_DRIFTS: Final = 40
 MAXIMUM_DECISIONS: Final = 60
 
 #: Metrics whose weeks are drawn.
@@ -25,11 +23,8 @@ WEEKLY_METRICS: Final = ("groundedness", "answer_relevancy__mean", "recall_at_5"
 
 def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Section:
     """Return what every build checks, weeks and drift, and dates on which calibrations end."""
-    gaps = blocks.lacks_mart(source, "fct_metric_drift", "Tests of drift")
     weeks = _describe_weeks(source, build)
-    if weeks is None and not gaps:
-        gaps.append(Gap("scores by week, and tests of drift", "logs with times of several weeks", "times"))
-    gaps += blocks.lacks_mart(source, "fct_calibration_validity", "Validity of the calibration of each version")
+    untimed = weeks is None and Gap("scores by week, and tests of drift", "logs with times of several weeks", "times")
     checked = (
         blocks.rich(
             '{:,} gates run with every build (<a href="#outcomes">outcomes analysis</a>). A gate of severity error that'
@@ -67,18 +62,11 @@ def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Se
             ),
             level=3,
         ),
-        gaps=gaps,
+        gaps=[
+            blocks.lacks_mart(source, "fct_metric_drift", "Tests of drift", untimed),
+            blocks.lacks_mart(source, "fct_calibration_validity", "Validity of the calibration of each version"),
+        ],
     )
-
-
-class _Series(NamedTuple):
-    """The weeks of a metric in a segment, with their band and the windows of their alarms."""
-
-    title: str
-    weeks: Sequence[Row]
-    band: tuple[float, float] | None
-    reference: Row | None
-    alarms: Sequence[Row]
 
 
 def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
@@ -93,11 +81,27 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         if len(weeks) > 1:
             band = next(iter(source.rows(QUERIES["find_band"], needed, **key)), None)
             alarms = source.rows(QUERIES["list_alarms"], needed, **key)
-            series.append(_Series(row["metric_name"] + segment, weeks, _clip_band(build, key, band), band, alarms))
-    days = sorted({week["week_start"] for one in series for week in one.weeks})
+            series.append((row["metric_name"] + segment, weeks, _clip_band(build, key, band), band, alarms))
+    days = sorted({week["week_start"] for _, weeks, *_ in series for week in weeks})
     if not days:
         return None
-    panels = [(one.title, [_mark_week(week, one.alarms) for week in one.weeks], one.band) for one in series]
+    panels = [
+        (
+            title,
+            [
+                charts.WeeklyValue(
+                    format_day(week["week_start"]),
+                    week["mean_score"],
+                    week["mean_lower"],
+                    week["mean_upper"],
+                    any(alarm["window_start"] <= week["week_start"] <= alarm["window_end"] for alarm in alarms),
+                )
+                for week in weeks
+            ],
+            band,
+        )
+        for title, weeks, band, _, alarms in series
+    ]
     # segments are text from the logs: they are drawn, but not part of the name of the picture
     text = f"Weekly means with intervals of {len(panels)} series and their reference band; see the table"
     caption = (
@@ -105,32 +109,20 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         " mean of a week raises no alarm. Red diamonds mark the weeks of a drift alarm. A single week outside the band"
         " is a reason to look: other questions in that week may explain it."
     )
-    rows: list[Row] = [
-        {"week": "Band and reference period"} | {one.title: _show_band(one.band, one.reference) for one in series}
-    ]
+    rows: list[Row] = [{"week": "Band and reference period"} | {one[0]: _show_band(*one[2:4]) for one in series}]
     rows += [
         {"week": format_day(each)}
-        | {one.title: _show_week(week) for one in series for week in one.weeks if week["week_start"] == each}
+        | {title: _show_week(week) for title, weeks, *_ in series for week in weeks if week["week_start"] == each}
         for each in days
     ]
     behind = blocks.table(
         "Mean, interval and number of scored interactions (n) by week.",
-        ("week", *(blocks.text_of(one.title) for one in series)),
+        ("week", *(blocks.text_of(title) for title, *_ in series)),
         rows,
         len(rows),
     )
     return blocks.picture(
         charts.draw_weeks(panels, [format_day(each) for each in days], text), caption, behind, "scroll low"
-    )
-
-
-def _mark_week(week: Row, alarms: Sequence[Row]) -> charts.WeeklyValue:
-    return charts.WeeklyValue(
-        format_day(week["week_start"]),
-        week["mean_score"],
-        week["mean_lower"],
-        week["mean_upper"],
-        any(alarm["window_start"] <= week["week_start"] <= alarm["window_end"] for alarm in alarms),
     )
 
 
@@ -186,8 +178,7 @@ def _describe_drift(source: Warehouse) -> list[Block | None]:
                 "count_window=n window",
             ),
             source.rows(QUERIES["list_drifting"], ["fct_metric_drift"]),
-            MAXIMUM_DRIFTS,
-            "drifting series",
+            noun="drifting series",
             words={"metric_name": {None: "mix of segments"}},
         ),
     ]

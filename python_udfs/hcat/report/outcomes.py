@@ -10,9 +10,7 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Section
-from hcat.report.data import DESCRIBE_SYSTEMS
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     MAXIMUM_SYSTEMS,
     SENTENCE_CHARACTERS,
@@ -23,7 +21,7 @@ from hcat.report.showing import (
     group_by,
     to_anchor,
 )
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 MAXIMUM_GATES: Final = 120
 #: Scores per violin: a seeded hash order chooses them, so that the shape does not depend on the order of rows.
@@ -39,7 +37,6 @@ VIOLIN_METRICS = (
     "semantic_similarity",
 )
 
-_EXPLAINED_IN: Final = WORDS["outcomes"]["explained_in"]
 ADMITTED: Final = WORDS["outcomes"]["admitted"]
 
 
@@ -116,7 +113,14 @@ def find_formula(row: Row) -> str:
     """Return the id of what explains the measurement of a gate: its metric, or the section that measures it."""
     if row["metric_name"]:
         return to_anchor("metric", row["metric_name"])
-    return next((name for start, name in _EXPLAINED_IN.items() if str(row["measurement"]).startswith(start)), "safety")
+    return next(
+        (
+            name
+            for start, name in WORDS["outcomes"]["explained_in"].items()
+            if str(row["measurement"]).startswith(start)
+        ),
+        "safety",
+    )
 
 
 def show_measured(value: float | None, measurement: str) -> str:
@@ -171,7 +175,7 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
 
 
 def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
-    systems = source.rows(DESCRIBE_SYSTEMS, ["fct_interactions"])
+    systems = source.rows(QUERIES["describe_systems"], ["fct_interactions"])
     labels = distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
     # with one system, the row of all interactions would repeat its row
     measured = [
@@ -226,9 +230,7 @@ def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> 
         charts.Estimate(
             row["metric_name"],
             labels[row["segment"]],
-            row["share_failing"],
-            row["share_failing_lower"],
-            row["share_failing_upper"],
+            *(row[f"share_failing{bound}"] for bound in ("", "_lower", "_upper")),
         )
         for row in measured
         if row["dimension"] == "system" and row["share_failing"] is not None and labels[row["segment"]] in series
@@ -268,16 +270,13 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         drawn.sort(key=lambda group: str(group["segment"]))
         labels = distinct_labels([group["segment"] for group in drawn])
         for group in drawn:
-            found.setdefault(labels[group["segment"]], {})[metric] = _show_quartiles(group, group["count_scored"])
+            found.setdefault(labels[group["segment"]], {})[metric] = _show_quartiles(group)
         row = build.primary[metric]
         violins = [
             charts.Violin(
                 labels[group["segment"]],
                 scores[group["segment"]],
-                group["quantile_25"],
-                group["quantile_50"],
-                group["quantile_75"],
-                group["count_scored"],
+                *(group[name] for name in ("quantile_25", "quantile_50", "quantile_75", "count_scored")),
             )
             for group in drawn
         ]
@@ -297,24 +296,24 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
     return [
         *shown,
         blocks.paragraph(explained, "note"),
-        blocks.fold("Table behind the figures", _tabulate_quartiles(found)),
+        blocks.fold(
+            "Table behind the figures",
+            blocks.table(
+                "Median, [25 % quantile, 75 % quantile] and number of scores (n).",
+                (
+                    "group=Topic",
+                    *map(blocks.text_of, dict.fromkeys(metric for cells in found.values() for metric in cells)),
+                ),
+                [{"group": group, **cells} for group, cells in found.items()],
+                len(found),
+            ),
+        ),
     ]
 
 
-def _tabulate_quartiles(found: Mapping[str, Mapping[str, str]]) -> Block | None:
-    """Return the table behind the violins: quartiles by topic and metric."""
-    metrics = dict.fromkeys(metric for cells in found.values() for metric in cells)
-    return blocks.table(
-        "Median, [25 % quantile, 75 % quantile] and number of scores (n).",
-        ("group=Topic", *(blocks.text_of(metric) for metric in metrics)),
-        [{"group": group, **cells} for group, cells in found.items()],
-        len(found),
-    )
-
-
-def _show_quartiles(row: Row, count: int) -> str:
+def _show_quartiles(row: Row) -> str:
     quartiles = format_interval(row["quantile_25"], row["quantile_75"])
-    return f"{format_number(row['quantile_50'])} {quartiles} n {count:,}"
+    return f"{format_number(row['quantile_50'])} {quartiles} n {row['count_scored']:,}"
 
 
 def _score_domain(metric: Row, scores: Sequence[float]) -> tuple[float, float]:

@@ -11,9 +11,8 @@ from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import SENTENCE_CHARACTERS
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 from hcat.review.texts import LOGGED_INTERACTIONS, LOGGED_TABLES
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
@@ -40,15 +39,11 @@ def describe_privacy(source: Warehouse) -> Section:
     """Return the personal data found in answers, masked."""
     reads = source.rows(QUERIES["count_read"], ["fct_evaluations"])
     read = reads[0] if reads else {"count_read": 0, "count_leaking": 0, "count_not_read": 0}
-    gaps = blocks.lacks_mart(source, "fct_privacy_findings", "Personal data in answers")
-    if not gaps and not read["count_read"]:
-        gaps.append(
-            Gap(
-                "Names in answers: no answer was searched for names, only for identifiers.",
-                "`dbt build` with hcat_tagger = packaged, over logs in one of hcat_tagger_languages",
-                "languages",
-            )
-        )
+    unread = not read["count_read"] and Gap(
+        "Names in answers: no answer was searched for names, only for identifiers.",
+        "`dbt build` with hcat_tagger = packaged, over logs in one of hcat_tagger_languages",
+        "languages",
+    )
     return blocks.section(
         blocks.paragraph(
             f"{read['count_leaking']:,} of {read['count_read']:,} answers searched for names contain personal data that"
@@ -70,7 +65,7 @@ def describe_privacy(source: Warehouse) -> Section:
             ),
             source.rows(QUERIES["count_findings"], ["fct_privacy_findings"]),
         ),
-        gaps=gaps,
+        gaps=[blocks.lacks_mart(source, "fct_privacy_findings", "Personal data in answers", unread)],
     )
 
 
@@ -123,15 +118,12 @@ def _name_answers(ids: Sequence[str]) -> Any:
 def describe_bias(source: Warehouse, build: Build) -> Section:
     """Return the gaps between groups of people with their verdicts."""
     rows = source.rows(QUERIES["list_gaps"], ["fct_bias_gaps"])
-    gaps = blocks.lacks_mart(source, "fct_bias_gaps", "Equal treatment")
-    if not gaps and not any(row["design"] == "counterfactual" for row in rows):
-        gaps.append(
-            Gap(
-                "Answers to the same query asked for different people.",
-                "a test set with counterfactual variants, sent to the application (`hcat test-set`, `hcat collect`)",
-                "people",
-            )
-        )
+    unasked = all(row["design"] != "counterfactual" for row in rows) and Gap(
+        "Answers to the same query asked for different people.",
+        "a test set with counterfactual variants, sent to the application (`hcat test-set`, `hcat collect`)",
+        "people",
+    )
+    gaps = [blocks.lacks_mart(source, "fct_bias_gaps", "Equal treatment", unasked)]
     if not rows:
         return blocks.section(gaps=gaps, is_empty=True)
     (counts,) = source.rows(QUERIES["count_verdicts"], ["fct_bias_gaps"])

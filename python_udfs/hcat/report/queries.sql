@@ -536,7 +536,7 @@ order by verdict desc, q_value, metric_name, dimension, segment
 -- query: list_variation
 select *
 from fct_replicate_variation
-where dimension = 'all'
+where dimension = 'all' and status <> 'no_replicates'
 order by system, flip_rate desc nulls last, metric_name
 
 -- query: count_templates
@@ -653,7 +653,8 @@ where {event} > $signed and {event} <= $built
 order by {event}, metric_name, finding_id
 
 -- query: compare_metrics
--- A figure moved when the value of one build lies outside the interval of the other, on both sides.
+-- A figure moved when the value of one build lies outside the interval of the other, on both sides. Nothing is said
+-- where the signed build kept no figures.
 with before as (select * from fct_run_metrics where run_id = $signed_run),
 after as (select * from fct_run_metrics where run_id = $run)
 
@@ -666,6 +667,7 @@ select
     {moved}
 from before
 full outer join after on before.metric_name = after.metric_name
+where exists (select 1 from before)
 order by metric_name
 
 -- query: count_ratings
@@ -811,16 +813,29 @@ from fct_metric_thresholds
 where method = 'decided' and is_appetite_of_application and status = 'ok'
 
 -- query: count_unscored
+-- Metrics that lack as many scores for the same reasons share a row.
+with counts as (
+    select
+        evaluations.metric_name,
+        count(*) as count_evaluations,
+        count(*) filter (where evaluations.score_status = 'missing_input') as count_missing_input,
+        count(*) filter (where evaluations.score_status = 'failed') as count_failed
+    from fct_evaluations as evaluations
+    inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
+    where metrics.is_primary
+    group by evaluations.metric_name
+)
+
 select
-    evaluations.metric_name,
-    count(*) as count_evaluations,
-    count(*) filter (where evaluations.score_status = 'missing_input') as count_missing_input,
-    count(*) filter (where evaluations.score_status = 'failed') as count_failed
-from fct_evaluations as evaluations
-inner join dim_metrics as metrics on evaluations.metric_name = metrics.metric_name
-where metrics.is_primary
-group by evaluations.metric_name
-order by count_missing_input desc, evaluations.metric_name
+    count_evaluations,
+    count_missing_input,
+    count_failed,
+    count_missing_input + count_failed as count_unscored,
+    string_agg(metric_name, ', ' order by metric_name) as metric_names
+from counts
+where count_missing_input > 0 or count_failed > 0
+group by count_evaluations, count_missing_input, count_failed
+order by count_missing_input desc, min(metric_name)
 
 -- query: count_small
 select 'marginal' as kind, count(*) as count_cells, count(*) filter (where is_small) as count_small
@@ -945,3 +960,19 @@ order by system, category <> 'all', category, rate_kind desc
 select *, meaning in ('attacked', 'out_of_scope') as is_adversarial from fct_safety_rates
 where rate_kind = 'behaviour_changed'
 order by is_adversarial desc, system, category
+
+-- query: list_waiting_metrics
+-- Inputs that no scored metric needs, with the metrics that wait for them.
+with scored as (
+    select metrics.metric_name, metrics.requires, count(evaluations.raw_score) as count_scored
+    from dim_metrics as metrics
+    inner join fct_evaluations as evaluations on metrics.metric_name = evaluations.metric_name
+    group by metrics.metric_name, metrics.requires
+),
+
+needed as (select metric_name, count_scored, unnest(string_split(requires, '|')) as input from scored)
+
+select input, list(metric_name order by metric_name) as metric_names
+from needed
+group by input
+having max(count_scored) = 0

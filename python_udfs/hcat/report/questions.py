@@ -15,9 +15,9 @@ from hcat.report.application import Statements, say_owner
 from hcat.report.blocks import Block, Column, Section
 from hcat.report.outcomes import ADMITTED, show_gates
 from hcat.report.privacy_and_bias import describe_leaks
-from hcat.report.queries import QUERIES
 from hcat.report.showing import ANSWER_CHARACTERS, EXCERPT_CHARACTERS, describe_segment, format_day, format_number
 from hcat.report.weaknesses import list_findings, show_findings
+from hcat.report.words import QUERIES
 
 #: Rows of a table.
 MAXIMUM_RATES: Final = 40
@@ -46,7 +46,7 @@ def describe_how_often(source: Warehouse, gates: Mapping[str, Any]) -> Section:
 
 def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str, statements: Statements) -> Section:
     """Return the findings on metrics that may decide, one of each hole, and the personal data in answers."""
-    rows = [row | {"dealt": say_owner(statements, row)} for row in list_findings(claims["findings"])]
+    rows = [row | {"dealt": say_owner(statements, row)} for row in list_findings(claims["findings"] or ())]
     return blocks.section(*show_findings(rows, claims, explorer), *describe_leaks(source))
 
 

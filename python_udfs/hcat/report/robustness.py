@@ -1,4 +1,4 @@
-"""Robustness: comparison of versions, and variation between answers to one query."""
+"""Robustness: comparison of versions, variation between answers to one query, and groups of queries."""
 
 from __future__ import annotations
 
@@ -7,20 +7,19 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label
+from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
-from hcat.report.query_groups import describe_query_groups
 from hcat.report.showing import (
+    QUERY_CHARACTERS,
     format_difference,
     format_difference_interval,
     format_number,
     format_value,
 )
 from hcat.report.weaknesses import MEASUREMENTS, show_difference
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 #: Pairs of versions drawn, and segments listed for each; the number left out is shown below them.
 MAXIMUM_PAIRS: Final = 3
@@ -29,64 +28,56 @@ MAXIMUM_SEGMENTS: Final = 15
 VERDICTS: Final = WORDS["robustness"]["verdicts"]
 COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
-LIST_PAIRS: Final = QUERIES["list_pairs"]
-
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return version comparisons, replicates and query groups as far as their marts exist."""
-    pairs = source.rows(LIST_PAIRS, ["fct_version_comparisons"])
-    replicated = [
-        row
-        for row in source.rows(QUERIES["list_variation"], ["fct_replicate_variation"])
-        if row["status"] != "no_replicates"
+    pairs = source.rows(QUERIES["list_pairs"], ["fct_version_comparisons"])
+    replicated = source.rows(QUERIES["list_variation"], ["fct_replicate_variation"])
+    groups, gap_of_groups = describe_query_groups(source, build)
+    one_version = not pairs and Gap(
+        "whether a newer version is better or worse",
+        "logs in which two versions of an application answer the same queries",
+        "versions",
+    )
+    has_mart = source.has("fct_replicate_variation")
+    unrepeated = not replicated and Gap(
+        "whether the same query gets the same answer",
+        "logs in which one system answers the same query several times"
+        + ("" if has_mart else ", and the mart fct_replicate_variation"),
+        "samples" if has_mart else "",
+    )
+    gaps = [
+        blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions", one_version),
+        unrepeated,
+        gap_of_groups,
     ]
-    groups, gaps_of_groups = describe_query_groups(source, build)
-    gaps = blocks.lacks_mart(source, "fct_version_comparisons", "Comparison of versions")
-    if not pairs and not gaps:
-        gaps = [
-            Gap(
-                "whether a newer version is better or worse",
-                "logs in which two versions of an application answer the same queries",
-                "versions",
-            )
-        ]
-    if not replicated:
-        has_mart = source.has("fct_replicate_variation")
-        gaps.append(
-            Gap(
-                "whether the same query gets the same answer",
-                "logs in which one system answers the same query several times"
-                + ("" if has_mart else ", and the mart fct_replicate_variation"),
-                "samples" if has_mart else "",
-            )
-        )
     return blocks.section(
         *(block for pair in pairs[:MAXIMUM_PAIRS] for block in _describe_pair(source, build, pair)),
-        blocks.fold("Variation between answers to the same query", _list_variation(build, replicated), level=3),
-        *groups,
-        gaps=[*gaps, *gaps_of_groups],
-        is_empty=not (pairs or replicated or groups),
-    )
-
-
-def _list_variation(build: Build, rows: Sequence[Row]) -> Block | None:
-    return blocks.table(
-        "Standard deviation of the scores between queries and within a query. Flip rate: probability that two answers"
-        f" to one query disagree on passing. Intervals are at {build.level}.",
-        (
-            "system",
-            "metric_name",
-            "count_replicated_queries=Queries",
-            "count_replicated_clusters=Clusters",
-            Column("Between queries", lambda row: _show_root(row["variance_between"])),
-            Column("Within a query", lambda row: _show_root(row["variance_within"])),
-            "share_of_variance_within=Share within",
-            "flip_rate",
-            "share_queries_flipping=Queries that flip",
-            "status",
+        blocks.fold(
+            "Variation between answers to the same query",
+            blocks.table(
+                "Standard deviation of the scores between queries and within a query. Flip rate: probability that two"
+                f" answers to one query disagree on passing. Intervals are at {build.level}.",
+                (
+                    "system",
+                    "metric_name",
+                    "count_replicated_queries=Queries",
+                    "count_replicated_clusters=Clusters",
+                    Column("Between queries", lambda row: _show_root(row["variance_between"])),
+                    Column("Within a query", lambda row: _show_root(row["variance_within"])),
+                    "share_of_variance_within=Share within",
+                    "flip_rate",
+                    "share_queries_flipping=Queries that flip",
+                    "status",
+                ),
+                replicated,
+                words={"status": WORDS["robustness"]["replicate_statuses"]},
+            ),
+            level=3,
         ),
-        rows,
-        words={"status": WORDS["robustness"]["replicate_statuses"]},
+        *groups,
+        gaps=gaps,
+        is_empty=not (pairs or replicated or groups),
     )
 
 
@@ -115,7 +106,7 @@ def describe_headlines(source: Warehouse) -> list[Row]:
             "candidate": clean_label(pair["candidate_version"]),
             "headline": _find_headline(_compare_pair(source, pair)),
         }
-        for pair in source.rows(LIST_PAIRS, ["fct_version_comparisons"])[:MAXIMUM_PAIRS]
+        for pair in source.rows(QUERIES["list_pairs"], ["fct_version_comparisons"])[:MAXIMUM_PAIRS]
     ]
 
 
@@ -206,11 +197,8 @@ def _find_headline(rows: Sequence[Row]) -> Row | None:
         needed += f", or {row['replicates_needed']:,} answers of each version to each of these {row['count_pairs']:,}"
     tolerated = _name_difference(row["tolerated_loss"], measurement)
     is_one_draw = row["day_standard_error"] is None and (row["count_days"] or FEW_DAYS) < FEW_DAYS
-    return {
-        "metric_name": row["metric_name"],
+    return row | {
         "measurement": MEASUREMENTS.get(measurement, measurement),
-        "count_pairs": row["count_pairs"],
-        "count_clusters": row["count_clusters"],
         "baseline": format_value(row["baseline_value"], measurement),
         "candidate": format_value(row["candidate_value"], measurement),
         "difference": format_difference(row["difference"], measurement),
@@ -227,3 +215,142 @@ def _find_headline(rows: Sequence[Row]) -> Row | None:
 
 def _name_difference(difference: float, measurement: str) -> str:
     return f"{difference:g}" if measurement == "mean_score" else f"{100 * difference:g} percentage points"
+
+
+#: Rows of each table; the number left out is shown below it.
+MAXIMUM_SIDES: Final = 24
+MAXIMUM_GROUPS: Final = 12
+
+SCOPES: Final = WORDS["query_groups"]["scopes"]
+GAP_RULES: Final = {"own_side": "", "every_side": "; gap only if wrong on all sides"}
+
+
+def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block], Gap | bool]:
+    """Return group types, robustness, variants and reliability as far as their marts exist, and what is missing."""
+    if not source.has("fct_robustness_groups", "fct_answer_correctness"):
+        what = (
+            "Robustness to paraphrased, misspelled or otherwise changed queries: this warehouse lacks"
+            " fct_robustness_groups or fct_answer_correctness."
+        )
+        return [], Gap(what, blocks.REBUILD)
+    # groups of one answer have no contexts to compare
+    rates = [
+        row
+        for row in source.rows(QUERIES["query_groups_list_rates"], ["fct_robustness_rates"], scopes=list(SCOPES))
+        if row["gap_rule"] == "own_side" or row["scope"] == "all"
+    ]
+    correctness = blocks.table(
+        "True correctness of the answers. Labels take precedence over rules, and rules over the comparison of facts"
+        " with the reference answer. Answers that none of them can decide stay undecided and enter no rate below.",
+        (
+            "system",
+            "count_answers",
+            "count_correct",
+            "count_incorrect",
+            "count_undecided",
+            "count_label=Decided by raters",
+            "count_rule=By rules",
+            "count_other=By comparison",
+            "count_disputed",
+        ),
+        source.rows(QUERIES["count_correctness"], ["fct_answer_correctness"]),
+    )
+    shown = blocks.keep(
+        (
+            correctness,
+            *_describe_rates(build, rates),
+            blocks.fold(
+                "Query groups that are not robust",
+                blocks.table(
+                    "Groups with the fewest right answers first.",
+                    (
+                        "system",
+                        Column("Query", _show_query, "wide"),
+                        "count_correct=Right answers",
+                        "count_answers",
+                        "faulty_module",
+                        "count_retrieval_errors",
+                        "count_language_model_errors",
+                    ),
+                    source.rows(QUERIES["list_groups"], ["fct_robustness_groups"]),
+                    MAXIMUM_GROUPS,
+                    "groups",
+                    {"faulty_module": WORDS["query_groups"]["modules"]},
+                ),
+            ),
+            blocks.paragraph(
+                "fct_robustness_variants compares variants with their original queries, fct_robustness_differences the"
+                " sides of a hypothesis, and fct_metric_reliability the verdicts of metrics with true correctness.",
+                "note",
+            )
+            if rates
+            else None,
+        )
+    )
+    if shown:
+        shown.insert(0, blocks.heading("Query groups and true correctness"))
+    # a group of one query has no meaningful type
+    groups = source.rows(
+        "select 1 from fct_robustness_groups where count_queries > 1 limit 1", ["fct_robustness_groups"]
+    )
+    return shown, not groups and Gap(
+        "whether an answer depends on the wording of the query",
+        "logs that ask for one fact in several wordings (query_group, or variants with parent_query_id) and hold its"
+        " reference answer",
+        "wordings",
+    )
+
+
+def _name(row: Row) -> str:
+    if row["hypothesis"] == "all":
+        return clean_label(row["system"])
+    return f"{clean_label(row['system'])}: {clean_label(row['hypothesis'])} = {clean_label(row['side'])}"
+
+
+def _describe_rates(build: Build, rates: Sequence[Row]) -> list[Block | None]:
+    if not rates:
+        return []
+    wholes = [row for row in rates if row["hypothesis"] == "all" and row["scope"] == "all"]
+    sides = [row for row in rates if row not in wholes]
+    return [
+        blocks.paragraph(
+            "A group is a set of queries that ask for the same fact. It is robust when every answer is right, and not"
+            " robust when only some are right. It is a gap when every answer is wrong; the documents may then lack the"
+            " knowledge. In a group that is not robust, a wrong answer is a fault of the language model when its"
+            " context held a document that was enough for a right answer. Otherwise it is a fault of retrieval."
+        ),
+        _list_rates(build, wholes),
+        blocks.fold(
+            f"Without errors of the language model, and by side of each hypothesis ({len(sides)})",
+            _list_rates(build, sides),
+        ),
+    ]
+
+
+def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
+    return blocks.table(
+        "Robustness R is the share of right answers outside of gap groups. Accuracy is R (1 − λ), where λ is the share"
+        f" of answers in gap groups. The {build.level} intervals resample whole groups. R is higher for small groups.",
+        (
+            Column("System and side", _name, ""),
+            Column("Answers counted", lambda row: SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]], ""),
+            "count_robust_groups",
+            "count_non_robust_groups",
+            "count_gap_groups",
+            "smallest_group",
+            "largest_group",
+            "count_answers",
+            "gap_share=λ",
+            "robustness=R",
+            "chance_robustness=R by chance",
+            "accuracy",
+            "status",
+        ),
+        rows,
+        MAXIMUM_SIDES * len(SCOPES),
+        words={"status": WORDS["query_groups"]["rate_statuses"]},
+    )
+
+
+def _show_query(row: Row) -> Any:
+    return blocks.show_quote(clean_text(row["example_query"], QUERY_CHARACTERS) or clean_label(row["query_group"]))

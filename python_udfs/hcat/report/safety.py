@@ -8,8 +8,7 @@ from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 ERROR_KINDS: Final = WORDS["safety"]["error_kinds"]
 
@@ -25,11 +24,8 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
         "select * from fct_safety_rates where rate_kind = 'flag_raised' order by category, system", ["fct_safety_rates"]
     )
     changed = source.rows(QUERIES["list_adversarial"], ["fct_safety_rates"])
-    gaps = [
-        Gap(
-            f"{what}: {mart} is missing or has no row.",
-            "`dbt build` with the current version of hcat, over logs with these data",
-        )
+    gaps: list[Gap | bool] = [
+        Gap(f"{what}: {mart} is missing or has no row.", f"{blocks.REBUILD}, over logs with these data")
         for rows, what, mart in (
             (toxicity, "Error rates of the toxicity classifier", "fct_toxicity_error_rates"),
             (refusals, "Refusals compared with the expected behaviour", "fct_safety_rates"),
@@ -37,15 +33,12 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
         )
         if not rows
     ]
-    if not any(row["is_adversarial"] for row in changed):
-        gaps.append(
-            Gap(
-                "behaviour under attack",
-                "logs of adversarial variants (prompt_injection, contradicting_context, out_of_distribution) and of"
-                " their original queries; hcat generates such variants with a test set",
-                "attacks",
-            )
-        )
+    unattacked = not any(row["is_adversarial"] for row in changed) and Gap(
+        "behaviour under attack",
+        "logs of adversarial variants (prompt_injection, contradicting_context, out_of_distribution) and of"
+        " their original queries; hcat generates such variants with a test set",
+        "attacks",
+    )
     return blocks.section(
         blocks.table(
             "Wrong refusals and wrong answers: answers compared with the expected behaviour of the query, by system and"
@@ -111,5 +104,5 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
                 words={"error_kind": ERROR_KINDS},
             ),
         ),
-        gaps=gaps,
+        gaps=[*gaps, unattacked],
     )

@@ -10,8 +10,8 @@ from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Column, Gap, Section
 from hcat.report.outcomes import show_verdict
-from hcat.report.queries import QUERIES
 from hcat.report.showing import to_anchor
+from hcat.report.words import QUERIES
 
 #: Applications, versions and risks shown.
 MAXIMUM_APPLICATIONS: Final = 12
@@ -125,36 +125,26 @@ def _show_gate(row: Row, verdicts: dict[str, str]) -> Any:
     return blocks.lines(blocks.link(anchor, blocks.break_name(clean_label(row["control_gate"]))), verdict)
 
 
-def _find_gaps(source: Warehouse, stated: Sequence[Row], risks: Sequence[Row], versions: Sequence[Row]) -> list[Gap]:
-    gaps = []
+def _find_gaps(
+    source: Warehouse, stated: Sequence[Row], risks: Sequence[Row], versions: Sequence[Row]
+) -> list[Gap | bool]:
     asked = {row["application"] for row in versions if row["application"]}
     unstated = sorted(clean_label(name) for name in asked - {row["application"] for row in stated})
+    supply = "a row per application in the seed applications"
     if not source.has("applications"):
-        gaps.append(
-            Gap(
-                "Purpose, limits, owner and materiality of the application: this copy of the warehouse lacks the seed"
-                " applications.",
-                "the full warehouse with the seed applications",
-            )
+        gap: Gap | bool = Gap(
+            "Purpose, limits, owner and materiality of the application: this copy of the warehouse lacks the seed"
+            " applications.",
+            "the full warehouse with the seed applications",
         )
     elif not stated:
-        gaps.append(
-            Gap(
-                "purpose, limits, owner and materiality, which no log can tell",
-                "a row per application in the seed applications",
-                "application",
-            )
-        )
-    elif unstated:
+        gap = Gap("purpose, limits, owner and materiality, which no log can tell", supply, "application")
+    else:
         named = ", ".join(unstated[:MAXIMUM_APPLICATIONS])
-        gaps.append(
-            Gap(
-                f"Purpose and owner of {named}: the seed applications has no row for them.",
-                "a row per application in the seed applications",
-            )
-        )
-    if not risks and source.has("risks"):
-        gaps.append(Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks"))
-    elif not risks:
-        gaps.append(Gap("Risks and their controls.", "the full warehouse with the seed risks"))
-    return gaps
+        what = f"Purpose and owner of {named}: the seed applications has no row for them."
+        gap = bool(unstated) and Gap(what, supply)
+    if risks:
+        return [gap]
+    if source.has("risks"):
+        return [gap, Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks")]
+    return [gap, Gap("Risks and their controls.", "the full warehouse with the seed risks")]

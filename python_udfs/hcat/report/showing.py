@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from markupsafe import Markup
+
 from hcat.engine.keys import hash_text
 from hcat.engine.warehouse import Row
 from hcat.language.display import LABEL_CHARACTERS, clean_label
@@ -131,15 +133,13 @@ def distinct_labels(names: Sequence[str]) -> dict[str, str]:
 
 def as_markup(svg: str) -> Any:
     """Return ``svg`` marked as safe for the template, after a check that it holds no script and no reference."""
-    import markupsafe
-
     # the drawing library escapes text, so that any of these would be an element or attribute and no text of a log
     forbidden = re.search(
         r"<\s*(?:script|foreignObject|image|iframe|a)\b|<[^>]*\s(?:on\w+|href|xlink:href|src)\s*=", svg, re.I
     )
     if forbidden:
         raise ValueError(f"a chart must hold no script and no reference, got {forbidden[0][:40]!r}")
-    return markupsafe.Markup(svg)
+    return Markup(svg)
 
 
 def group_by(rows: Sequence[Row], key: str) -> dict[str, list[Row]]:

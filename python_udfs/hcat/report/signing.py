@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -27,14 +26,6 @@ order by signed_at desc, sign_off_id
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SignOff:
-    """A signature that was recorded: the seed that holds it, and its id."""
-
-    path: Path
-    sign_off_id: str
-
-
 def list_sign_offs(source: Warehouse) -> list[Row]:
     """Return the signatures that the warehouse holds, the last first; none from a copy without the seed."""
     return source.rows(LIST_SIGN_OFFS, ["sign_offs"])
@@ -49,8 +40,8 @@ def sign_report(
     note: str | None = None,
     report: Path | None = None,
     seed: Path = SEED,
-) -> SignOff:
-    """Add a signature to the seed and return it."""
+) -> str:
+    """Add a signature to the seed and return its id."""
     given = {"signed_by": signed_by.strip(), "role": role.strip(), "note": (note or "").strip()}
     for name in ("signed_by", "role"):
         if not given[name]:
@@ -75,7 +66,7 @@ def sign_report(
     csv.writer(text, lineterminator="\n").writerow([sign_off_id, *parts])
     with seed.open("a", encoding="utf-8", newline="") as handle:
         handle.write(text.getvalue())
-    return SignOff(seed, sign_off_id)
+    return sign_off_id
 
 
 def _check_run(warehouse: Path | Place, run_id: str) -> None:

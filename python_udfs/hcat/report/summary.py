@@ -11,10 +11,9 @@ from hcat.language.display import clean_label
 from hcat.report.changes import describe_changes
 from hcat.report.data import LIST_RECORD_COUNTS, read_counts, say_what_was_deleted
 from hcat.report.decision import describe_decisions, list_to_read
-from hcat.report.ledger import read_build
+from hcat.report.ledger import describe_verdict, read_build
 from hcat.report.outcomes import describe_gates
 from hcat.report.showing import format_number, format_period, format_time
-from hcat.report.verdict import describe_verdict
 
 #: Characters of a question that are shown.
 QUESTION_CHARACTERS = 90
@@ -43,9 +42,10 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
     if counts is not None:
         size = f"{counts['count_interactions']:,} from {counts['count_clusters']:,} clusters, {format_period(counts)}"
     folder = find_folder(warehouse)
-    published, report = folder / "published" / "hcat.duckdb", folder / "report.html"
-    files = {"report": report, "published copy": published}
-    made = {"report": "hcat report", "published copy": "dbt build"}
+    files = (
+        ("report", folder / "report.html", "hcat report"),
+        ("published copy", folder / "published" / "hcat.duckdb", "dbt build"),
+    )
     return [
         *(
             ("" if number else "release", line)
@@ -59,7 +59,7 @@ def summarise(warehouse: Path | Place) -> list[tuple[str, str]]:
         ("signed", _summarise_signatures(changes)),
         *([("switched off", ", ".join(switched_off))] if switched_off else []),
         ("warehouse", str(path)),
-        *((name, str(file) if file.is_file() else f"none yet: run `{made[name]}`") for name, file in files.items()),
+        *((name, str(file) if file.is_file() else f"none yet: run `{command}`") for name, file, command in files),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The test set generated from documents: topics, sampling, accepted and rejected queries, and variants."""
+"""The test set: topics, sampling and queries made from documents, and queries with true answers from tables."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column
-from hcat.report.queries import QUERIES
-from hcat.report.showing import format_number
+from hcat.report.showing import format_number, format_percent, ratio
+from hcat.report.words import QUERIES, WORDS
 
 MAXIMUM_STRATA: Final = 25
 
@@ -57,26 +57,18 @@ def _list_sentences(source: Warehouse) -> list[str]:
         f" coefficient {format_number(row['silhouette'])}."
         for row in source.rows(QUERIES["list_stability"], ["fct_topic_stability"])
     ]
-    for start, texts, end in (
-        (
-            "Rejected",
-            [
-                f"{blocks.say(row['reason'])} {row['count_rejected']:,}"
-                for row in source.rows(QUERIES["count_reasons"], ["fct_rejected_queries"])
-            ],
-            " (fct_rejected_queries)",
-        ),
-        (
-            "Calls of a language model",
-            [
-                f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,}"
-                for row in source.rows(QUERIES["test_set_count_calls"], ["fct_generation_calls"])
-            ],
-            " (fct_generation_calls holds every prompt and answer)",
-        ),
-    ):
-        if texts:
-            sentences.append(f"{start}: {', '.join(texts)}{end}.")
+    rejected = ", ".join(
+        f"{blocks.say(row['reason'])} {row['count_rejected']:,}"
+        for row in source.rows(QUERIES["count_reasons"], ["fct_rejected_queries"])
+    )
+    calls = ", ".join(
+        f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,}"
+        for row in source.rows(QUERIES["test_set_count_calls"], ["fct_generation_calls"])
+    )
+    if rejected:
+        sentences.append(f"Rejected: {rejected} (fct_rejected_queries).")
+    if calls:
+        sentences.append(f"Calls of a language model: {calls} (fct_generation_calls holds every prompt and answer).")
     return sentences
 
 
@@ -117,3 +109,62 @@ def _list_strata(source: Warehouse, names: Mapping[str, str]) -> Block | None:
 def _describe_allocation(row: Row) -> str:
     is_whole = row["allocation_status"] == "all_taken"
     return "all chunks taken" if is_whole else blocks.say(f"{row['allocation']}, {row['allocation_status']}")
+
+
+CRITERIA: Final = WORDS["grammar"]["criteria"]
+
+
+def describe_grammar(source: Warehouse) -> list[Block]:
+    """Return templates, criteria and queries made from tables; nothing where this warehouse made none."""
+    made = source.rows(QUERIES["count_templates"], ["fct_grammar_counts", "fct_grammar_templates"])
+    if not made:
+        return []
+    criteria = {row["criterion"]: row for row in source.rows(QUERIES["count_criteria"], ["fct_grammar_checks"])}
+    listed = [criteria[name] for name in CRITERIA if name in criteria]
+    return blocks.keep(
+        (
+            blocks.heading("Queries with true answers from tables (GRAMMAR)"),
+            blocks.paragraph(_tell_what_was_made(source, made[0])),
+            blocks.fold(
+                "Styles and criteria",
+                blocks.table(
+                    "Queries by style. A hypothesis compares two styles that ask for the same facts; it states a change"
+                    " of wording that the application may not be robust against.",
+                    ("hypothesis", "style", "count_queries", "count_groups=Facts"),
+                    source.rows(QUERIES["count_queries"], ["fct_grammar_queries"]),
+                ),
+                blocks.table(
+                    "Criteria of an SQL template (GRAMMAR, Table 4; the first two are hcat's), checked for every"
+                    " template, whoever wrote it. Undecided: an earlier criterion is broken, or only the result of the"
+                    " query can decide.",
+                    ("criterion", "count_met", "count_broken", "count_undecided"),
+                    listed,
+                    words={"criterion": CRITERIA},
+                ),
+            ),
+        )
+    )
+
+
+def _tell_what_was_made(source: Warehouse, made: Row) -> str:
+    reasons = ", ".join(
+        f"{row['count_rejected']:,} ({WORDS['grammar']['reasons'].get(row['reason'], row['reason'])})"
+        for row in source.rows(QUERIES["count_rejected"], ["fct_rejected_grammar_queries"])
+    )
+    calls = "; ".join(
+        f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,},"
+        f" {row['count_tokens']:,} tokens"
+        for row in source.rows(QUERIES["count_calls"], ["fct_grammar_calls"])
+    )
+    texts = " to ".join(map(str, sorted({made["fewest_texts"], made["most_texts"]})))
+    told = (
+        f"{made['count_templates']:,} SQL templates with {texts} texts each and {made['count_groups']:,} facts give"
+        f" {made['count_queries']:,} queries. SQL computes their true answers. Of {made['count_possible']:,}"
+        f" combinations of values, {made['count_fillings']:,} were drawn by a seeded hash and run;"
+        f" {f'left out: {reasons}' if reasons else 'each has a single answer'}."
+    )
+    for row in source.rows(QUERIES["count_answered"], ["fct_grammar_queries", "fct_interactions.query_id"]):
+        share = format_percent(ratio(row["count_answered"], made["count_queries"]))
+        told += f" Of these queries, {row['count_answered']:,} ({share}) were answered in the logs of this build."
+    told += " fct_grammar_templates and fct_grammar_texts list each template with its author and its reason."
+    return told + (f" Calls of a language model, without a row of a table in a prompt: {calls}." if calls else "")

@@ -10,8 +10,8 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
+from hcat.report.decision import describe_conversations
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
@@ -23,8 +23,7 @@ from hcat.report.showing import (
     format_value,
     to_anchor,
 )
-from hcat.report.words import WORDS
-from hcat.report.worst import describe_conversations
+from hcat.report.words import QUERIES, WORDS
 
 MARGINAL: Final = "fct_marginal_weaknesses"
 BIVARIATE: Final = "fct_bivariate_weaknesses"
@@ -62,9 +61,6 @@ FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
 MEASUREMENTS: Final = WORDS["weaknesses"]["measurements"]
 RETESTS: Final = WORDS["weaknesses"]["retests"]
-CAUSES_UNKNOWN: Final = Gap(
-    "whether retrieval or generation caused a failure", "source chunks of the queries", "relevance"
-)
 FINDING_STATES: Final = WORDS["weaknesses"]["finding_states"]
 
 CELLS: Final = QUERIES["cells"]
@@ -140,7 +136,7 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
     findings = claims["findings"]
     # the table also holds the cell of every finding that is shown, so that a finding leads to its cell
     drawn = {cell["weakness_id"] for cell in cells}
-    known = [row["key"] for row in findings["rows"] if row["key"] not in drawn] if findings else []
+    known = [row["key"] for row in findings or () if row["key"] not in drawn]
     others = source.rows(LIST_TESTED, TESTED, weakness_ids=known, maximum=len(known)) if known else []
     causes, has_causes = _describe_causes(source)
     return blocks.section(
@@ -150,12 +146,13 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
         *causes,
         *describe_conversations(source),
         gaps=[
-            *blocks.lacks_mart(source, MARGINAL, "Tests of weakness"),
-            *([] if findings is not None else blocks.lacks_mart(source, "fct_findings", "The register of findings")),
-            *blocks.lacks_mart(
+            blocks.lacks_mart(source, MARGINAL, "Tests of weakness"),
+            findings is None and blocks.lacks_mart(source, "fct_findings", "The register of findings"),
+            blocks.lacks_mart(
                 source, "fct_failure_causes", "Cause (retrieval or generation) of every failing interaction"
             ),
-            *([] if has_causes else [CAUSES_UNKNOWN]),
+            not has_causes
+            and Gap("whether retrieval or generation caused a failure", "source chunks of the queries", "relevance"),
         ],
     )
 
@@ -194,18 +191,11 @@ def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
 
 
 def describe_claims(source: Warehouse) -> dict[str, Any]:
-    """Return what the first page says of weaknesses: findings, cells to read, and counts of tests."""
-    return {
-        "findings": describe_findings(source),
-        "tests": source.rows(COUNT_TESTS, [*TESTED, "dim_metrics.is_deciding"]),
-    }
-
-
-def describe_findings(source: Warehouse) -> dict[str, Any] | None:
-    """Return the findings as the first page and the register show them; None in a warehouse without a register."""
+    """Return counts of tests, and the findings as the first page shows them; None in a warehouse without a register."""
+    tests = source.rows(COUNT_TESTS, [*TESTED, "dim_metrics.is_deciding"])
     has_register = "fct_findings" not in source.switched_off
     if has_register and not source.has("fct_findings"):
-        return None
+        return {"findings": None, "tests": tests}
     query = QUERIES["list_findings"].format(findings="select * from fct_findings" if has_register else WEAK_CELLS)
     reads = [
         *(["fct_findings.page_rank"] if has_register else ["dim_metrics.is_deciding"]),
@@ -214,13 +204,7 @@ def describe_findings(source: Warehouse) -> dict[str, Any] | None:
         "dim_runs",
     ]
     rows = source.rows(query, reads)
-    not_closed = [row for row in rows if row["status"] != "closed_by_data"]
-    return {
-        "rows": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]],
-        "count_open": len(not_closed),
-        "count_open_confirmed": sum(1 for row in not_closed if row["kind"] == "confirmed"),
-        "count_left_out": max(0, len(rows) - MAXIMUM_FINDINGS),
-    }
+    return {"findings": [_show_finding(row) for row in rows[:MAXIMUM_FINDINGS]], "tests": tests}
 
 
 def _show_finding(row: Row) -> Row:
@@ -314,9 +298,8 @@ def _describe_labels(row: Row) -> str:
     return f"{inside} labelled answers fail, elsewhere {outside}; rated by {by}{faults}"
 
 
-def list_findings(findings: Mapping[str, Any] | None) -> list[Row]:
+def list_findings(rows: Sequence[Row]) -> list[Row]:
     """Return the open findings that lead a hole, in the order of the mart, each with the others of its hole."""
-    rows = findings["rows"] if findings else []
     others: dict[str, list[str]] = {}
     for row in rows:
         if row["leading"] != row["key"]:
@@ -375,14 +358,9 @@ def _name_hole(row: Row, explorer: str) -> Any:
         row["note"],
         f"Overlaps with: {'; '.join(others)}" if others else "",
     )
-    return blocks.lines(
-        blocks.rich("<b>{}</b>", row["segment"]), _name_finding(row, explorer), *(blocks.small(one) for one in small)
-    )
-
-
-def _name_finding(row: Row, explorer: str) -> Any:
     inside = blocks.link(f"{explorer}#/findings/{quote_url(row['finding_id'])}", "in the explorer") if explorer else ""
-    return blocks.rich("{} {}", blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside))
+    named = blocks.rich("{} {}", blocks.code(blocks.link(row["cell"], row["finding_id"])), blocks.small(inside))
+    return blocks.lines(blocks.rich("<b>{}</b>", row["segment"]), named, *map(blocks.small, small))
 
 
 def _show_example(example: Row) -> Any:
@@ -432,9 +410,7 @@ def _draw_differences(build: Build, cells: Sequence[Row]) -> Block:
         for cell in cells
     ]
     label = f"Weakest segments by {unit}: difference to all other interactions with interval; see the table"
-    svg = charts.draw_differences(
-        drawn, f"difference to all other interactions: {unit}", ("better", "worse"), True, label
-    )
+    svg = charts.draw_differences(drawn, f"difference to all other interactions: {unit}", label)
     caption = (
         f"Difference between the segment and all other interactions ({unit}), with {build.level} intervals over whole"
         " clusters; values to the right of the line are worse, whether high or low scores are better. Diamonds: weak."

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from hcat.report import charts
-from hcat.report.charts import distributions
-from hcat.report.charts.base import wrap
+from hcat.report.charts import wrap
 
 HOSTILE = '"><script>alert(1)</script> d="1.23456" class="x" transform="2.34567"'
 
@@ -23,8 +22,8 @@ def make_difference(**changes: object) -> charts.Difference:
     return charts.Difference(**values)  # type: ignore[arg-type]
 
 
-def draw_differences(*differences: charts.Difference, is_share: bool = True) -> str:
-    return charts.draw_differences(differences, "difference", ("better", "worse"), is_share, "differences")
+def draw_differences(*differences: charts.Difference) -> str:
+    return charts.draw_differences(differences, "difference", "differences")
 
 
 def draw_weeks(band: tuple[float, float] | None = None, count: int = 3) -> str:
@@ -69,8 +68,8 @@ def test_few_scores_are_drawn_one_by_one_and_many_as_a_shape_with_dots() -> None
 def test_dots_of_a_violin_are_bounded_and_show_the_same_quartiles() -> None:
     scores = np.random.default_rng(3).beta(5, 2, size=997)
     positions, density = charts.estimate_density(scores.tolist())
-    dots = distributions._spread_dots(scores.tolist(), 0.5, positions, density)
-    assert len(dots) <= distributions.MAXIMUM_VIOLIN_DOTS
+    dots = charts._spread_dots(scores.tolist(), 0.5, positions, density)
+    assert len(dots) <= charts.MAXIMUM_VIOLIN_DOTS
     shown = [score for score, _ in dots]
     np.testing.assert_allclose(np.quantile(shown, [0.25, 0.5, 0.75]), np.quantile(scores, [0.25, 0.5, 0.75]), atol=0.02)
     # inside the violin, which is .42 wide at its peak on either side of the middle
@@ -91,7 +90,6 @@ def test_differences_are_marked_by_shape_and_not_by_colour_alone() -> None:
     assert len(re.findall(r'fill="#ffffff" stroke="#56616d"', svg)) == 2
     # points and not percent of percent: the axis of .31 goes to 50
     assert ">50</text>" in svg
-    assert ">0.5</text>" in draw_differences(make_difference(), is_share=False)
 
 
 def test_weeks_stand_over_their_band_and_alarms_are_diamonds() -> None:

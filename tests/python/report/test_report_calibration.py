@@ -13,8 +13,7 @@ from test_report_evidence import read_section, read_text
 from hcat import report
 from hcat.report import charts
 from hcat.report.calibration import figures
-from hcat.report.calibration.section import choose_calibrated_metric
-from hcat.report.calibration.trust import judge_calibration
+from hcat.report.calibration.section import choose_calibrated_metric, judge_calibration
 
 METRIC = "groundedness_similarity__mean"
 UNCALIBRATED_METRIC = "support_words"

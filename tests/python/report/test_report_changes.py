@@ -225,7 +225,7 @@ def test_a_signature_is_added_and_nothing_else_changes(tmp_path: Path, seed: Pat
     rows = read_rows(seed)
     assert [row["signed_by"] for row in rows] == ["P-17", 'Q, "R"']
     assert rows[1]["note"] == "until May;\nthen again"
-    assert rows[1]["sign_off_id"] == signed.sign_off_id != rows[0]["sign_off_id"]
+    assert rows[1]["sign_off_id"] == signed != rows[0]["sign_off_id"]
     assert len(rows[0]["report_sha256"]) == 64
     assert rows[1]["report_sha256"] == ""
 

@@ -10,11 +10,10 @@ from test_report import parse
 from hcat import report
 from hcat.engine.warehouse import Warehouse, open_warehouse
 from hcat.report.blocks import Block
+from hcat.report.calibration.section import describe_judges
 from hcat.report.data import say_what_was_deleted
-from hcat.report.grammar import describe_grammar
-from hcat.report.judges import describe_judges
 from hcat.report.showing import format_number
-from hcat.report.test_set import describe_test_set
+from hcat.report.test_set import describe_grammar, describe_test_set
 
 HOSTILE = "<script>alert(1)</script>"
 

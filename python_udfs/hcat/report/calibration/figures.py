@@ -11,8 +11,8 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
 from hcat.report.showing import distinct_labels, format_number, format_percent, group_by
+from hcat.report.words import QUERIES
 
 #: Metric of the figures where several metrics have equally many labels.
 PREFERRED_METRIC: Final = "groundedness"
@@ -27,8 +27,6 @@ MAXIMUM_STRIPS: Final = 5
 MAXIMUM_STRETCHES: Final = 8
 #: Families whose curve is a staircase: it is flat between two scores.
 STAIRCASES: Final = ("isotonic", "boosted")
-
-SAMPLE_LABELLED: Final = QUERIES["sample_labelled"]
 
 
 def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float, float]:
@@ -45,7 +43,7 @@ def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float
 def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
     """Return the picture of score against label with its table."""
     name = chosen["metric_name"]
-    labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_POINTS)
+    labelled = source.rows(QUERIES["sample_labelled"], ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_POINTS)
     traced = source.rows(QUERIES["trace_curve"], ["fct_evaluations"], metric_name=name, buckets=CURVE_BUCKETS)
     if not labelled or not traced:
         return blocks.absent(

@@ -1,4 +1,4 @@
-"""Calibration evidence: who rated, how far the scores agree with raters, and how many labels are still needed."""
+"""Calibration evidence: who rated, how far scores, judges and raters agree, and how many labels are still needed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ from hcat.report.calibration.figures import (
     describe_curve,
 )
 from hcat.report.calibration.thresholds import choose_threshold_metric, describe_thresholds
-from hcat.report.calibration.trust import CALIBRATOR_REASONS, MEASURE_REASONS, judge_calibration
-from hcat.report.judges import describe_judges
 from hcat.report.ledger import Build
-from hcat.report.queries import QUERIES
-from hcat.report.ratings import KINDS, describe_ratings
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
     format_level,
     format_number,
     format_percent,
+    ratio,
 )
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
 #: A warehouse without these tables was built before calibration existed.
 CALIBRATION_MARTS: Final = ("fct_calibrators", "fct_calibration_quality")
@@ -41,17 +38,12 @@ SHOWN_MARTS: Final = (
 )
 MAXIMUM_RATERS: Final = 20
 
-NOT_BUILT: Final = Gap(
-    "Calibration with labels of raters (fct_calibrators, fct_calibration_quality).",
-    "`dbt build` with the current version of hcat",
-)
 NOT_LABELLED: Final = Gap(
     "probabilities instead of raw scores, error rates of thresholds, failure rates, and the agreement of raters",
     "a review sheet from `hcat labels export`, filled in by raters and imported with `hcat labels import`",
     "ratings",
 )
 
-COUNT_LABELS: Final = QUERIES["section_count_labels"]
 LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
 LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = $metric_name order by system"
 LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
@@ -64,7 +56,10 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
     """Return the evidence as far as the warehouse holds it."""
     calibrators = source.rows(QUERIES["list_calibrators"], ["fct_calibrators"])
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
-    labelled = {row["metric_name"]: row["count_labels"] for row in source.rows(COUNT_LABELS, ["fct_evaluations"])}
+    labelled = {
+        row["metric_name"]: row["count_labels"]
+        for row in source.rows(QUERIES["section_count_labels"], ["fct_evaluations"])
+    }
     needed = source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"])
     ratings = blocks.keep(describe_ratings(source))
     judges = describe_judges(source)
@@ -73,7 +68,8 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
             "No calibration: this warehouse was built before hcat calibrated scores with labels. Run dbt build again"
             " with the current version of hcat."
         )
-        return blocks.section(*ratings, blocks.absent(told), *judges, gaps=[NOT_BUILT])
+        what = f"Calibration with labels of raters ({', '.join(CALIBRATION_MARTS)})."
+        return blocks.section(*ratings, blocks.absent(told), *judges, gaps=[Gap(what, blocks.REBUILD)])
     if not any([*(row["count_labels"] for row in (*calibrators, *quality)), *labelled.values()]):
         # the list of inputs says what labels would add, and how many
         return blocks.section(*ratings, *judges, gaps=[_plan(needed)], is_empty=not ratings)
@@ -95,7 +91,7 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
         blocks.heading("Agreement between raters"),
         *_describe_agreement(source),
         *judges,
-        gaps=[Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", NOT_BUILT.supply)] if missing else [],
+        gaps=[bool(missing) and Gap(f"Parts of the calibration evidence: {', '.join(missing)}.", blocks.REBUILD)],
     )
 
 
@@ -110,16 +106,14 @@ def _plan(needed: Sequence[Row]) -> Gap:
 
 def choose_calibrated_metric(calibrators: Sequence[Row], labelled: Mapping[str, int]) -> Row | None:
     """Return the calibrator in force that the section shows in full; None where no calibrator is in force."""
-    chosen = [row for row in calibrators if row["is_chosen"]]
-    if not chosen:
-        return None
     return min(
-        chosen,
+        (row for row in calibrators if row["is_chosen"]),
         key=lambda row: (
             row["metric_name"] != PREFERRED_METRIC,
             -labelled.get(row["metric_name"], row["count_labels"]),
             row["metric_name"],
         ),
+        default=None,
     )
 
 
@@ -184,7 +178,7 @@ def _list_quality(caption: str, rows: Sequence[Row]) -> Block | None:
 
 def _show_trust(row: Row) -> Any:
     if row["calibrator"] == "none":
-        reason = CALIBRATOR_REASONS.get(row["status"], "no family could be fitted")
+        reason = WORDS["trust"]["calibrator_reasons"].get(row["status"], "no family could be fitted")
         message = f": {clean_label(row['message'], EXCERPT_CHARACTERS)}" if row["message"] else ""
         state = "– too few labels" if row["status"] in ("insufficient", "no_labels") else "– no calibrator"
         return blocks.lines(blocks.pill("not_evaluated", state), blocks.small(f"No calibrator: {reason}{message}."))
@@ -406,3 +400,172 @@ def _tell_of_rater(row: Row) -> str:
         f" {format_percent(row['agreement'])} of {row['count_shared_units']:,} shared interactions; the others agree"
         f" with each other on {format_percent(row['agreement_of_others'])}."
     )
+
+
+MEASURE_REASONS: Final = WORDS["trust"]["measure_reasons"]
+
+
+#: What may be wrong with probabilities, the worst first.
+FAULTS: Final = {
+    "✗ worse than the base rate": "The base rate alone predicts the labels better than these probabilities.",
+    "✗ too extreme": "High probabilities are too high, and low ones are too low.",
+    "✗ too cautious": "High probabilities are too low, and low ones are too high.",
+    "✗ beyond chance": "The calibration error is larger than chance explains for this number of labels.",
+}
+
+
+def judge_calibration(row: Row) -> tuple[str, str, str]:
+    """Return (state, words, sentence): whether the probabilities of a row of fct_calibration_quality can be trusted."""
+    if row["status"] != "measured":
+        reason = MEASURE_REASONS.get(row["status"], "no calibrator is in force")
+        return "not_evaluated", "– not measured", f"Not measured: {reason}."
+    low, high = row["log_loss_difference_low"], row["log_loss_difference_high"]
+    slope_low, slope_high = row["calibration_slope_low"], row["calibration_slope_high"]
+    found = (
+        low is not None and low > 0,
+        slope_high is not None and slope_high < 1,
+        slope_low is not None and slope_low > 1,
+        row["is_within_chance"] is False,
+    )
+    findings = [("failed", *fault) for fault, is_found in zip(FAULTS.items(), found, strict=True) if is_found]
+    if row["is_within_chance"] is None:
+        reason = MEASURE_REASONS.get(row["calibration_error_status"], "there is no limit by chance")
+        findings.append(("not_evaluated", "– too few labels", f"The calibration error cannot be judged: {reason}."))
+    if not findings and high is not None and high < 0:
+        sentence = "The calibration error is within chance, and the probabilities are better than the base rate."
+        return "passed", "✓ calibrated within chance", sentence
+    if low is None or high is None:
+        findings.append(
+            ("not_evaluated", "– too few labels", "There is no interval for the comparison with the base rate.")
+        )
+    elif low <= 0 <= high:
+        findings.append(
+            (
+                "undecided",
+                "? not shown to be better than the base rate",
+                "The probabilities are not shown to be better than the base rate: the interval contains 0.",
+            )
+        )
+    state, words, _ = findings[0]
+    return state, words, " ".join(sentence for _, _, sentence in findings)
+
+
+LIST_AGREEMENT: Final = """
+select metric_name, method, coalesce(criterion, reference) as compared_with, statistic, interval_status, status, value,
+    low as value_low, high as value_high, count_compared, count_scored, count_failed, count_no_verdict, count_calls,
+    prompt_tokens + completion_tokens as count_tokens, language_model, count_interactions
+from fct_judge_agreement
+where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
+order by compared_with, method, metric_name, reference, statistic
+"""
+
+
+def describe_judges(source: Warehouse) -> list[Block]:
+    """Return agreement and calls by metric and statistic; nothing where this warehouse has no judge."""
+    rows = source.rows(LIST_AGREEMENT, ["fct_judge_agreement"])
+    if not rows:
+        return []
+    models = clean_label(", ".join(sorted({row["language_model"] for row in rows if row["language_model"]})))
+    return blocks.keep(
+        (
+            blocks.heading("Language model as judge, compared with the other metrics"),
+            blocks.paragraph(
+                f"{models} judged {max(row['count_interactions'] for row in rows):,} interactions, rated ones first."
+                " Every metric is compared with the same labels of these interactions. A judge may share the faults of"
+                " the model that it judges. Its prompts and answers are in fct_judge_calls."
+            ),
+            blocks.table(
+                "Agreement with raters, with intervals over clusters. Ranking accuracy is"
+                " the share of pairs of an accepted and a failed answer in which the accepted one scores higher; 0.5 is"
+                " chance. No verdict: the judge was undecided or preferred the answer that stood first.",
+                (
+                    "metric_name",
+                    "compared_with",
+                    "statistic",
+                    "value",
+                    "status",
+                    "count_compared=n",
+                    "count_scored",
+                    "count_failed",
+                    "count_no_verdict",
+                    "count_calls",
+                    "count_tokens",
+                ),
+                rows,
+                words={"status": WORDS["judges"]["statuses"]},
+            ),
+        )
+    )
+
+
+KINDS: Final = WORDS["ratings"]["kinds"]
+
+
+def describe_ratings(source: Warehouse) -> list[Block | None]:
+    """Return ratings by kind of rater, and labels by criterion; nothing without ratings."""
+    kinds = source.rows(QUERIES["count_ratings"], ["fct_ratings"])
+    if not kinds:
+        return []
+    labels = describe_labels(source)
+    rows = source.rows(QUERIES["count_unjudged"], ["fct_rater_reports.count_cannot_judge"])
+    unjudged = {row["criterion"]: row["count_cannot_judge"] for row in rows}
+    given = f": {labels['raters']}" if labels["raters"] else ""
+    criteria = [
+        {
+            **row,
+            "count_cannot_judge": unjudged.get(row["criterion"], 0),
+            "share_accepted": ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"]),
+        }
+        for row in source.rows(QUERIES["describe_ratings"], ["fct_ratings.count_raters"])
+    ]
+    return [
+        blocks.heading("Ratings"),
+        blocks.paragraph(labels["warning"], "note") if labels["warning"] else None,
+        blocks.table(
+            f"Who rated. In this section, raters are those who gave the labels{given}. Ratings of other kinds are only"
+            " compared with these.",
+            ("raters", "count_ratings", "count_interactions=Rated interactions", "count_labels"),
+            [
+                {
+                    **row,
+                    "raters": f"{row['count_raters']:,} {KINDS[row['rater_kind']][row['count_raters'] != 1]}",
+                    "count_labels": labels["counts"].get(row["rater_kind"], 0),
+                }
+                for row in kinds
+            ],
+        ),
+        blocks.table(
+            "Labels by criterion.",
+            (
+                "criterion",
+                "count_interactions",
+                "maximum_raters=Most raters per interaction",
+                "mean_scale_point",
+                "count_accepted",
+                "count_not_accepted",
+                "count_ties",
+                "count_cannot_judge",
+                "share_accepted",
+            ),
+            criteria,
+        ),
+    ]
+
+
+def describe_labels(source: Warehouse) -> dict[str, Any]:
+    """Return who gave the labels (empty without any), and a warning unless all are known to be people."""
+    rows = source.rows(QUERIES["count_labels"], ["fct_evaluations"])
+    counts: dict[str, int] = {row["rater_kind"]: row["count_interactions"] for row in rows}
+    sentences = [
+        f"{KINDS[kind][2][0].upper()}{KINDS[kind][2][1:]} gave the labels of {counts[kind]:,} answers: what"
+        f" rests on them says how far the scores agree with {KINDS[kind][2]}, not with people."
+        for kind in ("language_model", "rule")
+        if kind in counts
+    ]
+    if "unknown" in counts:
+        sentences.append(
+            f"Nobody says who gave the labels of {counts['unknown']:,} answers: the column rater_kind of the ratings,"
+            " or the seed raters, can say it."
+        )
+    warning = " ".join(sentences) or None
+    return {"raters": " and ".join(KINDS[kind][2] for kind in counts), "counts": counts, "warning": warning}

@@ -8,11 +8,10 @@ from typing import Any, Final
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
-from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, SAMPLE_LABELLED, find_score_range
+from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, find_score_range
 from hcat.report.showing import distinct_labels, format_level, format_number, format_percent
-from hcat.report.words import WORDS
+from hcat.report.words import QUERIES, WORDS
 
-THRESHOLD_VERDICTS: Final = WORDS["thresholds"]["threshold_verdicts"]
 METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
 
 SHOWN_NAMES: Final = WORDS["thresholds"]["shown_names"]
@@ -105,7 +104,9 @@ def _error(title: str, name: str) -> Column:
 _COLUMNS: Final = ("method", "risk_appetite", "confidence", Column("Threshold", _show_threshold, ""))
 _VERDICT: Final = Column(
     "Verdict",
-    lambda row: blocks.pill(*THRESHOLD_VERDICTS.get(row["verdict"], ("not_evaluated", row["verdict"]))),
+    lambda row: blocks.pill(
+        *WORDS["thresholds"]["threshold_verdicts"].get(row["verdict"], ("not_evaluated", row["verdict"]))
+    ),
 )
 
 
@@ -129,7 +130,8 @@ def _list_acceptance(rows: Sequence[Row]) -> Block | None:
 def _compare_methods(
     source: Warehouse, rows: Sequence[Row], metric_name: str, metrics: Mapping[str, Row]
 ) -> list[Block | None]:
-    labelled = source.rows(SAMPLE_LABELLED, ["fct_evaluations"], metric_name=metric_name, maximum=MAXIMUM_SCORES)
+    named = {"metric_name": metric_name, "maximum": MAXIMUM_SCORES}
+    labelled = source.rows(QUERIES["sample_labelled"], ["fct_evaluations"], **named)
     behind = blocks.table(
         "All methods, cross-validated. The cost is that of both errors per 100 answers, in false rejects, with what the"
         " risk appetite pays for a false accept. Nobody decides by this table: the best of many rows is partly luck.",
@@ -162,20 +164,11 @@ def _compare_methods(
 
 def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: str, metric: Row | None) -> str:
     found = [row for row in rows if row["kind"] == "acceptance" and row["threshold"] is not None]
-    appetites = list(
-        dict.fromkeys(
-            row["risk_appetite"] for row in sorted(found, key=lambda row: (row["confidence"], row["risk_appetite"]))
-        )
-    )[: len(charts.SERIES_COLOURS)]
+    ordered = sorted(found, key=lambda row: (row["confidence"], row["risk_appetite"]))
+    appetites = list(dict.fromkeys(row["risk_appetite"] for row in ordered))[: len(charts.SERIES_COLOURS)]
     names = {appetite: f"{label} risk appetite" for appetite, label in distinct_labels(appetites).items()}
     estimates = [
-        charts.Estimate(
-            blocks.say(row["method"], METHOD_NAMES),
-            names[row["risk_appetite"]],
-            row["threshold"],
-            None,
-            None,
-        )
+        charts.Estimate(blocks.say(row["method"], METHOD_NAMES), names[row["risk_appetite"]], row["threshold"])
         for row in found
         if row["risk_appetite"] in names
     ]

@@ -1,0 +1,637 @@
+"""Pictures of the report as SVG text: pure functions from rows to a string, drawn by Altair and vl-convert, no browser.
+
+Nothing here reads a warehouse, a clock or a network. Series colours are after Okabe and Ito, always
+with a shape or a number beside them.
+"""
+
+from __future__ import annotations
+
+import html
+import io
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+#: Okabe and Ito (2008), the five that stand out on white; shapes repeat what the colours say.
+SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#8a3b78", "#333333")
+SERIES_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross")
+INK = "#1c2733"
+MUTED_INK = "#56616d"
+GRID = "#dfe4ea"
+#: Line of a decided threshold; dashed wherever it is drawn, so that it needs no colour.
+DECISION_INK = "#b3261e"
+#: Decimals of a coordinate in pixels; a tenth is below what a screen or printer shows.
+COORDINATE_DECIMALS = 1
+
+_FONT = "Helvetica, Arial, sans-serif"
+
+
+def encode_series(series: Sequence[str]) -> tuple[Any, Any]:
+    """Return the colour and shape channels of ``series``, with one legend for both."""
+    import altair as alt
+
+    if len(series) > len(SERIES_COLOURS):
+        raise ValueError(f"at most {len(SERIES_COLOURS)} series can be distinguished, got {len(series)}")
+    legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=3, symbolSize=80)
+    colours = alt.Scale(domain=list(series), range=list(SERIES_COLOURS[: len(series)]))
+    shapes = alt.Scale(domain=list(series), range=list(SERIES_SHAPES[: len(series)]))
+    return alt.Color("series:N", scale=colours, legend=legend), alt.Shape("series:N", scale=shapes, legend=legend)
+
+
+def shorten(text: str, length: int) -> str:
+    """Return ``text`` in at most ``length`` characters; longer texts are cut in the middle."""
+    if len(text) <= length:
+        return text
+    tail = length // 3
+    return f"{text[: length - tail - 1]}…{text[-tail:]}"
+
+
+def wrap(text: str, length: int) -> str:
+    """Return ``text`` in at most two lines of ``length`` characters, broken at a space or underscore where possible."""
+    if len(text) <= length:
+        return text
+    breaks = [match.end() for match in re.finditer(r"[\s_/-]+", text[: length + 1])]
+    split = breaks[-1] if breaks else length
+    first, second = text[:split].rstrip(), text[split:]
+    return f"{first}\n{second if len(second) <= length else second[: length - 1] + '…'}"
+
+
+def three_digits(value: float) -> str:
+    """Return ``value`` with three significant digits."""
+    return "0" if value == 0 else f"{value:#.3g}".rstrip(".")
+
+
+def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
+    """Return a chart over ``rows``."""
+    import altair as alt
+
+    # a tuple: Altair copies lists deeply, row by row, whenever charts are put together
+    return alt.Chart({"values": tuple(rows)})
+
+
+def draw_strokes(
+    strokes: Sequence[tuple[float, float, float, float]],
+    x: Any,
+    y: Any,
+    colour: str,
+    width: float,
+    opacity: float,
+    cap: str = "butt",
+) -> Any:
+    """Return a layer of strokes (x, y, x2, y2) as one path of the SVG: a tenth of the bytes of one path per stroke."""
+    rows: list[dict[str, float | None]] = []
+    for left, top, right, bottom in strokes:
+        ends = [(left, top)] if (left, top) == (right, bottom) else [(left, top), (right, bottom)]
+        rows += [{"x": end_x, "y": end_y} for end_x, end_y in ends]
+        rows.append({"x": None, "y": None})
+    numbered = [{**row, "order": number} for number, row in enumerate(rows)]
+    return (
+        chart_of(numbered)
+        .mark_line(
+            color=colour, strokeWidth=width, opacity=opacity, strokeCap=cap, invalid="break-paths-filter-domains"
+        )
+        .encode(x=x, y=y, order="order:Q")
+    )
+
+
+def draw_texts(rows: Sequence[dict[str, Any]], x: Any, y: Any, field: str = "text", **style: Any) -> Any:
+    """Return a layer of the texts of rows: names to the left of a figure, unless `style` says otherwise."""
+    style = {"align": "right", "baseline": "middle", "fontSize": 11, "color": INK} | style
+    return chart_of(rows).mark_text(**style).encode(x=x, y=y, text=f"{field}:N")
+
+
+def draw_decision(threshold: float | None, x: Any, word: str) -> list[Any]:
+    """Return the dashed line of a decided threshold, and its value above it; nothing without a threshold."""
+    import altair as alt
+
+    if threshold is None:
+        return []
+    line = [{"x": threshold, "text": f"{word} {three_digits(threshold)}"}]
+    style: dict[str, Any] = {"align": "center", "baseline": "bottom", "dy": -4, "fontSize": 10.5, "color": DECISION_INK}
+    return [
+        chart_of(line).mark_rule(color=DECISION_INK, strokeDash=[5, 3], strokeWidth=1.4).encode(x=x),
+        draw_texts(line, x, alt.value(0), **style),
+    ]
+
+
+def draw_names(names: Sequence[str], y: Any) -> Any:
+    """Return the names of rows to the left of a figure, in the middle of each."""
+    import altair as alt
+
+    rows = [{"y": number + 0.5, "text": name} for number, name in enumerate(names)]
+    return draw_texts(rows, alt.value(0), y, dx=-10, fontSize=12)
+
+
+def finish(chart: Any, label: str) -> str:
+    """Return ``chart`` as SVG in the common style."""
+    configured = (
+        chart.configure(font=_FONT, background="transparent", aria=False, padding=4)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=MUTED_INK,
+            titleColor=INK,
+            gridColor=GRID,
+            tickColor=GRID,
+            labelFontSize=11,
+            titleFontWeight="normal",
+            titleFontSize=11.5,
+        )
+        .configure_legend(labelFontSize=12, labelColor=INK)
+    )
+    buffer = io.StringIO()
+    configured.save(buffer, format="svg")
+    return _inline(buffer.getvalue(), label)
+
+
+def _inline(svg: str, label: str) -> str:
+    """Return ``svg`` for an HTML page: without name spaces, which HTML does not need, and with a label."""
+    body = svg[svg.index("<svg") :]
+    end = body.index(">")
+    opening = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", body[:end])
+    opening = re.sub(r'\sclass="[^"]*"', "", opening)
+    opening += f' role="img" aria-label="{html.escape(label, quote=True)}" font-family="{_FONT}"'
+    # every < in a text is escaped, so the pattern matches tags only
+    return opening + re.sub(r"<[^>]*>", _shorten_tag, body[end:])
+
+
+def _shorten_tag(tag: re.Match[str]) -> str:
+    """Return a tag without unused attributes, and with coordinates in tenths of a pixel."""
+    bare = re.sub(r'\s(?:class|role|aria-[a-z]+|font-family)="[^"]*"', "", tag[0])
+    return re.sub(
+        r'\s(?:d|transform)="[^"]*"',
+        lambda attribute: re.sub(r"-?\d+\.\d+(?:e-?\d+)?", _round_coordinate, attribute[0]),
+        bare,
+    )
+
+
+def _round_coordinate(number: re.Match[str]) -> str:
+    return f"{round(float(number[0]), COORDINATE_DECIMALS) + 0.0:g}"
+
+
+#: Pixels of a row of differences.
+DIFFERENCE_HEIGHT = 36
+#: Share of the span of the axis that stays free at each end.
+AXIS_MARGIN = 0.06
+#: Names of weeks that stand side by side below a picture of weeks.
+MAXIMUM_WEEK_LABELS = 10
+
+
+class Estimate(NamedTuple):
+    """A value with its interval, at a position (``row`` or ``k``) of one series; bounds may be None."""
+
+    position: str
+    series: str
+    value: float
+    lower: float | None = None
+    upper: float | None = None
+
+
+class Difference(NamedTuple):
+    """A difference with its interval: without bounds an open point, and a filled diamond where a test marks it."""
+
+    name: str
+    detail: str
+    value: float
+    lower: float | None
+    upper: float | None
+    is_marked: bool
+    text: str
+
+
+class WeeklyValue(NamedTuple):
+    """Mean of one week with its interval (bounds may be None); ``is_marked`` where a drift test fires."""
+
+    week: str
+    value: float
+    lower: float | None
+    upper: float | None
+    is_marked: bool = False
+
+
+def draw_estimates(
+    estimates: Sequence[Estimate], rows: Sequence[str], series: Sequence[str], axis_title: str, label: str
+) -> str:
+    """Return shares with their intervals as SVG: one row per position, one colour and shape per series."""
+    import altair as alt
+
+    colour, shape = encode_series(series)
+    step = 0.6 / max(len(series), 1)
+    data = []
+    for estimate in estimates:
+        offset = (series.index(estimate.series) - (len(series) - 1) / 2) * step
+        data.append(
+            {
+                "y": rows.index(estimate.position) + 0.5 + offset,
+                "value": estimate.value,
+                "lower": estimate.value if estimate.lower is None else estimate.lower,
+                "upper": estimate.value if estimate.upper is None else estimate.upper,
+                "series": estimate.series,
+            }
+        )
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False, zero=False), axis=None)
+    scale = alt.Scale(domain=[0, 1], nice=False)
+    x = alt.X("value:Q", scale=scale, axis=alt.Axis(title=axis_title, format=".0%", tickCount=5, domain=False))
+    borders = [{"y": number} for number in range(1, len(rows))]
+    layers = [
+        chart_of(borders or [{"y": 0}]).mark_rule(color=GRID).encode(y=y),
+        chart_of(data)
+        .mark_rule(strokeWidth=2)
+        .encode(x=alt.X("lower:Q", scale=scale), x2="upper:Q", y=y, color=colour),
+        chart_of(data).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
+        draw_names(rows, y),
+    ]
+    height = max(30, 14 + 13 * len(series)) * len(rows)
+    return finish(alt.layer(*layers).properties(width=560, height=height), label)
+
+
+def draw_differences(differences: Sequence[Difference], axis_title: str, label: str) -> str:
+    """Return differences with their intervals against a line at zero as SVG (a forest plot), one row each."""
+    import altair as alt
+
+    if not differences:
+        raise ValueError("a figure of differences needs at least one, got none")
+    width, text_left = 430, 442
+    bounds = [one.value for one in differences]
+    bounds += [bound for one in differences for bound in (one.lower, one.upper) if bound is not None]
+    low, high = min([0.0, *bounds]), max([0.0, *bounds])
+    margin = AXIS_MARGIN * (high - low) or 1.0
+    scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
+    # Vega's expression and not a format: percent signs would be wrong for points
+    axis = alt.Axis(title=axis_title, tickCount=6, domain=False, labelExpr="round(datum.value * 1000) / 10")
+    x = alt.X("x:Q", scale=scale, axis=axis)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(differences), 0], nice=False, zero=False), axis=None)
+    rows = [
+        {**one._asdict(), "y": number + 0.5, "x": one.value}
+        | {"name": shorten(one.name, 46), "detail": shorten(one.detail, 64)}
+        for number, one in enumerate(differences)
+    ]
+    layers: list[Any] = [
+        chart_of([{"y": number} for number in range(len(differences) + 1)]).mark_rule(color=GRID).encode(y=y),
+        chart_of([{"x": 0.0}]).mark_rule(color=INK, strokeWidth=1.2).encode(x=x),
+    ]
+    for is_marked, colour in ((False, MUTED_INK), (True, SERIES_COLOURS[1])):
+        chosen = [row for row in rows if row["is_marked"] is is_marked]
+        bars = [
+            (one.lower, number + 0.5, one.upper, number + 0.5)
+            for number, one in enumerate(differences)
+            if one.lower is not None and one.upper is not None and one.is_marked is is_marked
+        ]
+        if bars:
+            layers.append(draw_strokes(bars, x, y, colour, 2.4 if is_marked else 1.8, 1))
+        if chosen:
+            layers.append(
+                chart_of(chosen)
+                .mark_point(
+                    shape="diamond" if is_marked else "circle",
+                    size=110 if is_marked else 60,
+                    fill=colour if is_marked else "#ffffff",
+                    stroke=colour,
+                    strokeWidth=1.8,
+                    opacity=1,
+                )
+                .encode(x=x, y=y)
+            )
+    for field, rise, size, ink in (("name", -7, 12, INK), ("detail", 8, 10.5, MUTED_INK)):
+        layers.append(draw_texts(rows, alt.value(0), y, field, dx=-10, dy=rise, fontSize=size, color=ink))
+    layers.append(draw_texts(rows, alt.value(text_left), y, align="left", color=MUTED_INK))
+    for side, align, shift in (("← better", "right", -6), ("worse →", "left", 6)):
+        style: dict[str, Any] = {"align": align, "baseline": "bottom", "dx": shift, "dy": -4, "color": MUTED_INK}
+        layers.append(draw_texts([{"x": 0.0, "text": side}], x, alt.value(0), **style))
+    picture = alt.layer(*layers).properties(width=width, height=DIFFERENCE_HEIGHT * len(differences))
+    return finish(picture, label)
+
+
+def draw_weeks(
+    panels: Sequence[tuple[str, Sequence[WeeklyValue], tuple[float, float] | None]],
+    weeks: Sequence[str],
+    label: str,
+) -> str:
+    """Return weekly means with their intervals as SVG, one panel below the other, each over its reference band."""
+    import altair as alt
+
+    if not panels or not weeks:
+        raise ValueError(f"a figure of weeks needs panels and weeks, got {len(panels)} and {len(weeks)}")
+    numbers = {week: number for number, week in enumerate(weeks)}
+    width, height = 620, 96
+    x_scale = alt.Scale(domain=[-0.5, len(weeks) - 0.5], nice=False, zero=False)
+    x = alt.X("x:Q", scale=x_scale, axis=None)
+    step = -(-len(weeks) // MAXIMUM_WEEK_LABELS)
+    names = [{"x": number, "text": week} for number, week in enumerate(weeks) if number % step == 0]
+    charts = []
+    for position, (title, values, band) in enumerate(panels):
+        bounds = [one.value for one in values]
+        bounds += [bound for one in values for bound in (one.lower, one.upper) if bound is not None]
+        bounds += list(band or ())
+        low, high = (min(bounds), max(bounds)) if bounds else (0.0, 1.0)
+        margin = 2 * AXIS_MARGIN * (high - low) or 0.05
+        y = alt.Y(
+            "y:Q",
+            scale=alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False),
+            axis=alt.Axis(title=None, tickCount=4, domain=False),
+        )
+        layers: list[Any] = []
+        if band is not None:
+            stripe = [{"x": -0.5, "x2": len(weeks) - 0.5, "y": band[0], "y2": band[1]}]
+            layers.append(
+                chart_of(stripe).mark_rect(color="#d3d9e0", opacity=0.7).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
+            )
+        bars = [
+            (float(numbers[one.week]), one.lower, float(numbers[one.week]), one.upper)
+            for one in values
+            if one.lower is not None and one.upper is not None
+        ]
+        if bars:
+            layers.append(draw_strokes(bars, x, y, SERIES_COLOURS[0], 1.8, 1))
+        points = [{"x": numbers[one.week], "y": one.value, "is_marked": one.is_marked} for one in values]
+        layers.append(chart_of(points).mark_line(color=SERIES_COLOURS[0], strokeWidth=1).encode(x=x, y=y))
+        for is_marked, symbol, size, colour in (
+            (False, "circle", 45, SERIES_COLOURS[0]),
+            (True, "diamond", 130, DECISION_INK),
+        ):
+            chosen = [point for point in points if point["is_marked"] is is_marked]
+            if chosen:
+                layers.append(
+                    chart_of(chosen)
+                    .mark_point(filled=True, shape=symbol, size=size, color=colour, opacity=1)
+                    .encode(x=x, y=y)
+                )
+        if position == len(panels) - 1:
+            style: dict[str, Any] = {"align": "center", "baseline": "top", "dy": 8, "color": MUTED_INK}
+            layers.append(draw_texts(names, x, alt.value(height), **style))
+        heading = alt.TitleParams(wrap(title, 90).split("\n"), fontSize=12.5, anchor="start", offset=6)
+        charts.append(alt.layer(*layers).properties(width=width, height=height, title=heading))
+    return finish(alt.vconcat(*charts, spacing=16), label)
+
+
+#: Fewer scores than this are drawn one by one: a density of so few would show the bandwidth and not the data.
+MINIMUM_DENSITY_SCORES = 10
+#: Points along a violin; 48 are smooth at its printed width.
+DENSITY_POINTS = 48
+#: Scores closer than this are one score to the eye.
+MINIMUM_SPREAD = 1e-6
+#: Dots drawn over a violin: every k-th score by rank, so that they show the same distribution.
+MAXIMUM_VIOLIN_DOTS = 60
+#: Of consecutive numbers, spreads them most evenly over [0, 1): dots of neighbouring scores lie apart.
+GOLDEN_SECTION = 0.6180339887498949
+
+_SCORE_INK = "#1b5e8f"
+_SCORE_FILL = "#bcd9ee"
+
+
+class Violin(NamedTuple):
+    """Distribution of one group: scores (all, or a sample) that give the shape, and quartiles and number of all."""
+
+    name: str
+    scores: Sequence[float]
+    quantile_25: float
+    median: float
+    quantile_75: float
+    count_scored: int
+
+
+def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return positions and density (peak 1) of ``scores``: Gaussian kernels, Silverman's bandwidth, no tails."""
+    values = np.sort(np.asarray(scores, dtype=np.float64))
+    width = float(values[-1] - values[0])
+    if width < MINIMUM_SPREAD:
+        raise ValueError(f"a density needs scores that differ by at least {MINIMUM_SPREAD:g}, got {width:g}")
+    deviation = float(values.std(ddof=1))
+    quartile_range = float(np.quantile(values, 0.75) - np.quantile(values, 0.25)) / 1.34
+    spread = min(deviation, quartile_range) if quartile_range > 0 else deviation
+    bandwidth = max(0.9 * spread * values.size**-0.2, width / DENSITY_POINTS)
+    positions = np.linspace(values[0], values[-1], DENSITY_POINTS)
+    distances = (positions[:, None] - values[None, :]) / bandwidth
+    density = np.exp(-0.5 * distances**2).sum(axis=1)
+    return positions, density / density.max()
+
+
+def draw_violins(
+    violins: Sequence[Violin], threshold: float | None, domain: tuple[float, float], axis_title: str, label: str
+) -> str:
+    """Return horizontal violins with dots as SVG, one row per group, with quartiles, median and n in numbers."""
+    import altair as alt
+
+    if not violins:
+        raise ValueError("violins need at least one group, got none")
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True),
+        axis=alt.Axis(title=axis_title, grid=True, tickCount=5, domain=False),
+    )
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(violins), 0], nice=False, zero=False), axis=None)
+    areas, boxes, medians = [], [], []
+    texts: list[dict[str, Any]] = []
+    ticks: list[tuple[float, float, float, float]] = []
+    dots: list[tuple[float, float]] = []
+    for number, violin in enumerate(violins):
+        centre = number + 0.5
+        if len(violin.scores) < MINIMUM_DENSITY_SCORES or max(violin.scores) - min(violin.scores) < MINIMUM_SPREAD:
+            ticks += [(score, centre - 0.22, score, centre + 0.22) for score in sorted(set(violin.scores))]
+        else:
+            positions, density = estimate_density(violin.scores)
+            for position, height in zip(positions.round(4).tolist(), density.round(3).tolist(), strict=True):
+                half = 0.42 * height
+                areas.append(
+                    {"x": position, "y": round(centre - half, 4), "y2": round(centre + half, 4), "group": number}
+                )
+            dots += _spread_dots(violin.scores, centre, positions, density)
+        boxes.append({"x": violin.quantile_25, "x2": violin.quantile_75, "y": centre})
+        medians.append({"x": violin.median, "y": centre})
+        described = f"{three_digits(violin.median)}  (n {violin.count_scored:,})"
+        texts.append({"y": centre, "name": wrap(violin.name, 22), "described": described})
+    layers: list[Any] = [chart_of(texts).mark_rule(color=GRID).encode(y=y)]
+    if areas:
+        layers.append(
+            chart_of(areas)
+            .mark_area(color=_SCORE_FILL, stroke="#3b7fb5", strokeWidth=0.8, orient="vertical")
+            .encode(x=x, y=y, y2="y2:Q", detail="group:N")
+        )
+    if dots:
+        layers.append(draw_strokes([(*dot, *dot) for dot in dots], x, y, _SCORE_INK, 2.6, 0.6, cap="round"))
+    if ticks:
+        layers.append(draw_strokes(ticks, x, y, _SCORE_INK, 1.4, 1))
+    layers += draw_decision(threshold, x, "threshold")
+    layers += [
+        chart_of(boxes).mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="x2:Q", y=y),
+        chart_of(medians).mark_point(filled=True, fill="#ffffff", stroke=INK, size=44, opacity=1).encode(x=x, y=y),
+    ]
+    # names of one or two lines, centred on the row
+    for count_lines, rise in ((1, 0.0), (2, -6.5)):
+        chosen = [row for row in texts if row["name"].count("\n") == count_lines - 1]
+        if chosen:
+            style: dict[str, Any] = {"dx": -8, "dy": rise, "fontSize": 11.5, "lineBreak": "\n", "lineHeight": 13}
+            layers.append(draw_texts(chosen, alt.value(0), y, "name", **style))
+    layers.append(draw_texts(texts, alt.value(270), y, "described", align="left", dx=8, color=MUTED_INK))
+    return finish(alt.layer(*layers).properties(width=270, height=36 * len(violins)), label)
+
+
+def _spread_dots(
+    scores: Sequence[float],
+    centre: float,
+    positions: npt.NDArray[np.float64],
+    density: npt.NDArray[np.float64],
+) -> list[tuple[float, float]]:
+    """Return dots inside the violin: every k-th score by rank, spread over the width that the density has there."""
+    ranked = np.sort(np.asarray(scores, dtype=np.float64))
+    chosen = ranked[:: -(-ranked.size // MAXIMUM_VIOLIN_DOTS)]
+    shifts = (np.arange(chosen.size) * GOLDEN_SECTION) % 1 - 0.5
+    rows = centre + 0.72 * shifts * np.interp(chosen, positions, density)
+    return list(zip(chosen.round(4).tolist(), rows.round(3).tolist(), strict=True))
+
+
+#: Prediction sets: decided as the two classes are drawn elsewhere, but pale; undecided is grey.
+SET_COLOURS = {"accepted": "#8cc1e0", "undecided": "#d3d9e0", "failed": "#f0a67a", "empty": "#8a3b78"}
+
+
+class Band(NamedTuple):
+    """Scores of one group, from ``low`` to ``high``, that all have the prediction set ``word``."""
+
+    group: str
+    word: str
+    low: float
+    high: float
+
+
+def draw_score_against_label(
+    points: Sequence[tuple[float, int, float]],
+    curve: Sequence[tuple[float, float]],
+    bands: Sequence[Band],
+    domain: tuple[float, float],
+    axis_title: str,
+    label: str,
+) -> str:
+    """Return labels over their score, the calibration curve, and below them where prediction sets decide, as SVG."""
+    import altair as alt
+
+    groups = list(dict.fromkeys(band.group for band in bands))
+    strip, gap, jitter_height = 0.075, 0.02, 0.10
+    floor = -0.17 - len(groups) * (strip + gap)
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True),
+        axis=alt.Axis(title=axis_title, grid=False, tickCount=5, domain=False),
+    )
+    y_scale = alt.Scale(domain=[floor, 1.16], nice=False, zero=False)
+    axis = alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], domain=False, format=".2~f")
+    y = alt.Y("y:Q", scale=y_scale, axis=axis)
+    layers: list[Any] = []
+    if bands:
+        strips = [
+            {
+                "x": band.low,
+                "x2": band.high,
+                "y": -0.17 - groups.index(band.group) * (strip + gap),
+                "y2": -0.17 - groups.index(band.group) * (strip + gap) - strip,
+                "fill": SET_COLOURS[band.word],
+            }
+            for band in bands
+        ]
+        names = [
+            {"y": -0.17 - number * (strip + gap) - strip / 2, "text": shorten(name, 26)}
+            for number, name in enumerate(groups)
+        ]
+        layers += [
+            chart_of(strips)
+            .mark_rect(stroke="#ffffff", strokeWidth=0.5)
+            .encode(x=x, x2="x2:Q", y=y, y2="y2:Q", fill=alt.Fill("fill:N", scale=None)),
+            draw_texts(names, alt.value(0), y, dx=-6),
+        ]
+    for is_accepted, colour, shape in ((1, SERIES_COLOURS[0], "circle"), (0, SERIES_COLOURS[1], "square")):
+        chosen = [
+            {
+                "x": round(score, 4),
+                "y": round(1.03 + jitter * jitter_height if is_accepted else -0.03 - jitter * jitter_height, 3),
+            }
+            for score, point_label, jitter in points
+            if point_label == is_accepted
+        ]
+        if chosen:
+            layers.append(
+                chart_of(chosen)
+                .mark_point(filled=True, color=colour, shape=shape, size=20, opacity=0.55)
+                .encode(x=x, y=y)
+            )
+    line = [{"x": round(score, 4), "y": round(probability, 4)} for score, probability in curve]
+    layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2).encode(x=x, y=y))
+    height = 270 + 24 * len(groups)
+    heading = alt.TitleParams("probability that raters accept", fontSize=11.5, fontWeight="normal", anchor="start")
+    picture = alt.layer(*layers).properties(width=390 if groups else 430, height=height, title=heading)
+    return finish(picture, label)
+
+
+def draw_thresholds(
+    densities: Sequence[tuple[str, Sequence[float]]],
+    thresholds: Sequence[Estimate],
+    methods: Sequence[str],
+    series: Sequence[str],
+    decided: float | None,
+    domain: tuple[float, float],
+    axis_title: str,
+    label: str,
+) -> str:
+    """Return densities of the scores of accepted and failed answers above the thresholds of every method, as SVG."""
+    import altair as alt
+
+    if not any(scores for _, scores in densities):
+        raise ValueError("a figure of thresholds needs scores, got none")
+    width = 520
+    x_scale = alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True)
+    bare_axis = alt.Axis(title=None, labels=False, ticks=False, domain=False, tickCount=5)
+    full_axis = alt.Axis(title=axis_title, tickCount=5, domain=False)
+    density_x = alt.X("x:Q", scale=x_scale, axis=bare_axis if methods else full_axis)
+    density_y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1.05], nice=False), axis=None)
+    layers: list[Any] = []
+    for number, (name, scores) in enumerate(densities):
+        colour = SERIES_COLOURS[number]
+        if not scores:
+            continue
+        if len(scores) < MINIMUM_DENSITY_SCORES or max(scores) - min(scores) < MINIMUM_SPREAD:
+            ticks = [{"x": score, "y": 0, "y2": 0.25} for score in sorted(set(scores))]
+            layers.append(
+                chart_of(ticks)
+                .mark_rule(color=colour, strokeWidth=1.4)
+                .encode(x=density_x, y=density_y, y2=alt.Y2("y2:Q"))
+            )
+        else:
+            positions, density = estimate_density(scores)
+            area = [
+                {"x": position, "y": height}
+                for position, height in zip(positions.round(4).tolist(), density.round(3).tolist(), strict=True)
+            ]
+            layers.append(
+                chart_of(area)
+                .mark_area(color=colour, opacity=0.22, line={"color": colour, "strokeWidth": 1.6})
+                .encode(x=density_x, y=density_y)
+            )
+        place = (alt.value(width + 10), alt.value(4 + 17 * number))
+        layers.append(draw_texts([{"text": name}], *place, align="left", baseline="top", fontSize=12, color=colour))
+    layers += draw_decision(decided, density_x, "decided")
+    parts = [alt.layer(*layers).properties(width=width, height=140)]
+    if methods:
+        step = 0.8 / max(len(series), 1)
+        data = [
+            {
+                "x": one.value,
+                "y": methods.index(one.position) + 0.5 + (series.index(one.series) - (len(series) - 1) / 2) * step,
+                "series": one.series,
+            }
+            for one in thresholds
+        ]
+        x = alt.X("x:Q", scale=x_scale, axis=full_axis)
+        y = alt.Y("y:Q", scale=alt.Scale(domain=[len(methods), 0], nice=False, zero=False), axis=None)
+        colour_by, shape_by = encode_series(series)
+        borders = [{"y": number} for number in range(len(methods) + 1)]
+        rows: list[Any] = [chart_of(borders).mark_rule(color=GRID).encode(y=y)]
+        rows += draw_decision(decided, x, "decided")[:1]
+        if data:
+            rows.append(
+                chart_of(data)
+                .mark_point(filled=True, size=44, opacity=1)
+                .encode(x=x, y=y, color=colour_by, shape=shape_by)
+            )
+        rows.append(draw_names(methods, y))
+        parts.append(alt.layer(*rows).properties(width=width, height=34 * len(methods)))
+    return finish(alt.vconcat(*parts, spacing=4), label)
