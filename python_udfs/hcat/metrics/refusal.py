@@ -34,9 +34,11 @@ MAXIMUM_PARTIAL_CHARACTERS: Final = 300
 MAXIMUM_SHARE_BESIDE: Final = 0.35
 """Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal."""
 
-
 LEAST_REFUSAL: Final = 0.55
 """Probability of the head (training/talk.py) from which a sentence declines that has a cue and speaks of the talk."""
+
+READ_BY_HEAD: Final = "read_by_head"
+"""Stands for the name of a rule where the head knows a refusal that no rule knows."""
 
 
 class RefusalPattern(NamedTuple):
@@ -133,6 +135,20 @@ def explain_refusal(answer: str) -> str | None:
     return opening.name if sum(answering) <= MAXIMUM_SHARE_BESIDE * total else None
 
 
+def sentences_to_read(answer: str) -> list[str]:
+    """Return the sentences that the head must call refusals for an answer to be one; none where the answer claims."""
+    asked = []
+    said = answer.replace("\u2019", "'")
+    for sentence in _read_clauses(said) if _CUE.search(said) else ():
+        if _declines(sentence):
+            continue
+        if _may_decline(sentence):
+            asked.append(sentence)
+        elif not claims_nothing(sentence) and _mark_sentence(sentence) is None:
+            return []
+    return asked
+
+
 def _read_clauses(answer: str) -> list[str]:
     """Return the sentences of an answer; one that joins a claim and a refusal is two."""
     clauses = []
@@ -149,10 +165,15 @@ def _read_clauses(answer: str) -> list[str]:
 @functools.lru_cache(maxsize=1 << 12)
 def only_declines(sentence: str, probability: float = 0.0) -> bool:
     """Return whether one sentence declines and says nothing beside that, by the rules or by the head's probability."""
-    if _BESIDE.search(sentence) is not None:
-        return False
-    may_decline = _CUE.search(sentence) is not None and _SPEAKS_OF_THE_TALK.search(sentence) is not None
-    return (may_decline and probability >= LEAST_REFUSAL) or explain_refusal(sentence) is not None
+    if probability >= LEAST_REFUSAL and _may_decline(sentence):
+        return True
+    return _BESIDE.search(sentence) is None and explain_refusal(sentence) is not None
+
+
+def _may_decline(sentence: str) -> bool:
+    """Return whether a sentence has what the head is asked about: a cue, who speaks, and nothing beside."""
+    expressions = (_CUE, _SPEAKS_OF_THE_TALK)
+    return _BESIDE.search(sentence) is None and all(each.search(sentence) for each in expressions)
 
 
 @functools.lru_cache(maxsize=1 << 12)
