@@ -147,10 +147,7 @@ class _Heads:
 
 
 class SupportMeasure:
-    """Measure the support of each answer sentence by the context and the query of its interaction.
-
-    Results per distinct text are kept between batches.
-    """
+    """Measure the support of each answer sentence by context and query. What was read of a text is kept for a while."""
 
     def __init__(self, encoder_sha256: str) -> None:
         self._heads = _Heads(encoder_sha256)
@@ -276,17 +273,13 @@ class AnswerReader:
     def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a row (schema :data:`DESCRIBED_SCHEMA`) per answer; the batch has passage_id and passage_text."""
         answers = batch.column("passage_text").to_pylist()
-        rules = [explain_refusal(answer) for answer in answers]
-        if self._heads.can_read:
-            asked = {answer: sentences_to_read(answer) for answer, rule in zip(answers, rules, strict=True) if not rule}
-            declining = self._find_declining(sorted({each for sentences in asked.values() for each in sentences}))
-            found = {answer for answer, sentences in asked.items() if sentences and declining.issuperset(sentences)}
-            rules = [READ_BY_HEAD if answer in found else rule for answer, rule in zip(answers, rules, strict=True)]
-        columns = (pa.repeat(self._key, len(rules)), pa.array(rules, pa.string()), pa.array(map(bool, rules)))
+        rules = {answer: explain_refusal(answer) for answer in answers}
+        asked = {answer: sentences_to_read(answer) for answer, rule in rules.items() if rule is None}
+        sentences = sorted({sentence for each in asked.values() for sentence in each})
+        if sentences and self._heads.can_read:
+            scores = self._heads.score(sentences, embed_texts(self._encoder)(sentences))
+            declining = {sentence for sentence, (_, refusal) in scores.items() if only_declines(sentence, refusal)}
+            rules |= {answer: READ_BY_HEAD for answer, each in asked.items() if each and declining.issuperset(each)}
+        found = [rules[answer] for answer in answers]
+        columns = (pa.repeat(self._key, len(found)), pa.array(found, pa.string()), pa.array(map(bool, found)))
         return pa.RecordBatch.from_arrays([*identify_languages(batch).columns, *columns], schema=DESCRIBED_SCHEMA)
-
-    def _find_declining(self, sentences: list[str]) -> set[str]:
-        if not sentences:
-            return set()
-        scores = self._heads.score(sentences, embed_texts(self._encoder)(sentences))
-        return {sentence for sentence, (_, refusal) in scores.items() if only_declines(sentence, refusal)}

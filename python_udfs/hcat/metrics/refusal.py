@@ -16,8 +16,7 @@ from hcat.language.expressions import read_expressions
 from hcat.language.text import count_content_words, split_sentences
 
 MAXIMUM_ANSWER_SHARE: Final = {"declines": 0.7, "unavailable": 0.5}
-"""Kind of the opening sentence -> largest share of content words in answering sentences with which the answer is a
-refusal."""
+"""Kind of the opening sentence -> largest share of content words in answering sentences of a refusal."""
 
 MAXIMUM_OPENING_WORDS: Final = 5
 """Largest number of content words ("Thank you for your question.") before a sentence that counts as the opening."""
@@ -55,31 +54,9 @@ REFUSAL_PATTERNS: Final = tuple(
     for row in _WRITTEN["patterns"]
 )
 """The closed list of patterns, in the order in which a sentence is compared with them."""
-_SPEAKS_OF_THE_TALK = re.compile(_WRITTEN["speaks_of_the_talk"], re.IGNORECASE)
-
-
-# Each expression that declines or calls information unavailable needs one of these words; most sentences have none.
-_CUE = re.compile(
-    r"n't|\b(?:no|not|cannot|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|"
-    r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|"
-    r"leid|keine?|nichts?|nothing|only|need|"
-    r"nobody|blank|fail|never|yields|insufficient|left out|omitted|i'd|idk|dunno|beats me|n/?a\b|none|neither|"
-    r"nowhere|silent|unclear|unsure|unknown|without|pass on|falls|empty|guessing|leaves?|"
-    r"stops? short|ask some|dont|wish i could|speculat|guess|stump|in the dark|made up|at a loss|too (?:little|hard)|"
-    r"c[oa]m(?:e|es|ing) up|mute|quiet|omits?|ignores?|skips?|"
-    r"ning[uú]n\w*|nada|tampoco|nirgend\w*|ne|n[’']|pas|aucune?|rien|non|nessun\w*|niente|nulla|niet|geen|niets|nergens)",
-    re.IGNORECASE,
+_CUE, _ANNOUNCES, _ELSEWHERE, _SPEAKS_OF_THE_TALK = (
+    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "announces", "elsewhere", "speaks_of_the_talk")
 )
-# "Here is how to ..." announces an answer: the instructions that follow are the answer and not a deflection.
-_ANNOUNCES = re.compile(r"\bhere(?:'s| is| are)\b|\bas follows\b", re.IGNORECASE)
-# Somebody else to ask; "contact us on 0800 ..." and "visit your branch" may well be the answer.
-_ELSEWHERE = re.compile(
-    r"\b(?:contact|consult|speak (?:to|with)|talk to|call|reach out to|get in touch with|refer to|check with|ask)\b"
-    r"[^.\d]{0,80}\b(?:advis[eo]rs?|support|team|department|representatives?|professionals?|specialists?|experts?|"
-    r"customer service|lawyers?|attorneys?|accountants?|helpline)\b[^\d]*\Z",
-    re.IGNORECASE,
-)
-
 
 _CLAUSE_BREAK = re.compile(
     r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+([^,]+),\s+|"
@@ -87,11 +64,6 @@ _CLAUSE_BREAK = re.compile(
 )
 # What follows such a word, or has a number, claims something beside the refusal.
 _BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d")
-
-
-def is_refusal(answer: str) -> bool:
-    """Return whether an answer declines or says that the information is not available."""
-    return explain_refusal(answer) is not None
 
 
 def explain_refusal(answer: str) -> str | None:
@@ -165,15 +137,13 @@ def _read_clauses(answer: str) -> list[str]:
 @functools.lru_cache(maxsize=1 << 12)
 def only_declines(sentence: str, probability: float = 0.0) -> bool:
     """Return whether one sentence declines and says nothing beside that, by the rules or by the head's probability."""
-    if probability >= LEAST_REFUSAL and _may_decline(sentence):
-        return True
-    return _BESIDE.search(sentence) is None and explain_refusal(sentence) is not None
+    by_head = probability >= LEAST_REFUSAL and _may_decline(sentence)
+    return by_head or (_BESIDE.search(sentence) is None and explain_refusal(sentence) is not None)
 
 
 def _may_decline(sentence: str) -> bool:
     """Return whether a sentence has what the head is asked about: a cue, who speaks, and nothing beside."""
-    expressions = (_CUE, _SPEAKS_OF_THE_TALK)
-    return _BESIDE.search(sentence) is None and all(each.search(sentence) for each in expressions)
+    return not _BESIDE.search(sentence) and all(each.search(sentence) for each in (_CUE, _SPEAKS_OF_THE_TALK))
 
 
 @functools.lru_cache(maxsize=1 << 12)
