@@ -26,7 +26,7 @@ from hcat.encoders.classifier_heads import load_head
 from hcat.encoders.text_classifiers import neutralise
 from hcat.language.text import split_sentences
 from hcat.metrics.copying import longest_copy
-from hcat.metrics.refusal import is_refusal
+from hcat.metrics.refusal import explain_refusal
 from hcat.safety.screening import Screen, find_injection
 from hcat.statistics.arrays import Flags, Floats
 from hcat.statistics.intervals import wilson_interval
@@ -371,7 +371,7 @@ def _refusal_table(folder: Path) -> tuple[Table, bool]:
     answers = [row["model_answer"] or "" for row in rows]
     labels = np.array([row["label"] == "Refusal" for row in rows])
     questions = np.unique([row["financebench_id"] for row in rows], return_inverse=True)[1]
-    rule = np.array([is_refusal(answer) for answer in answers])
+    rule = np.array([explain_refusal(answer) is not None for answer in answers])
     words = np.zeros(len(rows), dtype=bool)
     for fold in range(5):
         out = questions % 5 == fold

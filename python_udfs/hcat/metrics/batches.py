@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from hcat.encoders.classifier_heads import load_head
+from hcat.encoders.embedding import embed_texts
+from hcat.encoders.identities import ModelIdentity
 from hcat.engine.columns import schema
 from hcat.engine.keys import hash_text
 from hcat.language.claims import claims_nothing, is_bare_polarity
@@ -20,7 +25,7 @@ from hcat.metrics.cells import Row, Tables, align, read_rows
 from hcat.metrics.placement import Placed, Places, find_displaced, place_mentions
 from hcat.metrics.records import Fields, Records, find_contradictions, read_fields
 from hcat.metrics.reference import bleu_2, exact_match, rouge_l
-from hcat.metrics.refusal import explain_refusal, only_declines
+from hcat.metrics.refusal import READ_BY_HEAD, explain_refusal, only_declines, sentences_to_read
 from hcat.metrics.support import Evidence, Offer, measure_support, name_fault, share_supported, shares_of_sentences
 from hcat.metrics.texts import TextReader, take_texts, to_batch, to_matrix
 
@@ -50,7 +55,7 @@ OVERLAP_SCHEMA = schema(
     "list<float64>: reference_sentence_shares",
 )
 
-DESCRIBED_SCHEMA = pa.schema([*LANGUAGE_SCHEMA, ("refusal_rule", pa.string()), ("is_refusal", pa.bool_())])
+DESCRIBED_SCHEMA = pa.schema([*LANGUAGE_SCHEMA, *schema("string: encoder_key refusal_rule", "bool: is_refusal")])
 
 #: Distinct texts of contexts and queries that are kept in memory between batches, 1 kB each for a short sentence. Many
 #: interactions share them.
@@ -128,16 +133,24 @@ def _read_answer(text: str) -> _Answer:
     return _Answer(text, said, features, placed, is_bare_polarity(text))
 
 
-class SupportMeasure:
-    """Measure the support of each answer sentence by the context and the query of its interaction.
-
-    Results per distinct text are kept between batches. The heads of talk and refusals read vectors of the packaged
-    encoder; beside another encoder the rules decide alone what claims nothing.
-    """
+class _Heads:
+    """The heads of talk and refusals. They read vectors of the packaged encoder; beside another the rules are alone."""
 
     def __init__(self, encoder_sha256: str) -> None:
-        heads = (load_head("talk_head"), load_head("refusal_head"))
-        self._heads = [head for head in heads if head.encoder_sha256 == encoder_sha256]
+        self._heads = (load_head("talk_head"), load_head("refusal_head"))
+        self.can_read = all(head.encoder_sha256 == encoder_sha256 for head in self._heads)
+
+    def score(self, keys: Sequence[str], vectors: npt.NDArray[np.floating]) -> dict[str, tuple[float, float]]:
+        """Return by key how probably a sentence is talk, and how probably it declines: 0 where talk is likelier."""
+        pairs = zip(*(head.score(vectors).tolist() for head in self._heads), strict=True)
+        return {key: (talk, refusal * (refusal >= talk)) for key, (talk, refusal) in zip(keys, pairs, strict=True)}
+
+
+class SupportMeasure:
+    """Measure the support of each answer sentence by context and query. What was read of a text is kept for a while."""
+
+    def __init__(self, encoder_sha256: str) -> None:
+        self._heads = _Heads(encoder_sha256)
         self._sources = TextReader(_read_source, _KEPT_SOURCES)
         self._answers = TextReader(_read_answer, _KEPT_ANSWERS)
 
@@ -170,7 +183,7 @@ class SupportMeasure:
                 support = measure_support(answer.features, evidence, aligned.starts)
                 talk, refusal = probabilities.get(text_id, (0.0, 0.0))
                 is_talk = claims_nothing(answer.text, evidence.words, talk)
-                declines = only_declines(answer.text, refusal if refusal >= talk else 0.0)
+                declines = only_declines(answer.text, refusal)
                 displacement = find_displaced(answer.placed, places)
                 rows.append(
                     (
@@ -198,13 +211,10 @@ class SupportMeasure:
         return to_batch(rows, SUPPORT_SCHEMA)
 
     def _score(self, answers: list[list[str] | None], texts: pa.Table) -> dict[str, tuple[float, float]]:
-        """Return by text_id the probabilities that a sentence of an answer is talk, and that it declines."""
         text_ids = sorted({text_id for ids in answers for text_id in ids or ()})
-        if not self._heads or not text_ids:
+        if not self._heads.can_read or not text_ids:
             return {}
-        vectors = to_matrix(take_texts(texts, text_ids)["embedding"])
-        talk, refusal = (head.score(vectors).tolist() for head in self._heads)
-        return dict(zip(text_ids, zip(talk, refusal, strict=True), strict=True))
+        return self._heads.score(text_ids, to_matrix(take_texts(texts, text_ids)["embedding"]))
 
 
 def overlap_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -249,14 +259,27 @@ def _read_features(text: str) -> list[TextFeatures]:
     return [extract_features(unit.text) for unit in verbalise_sentences(text)]
 
 
-def describe_answers(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the language of each answer, whether it is a refusal, and by which rule (schema :data:`DESCRIBED_SCHEMA`).
+class AnswerReader:
+    """Tell the language of each answer, whether it is a refusal, and by which rule.
 
-    Parameters
-    ----------
-    batch : RecordBatch
-        Columns passage_id, passage_text.
+    Where no rule finds a refusal, the head reads the sentences that may be one. Only they are embedded.
     """
-    rules = [explain_refusal(text) for text in batch.column("passage_text").to_pylist()]
-    refusals = [pa.array(rules, pa.string()), pa.array([rule is not None for rule in rules], pa.bool_())]
-    return pa.RecordBatch.from_arrays([*identify_languages(batch).columns, *refusals], schema=DESCRIBED_SCHEMA)
+
+    def __init__(self, encoder: ModelIdentity) -> None:
+        self._heads, self._key = _Heads(encoder.sha256), encoder.key
+        # The sentences are few, and the processes that divide them cannot share a GPU.
+        self._encoder = encoder._replace(device="cpu", dtype="float32")
+
+    def __call__(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a row (schema :data:`DESCRIBED_SCHEMA`) per answer; the batch has passage_id and passage_text."""
+        answers = batch.column("passage_text").to_pylist()
+        rules = {answer: explain_refusal(answer) for answer in answers}
+        asked = {answer: sentences_to_read(answer) for answer, rule in rules.items() if rule is None}
+        sentences = sorted({sentence for each in asked.values() for sentence in each})
+        if sentences and self._heads.can_read:
+            scores = self._heads.score(sentences, embed_texts(self._encoder)(sentences))
+            declining = {sentence for sentence, (_, refusal) in scores.items() if only_declines(sentence, refusal)}
+            rules |= {answer: READ_BY_HEAD for answer, each in asked.items() if each and declining.issuperset(each)}
+        found = [rules[answer] for answer in answers]
+        columns = (pa.repeat(self._key, len(found)), pa.array(found, pa.string()), pa.array(map(bool, found)))
+        return pa.RecordBatch.from_arrays([*identify_languages(batch).columns, *columns], schema=DESCRIBED_SCHEMA)

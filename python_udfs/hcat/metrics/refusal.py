@@ -16,8 +16,7 @@ from hcat.language.expressions import read_expressions
 from hcat.language.text import count_content_words, split_sentences
 
 MAXIMUM_ANSWER_SHARE: Final = {"declines": 0.7, "unavailable": 0.5}
-"""Kind of the opening sentence -> largest share of content words in answering sentences with which the answer is a
-refusal."""
+"""Kind of the opening sentence -> largest share of content words in answering sentences of a refusal."""
 
 MAXIMUM_OPENING_WORDS: Final = 5
 """Largest number of content words ("Thank you for your question.") before a sentence that counts as the opening."""
@@ -34,9 +33,11 @@ MAXIMUM_PARTIAL_CHARACTERS: Final = 300
 MAXIMUM_SHARE_BESIDE: Final = 0.35
 """Largest share of content words in answering sentences with which a declining sentence anywhere makes a refusal."""
 
-
 LEAST_REFUSAL: Final = 0.55
 """Probability of the head (training/talk.py) from which a sentence declines that has a cue and speaks of the talk."""
+
+READ_BY_HEAD: Final = "read_by_head"
+"""Stands for the name of a rule where the head knows a refusal that no rule knows."""
 
 
 class RefusalPattern(NamedTuple):
@@ -53,31 +54,9 @@ REFUSAL_PATTERNS: Final = tuple(
     for row in _WRITTEN["patterns"]
 )
 """The closed list of patterns, in the order in which a sentence is compared with them."""
-_SPEAKS_OF_THE_TALK = re.compile(_WRITTEN["speaks_of_the_talk"], re.IGNORECASE)
-
-
-# Each expression that declines or calls information unavailable needs one of these words; most sentences have none.
-_CUE = re.compile(
-    r"n't|\b(?:no|not|cannot|can't|unable|sorry|afraid|apolog|unfortunately|impossible|difficult|insufficient|lack|"
-    r"unavailable|missing|absent|unanswerable|indeterminable|decline|refuse|outside|beyond|rather|prefer|leider|"
-    r"leid|keine?|nichts?|nothing|only|need|"
-    r"nobody|blank|fail|never|yields|insufficient|left out|omitted|i'd|idk|dunno|beats me|n/?a\b|none|neither|"
-    r"nowhere|silent|unclear|unsure|unknown|without|pass on|falls|empty|guessing|leaves?|"
-    r"stops? short|ask some|dont|wish i could|speculat|guess|stump|in the dark|made up|at a loss|too (?:little|hard)|"
-    r"c[oa]m(?:e|es|ing) up|mute|quiet|omits?|ignores?|skips?|"
-    r"ning[uú]n\w*|nada|tampoco|nirgend\w*|ne|n[’']|pas|aucune?|rien|non|nessun\w*|niente|nulla|niet|geen|niets|nergens)",
-    re.IGNORECASE,
+_CUE, _ANNOUNCES, _ELSEWHERE, _SPEAKS_OF_THE_TALK = (
+    re.compile(_WRITTEN[name], re.IGNORECASE) for name in ("cue", "announces", "elsewhere", "speaks_of_the_talk")
 )
-# "Here is how to ..." announces an answer: the instructions that follow are the answer and not a deflection.
-_ANNOUNCES = re.compile(r"\bhere(?:'s| is| are)\b|\bas follows\b", re.IGNORECASE)
-# Somebody else to ask; "contact us on 0800 ..." and "visit your branch" may well be the answer.
-_ELSEWHERE = re.compile(
-    r"\b(?:contact|consult|speak (?:to|with)|talk to|call|reach out to|get in touch with|refer to|check with|ask)\b"
-    r"[^.\d]{0,80}\b(?:advis[eo]rs?|support|team|department|representatives?|professionals?|specialists?|experts?|"
-    r"customer service|lawyers?|attorneys?|accountants?|helpline)\b[^\d]*\Z",
-    re.IGNORECASE,
-)
-
 
 _CLAUSE_BREAK = re.compile(
     r";\s+|,\s+(?:but|although|though|while|whereas|however|yet)\s+|^(?:While|Although|Though)\s+([^,]+),\s+|"
@@ -85,11 +64,6 @@ _CLAUSE_BREAK = re.compile(
 )
 # What follows such a word, or has a number, claims something beside the refusal.
 _BESIDE = re.compile(r"(?i)^I think s?he\b|\b(?:but|and|as|because|since|although|though|rather|instead|unlike)\b|\d")
-
-
-def is_refusal(answer: str) -> bool:
-    """Return whether an answer declines or says that the information is not available."""
-    return explain_refusal(answer) is not None
 
 
 def explain_refusal(answer: str) -> str | None:
@@ -133,6 +107,20 @@ def explain_refusal(answer: str) -> str | None:
     return opening.name if sum(answering) <= MAXIMUM_SHARE_BESIDE * total else None
 
 
+def sentences_to_read(answer: str) -> list[str]:
+    """Return the sentences that the head must call refusals for an answer to be one; none where the answer claims."""
+    asked = []
+    said = answer.replace("\u2019", "'")
+    for sentence in _read_clauses(said) if _CUE.search(said) else ():
+        if _declines(sentence):
+            continue
+        if _may_decline(sentence):
+            asked.append(sentence)
+        elif not claims_nothing(sentence) and _mark_sentence(sentence) is None:
+            return []
+    return asked
+
+
 def _read_clauses(answer: str) -> list[str]:
     """Return the sentences of an answer; one that joins a claim and a refusal is two."""
     clauses = []
@@ -149,10 +137,13 @@ def _read_clauses(answer: str) -> list[str]:
 @functools.lru_cache(maxsize=1 << 12)
 def only_declines(sentence: str, probability: float = 0.0) -> bool:
     """Return whether one sentence declines and says nothing beside that, by the rules or by the head's probability."""
-    if _BESIDE.search(sentence) is not None:
-        return False
-    may_decline = _CUE.search(sentence) is not None and _SPEAKS_OF_THE_TALK.search(sentence) is not None
-    return (may_decline and probability >= LEAST_REFUSAL) or explain_refusal(sentence) is not None
+    by_head = probability >= LEAST_REFUSAL and _may_decline(sentence)
+    return by_head or (_BESIDE.search(sentence) is None and explain_refusal(sentence) is not None)
+
+
+def _may_decline(sentence: str) -> bool:
+    """Return whether a sentence has what the head is asked about: a cue, who speaks, and nothing beside."""
+    return not _BESIDE.search(sentence) and all(each.search(sentence) for each in (_CUE, _SPEAKS_OF_THE_TALK))
 
 
 @functools.lru_cache(maxsize=1 << 12)

@@ -5,9 +5,10 @@ from numpy.testing import assert_allclose
 from schemas import make_schema
 
 from hcat.encoders.classifier_heads import load_head
+from hcat.encoders.identities import resolve_encoder
 from hcat.engine.keys import hash_text
 from hcat.metrics import batches
-from hcat.metrics.batches import SUPPORT_LISTS, SupportMeasure, describe_answers, overlap_answers, split_passages
+from hcat.metrics.batches import SUPPORT_LISTS, AnswerReader, SupportMeasure, overlap_answers, split_passages
 from hcat.metrics.texts import TextReader
 
 
@@ -136,12 +137,21 @@ def test_overlap_of_an_equal_and_an_unrelated_answer():
     assert (wordless["reference_recall"], wordless["count_reference_items"]) == (None, 0)
 
 
-def test_refusals_are_named_by_rule():
-    batch = pa.RecordBatch.from_pydict(
-        {"passage_id": ["a", "b"], "passage_text": ["I'm sorry, but I cannot help with that.", "The fee is 5 euros."]}
-    )
-    refusal, answer = describe_answers(batch).to_pylist()
-    assert refusal["is_refusal"]
-    assert refusal["refusal_rule"]
-    assert refusal["language"] == "en"
-    assert (answer["is_refusal"], answer["refusal_rule"]) == (False, None)
+def test_refusals_are_named_by_rule_or_by_the_head():
+    answers = {
+        "I'm sorry, but I cannot help with that.": "apology",
+        "I'm stumped, sorry. Anything else?": "read_by_head",
+        "I'm stumped on the date, sorry. The fee is 5 euros.": None,
+        "The form is not available in paper form.": None,
+        "The fee is 5 euros.": None,
+    }
+    batch = pa.RecordBatch.from_pydict({"passage_id": list("abcde"), "passage_text": list(answers)})
+    encoder = resolve_encoder("packaged", "cpu")
+    rows = AnswerReader(encoder)(batch).to_pylist()
+    assert [row["refusal_rule"] for row in rows] == list(answers.values())
+    assert [row["is_refusal"] for row in rows] == [rule is not None for rule in answers.values()]
+    assert {row["encoder_key"] for row in rows} == {encoder.key}
+    assert rows[0]["language"] == "en"
+    # beside another encoder the rules are alone
+    rows = AnswerReader(resolve_encoder("hashing:32"))(batch).to_pylist()
+    assert [row["is_refusal"] for row in rows] == [True, False, False, False, False]

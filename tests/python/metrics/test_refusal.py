@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hcat.metrics.refusal import REFUSAL_PATTERNS, explain_refusal, is_refusal
+from hcat.metrics.refusal import REFUSAL_PATTERNS, explain_refusal
 
 NAMES = {pattern.name for pattern in REFUSAL_PATTERNS}
 
@@ -44,7 +44,6 @@ NAMES = {pattern.name for pattern in REFUSAL_PATTERNS}
 )
 def test_refusals(answer, name):
     assert explain_refusal(answer) == name
-    assert is_refusal(answer)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +79,6 @@ def test_refusals(answer, name):
 )
 def test_answers(answer):
     assert explain_refusal(answer) is None
-    assert not is_refusal(answer)
 
 
 def test_closing_refusal_behind_a_method_is_a_refusal():
@@ -88,7 +86,7 @@ def test_closing_refusal_behind_a_method_is_a_refusal():
         "To calculate the ratio, we need the cost of goods sold and the average inventory. However, the documents do "
         "not include the inventory of 2022. Therefore, I cannot calculate the ratio."
     )
-    assert is_refusal(answer)
+    assert explain_refusal(answer) is not None
 
 
 def test_a_long_answer_with_a_caveat_at_either_end_is_no_refusal():
@@ -97,8 +95,8 @@ def test_a_long_answer_with_a_caveat_at_either_end_is_no_refusal():
         for rate, letter in enumerate("PQRSTUVW", 1)
     )
     caveat = "The documents do not mention the rate for minors."
-    assert not is_refusal(f"{body} {caveat}")
-    assert not is_refusal(f"{caveat} {body}")
+    assert explain_refusal(f"{body} {caveat}") is None
+    assert explain_refusal(f"{caveat} {body}") is None
 
 
 @settings(deadline=None)
@@ -111,7 +109,6 @@ def test_a_long_answer_with_a_caveat_at_either_end_is_no_refusal():
 def test_explanation_is_a_name_of_the_closed_list_and_agrees(answer):
     name = explain_refusal(answer)
     assert name is None or name in NAMES
-    assert is_refusal(answer) == (name is not None)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +130,7 @@ def test_financebench_f1():
     parquet = pytest.importorskip("pyarrow.parquet")
     rows = parquet.read_table(path, columns=["model_answer", "label"]).to_pylist()
     labels = [row["label"] == "Refusal" for row in rows]
-    flags = [is_refusal(row["model_answer"]) for row in rows]
+    flags = [explain_refusal(row["model_answer"]) is not None for row in rows]
     hits = sum(label and flag for label, flag in zip(labels, flags, strict=True))
     assert sum(labels) >= 100
     assert 2 * hits / (sum(labels) + sum(flags)) >= 0.89
@@ -154,16 +151,22 @@ def test_financebench_f1():
         "Not in the documents.",
         "IDK",
         "I dont know",
+        "Zu Ihrer Frage fehlen mir die nötigen Angaben.",
+        "Les extraits fournis restent muets sur ce point.",
+        "El manual no aclara este punto.",
+        "Purtroppo non dispongo di elementi per rispondere.",
+        "Het document zwijgt hierover.",
     ],
 )
 def test_refusals_in_wordings_of_their_own(answer):
-    assert is_refusal(answer)
+    assert explain_refusal(answer) is not None
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        "The form is not available in paper form.",
+        "This form is not available in paper form.",
+        "It is not covered by the guarantee.",
         "Information about the account is not shared with third parties.",
         "The manual says that no tools are needed.",
         "She did not know the answer to the last question.",
@@ -176,4 +179,4 @@ def test_refusals_in_wordings_of_their_own(answer):
     ],
 )
 def test_negative_facts_and_partial_refusals_are_none(answer):
-    assert not is_refusal(answer)
+    assert explain_refusal(answer) is None
