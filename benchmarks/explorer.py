@@ -60,14 +60,13 @@ create macro sentence(purpose, number, count_words) as (
 );
 
 -- private data of one chunk in a hundred are masked
-create table made_chunks as
+create table base_chunks as
 select
     'chunk_' || number as chunk_id,
     'document_' || number // 8 as document_id,
-    replace(
-        sentence('c1', number, 30) || ' ' || sentence('c2', number, 32) || ' ' || sentence('c3', number, 28),
-        case when number % 100 = 0 then ' costs ' else '' end, ' [masked] '
-    ) as chunk_text
+    sentence('c1', number, 30) || ' ' || sentence('c2', number, 32) || ' ' || sentence('c3', number, 28) as chunk_text,
+    if(number % 100 = 0, replace(chunk_text, ' costs ', ' [masked] '), chunk_text) as masked_text,
+    'staged' as record_status
 from range($count) as numbers(number);
 
 create table made_interactions as
@@ -115,19 +114,22 @@ select
     md5(concat_ws('|', interactions.interaction_id, ranks.rank)) as retrieved_context_id,
     interactions.interaction_id, chunks.chunk_id, chunks.document_id, ranks.rank::integer as rank,
     round(1 - 0.1 * ranks.rank - 0.05 * interactions.quality, 4)::double as retrieval_score,
-    chunks.chunk_text as context_text,
+    chunks.masked_text as context_text,
     (ranks.rank = 2)::double as grade,
     ranks.rank = 2 as is_relevant
 from made_interactions as interactions
 cross join range(1, {chunks} + 1) as ranks(rank)
-inner join made_chunks as chunks
+inner join base_chunks as chunks
     on chunks.chunk_id = 'chunk_' || (interactions.number * 7 + ranks.rank * 131) % $count;
 
+create table base_retrievals as
+select interaction_id, chunk_id, null::varchar as text, rank, 'staged' as record_status from fct_retrieved_contexts;
+
 insert into dim_chunks by name
-select chunk_id, document_id, 'Title of ' || document_id as title, chunk_text from made_chunks;
+select chunk_id, document_id, 'Title of ' || document_id as title, masked_text as chunk_text from base_chunks;
 
 insert into dim_documents by name
-select distinct document_id, 'Title of ' || document_id as title from made_chunks;
+select distinct document_id, 'Title of ' || document_id as title from base_chunks;
 
 insert into dim_queries by name
 select distinct query_id, query_text, ['chunk_' || (number * 7 + 262) % $count] as source_chunk_ids
@@ -295,9 +297,7 @@ where metrics.is_primary"""
 class Measured:
     """What the page of one size cost."""
 
-    #: Interactions.
     count: int
-    #: Size of the file.
     megabytes: float
     #: Time that `hcat explore` took.
     write_seconds: float

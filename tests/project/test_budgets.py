@@ -20,8 +20,8 @@ BUDGETS = {
     "lines of YAML of models": (10_995, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
-    "lines of the package": (49_860, 45_000),
-    "lines of tests": (38_730, 28_000),
+    "lines of the package": (48_070, 45_000),
+    "lines of tests": (36_755, 28_000),
     "lines of benchmarks": (8_891, 9_000),
 }
 #: A count below this share of its budget has to lower it.

@@ -35,7 +35,7 @@ def test_decisions_of_the_demo_and_the_shipped_ones_exclude_each_other(is_demo: 
 
     written = yaml.safe_load((REPOSITORY / "dbt_project.yml").read_text(encoding="utf-8"))["seed-paths"]
     paths = [jinja2.Template(path).render(env_var=lambda *_: is_demo) for path in written]
-    assert paths == ["seeds", folder]
+    assert paths == ["seeds", folder, "demo/relational" if is_demo else "demo/none"]
     assert sorted(path.stem for path in (REPOSITORY / "decisions").glob("*.csv")) == DEMO_SEEDS
 
 

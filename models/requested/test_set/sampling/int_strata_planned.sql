@@ -1,6 +1,5 @@
 -- One row per stratum, with the planned number of sampled chunks and what bounded it.
 {{ config(materialized='table') }}
-
 with final as (
     select
         -- ids
