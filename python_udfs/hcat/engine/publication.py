@@ -29,7 +29,9 @@ from hcat.engine.warehouse import (
 #: The ledger of builds.
 LEDGER = "dim_runs"
 #: Published by every build, also by one whose gates fail: a reader must see what fails and what drifts.
-ALWAYS_PUBLISHED = (LEDGER, "fct_metric_drift", "fct_metric_weeks", "fct_threshold_gates")
+ALWAYS_PUBLISHED = (
+    LEDGER, "fct_metric_drift", "fct_metric_weeks", "fct_release_decisions", "fct_threshold_gates",
+)  # fmt: skip
 
 #: Share of the engine's memory that publication uses. A sort fills what it is given, and takes no longer with less. The
 #: memory in which files and copies are written comes on top.
