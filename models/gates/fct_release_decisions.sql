@@ -1,5 +1,4 @@
--- May the candidate go live, or stay live? One row per application, with the answer in five sentences. Pages, the
--- summary, alerts and BI print these, so that all of them say the same.
+-- May the candidate go live, or stay live? One row per application: five sentences that pages, alerts and BI print.
 {#- a failed gate of these measurements says that answers are wrong or do harm; others ask for a condition -#}
 {%- set stopping = [
     'share_failing', 'worst_segment_failing', 'version_difference', 'share_passing', 'mean_score',
@@ -167,7 +166,9 @@ decided as (
         case
             when count_stopping > 0 then 'do_not_release'
             when count_asked = 0 or count_open > 0 or failure_rate is null then 'not_decided'
-            when count_not_passing > 0 then 'go_with_conditions'
+            -- scores that nobody held against a label release nothing without a word
+            when count_not_passing > 0 or count_labels_by_people + count_labels_by_language_models = 0
+                then 'go_with_conditions'
             else 'go'
         end as decision
     from joined
@@ -190,7 +191,7 @@ final as (
                         when count_asked = 0 then 'No gate asks how many answers fail'
                         else coalesce(open_reason, 'No answer of the candidate has a verdict')
                     end
-                when 'go_with_conditions' then condition_reason
+                when 'go_with_conditions' then coalesce(condition_reason, 'Nobody rated an answer: scores decide')
                 else 'All ' || count_gates || ' gates pass'
             end,
             ': failed$', ''
