@@ -17,11 +17,11 @@ BUDGETS = {
     "nodes of a night": (216, 220),
     "models from a record to a gate": (28, 28),
     "lines of models": (15_390, 14_500),
-    "lines of YAML of models": (10_995, 10_000),
+    "lines of YAML of models": (10_989, 10_000),
     "macros": (34, 75),
     "settings": (50, 50),
-    "lines of the package": (48_070, 45_000),
-    "lines of tests": (36_755, 28_000),
+    "lines of the package": (48_065, 45_000),
+    "lines of tests": (36_752, 28_000),
     "lines of benchmarks": (8_891, 9_000),
 }
 #: A count below this share of its budget has to lower it.

@@ -127,8 +127,8 @@ def _put(whole: Any, rows: npt.NDArray[np.int64], values: Any) -> Any:
 def _start_once(identity: ModelIdentity, premises: Sequence[str], hypotheses: Sequence[str]) -> Callable[[], Reading]:
     classifier = load_classifier(identity)
     # a classifier of your own reads every pair
-    is_read = [identity.location not in SHIPPED or not cascade.is_stated(*pair)
-               for pair in zip(premises, hypotheses, strict=True)]  # fmt: skip
+    is_own = identity.location not in SHIPPED
+    is_read = [is_own or not cascade.is_stated(*pair) for pair in zip(premises, hypotheses, strict=True)]
     rows, budget = np.flatnonzero(is_read), pair_tokens(identity.device)
     texts = [[column[row] for row in rows.tolist()] for column in (premises, hypotheses)]
     wait = start_model(classifier, budget, *texts) if len(rows) else None

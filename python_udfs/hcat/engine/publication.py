@@ -18,20 +18,18 @@ from hcat.engine import relations
 from hcat.engine.columns import schema
 from hcat.engine.files import replacing
 from hcat.engine.keys import hash_file
-from hcat.engine.warehouse import (
-    DATABASE_FILE,
-    Comments,
-    mark_newest_build,
-    share_of_memory,
-    write_database,
-)
+from hcat.engine.warehouse import DATABASE_FILE, Comments, mark_newest_build, share_of_memory, write_database
 
 #: The ledger of builds.
 LEDGER = "dim_runs"
 #: Published by every build, also by one whose gates fail: a reader must see what fails and what drifts.
 ALWAYS_PUBLISHED = (
-    LEDGER, "fct_metric_drift", "fct_metric_weeks", "fct_release_decisions", "fct_threshold_gates",
-)  # fmt: skip
+    LEDGER,
+    "fct_metric_drift",
+    "fct_metric_weeks",
+    "fct_release_decisions",
+    "fct_threshold_gates",
+)
 
 #: Share of the engine's memory that publication uses. A sort fills what it is given, and takes no longer with less. The
 #: memory in which files and copies are written comes on top.
