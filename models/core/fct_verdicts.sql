@@ -1,6 +1,4 @@
--- One verdict on each answer, all things considered. An answer must behave (answer when due, decline when due), be
--- grounded, relevant, complete and safe. Each is judged by raters, else by the calibrated set of the scorer that may
--- decide (dim_metrics), else by its threshold in force. The first that fails names the kind of fault.
+-- An answer must behave (answer when due, decline when due), be grounded, relevant, complete and safe.
 {%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
 {#- people give up on longer lists -#}
 {%- set count_to_read = 10 %}

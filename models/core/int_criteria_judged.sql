@@ -1,5 +1,4 @@
--- One row per (interaction, criterion of the verdict), with its outcome (1 = passes, 0 = fails, null = unknown) and
--- the rule that decided it: what was due, raters, the prediction set or the threshold of the scorer that may decide.
+-- An outcome is 1 = passes, 0 = fails, null = unknown.
 {%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
 {#- criteria of raters, and what they are here -#}
 {%- set names = {

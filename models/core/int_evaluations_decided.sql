@@ -1,5 +1,4 @@
--- One row per (interaction, metric) with its score, the threshold that is decided for it and the outcome. What people
--- say changes no score and no threshold. Labels are not in it, so that analyses of scores need not wait for them.
+-- Labels are not in it, so that analyses of scores need not wait for them.
 with evaluations as (
     select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),

@@ -1,4 +1,4 @@
--- fct_evaluations with the time and the cluster of each interaction. A semantic model needs them in one relation.
+-- A semantic model needs them in one relation.
 with evaluations as (
     select * from {{ ref('hcat', 'fct_evaluations') }}
 ),

@@ -1,4 +1,3 @@
--- One row per gap to be measured: (system, demographic dimension, metric), and (system, customer group, metric).
 with systems as (
     select system, customer_group from {{ ref('hcat', 'fct_interactions') }}
 ),

@@ -1,4 +1,3 @@
--- One row per (interaction, metric) for which a score exists and the seed metric_rules has a row for bias.
 with evaluations as (
     select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),

@@ -1,6 +1,5 @@
--- One row per (gap, cluster), with the sums of the scores of each side; a gap without scores has one row. If a system
--- has more clusters than blocks, several whole clusters form a block. They then change sides together, which keeps the
--- test valid and bounds its cost.
+-- If a system has more clusters than blocks, several whole clusters form a block. They then change sides together,
+-- which keeps the test valid and bounds its cost.
 {{ config(materialized='table') }}
 {%- set count_blocks = 1000 %}
 

@@ -1,4 +1,3 @@
--- One row per (system, metric, pair of queries that differ in a demographic term), with the mean score of each side.
 with sides as (
     select * from {{ ref('hcat', 'int_counterfactual_sides') }}
 ),

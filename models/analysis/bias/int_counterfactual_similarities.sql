@@ -1,4 +1,3 @@
--- One row per pair of compared answers of this build with their similarity.
 with answers as (
     select * from {{ ref('hcat', 'int_counterfactual_answers') }}
 ),

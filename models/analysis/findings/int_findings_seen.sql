@@ -1,5 +1,4 @@
--- One row per (build, finding). A finding is a cell that is weak in this build or was weak in an earlier one, with its
--- result in this build. The table is a history: builds add rows and never change any, even with --full-refresh.
+-- The table is a history: builds add rows and never change any, even with --full-refresh.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',

@@ -1,5 +1,4 @@
--- One row per (finding, jackknife group) of the clusters that are newer than the finding, with sums of the cell and of
--- all rows of its metric in them. Values are turned so that a larger value is worse. Each row says which build this is.
+-- Each row says which build this is.
 {{ config(materialized='table') }}
 
 with sightings as (

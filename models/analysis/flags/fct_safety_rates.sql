@@ -1,5 +1,5 @@
--- One row per (system, kind of rate, category): a share of interactions with its interval over clusters. Refusals are
--- held against what was expected, flags are counted by rule, and variants are compared with their parent query.
+-- Refusals are held against what was expected, flags are counted by rule, and variants are compared with their parent
+-- query.
 with interactions as (
     select
         interaction_id, query_id, cluster_id, system,

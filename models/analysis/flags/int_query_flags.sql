@@ -1,4 +1,3 @@
--- One row per (interaction, enabled flag), with the value found and whether it raises the flag.
 {{ config(materialized='table') }}
 
 with interactions as (

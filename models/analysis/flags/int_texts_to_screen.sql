@@ -1,5 +1,3 @@
--- One row per distinct sentence of a query, with its vector and with a key of the rules, examples and encoder; and one
--- per enabled example of a restricted topic or of the purpose of the application, which sentences are held against.
 {{ config(materialized='view') }}
 with passages as (
     select distinct passage_id

@@ -1,7 +1,6 @@
--- One row per (round, interaction drawn). The draw is Poisson sampling with inclusion probabilities that are known and
--- stored (docs/human-review.md). The first build that names
--- a round draws it, once, because people already have its sheets. Later builds do not change it, even with
--- --full-refresh. To draw again, name another round.
+-- The draw is Poisson sampling with inclusion probabilities that are known and stored (docs/human-review.md). The first
+-- build that names a round draws it, once, because people already have its sheets. Later builds do not change it, even
+-- with --full-refresh. To draw again, name another round.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',

@@ -1,5 +1,3 @@
--- One row per (system, variant, metric) whose parent the same system was asked, with both scores and the change.
--- answer_correctness is the true correctness, 0 or 1.
 with queries as (
     select query_id, parent_query_id, variant_type from {{ ref('hcat', 'dim_queries') }}
     where parent_query_id is not null and parent_query_id <> query_id

@@ -1,5 +1,3 @@
--- One row per interaction whose correctness can be known: correct, incorrect or undecided. The first source of the seed
--- correctness_sources that decides determines it.
 {{ config(materialized='table') }}
 
 with interactions as (

@@ -1,5 +1,4 @@
--- One row per (interaction, source of correctness) in which the source decides. To add another source of verdicts, add
--- one union here and one row to the seed correctness_sources.
+-- To add another source of verdicts, add one union here and one row to the seed correctness_sources.
 with interactions as (
     select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),

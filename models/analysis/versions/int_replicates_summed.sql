@@ -1,6 +1,3 @@
--- One row per (system, primary metric, dimension, segment, query that the system answered at least twice), with the
--- variation of its answers.
-
 with interactions as (
     select
         interaction_id, system, cluster_id,

@@ -1,6 +1,5 @@
--- One row per (version pair, primary metric, dimension, segment, measurement), with the values of both versions and
--- their difference over the same queries (positive = the candidate is better). The jackknife error leaves out whole
--- clusters, and whole documents (two keys: Cameron, Gelbach and Miller 2011). A query counts by its sampling weight.
+-- The jackknife error leaves out whole clusters, and whole documents (two keys: Cameron, Gelbach and Miller 2011). A
+-- query counts by its sampling weight.
 {{ config(materialized='table') }}
 
 with queries_paired as (

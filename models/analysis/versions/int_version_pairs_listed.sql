@@ -1,6 +1,3 @@
--- One row per (application, baseline version, candidate version): each version with its predecessor, and the declared
--- pairs.
-
 with interactions as (
     select * from {{ ref('hcat', 'int_interaction_attributes') }}
     where application_version is not null and population <> 'variant'

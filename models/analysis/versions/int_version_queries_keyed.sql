@@ -1,5 +1,4 @@
--- One row per interaction of a named version, with the key that pairs queries: the id of the query, otherwise its
--- normalised text. A later turn is asked within its conversation, and pairs with the same turn of that one alone.
+-- A later turn is asked within its conversation, and pairs with the same turn of that one alone.
 
 with interactions as (
     select * from {{ ref('hcat', 'int_interaction_attributes') }}

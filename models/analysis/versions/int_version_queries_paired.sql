@@ -1,4 +1,3 @@
--- One row per (version pair, query asked of both, primary metric that applied on both sides), with replicates averaged.
 -- The noise of a value is the variance between answers to the same query on the same side; null with a single answer.
 {{ config(materialized='table') }}
 {#- name of a value, what is averaged #}

@@ -1,6 +1,4 @@
--- One row per (version pair, query asked of both, dimension) if all interactions of both versions are in one segment. A
--- pair is in a segment only if both versions are. So a dimension in which the versions differ (system, week, a changed
--- answer length) gives no pairs.
+-- So a dimension in which the versions differ (system, week, a changed answer length) gives no pairs.
 
 with pairs as (
     select * from {{ ref('hcat', 'int_version_pairs_listed') }}

@@ -1,5 +1,4 @@
--- One row per (dimension, segment), with the interactions and clusters of the test set and of production. Pairs of
--- dimensions are written as `first x second`.
+-- Pairs of dimensions are written as `first x second`.
 {{ config(materialized='table') }}
 {#- the seed analysis_dimension_pairs gives their pairs -#}
 {%- set listed = "'topic', 'query_type', 'language', 'customer_group', 'asked_week'" %}

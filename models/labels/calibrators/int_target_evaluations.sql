@@ -1,6 +1,5 @@
--- One row per (interaction, metric that people calibrate) with the score and the human label, each null if it is
--- missing. Every label serves every method. What a method is worth is cross-validated over whole clusters. This is a
--- table, because five models read it, one of them metric by metric.
+-- Every label serves every method. What a method is worth is cross-validated over whole clusters. This is a table,
+-- because five models read it, one of them metric by metric.
 {{ config(materialized='table') }}
 with evaluations as (
     select interaction_id, metric_name, raw_score from {{ ref('hcat', 'int_evaluations_completed') }}

@@ -1,6 +1,5 @@
--- One row per (interaction, criterion) with the label that the rule of the criterion gives, or the reason why there is
--- none. Only the first pass of a rater counts, because a repeated pass is no second opinion. Where raters of several
--- kinds rated an answer, those of the first kind in hcat_label_kinds give the label.
+-- Only the first pass of a rater counts, because a repeated pass is no second opinion. Where raters of several kinds
+-- rated an answer, those of the first kind in hcat_label_kinds give the label.
 with ratings as (
     select * from {{ ref('hcat', 'stg_ratings') }}
 ),

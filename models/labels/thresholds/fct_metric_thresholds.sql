@@ -1,7 +1,5 @@
 {#- decimals to which people round a fitted threshold when they decide on it -#}
 {%- set decision_decimals = 2 -%}
--- The threshold in force, the three methods that somebody decides by (is_shown), and methods of the literature beside
--- them, to compare.
 with fitted as (
     select * from {{ ref('hcat', 'int_labels_measured') }}
     where part = 'thresholds'

@@ -1,5 +1,3 @@
--- One row per (metric, reference, statistic), with the agreement of the metric with people on the interactions that the
--- judge read. Metrics without a language model stand beside the judged ones, with calls and tokens.
 with metrics as (
     select * from {{ ref('hcat', 'dim_metrics') }}
 ),

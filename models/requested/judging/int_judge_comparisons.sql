@@ -1,5 +1,4 @@
--- One row per (metric, reference, interaction that the judge read and people labelled), with the verdict of the metric
--- and that of the reference. Metrics without a language model are compared on the same interactions.
+-- Metrics without a language model are compared on the same interactions.
 {{ config(materialized='table') }}
 
 with judge_sample as (

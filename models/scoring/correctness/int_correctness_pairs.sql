@@ -1,6 +1,4 @@
--- One row per (interaction, direction) that neither rules nor facts decide, with the answer and the true answer as
--- premise and hypothesis. Each follows the query, so that it reads as a statement. It is empty unless the seed
--- correctness_sources names the source 'entailment'.
+-- Each follows the query, so that it reads as a statement.
 
 with interactions as (
     select interaction_id, is_refusal from {{ ref('hcat', 'int_interaction_attributes') }}

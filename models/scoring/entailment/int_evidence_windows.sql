@@ -1,5 +1,5 @@
--- One row per (interaction, answer sentence, window) with the pair that the classifier reads. The sentences of the
--- premise keep the order of the context. A short answer is read with its question: "No." denies what was asked.
+-- The sentences of the premise keep the order of the context. A short answer is read with its question: "No." denies
+-- what was asked.
 with windowed as (
     select * from {{ ref('hcat', 'int_sentences_windowed') }}
 ),

@@ -1,5 +1,3 @@
--- One row per (interaction, answer sentence, other answer) with the pair that the classifier reads.
-
 with samples as (
     select * from {{ ref('hcat', 'int_interaction_samples') }}
 ),

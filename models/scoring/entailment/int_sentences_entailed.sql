@@ -1,5 +1,3 @@
--- One row per (interaction, answer sentence) with the window that supports the sentence best, which is the deciding
--- evidence, and the one that contradicts it most.
 {%- set exchanged = {
     'probability_entailment': 'pairs_entailed.probability_contradiction',
     'probability_contradiction': 'pairs_entailed.probability_entailment',

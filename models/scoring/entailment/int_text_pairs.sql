@@ -1,5 +1,5 @@
--- One row per pair of texts that the classifier reads, with what it is read for: the evidence of a sentence, another
--- answer to the same query, or the true answer. Pair and key of the classifier are the content key of an entailment.
+-- Pairs are the evidence of a sentence, another answer to the same query, or the true answer. Pair and key of the
+-- classifier are the content key of an entailment.
 {{ config(materialized='table') }}
 
 with pairs as (

@@ -1,4 +1,3 @@
--- One row per chunk, with the number of interactions that retrieved it and of queries that need it.
 with chunks as (
     select * from {{ ref('hcat', 'stg_chunks') }}
 ),

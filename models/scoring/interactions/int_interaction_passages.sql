@@ -1,5 +1,3 @@
--- One row per (interaction, role, position) with its passage. The role is query, answer, context or reference. If the
--- setting says so, what the user said in earlier turns has the role statement.
 {{ config(materialized='table') }}
 
 with interactions as (

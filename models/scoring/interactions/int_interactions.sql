@@ -1,4 +1,4 @@
--- One row per staged interaction with the facts of its query. All metrics start from these texts.
+-- All metrics start from these texts.
 -- This is a table, because a build reads it some fifty times, and because DuckDB then knows how many rows it has.
 {{ config(materialized='table') }}
 

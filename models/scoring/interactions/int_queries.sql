@@ -1,6 +1,5 @@
--- One row per query with the query at the root of its chain of variants (itself when it has no parent), and with the
--- group of queries that ask for the same fact in other words. The group is the logged one, else the root of the query
--- with the variants that keep its meaning. A query on its own forms no group.
+-- The group is the logged one, else the root of the query with the variants that keep its meaning. A query on its own
+-- forms no group.
 
 with recursive queries as (
     select query_id, parent_query_id, query_group, variant_type from {{ ref('hcat', 'stg_queries') }}

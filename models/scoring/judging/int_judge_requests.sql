@@ -1,5 +1,4 @@
--- One row per (interaction, judged metric) that can have a score, with the texts that the judge reads and their content
--- key. No build asks twice for the same key. The status gives the reason when the judge is not asked.
+-- The status gives the reason when the judge is not asked.
 {{ config(materialized='table') }}
 {# n in the answer relevance of RAGAS -#}
 {%- set count_questions = 3 %}

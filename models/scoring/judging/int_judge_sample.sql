@@ -1,5 +1,5 @@
--- One row per interaction that the judge reads. Interactions that people rated come first, because only they show how
--- reliable the verdicts are. The others follow in the order of a seeded hash.
+-- Interactions that people rated come first, because only they show how reliable the verdicts are. The others follow in
+-- the order of a seeded hash.
 {{ config(materialized='table') }}
 {%- set most = var('hcat_judge_interactions') | int -%}
 {%- if most < 1 -%}

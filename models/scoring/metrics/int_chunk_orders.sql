@@ -1,5 +1,4 @@
--- One row per (system, scorer, measure, cluster) with the pairs of retrieved chunks that the scorer orders rightly,
--- puts level, and orders wrongly. A pair is one relevant and one other chunk that one interaction retrieved.
+-- A pair is one relevant and one other chunk that one interaction retrieved.
 -- Two scorers are metrics. Two are baselines that need no model: the rank and the overlap of words.
 {%- set metrics = {
     'context_relevancy__mean': 'context_relevancy', 'context_precision_similarity__mean': 'context_precision'

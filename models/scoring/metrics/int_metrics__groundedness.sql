@@ -1,6 +1,4 @@
--- One row per (interaction, metric of groundedness): the probability that every sentence of the answer is supported,
--- the share of sentences that are, and how well its citations fit their evidence. training/fusion.py says why the
--- sentences are joined in this way. A sentence that claims nothing needs no support.
+-- training/fusion.py says why the sentences are joined in this way. A sentence that claims nothing needs no support.
 -- The share of the lowest sentence in the score, the rest being the average, and what the lowest is raised by for each
 -- unit of the logarithm of the number of sentences. Chosen on sets that were left out.
 {%- set lowest_share = 0.75 %}

@@ -1,5 +1,3 @@
--- One row per (interaction, judged metric) that can have a score. An evaluation has the status failed, a reason and no
--- score when the judge did not decide or a call returned nothing.
 with requests as (
     select * from {{ ref('hcat', 'int_judge_requests') }}
 ),

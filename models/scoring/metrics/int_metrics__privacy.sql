@@ -1,5 +1,4 @@
--- One row per answered interaction in which names were searched. The score says whether the answer gives away personal
--- data that stands neither in the query nor in the context.
+-- The score says whether the answer gives away personal data that stands neither in the query nor in the context.
 with interactions as (
     select interaction_id, answer from {{ ref('hcat', 'int_interaction_attributes') }}
     where is_answered

@@ -1,4 +1,3 @@
--- One row per (interaction, metric) for the metrics that compare an answer with the reference answer.
 with overlapped as (
     select * from {{ ref('hcat', 'int_answers_overlapped') }}
 ),

@@ -1,4 +1,3 @@
--- One row per (interaction, safety metric): the toxicity and sentiment of the sentences, and the longest copied run.
 with sentence_scores as (
     select * from {{ ref('hcat', 'int_sentence_scores') }}
 ),

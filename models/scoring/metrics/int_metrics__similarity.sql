@@ -1,4 +1,4 @@
--- One row per (interaction, similarity metric) with the best matches aggregated over sentences (HCAT section 3).
+-- HCAT, section 3.
 {%- set rounded = without_noise('matches.similarity') %}
 
 with matches as (

@@ -1,5 +1,4 @@
--- One row per (interaction, kind) with the share of the answer's words, numbers or entities that occur in the context
--- or the query. Two further kinds say whether its numbers or entities stand where the context puts them.
+-- Two further kinds say whether its numbers or entities stand where the context puts them.
 with supported as (
     select * from {{ ref('hcat', 'int_sentences_supported') }}
 ),

@@ -1,5 +1,4 @@
--- One row per (interaction, distance between context and answer). The distances are optimal transport and its
--- approximation (HCAT section 3.3.2).
+-- The distances are optimal transport and its approximation (HCAT section 3.3.2).
 with compared as (
     select * from {{ ref('hcat', 'int_interactions_compared') }}
 ),

@@ -1,4 +1,3 @@
--- One row per interaction with its texts, in which personal data is masked.
 with interactions as (
     select interaction_id, query_text, answer, reference_answer, customer_group, tags
     from {{ ref('hcat', 'int_interactions') }}

@@ -1,4 +1,3 @@
--- One row per (interaction, distinct value of personal data in its answer), masked, for the answers of this build.
 with spans as (
     select * from {{ ref('hcat', 'int_privacy_spans') }}
 ),

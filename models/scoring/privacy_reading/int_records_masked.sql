@@ -1,4 +1,3 @@
--- One row per distinct record of tags with its masked form (null where nothing needs masking).
 with recognisable as (
     select text_id, reading_key from {{ ref('hcat', 'int_texts_recognisable') }}
     where is_record

@@ -1,5 +1,4 @@
--- One row per distinct text in use, with its masked form (null where nothing needs masking) and the positions of
--- personal data in it. What a document of the knowledge base publishes is neither masked nor listed.
+-- What a document of the knowledge base publishes is neither masked nor listed.
 with recognisable as (
     select text_id, reading_key, text, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
     where not is_record

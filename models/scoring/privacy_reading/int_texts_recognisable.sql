@@ -1,5 +1,3 @@
--- One row per distinct text that is shown to readers, compared with an answer, or in the knowledge base, and one per
--- distinct record of tags, and how it is read for personal data.
 -- This is a table, because the recognisers, the masks and the exposures all need its grouping of all texts.
 {{ config(materialized='table') }}
 

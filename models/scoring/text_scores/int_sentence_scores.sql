@@ -1,5 +1,3 @@
--- One row per (interaction, role, sentence) of queries and answers with its toxicity and sentiment.
-
 with passages as (
     select *
     from {{ ref('hcat', 'int_interaction_passages') }}

@@ -1,5 +1,3 @@
--- One row per interaction with the ids of its sentences by role, in order, and the content keys of what is computed
--- from these sentences: scores and windows of evidence.
 {{ config(
     materialized='table',
     pre_hook="{{ cut_into_buckets() }}",

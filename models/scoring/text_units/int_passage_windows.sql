@@ -1,5 +1,5 @@
--- One row per (passage, window) of the references and of the answers that are compared with them. A window is a run of
--- whole sentences that fits the encoder, so that a long text is split and pooled instead of truncated.
+-- A window is a run of whole sentences that fits the encoder, so that a long text is split and pooled instead of
+-- truncated.
 with passages_split as (
     select * from {{ ref('hcat', 'int_passages_split') }}
 ),

@@ -1,5 +1,4 @@
--- One row per (interaction, comparison, sentence) with its best match in the other role and its weight in the weighted
--- mean. This is a table, because three models read it: a view would explode the lists of all interactions for each.
+-- This is a table, because three models read it: a view would explode the lists of all interactions for each.
 {{ config(materialized='table') }}
 {%- set comparisons = [
     ('query', 'context'), ('context', 'query'), ('answer', 'context'),

@@ -1,5 +1,3 @@
--- One row per (interaction, role) whose sentences the logs weigh, with the weights, and the mismatch where they do not
--- belong to the sentences.
 {%- set texts = {'query': 'query_text', 'answer': 'answer', 'reference': 'reference_answer'} %}
 
 with interactions as (

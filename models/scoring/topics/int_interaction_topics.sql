@@ -1,5 +1,3 @@
--- One row per interaction with its topic: the logged tag, else the topic of the source chunk, else the k-means cluster
--- of the query, else no_topic.
 with logged as (
     select * from {{ ref('hcat', 'int_topics_logged') }}
 ),

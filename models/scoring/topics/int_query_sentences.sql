@@ -1,4 +1,3 @@
--- One row per (query text, sentence) of interactions whose topic is neither logged nor known from a source chunk.
 {{ config(materialized='view') }}
 with topics as (
     select * from {{ ref('hcat', 'int_topics_logged') }}

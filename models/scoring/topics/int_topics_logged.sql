@@ -1,4 +1,3 @@
--- One row per interaction with its logged topic, else the topic of the first source chunk of its query, else null.
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions') }}
 ),

@@ -1,4 +1,3 @@
--- One row per landed chunk record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = ['chunk_id', 'document_id', 'topic', 'text', 'chunk_index'] %}
 {%- set folded = ['chunk_id', 'document_id', 'text'] %}

@@ -1,4 +1,3 @@
--- One row per landed document record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = ['document_id', 'title', 'topic', 'text'] %}
 {%- set folded = ['document_id', 'title'] %}

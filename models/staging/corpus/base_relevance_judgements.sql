@@ -1,4 +1,3 @@
--- One row per landed relevance judgement, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 with source as (
     select * from {{ ref('hcat', 'landed_records') }}

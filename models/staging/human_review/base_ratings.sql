@@ -5,7 +5,6 @@
 } -%}
 {%- set of_name = '(' ~ finite_or_null('scale_point_text') ~ ') over (partition by rater, criterion)' -%}
 {%- set least, greatest = 'min' ~ of_name, 'max' ~ of_name -%}
--- One row per landed rating record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = [
     'interaction_id', 'rater', 'rater_kind', 'criterion', 'guideline_version', 'scale_point', 'rating_pass', 'rated_at',

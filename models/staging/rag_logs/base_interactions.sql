@@ -1,4 +1,3 @@
--- One row per landed interaction record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = [
     'interaction_id', 'run_id', 'query_id', 'application', 'application_version', 'language', 'customer_group',

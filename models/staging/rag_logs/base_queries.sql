@@ -1,4 +1,3 @@
--- One row per landed query record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = [
     'query_id', 'parent_query_id', 'source_group', 'query_group', 'text', 'reference_answer', 'source_chunk_ids',

@@ -1,4 +1,3 @@
--- One row per landed retrieval record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = [
     'interaction_id', 'chunk_id', 'text', 'rank', 'retrieval_score', 'completeness_weight', 'list_position'

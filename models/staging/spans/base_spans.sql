@@ -1,4 +1,4 @@
--- One row per landed span, with the reason when it cannot be used. Its attributes were read where its trace was folded.
+-- The attributes of a span were read where its trace was folded.
 with source as (
     select * from {{ ref('hcat', 'base_folded_traces') }}
     where entity = 'spans'

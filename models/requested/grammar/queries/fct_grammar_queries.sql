@@ -1,4 +1,3 @@
--- One row per query. A query is one wording of one SQL query, with its true answer.
 with queries as (
     select * from {{ ref('hcat', 'int_grammar_queries_filled') }}
 ),

@@ -1,4 +1,3 @@
--- One row per table from which queries are made: those in hcat_grammar_relations, or in the demo its own.
 {{ config(materialized='table') }}
 
 {%- set relations = [] -%}

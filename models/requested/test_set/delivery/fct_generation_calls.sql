@@ -1,5 +1,4 @@
--- One row per call of the language model: the ledger of every prompt and every answer. The table is empty without a
--- language model.
+-- The table is empty without a language model.
 with calls as (
     select * from {{ ref('hcat', 'int_generation_calls') }}
 ),

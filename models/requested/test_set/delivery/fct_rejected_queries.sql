@@ -1,4 +1,3 @@
--- One row per candidate that did not enter the test set, with the reason.
 with queries_checked as (
     select * from {{ ref('hcat', 'int_queries_checked') }}
     where check_status = 'rejected'

@@ -1,5 +1,4 @@
--- One row per (dimension, segment, outcome), with the number of queries that were kept or rejected for a reason, and of
--- requests that gave no query. Every segment has the row `accepted`, even with a zero, so that gaps are visible.
+-- Every segment has the row `accepted`, even with a zero, so that gaps are visible.
 with requests as (
     select generation_key, chunk_id, query_type, generator from {{ ref('hcat', 'int_generation_requests') }}
 ),

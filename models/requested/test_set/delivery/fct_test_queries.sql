@@ -1,4 +1,4 @@
--- One row per query of the test set, with masked text. int_test_queries has the text that is asked.
+-- int_test_queries has the text that is asked.
 with test_queries as (
     select * from {{ ref('hcat', 'int_test_queries') }}
 ),

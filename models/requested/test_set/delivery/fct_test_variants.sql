@@ -1,5 +1,4 @@
--- One row per planned variant of a query of the test set, with masked text. int_test_variants has the text that is
--- asked.
+-- int_test_variants has the text that is asked.
 with test_variants as (
     select * from {{ ref('hcat', 'int_test_variants') }}
 ),

@@ -1,4 +1,3 @@
--- One row per distinct text of the test set or its documents, with its masked form (null if there is nothing to mask).
 -- What a document publishes is not masked. A test set needs no logs, so that it reads its documents itself.
 with recognisable as (
     select text_id, reading_key from {{ ref('hcat', 'int_test_texts_recognisable') }}

@@ -1,7 +1,3 @@
--- One row per query that may enter the test set, with the content key of its embedding. It is generated for the chunks
--- of this sample, or written by hand
--- with a reference answer or to be refused.
-
 with requests as (
     select generation_key from {{ ref('hcat', 'int_generation_requests') }}
 ),

@@ -1,5 +1,4 @@
--- One row per (sampled chunk, query type) for which queries are wanted, with everything from which they are made and
--- the content key of these inputs. A key is processed once and never again.
+-- A key is processed once and never again.
 {{ config(materialized='table') }}
 
 {%- set generator = one_of('hcat_generator', ['offline', 'language_model']) -%}

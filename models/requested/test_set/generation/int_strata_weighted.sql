@@ -1,6 +1,6 @@
--- One row per stratum of the plan, with the accepted queries that represent it. A stratum without accepted queries is
--- represented by the stratum of the same topic whose chunks are most alike in length. Without such a stratum it is not
--- covered. Where all chunks of the corpus are taken, weights are 1 and nothing represents anything else.
+-- A stratum without accepted queries is represented by the stratum of the same topic whose chunks are most alike in
+-- length. Without such a stratum it is not covered. Where all chunks of the corpus are taken, weights are 1 and nothing
+-- represents anything else.
 with strata_planned as (
     select * from {{ ref('hcat', 'int_strata_planned') }}
 ),

@@ -1,4 +1,3 @@
--- One row per query of the test set with its unmasked text, and with the number of chunks that it represents.
 {{ config(materialized='table') }}
 
 with queries_checked as (

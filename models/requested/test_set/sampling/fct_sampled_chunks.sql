@@ -1,8 +1,7 @@
--- One row per sampled chunk, with the probability that the draw of its stratum includes it. Equal draws take the n_h
--- smallest hashes of N_h, so pi = n_h / N_h. Draws by size or importance use systematic sampling in the order of the
--- hashes (Madow 1949). Its probabilities are exactly those planned, and its size is fixed. Sorting hashes by weight has
--- no closed form of pi. The pi of Pareto sampling is an approximation that fails in small strata. Where every chunk is
--- taken, nothing is drawn: there is no probability, and the weight is 1.
+-- Equal draws take the n_h smallest hashes of N_h, so pi = n_h / N_h. Draws by size or importance use systematic
+-- sampling in the order of the hashes (Madow 1949). Its probabilities are exactly those planned, and its size is fixed.
+-- Sorting hashes by weight has no closed form of pi. The pi of Pareto sampling is an approximation that fails in small
+-- strata. Where every chunk is taken, nothing is drawn: there is no probability, and the weight is 1.
 {%- set draw_sizes = {
     'equal': '1', 'size': 'chunk_strata.size_measure', 'importance': in_billionths('chunk_strata.importance')
 } -%}

@@ -1,5 +1,3 @@
--- One row per chunk, with its stratum (topic x length class x the other dimensions of the seed sampling_dimensions),
--- its size and its importance.
 {{ config(materialized='table') }}
 {# a third of the documents each are short, medium and long -#}
 {%- set cuts = [0.3333, 0.6667] %}

@@ -1,4 +1,3 @@
--- One row per stratum, with the planned number of sampled chunks and what bounded it.
 {{ config(materialized='table') }}
 with final as (
     select

@@ -1,5 +1,4 @@
--- One row per stratum whose chunks had queries in the last run, with the variation of its scores, for the allocation of
--- Neyman. Other allocations need no scores, so a test set then needs no evaluated logs.
+-- Other allocations need no scores, so a test set then needs no evaluated logs.
 {% if var('hcat_sampling_allocation') == 'neyman' -%}
 with evaluations as (
     select * from {{ ref('hcat', 'fct_evaluations') }}

@@ -1,5 +1,3 @@
--- One row per stratum, with its weight in the total of sampled chunks, by hcat_sampling_allocation, and its bounds: a
--- minimum, and the chunks that it has.
 {{ config(materialized='table') }}
 {%- set allocations = ['proportional', 'proportional_to_size', 'equal', 'importance', 'neyman'] -%}
 {%- set allocation = one_of('hcat_sampling_allocation', allocations) -%}

@@ -1,4 +1,3 @@
--- One row per planned variant of a query of the test set, with its unmasked text.
 {{ config(materialized='table') }}
 {# below this probability, in either direction, a variant does not ask what its parent asks (docs/variants.md) -#}
 {%- set least_entailment = 0.5 %}

@@ -1,5 +1,3 @@
--- One row per (variant type, item) from which variants are made: words, sentences, prompts and terms of the seeds. A
--- subject belongs to another topic only if no chunk mentions it.
 {{ config(materialized='table') }}
 
 with words as (

@@ -1,5 +1,4 @@
--- One row per (query of the test set, variant type) for which a variant is planned. A query gets the type if its seeded
--- hash is below the share of the type.
+-- A query gets the type if its seeded hash is below the share of the type.
 with test_queries as (
     select * from {{ ref('hcat', 'int_test_queries') }}
 ),
