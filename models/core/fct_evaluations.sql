@@ -44,11 +44,8 @@ validity as (
 
 joined as (
     select
-        -- ids
         evaluations.evaluation_id,
         evaluations.interaction_id,
-
-        -- strings
         evaluations.metric_name,
         evaluations.score_status,
         evaluations.detail,
@@ -59,15 +56,11 @@ joined as (
             when evaluations.raw_score is null then 'no_score'
             else validity.calibration_status
         end as calibration_status,
-
-        -- numerics
         evaluations.raw_score,
         calibrated.calibrated_probability,
         evaluations.threshold,
         evaluations.scored_count::integer as scored_count,
         labels.label::integer as human_label,
-
-        -- booleans
         evaluations.is_failing
     from evaluations
     left join validity

@@ -1,4 +1,3 @@
--- Each row says which build this is.
 {{ config(materialized='table') }}
 
 with sightings as (

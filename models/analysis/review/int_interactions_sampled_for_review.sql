@@ -180,11 +180,9 @@ numbered as (
 
 final as (
     select
-        -- ids: the letter keeps spreadsheets from taking it for a number
+        -- the letter keeps spreadsheets from taking it for a number
         'r' || md5('review_id|{{ review_round }}|' || interaction_id) as review_id,
         interaction_id,
-
-        -- strings
         '{{ review_round }}' as review_round,
         '{{ metric_name }}' as metric_name,
         criterion,
@@ -194,8 +192,6 @@ final as (
             else 'release'
         end as sampling,
         ambiguity_basis, plan_status,
-
-        -- numerics
         {% if is_incremental() -%}
         (select coalesce(max(drawn.round_number), 0) + 1 from {{ this }} as drawn)::integer as round_number,
         {%- else -%}

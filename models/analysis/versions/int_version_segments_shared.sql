@@ -1,4 +1,4 @@
--- So a dimension in which the versions differ (system, week, a changed answer length) gives no pairs.
+-- A dimension in which the versions differ (system, week, a changed answer length) gives no pairs.
 
 with pairs as (
     select * from {{ ref('hcat', 'int_version_pairs_listed') }}

@@ -8,11 +8,9 @@ tested as (
 
 final as (
     select
-        -- ids
         tested.cell_id as bivariate_weakness_id,
         tested.metric_name, tested.first_dimension, tested.first_segment, tested.second_dimension,
         tested.second_segment,
-
         {{ columns_of_a_weakness() | indent(8) }}
     from tested
     inner join described on tested.cell_id = described.cell_id

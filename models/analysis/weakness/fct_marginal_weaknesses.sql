@@ -8,12 +8,10 @@ tested as (
 
 final as (
     select
-        -- ids
         tested.cell_id as marginal_weakness_id,
         tested.metric_name,
         tested.first_dimension as dimension,
         tested.first_segment as segment,
-
         {{ columns_of_a_weakness() | indent(8) }}
     from tested
     inner join described on tested.cell_id = described.cell_id

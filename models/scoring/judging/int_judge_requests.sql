@@ -152,7 +152,6 @@ materials as (
 
 final as (
     select
-        -- ids
         md5(
             concat_ws(
                 '|',
@@ -174,8 +173,6 @@ final as (
         ) as judge_key,
         materials.evaluation_id,
         materials.interaction_id,
-
-        -- strings
         materials.metric_name,
         materials.judge_task,
         materials.subject,
@@ -190,19 +187,13 @@ final as (
         materials.reference_answer,
         materials.other_answer,
         materials.guideline,
-
-        -- lists
         materials.contexts,
         materials.other_contexts,
         materials.context_sentences,
         materials.answer_sentences,
         materials.sample_answers,
-
-        -- numerics
         materials.count_questions,
         materials.sample_number,
-
-        -- booleans
         coalesce(service.is_deciding, false) as is_deciding
     from materials
     cross join {{ ref('hcat', 'int_judge_service') }} as service

@@ -6,25 +6,18 @@ with source as (
 
 renamed as (
     select
-        -- ids
         record_id,
         source_file,
         trace_id,
         span_id,
         parent_span_id,
-
-        -- strings
         kind,
         name,
         status,
         started_at as started_at_text,
         ended_at as ended_at_text,
-
-        -- timestamps
         {{ utc_timestamp('started_at') }} as started_at,
         {{ utc_timestamp('ended_at') }} as ended_at,
-
-        -- record
         record_status,
         reject_reason,
         read_error,

@@ -1,10 +1,7 @@
 {{ config(materialized='table') }}
 with final as (
     select
-        -- ids
         weighed.stratum_id,
-
-        -- strings
         weighed.stratum_label,
         weighed.topic_id,
         weighed.length_class,
@@ -17,8 +14,6 @@ with final as (
             when round(1e9 * allocated.count_allocated) < 1e9 * weighed.count_least then 'minimum'
             else 'as_allocated'
         end as allocation_status,
-
-        -- numerics
         weighed.count_population::bigint as count_population,
         weighed.size_population,
         weighed.importance_population,
