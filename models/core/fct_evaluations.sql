@@ -44,11 +44,7 @@ validity as (
 
 joined as (
     select
-        evaluations.evaluation_id,
-        evaluations.interaction_id,
-        evaluations.metric_name,
-        evaluations.score_status,
-        evaluations.detail,
+        evaluations.{{ columns_except(['version_class', 'scored_count']) }},
         calibrated.prediction_set,
         case when labels.label is not null then labels.rater_kind end as label_rater_kind,
         case
@@ -56,12 +52,9 @@ joined as (
             when evaluations.raw_score is null then 'no_score'
             else validity.calibration_status
         end as calibration_status,
-        evaluations.raw_score,
         calibrated.calibrated_probability,
-        evaluations.threshold,
         evaluations.scored_count::integer as scored_count,
-        labels.label::integer as human_label,
-        evaluations.is_failing
+        labels.label::integer as human_label
     from evaluations
     left join validity
         on

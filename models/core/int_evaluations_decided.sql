@@ -25,14 +25,8 @@ decisions as (
 
 final as (
     select
-        evaluations.evaluation_id,
-        evaluations.interaction_id,
-        evaluations.metric_name,
+        evaluations.*,
         version_classes.version_class,
-        evaluations.score_status,
-        evaluations.detail,
-        evaluations.raw_score,
-        evaluations.scored_count,
         decisions.threshold::double as threshold,
         -- without a decision there is no verdict, because no default cut-off exists
         case

@@ -100,11 +100,7 @@ ruled as (
 
 final as (
     select
-        interaction_id,
-        criterion,
-        rule,
-        label_status,
-        accept_from,
+        *,
         -- A point of the scale on the side of the label.
         case
             when rule = 'dawid_skene' then modelled_point
@@ -113,15 +109,7 @@ final as (
             when is_accepted then accepting_point
             when not is_accepted then rejecting_point
         end::integer as scale_point,
-        is_accepted::integer as label,
-        rater_kind,
-        rater_code,
-        count_raters,
-        mean_scale_point,
-        share_accepting,
-        inclusion_probability,
-        is_audit,
-        rated_at
+        is_accepted::integer as label
     from ruled
 )
 

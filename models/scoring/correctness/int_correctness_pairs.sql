@@ -51,13 +51,7 @@ directed as (
 ),
 
 final as (
-    select
-        interaction_id,
-        direction,
-        {{ text_pair_id('premise', 'hypothesis') }} as pair_id,
-        premise,
-        hypothesis
-    from directed
+    select *, {{ text_pair_id('premise', 'hypothesis') }} as pair_id from directed
 )
 
 select * from final

@@ -49,12 +49,7 @@ ranked as (
 
 final as (
     select
-        decision_name,
-        metric_name,
-        decided_by,
-        rationale,
-        version_class,
-        decision_status,
+        {{ columns_except(['threshold', 'row_rank']) }},
         case
             when decision_status = 'expired' then 'decision ' || decision_name || ' expired on ' || valid_until
             when decision_status = 'void_encoder'
@@ -65,10 +60,7 @@ final as (
                 then 'decision ' || decision_name || ' is void: made on scores of another scoring revision'
         end as decision_note,
         case when decision_status in ('in_force', 'expired') then threshold end as threshold,
-        threshold as decided_threshold,
-        is_provisional,
-        decided_on,
-        valid_until
+        threshold as decided_threshold
     from ranked
     where row_rank = 1
 )

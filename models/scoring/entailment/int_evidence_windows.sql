@@ -51,16 +51,9 @@ premises as (
 
 final as (
     select
-        current_rows.interaction_id,
+        current_rows.*,
         md5(md5(premises.premise) || '|' || current_rows.hypothesis_id) as pair_id,
-        premises.premise,
-        current_rows.hypothesis,
-        current_rows.is_denied,
-        current_rows.sentence_index,
-        current_rows.window_index,
-        current_rows.evidence_rank,
-        current_rows.similarity,
-        current_rows.overlap
+        premises.premise
     from current_rows
     inner join premises
         on

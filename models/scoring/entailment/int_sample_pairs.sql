@@ -42,8 +42,7 @@ final as (
         md5(md5(premises.premise) || '|' || sampled_sentences.text_id) as pair_id,
         premises.premise,
         sampled_sentences.encoded_text as hypothesis,
-        sampled_sentences.sentence_index,
-        samples.sample_position
+        sampled_sentences.sentence_index
     from samples
     inner join sampled_sentences on samples.interaction_id = sampled_sentences.interaction_id
     inner join premises on samples.other_interaction_id = premises.interaction_id

@@ -18,11 +18,7 @@ relevance as (
 
 final as (
     select
-        chunks.chunk_id,
-        chunks.document_id,
-        chunks.topic,
-        chunks.chunk_text,
-        chunks.chunk_index,
+        chunks.*,
         coalesce(retrieved.count_interactions, 0) as count_interactions,
         coalesce(relevance.count_queries, 0) as count_queries
     from chunks

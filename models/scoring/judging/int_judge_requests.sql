@@ -171,29 +171,13 @@ final as (
                 {%- endfor %}
             )
         ) as judge_key,
-        materials.evaluation_id,
-        materials.interaction_id,
-        materials.metric_name,
-        materials.judge_task,
-        materials.subject,
+        materials.*,
         case
             when materials.sample_number is null then 'not_sampled'
             when service.is_deciding and materials.judge_task not in ('rubric_llm', 'correctness_llm') then 'no_text'
             when materials.judge_task = 'ranking_llm' and materials.other_answer is null then 'no_other_answer'
             else 'wanted'
         end as request_status,
-        materials.query_text,
-        materials.answer,
-        materials.reference_answer,
-        materials.other_answer,
-        materials.guideline,
-        materials.contexts,
-        materials.other_contexts,
-        materials.context_sentences,
-        materials.answer_sentences,
-        materials.sample_answers,
-        materials.count_questions,
-        materials.sample_number,
         coalesce(service.is_deciding, false) as is_deciding
     from materials
     cross join {{ ref('hcat', 'int_judge_service') }} as service

@@ -25,8 +25,7 @@ final as (
                 rated.interaction_id is null,
                 {{ sampling_number('judge', 'interactions.interaction_id') }},
                 interactions.interaction_id
-        ) as sample_number,
-        rated.interaction_id is not null as is_rated
+        ) as sample_number
     from interactions
     left join rated on interactions.interaction_id = rated.interaction_id
     qualify sample_number <= {{ most }}

@@ -15,7 +15,6 @@ entailed as (
 scored as (
     select
         pairs.interaction_id,
-        pairs.other_interaction_id,
         pairs.sentence_index,
         -- A classifier of two classes has no contradiction. All that is not entailment stands for it.
         entailed.probability_entailment

@@ -13,15 +13,8 @@ entity_types as (
 final as (
     select
         md5(concat_ws('|', spans.interaction_id, spans.finding_index)) as privacy_finding_id,
-        spans.interaction_id,
-        spans.entity_type,
+        spans.*,
         entity_types.entity_class,
-        spans.exposure,
-        spans.masked,
-        spans.rule,
-        spans.first_start,
-        spans.first_end,
-        spans.count_occurrences,
         entity_types.is_counted,
         entity_types.is_counted and spans.exposure = 'leaked' as is_leak
     from spans

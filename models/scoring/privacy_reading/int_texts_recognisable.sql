@@ -30,7 +30,8 @@ corpus as (
 ),
 
 recognisers as (
-    select * from {{ ref('hcat', 'int_privacy_recognisers') }}
+    select recogniser_key, has_tagger from {{ ref('hcat', 'int_models') }}
+    where part = 'recognisers of personal data'
 ),
 
 united as (

@@ -6,25 +6,11 @@ with source as (
 
 renamed as (
     select
-        record_id,
-        source_file,
-        trace_id,
-        span_id,
-        parent_span_id,
-        kind,
-        name,
-        status,
+        {{ columns_except(['started_at', 'ended_at']) }},
         started_at as started_at_text,
         ended_at as ended_at_text,
         {{ utc_timestamp('started_at') }} as started_at,
-        {{ utc_timestamp('ended_at') }} as ended_at,
-        record_status,
-        reject_reason,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
-        landing_number
+        {{ utc_timestamp('ended_at') }} as ended_at
     from source
 ),
 

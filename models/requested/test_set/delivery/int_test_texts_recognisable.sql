@@ -16,7 +16,8 @@ calls as (
 ),
 
 recognisers as (
-    select * from {{ ref('hcat', 'int_privacy_recognisers') }}
+    select recogniser_key, has_tagger from {{ ref('hcat', 'int_models') }}
+    where part = 'recognisers of personal data'
 ),
 
 documents as (
