@@ -15,10 +15,6 @@ with targets as (
     select metric_name, criterion from {{ seed('calibration_targets') }}
 ),
 
-evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_decided') }}
-),
-
 labels as (
     select interaction_id, criterion, label, rater_kind
     from {{ ref_if_on(
@@ -55,7 +51,7 @@ joined as (
         calibrated.calibrated_probability,
         evaluations.scored_count::integer as scored_count,
         labels.label::integer as human_label
-    from evaluations
+    from {{ ref('hcat', 'int_evaluations_decided') }} as evaluations
     left join validity
         on
             evaluations.metric_name = validity.metric_name

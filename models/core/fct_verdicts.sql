@@ -3,11 +3,7 @@
 {#- people give up on longer lists -#}
 {%- set count_to_read = 10 %}
 
-with interactions as (
-    select * from {{ ref('hcat', 'fct_interactions') }}
-),
-
-judged as (
+with judged as (
     select * from {{ ref('hcat', 'int_criteria_judged') }}
 ),
 
@@ -153,7 +149,7 @@ explained as (
         deciding.{{ criterion }},
         {%- endfor %}
         deciding.is_failing
-    from interactions
+    from {{ ref('hcat', 'fct_interactions') }} as interactions
     inner join deciding on interactions.interaction_id = deciding.interaction_id
     left join sentence_faults on interactions.interaction_id = sentence_faults.interaction_id
     left join to_read on interactions.interaction_id = to_read.interaction_id

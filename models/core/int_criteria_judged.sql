@@ -5,11 +5,7 @@
     'faithfulness': 'grounded', 'truthfulness': 'grounded', 'relevance': 'relevant', 'completeness': 'complete'
 } %}
 
-with interactions as (
-    select * from {{ ref('hcat', 'fct_interactions') }}
-),
-
-names as (
+with names as (
     {%- for rated_as, criterion in names.items() %}
     select '{{ rated_as }}' as rated_as, '{{ criterion }}' as criterion
     {%- if not loop.last %} union all{% endif %}
@@ -108,7 +104,7 @@ crossed as (
         coalesce(interactions.query_id, lower(interactions.query_text), interactions.interaction_id) as query_key,
         criteria.criterion,
         criteria.place
-    from interactions
+    from {{ ref('hcat', 'fct_interactions') }} as interactions
     inner join {{ ref('hcat', 'int_interactions') }} as prepared
         on interactions.interaction_id = prepared.interaction_id
     cross join criteria

@@ -1,9 +1,5 @@
 -- Labels are not in it, so that analyses of scores need not wait for them.
-with evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_completed') }}
-),
-
-metrics as (
+with metrics as (
     select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
@@ -33,7 +29,7 @@ final as (
             when metrics.direction = 'higher_is_better' then evaluations.raw_score < decisions.threshold
             else evaluations.raw_score > decisions.threshold
         end as is_failing
-    from evaluations
+    from {{ ref('hcat', 'int_evaluations_completed') }} as evaluations
     inner join metrics on evaluations.metric_name = metrics.metric_name
     inner join version_classes on evaluations.interaction_id = version_classes.interaction_id
     -- a decision for another class of versions does not apply here

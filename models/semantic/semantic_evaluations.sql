@@ -1,9 +1,5 @@
 -- A semantic model needs them in one relation.
-with evaluations as (
-    select * from {{ ref('hcat', 'fct_evaluations') }}
-),
-
-interactions as (
+with interactions as (
     select interaction_id, cluster_id, asked_at from {{ ref('hcat', 'fct_interactions') }}
 ),
 
@@ -20,7 +16,7 @@ final as (
         evaluations.raw_score is not null as is_scored,
         evaluations.is_failing,
         interactions.asked_at
-    from evaluations
+    from {{ ref('hcat', 'fct_evaluations') }} as evaluations
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
 )
 

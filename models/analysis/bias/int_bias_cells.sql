@@ -33,10 +33,6 @@ bias_rules as (
     where rule_for = 'bias'
 ),
 
-metrics as (
-    select * from {{ ref('hcat', 'int_metric_catalog') }}
-),
-
 attributes as (
     select
         names.system,
@@ -71,7 +67,7 @@ final as (
         coalesce(metrics.unit = 'indicator', false) as is_indicator
     from attributes
     cross join bias_rules
-    left join metrics on bias_rules.metric_name = metrics.metric_name
+    left join {{ ref('hcat', 'int_metric_catalog') }} as metrics on bias_rules.metric_name = metrics.metric_name
     -- logged queries have no plain query beside them
     where attributes.design = 'counterfactual' or bias_rules.metric_name <> 'answer_similarity'
 )

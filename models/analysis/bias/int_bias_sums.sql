@@ -7,10 +7,6 @@ with scores as (
     select * from {{ ref('hcat', 'int_bias_scores') }}
 ),
 
-differences as (
-    select * from {{ ref('hcat', 'int_counterfactual_differences') }}
-),
-
 cells as (
     select * from {{ ref('hcat', 'int_bias_cells') }}
 ),
@@ -48,7 +44,7 @@ paired as (
         {{ exact_sum('differences.second_score') }} as second_sum,
         count(*) as second_count
     from cells
-    inner join differences
+    inner join {{ ref('hcat', 'int_counterfactual_differences') }} as differences
         on
             cells.system = differences.system
             and cells.attribute = differences.dimension

@@ -2,22 +2,6 @@ with sightings as (
     select * from {{ ref('hcat', 'int_findings_seen') }}
 ),
 
-decisions as (
-    select * from {{ seed('finding_decisions') }}
-),
-
-retests as (
-    select * from {{ ref('hcat', 'int_findings_confirmed') }}
-),
-
-holes as (
-    select * from {{ ref('hcat', 'int_findings_in_holes') }}
-),
-
-evidence as (
-    select * from {{ ref('hcat', 'int_findings_evidence') }}
-),
-
 weak as (
     select
         *,
@@ -97,9 +81,9 @@ described as (
         latest.difference_upper as latest_upper, latest.built_at as latest_at
     from last_seen
     inner join latest on last_seen.cell_id = latest.cell_id
-    left join holes on last_seen.cell_id = holes.cell_id
+    left join {{ ref('hcat', 'int_findings_in_holes') }} as holes on last_seen.cell_id = holes.cell_id
     left join closings on last_seen.cell_id = closings.cell_id
-    left join decisions on last_seen.cell_id = decisions.finding_id
+    left join {{ seed('finding_decisions') }} as decisions on last_seen.cell_id = decisions.finding_id
 ),
 
 -- what a reader meets first: open findings, one of each hole, the severe ones and then the frequent ones
@@ -173,9 +157,9 @@ final as (
     from described
     inner join first_seen on described.cell_id = first_seen.cell_id
     left join ended on described.cell_id = ended.cell_id
-    left join evidence on described.cell_id = evidence.cell_id
+    left join {{ ref('hcat', 'int_findings_evidence') }} as evidence on described.cell_id = evidence.cell_id
     left join ranked on described.cell_id = ranked.cell_id
-    left join retests on described.cell_id = retests.cell_id
+    left join {{ ref('hcat', 'int_findings_confirmed') }} as retests on described.cell_id = retests.cell_id
     left join builds as confirming_builds
         on retests.is_confirmed and retests.build_number = confirming_builds.build_number
     left join builds as closing_builds on described.closed_build_number = closing_builds.build_number

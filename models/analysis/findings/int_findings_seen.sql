@@ -16,10 +16,6 @@ with weaknesses as (
     inner join {{ ref('hcat', 'dim_metrics') }} as metrics on tested.metric_name = metrics.metric_name
 ),
 
-weighed as (
-    select * from {{ ref('hcat', 'int_weak_cells_weighed') }}
-),
-
 -- as each finding was last seen
 known as (
     {% if is_incremental() %}
@@ -76,7 +72,7 @@ final as (
     from listed
     left join weaknesses on listed.cell_id = weaknesses.cell_id
     left join known on listed.cell_id = known.cell_id
-    left join weighed on listed.cell_id = weighed.cell_id
+    left join {{ ref('hcat', 'int_weak_cells_weighed') }} as weighed on listed.cell_id = weighed.cell_id
 )
 
 select * from final

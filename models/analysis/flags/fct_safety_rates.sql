@@ -18,10 +18,6 @@ flags as (
     select interaction_id, flag_name, is_flagged from {{ ref('hcat', 'int_query_flags') }}
 ),
 
-rules as (
-    select * from {{ seed('query_flag_rules') }}
-),
-
 variant_types as (
     select variant_type, meaning from {{ seed('test_variant_types') }}
 ),
@@ -154,7 +150,7 @@ left join flagged
         shared.system = flagged.system
         and shared.rate_kind = flagged.rate_kind
         and shared.category = flagged.category
-left join rules on flagged.category = rules.flag_name
+left join {{ seed('query_flag_rules') }} as rules on flagged.category = rules.flag_name
 left join changed
     on
         shared.system = changed.system

@@ -5,10 +5,6 @@ with passages as (
     where role = 'query'
 ),
 
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
 safety_texts as (
     select * from {{ ref('hcat', 'int_safety_texts') }}
     where purpose in ('restricted_example', 'scope_example')
@@ -46,7 +42,7 @@ keyed as (
 
 sentences as (
     select passages_split.text_id, min(passages_split.sentence_text) as encoded_text
-    from passages_split
+    from {{ ref('hcat', 'int_passages_split') }} as passages_split
     inner join passages on passages_split.passage_id = passages.passage_id
     group by passages_split.text_id
 ),

@@ -27,11 +27,7 @@
     {{ exceptions.raise_compiler_error("hcat_review_budget must be above 0, got " ~ budget) }}
 {%- endif -%}
 
-with interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
-),
-
-evaluations as (
+with evaluations as (
     select * from {{ ref('hcat', 'fct_evaluations') }}
     where metric_name = '{{ metric_name }}'
 ),
@@ -69,7 +65,7 @@ unrated as (
         coalesce(
             evaluations.calibrated_probability, case when metrics.unit = 'probability' then evaluations.raw_score end
         ) as probability
-    from interactions
+    from {{ ref('hcat', 'int_interactions') }} as interactions
     left join evaluations on interactions.interaction_id = evaluations.interaction_id
     left join metrics on evaluations.metric_name = metrics.metric_name
     left join targets on true

@@ -29,10 +29,6 @@ answers_checked as (
         on judged.interaction_id = answers_to_judge.interaction_id and judged.input_key = answers_to_judge.input_key
 ),
 
-pairs as (
-    select * from {{ ref('hcat', 'int_correctness_pairs') }}
-),
-
 pairs_entailed as (
     select entailed.*
     from {{ ref('hcat', 'int_pairs_entailed') }} as entailed
@@ -96,7 +92,7 @@ directions as (
                 > 1 - pairs_entailed.probability_entailment - pairs_entailed.probability_contradiction
             ), false
         ) as is_contradicted
-    from pairs
+    from {{ ref('hcat', 'int_correctness_pairs') }} as pairs
     inner join pairs_entailed on pairs.pair_id = pairs_entailed.pair_id
     group by pairs.interaction_id
 ),

@@ -13,10 +13,6 @@ queries as (
     having count(*) > 1
 ),
 
-evaluations as (
-    select * from {{ ref('hcat', 'int_primary_evaluations') }}
-),
-
 segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
     -- the system is part of the key
@@ -40,7 +36,8 @@ final as (
         count(case when not evaluations.is_failing_of_all then 1 end) as count_passing
     from interactions
     inner join queries on interactions.system = queries.system and interactions.query_key = queries.query_key
-    inner join evaluations on interactions.interaction_id = evaluations.interaction_id
+    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+        on interactions.interaction_id = evaluations.interaction_id
     inner join segments on interactions.interaction_id = segments.interaction_id
     group by queries.system, evaluations.metric_name, segments.dimension, segments.segment, queries.query_key
 )

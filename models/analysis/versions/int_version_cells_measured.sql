@@ -203,10 +203,6 @@ crossed as (
     window cell as (partition by cell_key)
 ),
 
-days as (
-    select * from {{ ref('hcat', 'int_version_days') }}
-),
-
 -- what the candidate was asked in the release population and the baseline was not
 others as (
     select
@@ -283,7 +279,7 @@ final as (
             expected.version_pair_id = others.version_pair_id
             and expected.metric_name = others.metric_name
             and expected.dimension = 'all'
-    left join days
+    left join {{ ref('hcat', 'int_version_days') }} as days
         on
             expected.version_pair_id = days.version_pair_id
             and expected.metric_name = days.metric_name

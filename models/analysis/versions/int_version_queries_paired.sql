@@ -7,16 +7,8 @@
     ('share_failing_of_all', 'evaluations.is_failing_of_all::integer')
 ] %}
 
-with pairs as (
-    select * from {{ ref('hcat', 'int_version_pairs_listed') }}
-),
-
-queries as (
+with queries as (
     select * from {{ ref('hcat', 'int_version_queries_keyed') }}
-),
-
-evaluations as (
-    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 averaged as (
@@ -32,7 +24,8 @@ averaged as (
         sum(evaluations.is_failing::integer) > sum((not evaluations.is_failing)::integer) as fails,
         sum(evaluations.is_failing_of_all::integer) > sum((not evaluations.is_failing_of_all)::integer) as fails_of_all
     from queries
-    inner join evaluations on queries.interaction_id = evaluations.interaction_id
+    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+        on queries.interaction_id = evaluations.interaction_id
     group by queries.application, queries.version, queries.query_key, evaluations.metric_name
 ),
 
@@ -76,7 +69,7 @@ final as (
         + candidates.{{ name }}_noise / candidates.{{ name }}_answers as {{ name }}_noise,
         {%- endfor %}
         described.query_text
-    from pairs
+    from {{ ref('hcat', 'int_version_pairs_listed') }} as pairs
     inner join with_noise as baselines
         on pairs.application = baselines.application and pairs.baseline_version = baselines.version
     inner join with_noise as candidates

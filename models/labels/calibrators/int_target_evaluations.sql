@@ -13,10 +13,6 @@ interactions as (
     select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions') }}
 ),
 
-version_classes as (
-    select * from {{ ref('hcat', 'int_interaction_version_classes') }}
-),
-
 -- The stratum is that of the prediction sets. The segment may have a calibrator of its own.
 strata as (
     select
@@ -57,7 +53,8 @@ final as (
     from evaluations
     inner join targets on evaluations.metric_name = targets.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
-    inner join version_classes on evaluations.interaction_id = version_classes.interaction_id
+    inner join {{ ref('hcat', 'int_interaction_version_classes') }} as version_classes
+        on evaluations.interaction_id = version_classes.interaction_id
     left join strata on evaluations.interaction_id = strata.interaction_id
     left join labels on evaluations.interaction_id = labels.interaction_id and targets.criterion = labels.criterion
 )

@@ -1,10 +1,6 @@
 -- Only the first pass of a rater counts, because a repeated pass is no second opinion. Where raters of several kinds
 -- rated an answer, those of the first kind in hcat_label_kinds give the label.
-with ratings as (
-    select * from {{ ref('hcat', 'stg_ratings') }}
-),
-
-targets as (
+with targets as (
     select criterion, max(accept_from) as accept_from
     from (
         select criterion, accept_from from {{ seed('calibration_targets') }}
@@ -35,7 +31,7 @@ first_passes as (
         {{ rank_of_rater_kind('rater_kind') }} as kind_rank,
         -- statistics need to know who rated, but not the name
         dense_rank() over (order by rater) as rater_code
-    from ratings
+    from {{ ref('hcat', 'stg_ratings') }} as ratings
 ),
 
 votes as (

@@ -5,10 +5,6 @@ with fitted as (
     where part = 'thresholds'
 ),
 
-decisions as (
-    select * from {{ ref('hcat', 'int_threshold_decisions') }}
-),
-
 joined as (
     select
         fitted.*,
@@ -23,7 +19,7 @@ joined as (
         and round(fitted.threshold, {{ decision_decimals }})
         = round(decisions.threshold, {{ decision_decimals }}) as is_decided
     from fitted
-    left join decisions on fitted.metric_name = decisions.metric_name
+    left join {{ ref('hcat', 'int_threshold_decisions') }} as decisions on fitted.metric_name = decisions.metric_name
 ),
 
 judged as (

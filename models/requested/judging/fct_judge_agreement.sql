@@ -1,38 +1,10 @@
-with metrics as (
-    select * from {{ ref('hcat', 'dim_metrics') }}
-),
-
-targets as (
-    select * from {{ seed('judge_targets') }}
-),
-
-agreement as (
+with agreement as (
     select * from {{ ref('hcat', 'int_judge_agreement') }}
 ),
 
 requests as (
     select * from {{ ref('hcat', 'int_judge_requests') }}
     where request_status = 'wanted'
-),
-
-verdicts as (
-    select * from {{ ref('hcat', 'int_judge_verdicts') }}
-),
-
-calls as (
-    select * from {{ ref('hcat', 'fct_judge_calls') }}
-),
-
-judge_sample as (
-    select * from {{ ref('hcat', 'int_judge_sample') }}
-),
-
-evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_completed') }}
-),
-
-service as (
-    select * from {{ ref('hcat', 'int_judge_service') }}
 ),
 
 statistics as (
@@ -48,8 +20,8 @@ compared_metrics as (
         metrics.threshold,
         metrics.decision_status,
         targets.criterion
-    from metrics
-    left join targets on metrics.metric_name = targets.metric_name
+    from {{ ref('hcat', 'dim_metrics') }} as metrics
+    left join {{ seed('judge_targets') }} as targets on metrics.metric_name = targets.metric_name
     where metrics.family = 'judged' or targets.metric_name is not null
 ),
 
@@ -68,8 +40,9 @@ outcomes as (
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored,
         count(case when evaluations.score_status = 'failed' then 1 end) as count_failed
-    from evaluations
-    inner join judge_sample on evaluations.interaction_id = judge_sample.interaction_id
+    from {{ ref('hcat', 'int_evaluations_completed') }} as evaluations
+    inner join {{ ref('hcat', 'int_judge_sample') }} as judge_sample
+        on evaluations.interaction_id = judge_sample.interaction_id
     group by evaluations.metric_name
 ),
 
@@ -78,7 +51,7 @@ undecided as (
         requests.metric_name,
         count(case when verdicts.verdict_status = 'no_verdict' then 1 end) as count_no_verdict
     from requests
-    inner join verdicts on requests.judge_key = verdicts.judge_key
+    inner join {{ ref('hcat', 'int_judge_verdicts') }} as verdicts on requests.judge_key = verdicts.judge_key
     group by requests.metric_name
 ),
 
@@ -95,7 +68,7 @@ costs as (
         sum(calls.completion_tokens) as completion_tokens,
         sum(calls.seconds) as seconds
     from keys
-    inner join calls on keys.judge_key = calls.judge_key
+    inner join {{ ref('hcat', 'fct_judge_calls') }} as calls on keys.judge_key = calls.judge_key
     group by keys.metric_name
 ),
 
@@ -130,7 +103,7 @@ final as (
         coalesce(costs.seconds, 0.0) as seconds
     from figures
     inner join compared_metrics on figures.metric_name = compared_metrics.metric_name
-    cross join service
+    cross join {{ ref('hcat', 'int_judge_service') }} as service
     left join agreement
         on
             figures.metric_name = agreement.metric_name

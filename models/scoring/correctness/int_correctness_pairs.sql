@@ -4,14 +4,6 @@ with interactions as (
     select interaction_id, is_refusal from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
-answers_to_judge as (
-    select * from {{ ref('hcat', 'int_answers_to_check') }}
-),
-
-answers_checked as (
-    select * from {{ ref('hcat', 'int_answers_checked') }}
-),
-
 sources as (
     select correctness_source from {{ seed('correctness_sources') }}
     where correctness_source = 'entailment'
@@ -27,8 +19,8 @@ undecided as (
         answers_to_judge.interaction_id,
         trim(coalesce(answers_to_judge.query, '') || ' ' || answers_to_judge.answer) as answer_said,
         trim(coalesce(answers_to_judge.query, '') || ' ' || answers_to_judge.true_answer) as truth_said
-    from answers_to_judge
-    inner join answers_checked
+    from {{ ref('hcat', 'int_answers_to_check') }} as answers_to_judge
+    inner join {{ ref('hcat', 'int_answers_checked') }} as answers_checked
         on
             answers_to_judge.interaction_id = answers_checked.interaction_id
             and answers_to_judge.input_key = answers_checked.input_key

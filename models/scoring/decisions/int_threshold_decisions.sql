@@ -2,11 +2,7 @@
 -- decision is still applied and raises a warning. Where a decision has a row per classifier, the row of this build's
 -- classifier counts.
 {{ config(materialized='view') }}
-with decisions as (
-    select * from {{ seed('threshold_decisions') }}
-),
-
-encoder as (
+with encoder as (
     select encoder_sha256 from {{ ref('hcat', 'int_encoder') }}
 ),
 
@@ -30,7 +26,7 @@ checked as (
             when decisions.valid_until < current_date then 'expired'
             else 'in_force'
         end as decision_status
-    from decisions
+    from {{ seed('threshold_decisions') }} as decisions
     cross join encoder
     cross join classifier
 ),

@@ -8,14 +8,6 @@ answers as (
     where role = 'answer'
 ),
 
-sentences as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
-texts as (
-    select * from {{ ref('hcat', 'int_texts') }}
-),
-
 -- Keeps only answers with samples, because most answers have none.
 sampled_sentences as (
     select
@@ -24,8 +16,8 @@ sampled_sentences as (
         sentences.text_id,
         texts.encoded_text
     from answers
-    inner join sentences on answers.passage_id = sentences.passage_id
-    inner join texts on sentences.text_id = texts.text_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as sentences on answers.passage_id = sentences.passage_id
+    inner join {{ ref('hcat', 'int_texts') }} as texts on sentences.text_id = texts.text_id
     where answers.interaction_id in (select samples.interaction_id from samples)
 ),
 

@@ -1,8 +1,4 @@
-with chunks as (
-    select * from {{ ref('hcat', 'stg_chunks') }}
-),
-
-retrieved as (
+with retrieved as (
     select chunk_id, count(distinct interaction_id) as count_interactions
     from {{ ref('hcat', 'stg_retrievals') }}
     where chunk_id is not null
@@ -21,7 +17,7 @@ final as (
         chunks.*,
         coalesce(retrieved.count_interactions, 0) as count_interactions,
         coalesce(relevance.count_queries, 0) as count_queries
-    from chunks
+    from {{ ref('hcat', 'stg_chunks') }} as chunks
     left join retrieved on chunks.chunk_id = retrieved.chunk_id
     left join relevance on chunks.chunk_id = relevance.chunk_id
 )

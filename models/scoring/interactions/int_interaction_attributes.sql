@@ -64,10 +64,6 @@ documents_retrieved as (
     group by retrievals.interaction_id
 ),
 
-passages_unread as (
-    select * from {{ ref('hcat', 'stg_retrievals__unread') }}
-),
-
 -- Answers to variants of queries date no version.
 versions as (
     select
@@ -168,7 +164,8 @@ final as (
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
     left join documents_retrieved on interactions.interaction_id = documents_retrieved.interaction_id
-    left join passages_unread on interactions.interaction_id = passages_unread.interaction_id
+    left join {{ ref('hcat', 'stg_retrievals__unread') }} as passages_unread
+        on interactions.interaction_id = passages_unread.interaction_id
 )
 
 select * from final

@@ -4,14 +4,6 @@ with interactions as (
     select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
-retrievals as (
-    select * from {{ ref('hcat', 'stg_retrievals') }}
-),
-
-chunks as (
-    select * from {{ ref('hcat', 'stg_chunks') }}
-),
-
 passages as (
     {%- for role, column in [('query', 'query_text'), ('answer', 'answer'), ('reference', 'reference_answer')] %}
     select
@@ -30,8 +22,8 @@ passages as (
         retrievals.completeness_weight,
         -- The logged text is what the application saw. The corpus only fills in a missing text.
         case when {{ is_blank('retrievals.text') }} then chunks.chunk_text else retrievals.text end as passage_text
-    from retrievals
-    left join chunks on retrievals.chunk_id = chunks.chunk_id
+    from {{ ref('hcat', 'stg_retrievals') }} as retrievals
+    left join {{ ref('hcat', 'stg_chunks') }} as chunks on retrievals.chunk_id = chunks.chunk_id
     {%- if var('hcat_earlier_turns_are_evidence') %}
     union all
     -- What the assistant said is no evidence: it would prove itself.

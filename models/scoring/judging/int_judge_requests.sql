@@ -24,10 +24,6 @@ passages as (
     select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
 sampled as (
     select interactions.*, judge_sample.sample_number
     from interactions
@@ -52,7 +48,8 @@ sentences as (
         {{ ordered_array('passages_split.sentence_text', 'passages_split.sentence_index', "passages.role = 'answer'") }}
             as answer_sentences
     from passages
-    inner join passages_split on passages.passage_id = passages_split.passage_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as passages_split
+        on passages.passage_id = passages_split.passage_id
     where passages.interaction_id in (select sampled.interaction_id from sampled)
     group by passages.interaction_id
 ),

@@ -9,17 +9,13 @@ texts_read as (
     where is_tagged
 ),
 
-findings as (
-    select * from {{ ref('hcat', 'int_privacy_findings') }}
-),
-
 found as (
     select
         interaction_id,
         count(*) as count_values,
         coalesce(bool_or(is_leak), false) as has_leak,
         {{ array_join('array_sort(array_agg(distinct entity_type) filter (where is_leak))', ', ') }} as leaked_types
-    from findings
+    from {{ ref('hcat', 'int_privacy_findings') }} as findings
     group by interaction_id
 ),
 

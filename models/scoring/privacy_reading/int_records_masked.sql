@@ -3,14 +3,10 @@ with recognisable as (
     where is_record
 ),
 
-recognised as (
-    select * from {{ ref('hcat', 'int_texts_recognised') }}
-),
-
 final as (
     select recognisable.text_id, recognised.masked_text
     from recognisable
-    inner join recognised
+    inner join {{ ref('hcat', 'int_texts_recognised') }} as recognised
         on recognisable.text_id = recognised.text_id and recognisable.reading_key = recognised.reading_key
 )
 

@@ -4,10 +4,6 @@ with passages as (
     where role in ('query', 'answer')
 ),
 
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
 scores as (
     {{ current_rows(
         ref('hcat', 'int_texts_classified_by_tone'), ref('hcat', 'int_text_classifiers'), 'scoring_key'
@@ -23,7 +19,8 @@ final as (
         scores.toxicity,
         scores.sentiment
     from passages
-    inner join passages_split on passages.passage_id = passages_split.passage_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as passages_split
+        on passages.passage_id = passages_split.passage_id
     inner join scores on passages_split.text_id = scores.text_id
 )
 

@@ -11,18 +11,6 @@ with interaction_passages as (
     where {{ is_in_bucket('interaction_id') }}
 ),
 
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
-passage_windows as (
-    select * from {{ ref('hcat', 'int_passage_windows') }}
-),
-
-encoder as (
-    select * from {{ ref('hcat', 'int_encoder') }}
-),
-
 classifier as (
     select location from {{ ref('hcat', 'int_classifier') }}
 ),
@@ -40,7 +28,8 @@ sentences as (
             'completeness_weight': 'interaction_passages.completeness_weight'
         }) }} as sentence
     from interaction_passages
-    inner join passages_split on interaction_passages.passage_id = passages_split.passage_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as passages_split
+        on interaction_passages.passage_id = passages_split.passage_id
     where interaction_passages.role <> 'reference'
 ),
 
@@ -82,7 +71,8 @@ windows as (
         passage_windows.window_index,
         passage_windows.count_characters
     from interaction_passages
-    inner join passage_windows on interaction_passages.passage_id = passage_windows.passage_id
+    inner join {{ ref('hcat', 'int_passage_windows') }} as passage_windows
+        on interaction_passages.passage_id = passage_windows.passage_id
     where interaction_passages.role in ('answer', 'reference')
 ),
 
@@ -125,7 +115,7 @@ keyed as (
         ) as input_key
     from sentences_listed
     left join windows_listed on sentences_listed.interaction_id = windows_listed.interaction_id
-    cross join encoder
+    cross join {{ ref('hcat', 'int_encoder') }} as encoder
 ),
 
 final as (

@@ -5,15 +5,7 @@
     ('context', 'answer'), ('answer', 'query'), ('query', 'answer')
 ] %}
 
-with compared as (
-    select * from {{ ref('hcat', 'int_interactions_compared') }}
-),
-
-units as (
-    select * from {{ ref('hcat', 'int_interaction_units') }}
-),
-
-sentence_weights as (
+with sentence_weights as (
     select * from {{ ref('hcat', 'int_sentence_weights') }}
     where is_usable
 ),
@@ -25,8 +17,9 @@ current_rows as (
         units.answer_content_words,
         units.context_content_words,
         units.context_completeness_weights
-    from compared
-    inner join units on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
+    from {{ ref('hcat', 'int_interactions_compared') }} as compared
+    inner join {{ ref('hcat', 'int_interaction_units') }} as units
+        on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
 ),
 
 exploded as (

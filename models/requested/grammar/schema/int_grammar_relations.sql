@@ -22,15 +22,11 @@
 {%- endfor -%}
 {%- endif %}
 
-with final as (
-    {% for table_schema, table_name in relations %}
-    {% if not loop.first %}
-    union all
-    {% endif %}
-    select
-        '{{ table_schema | replace("'", "''") }}' as table_schema,
-        '{{ table_name | replace("'", "''") }}' as table_name
-    {% endfor %}
-)
-
-select * from final
+{% for table_schema, table_name in relations %}
+{% if not loop.first %}
+union all
+{% endif %}
+select
+    '{{ table_schema | replace("'", "''") }}' as table_schema,
+    '{{ table_name | replace("'", "''") }}' as table_name
+{% endfor %}

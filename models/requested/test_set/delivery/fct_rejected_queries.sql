@@ -3,10 +3,6 @@ with queries_checked as (
     where check_status = 'rejected'
 ),
 
-candidates as (
-    select * from {{ ref('hcat', 'int_generated_candidates') }}
-),
-
 chunk_topics as (
     select chunk_id, topic_id from {{ ref('hcat', 'int_chunk_topics') }}
 ),
@@ -35,7 +31,7 @@ select {{ columns_of_contract({
     'pattern': 'candidates.pattern',
 }, of='queries_checked') }}
 from queries_checked
-inner join candidates on queries_checked.query_id = candidates.query_id
+inner join {{ ref('hcat', 'int_generated_candidates') }} as candidates on queries_checked.query_id = candidates.query_id
 left join chunk_topics
     on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
 left join chunk_strata on candidates.chunk_id = chunk_strata.chunk_id

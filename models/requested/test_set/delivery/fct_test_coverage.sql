@@ -12,10 +12,6 @@ queries_checked as (
     select query_id, coalesce(reason, 'accepted') as outcome from {{ ref('hcat', 'int_queries_checked') }}
 ),
 
-candidates as (
-    select * from {{ ref('hcat', 'int_generated_candidates') }}
-),
-
 chunk_topics as (
     select chunk_id, topic_id from {{ ref('hcat', 'int_chunk_topics') }}
 ),
@@ -37,7 +33,8 @@ outcomes as (
         candidates.generator,
         coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) as chunk_id
     from queries_checked
-    inner join candidates on queries_checked.query_id = candidates.query_id
+    inner join {{ ref('hcat', 'int_generated_candidates') }} as candidates
+        on queries_checked.query_id = candidates.query_id
     union all
     select
         queries_generated.generation_status as outcome,

@@ -7,10 +7,6 @@ queries_generated as (
     where query_id is not null
 ),
 
-queries_staged as (
-    select * from {{ ref('hcat', 'stg_queries') }}
-),
-
 generated as (
     -- queries of earlier samples stay in the table but are no longer in the test set
     select
@@ -46,7 +42,7 @@ imported as (
         'imported' as generator_revision,
         null::string as pattern,
         source_chunk_ids
-    from queries_staged
+    from {{ ref('hcat', 'stg_queries') }} as queries_staged
     where
         variant_type = 'original'
         and parent_query_id is null

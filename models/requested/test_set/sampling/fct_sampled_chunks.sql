@@ -8,11 +8,7 @@
 {%- set within = one_of('hcat_sampling_within', draw_sizes.keys() | list) -%}
 {%- set draw_size = draw_sizes[within] %}
 
-with chunk_strata as (
-    select * from {{ ref('hcat', 'int_chunk_strata') }}
-),
-
-strata_planned as (
+with strata_planned as (
     select stratum_id, plan_status, count_population, count_planned from {{ ref('hcat', 'int_strata_planned') }}
 ),
 
@@ -30,7 +26,7 @@ numbered as (
         {{ sampling_number('start of stratum', 'chunk_strata.stratum_id') }} as start_number,
         -- whole numbers: a sum of them is the same in any order
         {{ whole_number(draw_size) }} as draw_size
-    from chunk_strata
+    from {{ ref('hcat', 'int_chunk_strata') }} as chunk_strata
     inner join strata_planned on chunk_strata.stratum_id = strata_planned.stratum_id
 ),
 

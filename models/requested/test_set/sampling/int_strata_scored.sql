@@ -5,10 +5,6 @@ with evaluations as (
     where metric_name = 'groundedness' and raw_score is not null
 ),
 
-interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
-),
-
 chunk_strata as (
     select chunk_id, stratum_id from {{ ref('hcat', 'int_chunk_strata') }}
 ),
@@ -20,7 +16,8 @@ traced as (
         interactions.asked_at,
         coalesce(interactions.answer_run_id, interactions.application_version, '') as run
     from evaluations
-    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    inner join {{ ref('hcat', 'int_interactions') }} as interactions
+        on evaluations.interaction_id = interactions.interaction_id
     -- a query made of several chunks is of the stratum of its first
     inner join chunk_strata on {{ array_at('interactions.source_chunk_ids', 1) }} = chunk_strata.chunk_id
 ),
