@@ -1,8 +1,4 @@
-with chunks as (
-    select * from {{ ref('hcat', 'int_chunks_counted') }}
-),
-
-documents as (
+with documents as (
     select document_id, title from {{ ref('hcat', 'dim_documents') }}
 ),
 
@@ -20,7 +16,7 @@ select {{ columns_of_contract({
     'count_interactions': 'chunks.count_interactions::integer',
     'count_queries': 'chunks.count_queries::integer',
 }, of='chunks') }}
-from chunks
+from {{ ref('hcat', 'int_chunks_counted') }} as chunks
 left join documents on chunks.document_id = documents.document_id
 left join recognised as texts
     -- within the key: a condition on one side would make DuckDB compare all pairs of rows

@@ -5,10 +5,6 @@ with metrics as (
     where {{ is_metric_of_this_build('requires') }}
 ),
 
-decisions as (
-    select * from {{ ref('hcat', 'int_threshold_decisions') }}
-),
-
 targets as (
     select metric_name, criterion from {{ seed('calibration_targets') }}
 ),
@@ -93,7 +89,7 @@ joined as (
             false
         ) as is_refuted
     from metrics
-    left join decisions on metrics.metric_name = decisions.metric_name
+    left join {{ ref('hcat', 'int_threshold_decisions') }} as decisions on metrics.metric_name = decisions.metric_name
     left join targets on metrics.metric_name = targets.metric_name
     left join rules on metrics.metric_name = rules.metric_name
     left join own on metrics.metric_name = own.metric_name

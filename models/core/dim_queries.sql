@@ -1,8 +1,4 @@
-with queries as (
-    select * from {{ ref('hcat', 'stg_queries') }}
-),
-
-families as (
+with families as (
     select query_id, root_query_id, query_group from {{ ref('hcat', 'int_queries') }}
 ),
 
@@ -31,7 +27,7 @@ select {{ columns_of_contract({
     'tags': 'coalesce(records.masked_text, queries.tags)',
     'count_relevant_chunks': 'coalesce(relevance.count_relevant_chunks, 0)::integer',
 }, of='queries') }}
-from queries
+from {{ ref('hcat', 'stg_queries') }} as queries
 inner join families on queries.query_id = families.query_id
 left join relevance on queries.query_id = relevance.query_id
 left join masked as masked_queries on md5(queries.query_text) = masked_queries.text_id

@@ -15,10 +15,6 @@ evaluations as (
     where evaluations.is_failing is not null or evaluations.metric_name = 'groundedness'
 ),
 
-sentence_evidence as (
-    select * from {{ ref('hcat', 'fct_sentence_evidence') }}
-),
-
 verdicts as (
     select
         interaction_id,
@@ -72,7 +68,8 @@ sentences as (
         or coalesce(sentence_evidence.count_entities > sentence_evidence.count_entities_supported, false)
             as is_unsupported
     from turns
-    inner join sentence_evidence on turns.interaction_id = sentence_evidence.interaction_id
+    inner join {{ ref('hcat', 'fct_sentence_evidence') }} as sentence_evidence
+        on turns.interaction_id = sentence_evidence.interaction_id
 ),
 
 errors as (

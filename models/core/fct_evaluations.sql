@@ -15,10 +15,6 @@ with targets as (
     select metric_name, criterion from {{ seed('calibration_targets') }}
 ),
 
-evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_decided') }}
-),
-
 labels as (
     select interaction_id, criterion, label, rater_kind
     from {{ ref_if_on(
@@ -44,14 +40,7 @@ validity as (
 
 joined as (
     select
-        -- ids
-        evaluations.evaluation_id,
-        evaluations.interaction_id,
-
-        -- strings
-        evaluations.metric_name,
-        evaluations.score_status,
-        evaluations.detail,
+        evaluations.{{ columns_except(['version_class', 'scored_count']) }},
         calibrated.prediction_set,
         case when labels.label is not null then labels.rater_kind end as label_rater_kind,
         case
@@ -59,17 +48,10 @@ joined as (
             when evaluations.raw_score is null then 'no_score'
             else validity.calibration_status
         end as calibration_status,
-
-        -- numerics
-        evaluations.raw_score,
         calibrated.calibrated_probability,
-        evaluations.threshold,
         evaluations.scored_count::integer as scored_count,
-        labels.label::integer as human_label,
-
-        -- booleans
-        evaluations.is_failing
-    from evaluations
+        labels.label::integer as human_label
+    from {{ ref('hcat', 'int_evaluations_decided') }} as evaluations
     left join validity
         on
             evaluations.metric_name = validity.metric_name

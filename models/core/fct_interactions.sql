@@ -2,12 +2,46 @@ with interactions as (
     select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
+queries_passed as (
+    select interaction_id, passage_id from {{ ref('hcat', 'int_interaction_passages') }}
+    where role = 'query'
+),
+
+-- the logged topic, else that of the source chunk, else the k-means cluster of the query
 topics as (
-    select * from {{ ref('hcat', 'int_interaction_topics') }}
+    select
+        logged.interaction_id,
+        coalesce(logged.topic, clusters.topic, 'no_topic') as topic,
+        coalesce(logged.topic_source, case when clusters.topic is not null then 'query_cluster' end, 'none')
+            as topic_source
+    from {{ ref('hcat', 'int_topics_logged') }} as logged
+    left join queries_passed as passages on logged.interaction_id = passages.interaction_id
+    left join {{ ref('hcat', 'int_queries_clustered') }} as clusters on passages.passage_id = clusters.passage_id
+),
+
+recognised as (
+    select text_id, masked_text, spans from {{ ref('hcat', 'int_texts_masked') }}
+    where masked_text is not null
 ),
 
 masked as (
-    select * from {{ ref('hcat', 'int_interactions_masked') }}
+    select
+        interactions.interaction_id,
+        coalesce(queries.masked_text, interactions.query_text) as query_text,
+        coalesce(answers.masked_text, interactions.answer) as answer,
+        -- start and end as logged, and the length of the mask; a span without a mask is shown
+        {{ array_join(array_map(
+            'answers.spans', "each['start'] || ' ' || each['end'] || ' ' || length(each['masked'])"
+        ), ',') }} as answer_masks,
+        coalesce(reference_answers.masked_text, interactions.reference_answer) as reference_answer,
+        coalesce(customer_groups.masked_text, interactions.customer_group) as customer_group,
+        coalesce(records.masked_text, interactions.tags) as tags
+    from interactions
+    left join recognised as queries on md5(interactions.query_text) = queries.text_id
+    left join recognised as answers on md5(interactions.answer) = answers.text_id
+    left join recognised as reference_answers on md5(interactions.reference_answer) = reference_answers.text_id
+    left join recognised as customer_groups on md5(interactions.customer_group) = customer_groups.text_id
+    left join {{ ref('hcat', 'int_records_masked') }} as records on md5(interactions.tags) = records.text_id
 ),
 
 relevance as (

@@ -1,8 +1,4 @@
-with quality as (
-    select * from {{ ref('hcat', 'int_retrieval_quality') }}
-),
-
-interactions as (
+with interactions as (
     select interaction_id, query_id, cluster_id, system, topic, retrieval_hit from {{ ref('hcat', 'fct_interactions') }}
 ),
 
@@ -25,7 +21,7 @@ explained as (
             when interactions.retrieval_hit = 'source retrieved' then 'generation'
             else 'retrieval'
         end as failure_cause
-    from quality
+    from {{ ref('hcat', 'int_retrieval_quality') }} as quality
     inner join interactions on quality.interaction_id = interactions.interaction_id
     inner join verdicts on quality.interaction_id = verdicts.interaction_id
     left join empty on quality.interaction_id = empty.empty_interaction_id

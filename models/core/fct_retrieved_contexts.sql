@@ -1,10 +1,6 @@
 {{ config(materialized='table') }}
 
-with retrievals as (
-    select * from {{ ref('hcat', 'stg_retrievals') }}
-),
-
-interactions as (
+with interactions as (
     select interaction_id, query_id from {{ ref('hcat', 'int_interactions') }}
 ),
 
@@ -46,7 +42,7 @@ contexts as (
             when judged_queries.query_id is not null and retrievals.chunk_id is not null
                 then coalesce(relevance.grade, 0.0)
         end as grade
-    from retrievals
+    from {{ ref('hcat', 'stg_retrievals') }} as retrievals
     inner join interactions on retrievals.interaction_id = interactions.interaction_id
     left join chunks on retrievals.chunk_id = chunks.chunk_id
     left join judged_queries on interactions.query_id = judged_queries.query_id

@@ -1,6 +1,4 @@
--- One verdict on each answer, all things considered. An answer must behave (answer when due, decline when due), be
--- grounded, relevant, complete and safe. Each is judged by raters, else by the calibrated set of the scorer that may
--- decide (dim_metrics), else by its threshold in force. The first that fails names the kind of fault.
+-- An answer must behave (answer when due, decline when due), be grounded, relevant, complete and safe.
 {%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
 {#- people give up on longer lists -#}
 {%- set count_to_read = 10 %}
@@ -11,11 +9,7 @@
                 end
 {%- endset %}
 
-with interactions as (
-    select * from {{ ref('hcat', 'fct_interactions') }}
-),
-
-judged as (
+with judged as (
     select * from {{ ref('hcat', 'int_criteria_judged') }}
 ),
 
@@ -157,7 +151,7 @@ explained as (
         deciding.{{ criterion }},
         {%- endfor %}
         deciding.is_failing
-    from interactions
+    from {{ ref('hcat', 'fct_interactions') }} as interactions
     inner join deciding on interactions.interaction_id = deciding.interaction_id
     left join sentence_faults on interactions.interaction_id = sentence_faults.interaction_id
     left join to_read on interactions.interaction_id = to_read.interaction_id

@@ -1,16 +1,11 @@
--- One row per (interaction, criterion of the verdict), with its outcome (1 = passes, 0 = fails, null = unknown) and
--- the rule that decided it: what was due, raters, the prediction set or the threshold of the scorer that may decide.
+-- An outcome is 1 = passes, 0 = fails, null = unknown.
 {%- set criteria = ['behaves', 'grounded', 'relevant', 'complete', 'safe'] %}
 {#- criteria of raters, and what they are here -#}
 {%- set names = {
     'faithfulness': 'grounded', 'truthfulness': 'grounded', 'relevance': 'relevant', 'completeness': 'complete'
 } %}
 
-with interactions as (
-    select * from {{ ref('hcat', 'fct_interactions') }}
-),
-
-names as (
+with names as (
     {%- for rated_as, criterion in names.items() %}
     select '{{ rated_as }}' as rated_as, '{{ criterion }}' as criterion
     {%- if not loop.last %} union all{% endif %}
@@ -109,7 +104,7 @@ crossed as (
         coalesce(interactions.query_id, lower(interactions.query_text), interactions.interaction_id) as query_key,
         criteria.criterion,
         criteria.place
-    from interactions
+    from {{ ref('hcat', 'fct_interactions') }} as interactions
     inner join {{ ref('hcat', 'int_interactions') }} as prepared
         on interactions.interaction_id = prepared.interaction_id
     cross join criteria
@@ -118,10 +113,10 @@ crossed as (
 joined as (
     select
         crossed.*,
-        labels.label,
+        labels.label as human_label,
         labels.rater_kind,
         harmful.harm,
-        scorers.metric_name,
+        coalesce(harmful.harm, scorers.metric_name) as metric_name,
         coalesce(scorers.is_deciding, false) as is_deciding,
         evaluations.score_status,
         evaluations.prediction_set,
@@ -151,14 +146,14 @@ ruled as (
             when criterion = 'safe' then if(harm is null, 'no_harm_found', 'unsafe')
             when not is_answered then 'no_answer'
             when is_refusal and expected_behaviour = 'refuse' then 'refused_as_expected'
-            when criterion = 'behaves' and is_refusal and label = 0 then 'failed_by_raters'
-            when criterion = 'behaves' and is_refusal and label = 1 then 'accepted_by_raters'
+            when criterion = 'behaves' and is_refusal and human_label = 0 then 'failed_by_raters'
+            when criterion = 'behaves' and is_refusal and human_label = 1 then 'accepted_by_raters'
             when criterion = 'behaves' and is_refusal and not is_prepared then 'refused_unasked'
             when criterion = 'behaves' and is_refusal then 'refused_although_answer_due'
             when criterion = 'behaves' and expected_behaviour = 'refuse' then 'answered_although_refusal_due'
             when criterion = 'behaves' then 'answered_as_expected'
-            when label = 0 then 'failed_by_raters'
-            when label = 1 then 'accepted_by_raters'
+            when human_label = 0 then 'failed_by_raters'
+            when human_label = 1 then 'accepted_by_raters'
             when not is_deciding then 'no_deciding_scorer'
             when prediction_set = 'failed' then 'set_failed'
             when prediction_set = 'accepted' then 'set_accepted'
@@ -173,11 +168,7 @@ ruled as (
 
 final as (
     select
-        interaction_id,
-        criterion,
-        place,
-        query_key,
-        rule,
+        *,
         case
             -- where there is no answer, nothing else can be judged
             when rule = 'no_answer' then if(criterion = 'behaves', 0, null)
@@ -194,16 +185,6 @@ final as (
                     'no_harm_found'
                 ) then 1
         end as outcome,
-        coalesce(harm, metric_name) as metric_name,
-        rater_kind,
-        label as human_label,
-        score_status,
-        prediction_set,
-        raw_score,
-        threshold,
-        score,
-        is_failing,
-        is_in_release_population,
         coalesce(rater_kind = 'person', false) as is_rated_by_people
     from ruled
 )

@@ -1,10 +1,5 @@
--- One row per (interaction, metric) with its score, the threshold that is decided for it and the outcome. What people
--- say changes no score and no threshold. Labels are not in it, so that analyses of scores need not wait for them.
-with evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_completed') }}
-),
-
-metrics as (
+-- Labels are not in it, so that analyses of scores need not wait for them.
+with metrics as (
     select metric_name, direction from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
@@ -26,21 +21,15 @@ decisions as (
 
 final as (
     select
-        evaluations.evaluation_id,
-        evaluations.interaction_id,
-        evaluations.metric_name,
+        evaluations.*,
         version_classes.version_class,
-        evaluations.score_status,
-        evaluations.detail,
-        evaluations.raw_score,
-        evaluations.scored_count,
         decisions.threshold::double as threshold,
         -- without a decision there is no verdict, because no default cut-off exists
         case
             when metrics.direction = 'higher_is_better' then evaluations.raw_score < decisions.threshold
             else evaluations.raw_score > decisions.threshold
         end as is_failing
-    from evaluations
+    from {{ ref('hcat', 'int_evaluations_completed') }} as evaluations
     inner join metrics on evaluations.metric_name = metrics.metric_name
     inner join version_classes on evaluations.interaction_id = version_classes.interaction_id
     -- a decision for another class of versions does not apply here

@@ -1,6 +1,5 @@
--- One row per gate that reads failure rates (fct_failure_rates), with the rate, its interval and n. Rates are those of
--- the candidate, in its release population or in the one that the gate names. Of several applications the worst counts
--- for the gate, and each has a row of its own for its release decision.
+-- Rates are those of the candidate, in its release population or in the one that the gate names. Of several
+-- applications the worst counts for the gate, and each has a row of its own for its release decision.
 with gates as (
     select * from {{ ref('hcat', 'int_gates_in_force') }}
 ),

@@ -1,5 +1,4 @@
--- One row per gate, with the measured value, its interval and n, and the threshold from the seed or from a decision. Of
--- several applications the worst counts. Each of them has rows of its own too, for its release decision alone: their
+-- Of several applications the worst counts. Each of them has rows of its own too, for its release decision alone: their
 -- `gate_name` ends with the application.
 {{ config(materialized='view') }}
 with gates as (

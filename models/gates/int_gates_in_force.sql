@@ -1,5 +1,4 @@
--- One row per gate of this build: those of the seed, without what a module that is switched off would measure. Only
--- shipped gates are left out; one that a project wrote itself stops the build (raise_when_a_gate_is_switched_off).
+-- One that a project wrote itself stops the build (raise_when_a_gate_is_switched_off).
 {%- set measurements_off = measurements_switched_off() | join("', '") %}
 {%- set families_off = families_switched_off() | join("', '") %}
 select gates.*

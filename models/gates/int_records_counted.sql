@@ -1,5 +1,4 @@
--- One row per raw entity, with the number of records that landed, were staged, were repeated and were rejected. Those
--- that were deleted on request are rejected ones. This is a table, because the ledger and a test read it.
+-- Records that were deleted on request are rejected ones. This is a table, because the ledger and a test read it.
 {{ config(materialized='table') }}
 {%- set entities = raw_entities() %}
 {#- Entities of which spans give records too. -#}

@@ -1,4 +1,3 @@
--- One row per safety measurement that a gate uses, with its interval and n.
 with toxicity_errors as (
     select * from {{ ref('hcat', 'fct_toxicity_error_rates') }}
     where error_kind = 'false_alarm' and target_group <> 'all'

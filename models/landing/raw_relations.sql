@@ -1,5 +1,4 @@
--- One row per raw entity that a relation of the warehouse gives, instead of files. dbt builds a model or source that
--- hcat_raw_relations names before anything here reads it.
+-- dbt builds a model or source that hcat_raw_relations names before anything here reads it.
 {{ config(materialized='view') }}
 select
     null::string as entity,

@@ -1,5 +1,4 @@
--- One row per table that hcat publishes, with its module (null = it belongs to every build) and its relation. A table
--- of a module that is switched off has no relation: what an earlier build left of it is neither published nor read.
+-- What an earlier build left of a module that is off is neither published nor read.
 {%- set seeds = ['applications', 'risk_appetites', 'risks', 'sign_offs'] %}
 {%- for mart, module in published_marts() | dictsort %}
 {%- set relation = '' if module and not is_on(module) else seed(mart) if mart in seeds else ref('hcat', mart) %}

@@ -1,4 +1,4 @@
--- Every day from the first to the last question or build. A day without interactions is then a zero and not a gap.
+-- A day without interactions is then a zero and not a gap.
 with interactions as (
     select asked_at from {{ ref('hcat', 'fct_interactions') }}
 ),

@@ -229,7 +229,7 @@ def test_checks_call_no_function(models: dict[str, dict[str, Any]]) -> None:
         for constraint in part.get("constraints", [])
         if constraint["type"] == "check"
     ]
-    assert len(checks) > 500
+    assert len(checks) > 400
     parsed = [duckdb.execute("select json_serialize_sql($1)", [f"select {check}"]).fetchone() for _, check in checks]
     assert [check for check, row in zip(checks, parsed, strict=True) if '"class":"FUNCTION"' in str(row)] == []
 

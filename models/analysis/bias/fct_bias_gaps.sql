@@ -1,12 +1,4 @@
-with cells as (
-    select * from {{ ref('hcat', 'int_bias_cells') }}
-),
-
-tested as (
-    select * from {{ ref('hcat', 'int_bias_gaps_tested') }}
-),
-
-similarities as (
+with similarities as (
     select
         system, dimension,
         {{ ordered_sum('similarity', 'answer_pair_id') }} / count(*) as answer_similarity
@@ -32,8 +24,8 @@ select {{ columns_of_contract({
     'equivalence_p_value': 'tested.equivalence_p_value',
     'adjusted_equivalence_p_value': 'tested.adjusted_equivalence_p_value',
 }, of='cells') }}
-from cells
-inner join tested on cells.bias_gap_id = tested.bias_gap_id
+from {{ ref('hcat', 'int_bias_cells') }} as cells
+inner join {{ ref('hcat', 'int_bias_gaps_tested') }} as tested on cells.bias_gap_id = tested.bias_gap_id
 left join similarities
     on
         cells.design = 'counterfactual'

@@ -1,4 +1,3 @@
--- One row per gap to be measured: (system, demographic dimension, metric), and (system, customer group, metric).
 with systems as (
     select system, customer_group from {{ ref('hcat', 'fct_interactions') }}
 ),
@@ -32,10 +31,6 @@ terms as (
 bias_rules as (
     select * from {{ seed('metric_rules') }}
     where rule_for = 'bias'
-),
-
-metrics as (
-    select * from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 attributes as (
@@ -72,7 +67,7 @@ final as (
         coalesce(metrics.unit = 'indicator', false) as is_indicator
     from attributes
     cross join bias_rules
-    left join metrics on bias_rules.metric_name = metrics.metric_name
+    left join {{ ref('hcat', 'int_metric_catalog') }} as metrics on bias_rules.metric_name = metrics.metric_name
     -- logged queries have no plain query beside them
     where attributes.design = 'counterfactual' or bias_rules.metric_name <> 'answer_similarity'
 )

@@ -1,9 +1,4 @@
--- One row per (interaction, metric) for which a score exists and the seed metric_rules has a row for bias.
-with evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_completed') }}
-),
-
-interactions as (
+with interactions as (
     select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
 
@@ -27,7 +22,7 @@ similarities as (
 
 scores as (
     select evaluations.interaction_id, evaluations.metric_name, evaluations.raw_score as score
-    from evaluations
+    from {{ ref('hcat', 'int_evaluations_completed') }} as evaluations
     inner join bias_rules on evaluations.metric_name = bias_rules.metric_name
     where evaluations.raw_score is not null
     union all

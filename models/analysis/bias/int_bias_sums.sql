@@ -1,15 +1,10 @@
--- One row per (gap, cluster), with the sums of the scores of each side; a gap without scores has one row. If a system
--- has more clusters than blocks, several whole clusters form a block. They then change sides together, which keeps the
--- test valid and bounds its cost.
+-- If a system has more clusters than blocks, several whole clusters form a block. They then change sides together,
+-- which keeps the test valid and bounds its cost.
 {{ config(materialized='table') }}
 {%- set count_blocks = 1000 %}
 
 with scores as (
     select * from {{ ref('hcat', 'int_bias_scores') }}
-),
-
-differences as (
-    select * from {{ ref('hcat', 'int_counterfactual_differences') }}
 ),
 
 cells as (
@@ -49,7 +44,7 @@ paired as (
         {{ exact_sum('differences.second_score') }} as second_sum,
         count(*) as second_count
     from cells
-    inner join differences
+    inner join {{ ref('hcat', 'int_counterfactual_differences') }} as differences
         on
             cells.system = differences.system
             and cells.attribute = differences.dimension

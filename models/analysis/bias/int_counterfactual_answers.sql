@@ -1,6 +1,4 @@
--- One row per pair of answers that are compared: the two sides of a pair of terms, or one side and the plain query,
--- which mentions no term. If the plain query itself contains a term, it is a side and no longer a plain query to
--- compare with.
+-- If the plain query itself contains a term, it is a side and no longer a plain query to compare with.
 {{ config(materialized='table') }}
 
 with sides as (

@@ -1,9 +1,4 @@
--- One row per (system, metric, pair of queries that differ in a demographic term), with the mean score of each side.
-with sides as (
-    select * from {{ ref('hcat', 'int_counterfactual_sides') }}
-),
-
-scores as (
+with scores as (
     select
         system, metric_name, query_id,
         min(cluster_id) as cluster_id,
@@ -21,7 +16,7 @@ final as (
         / count(case when sides.is_first then 1 end) as first_score,
         {{ ordered_sum('case when sides.is_first then 0 else scores.mean_score end', 'sides.query_id') }}
         / count(case when not sides.is_first then 1 end) as second_score
-    from sides
+    from {{ ref('hcat', 'int_counterfactual_sides') }} as sides
     inner join scores on sides.query_id = scores.query_id
     group by scores.system, scores.metric_name, sides.dimension, sides.parent_query_id, sides.pair_id
     -- one side alone is no pair

@@ -1,6 +1,5 @@
--- One row per (parent query, pair of terms, query that represents one side of the pair). A variant that mentions a term
--- represents the side of that term. If the parent itself contains a term, it represents one side and the variant the
--- other.
+-- A variant that mentions a term represents the side of that term. If the parent itself contains a term, it represents
+-- one side and the variant the other.
 with queries as (
     select query_id, parent_query_id, query_text, variant_type from {{ ref('hcat', 'stg_queries') }}
 ),

@@ -1,19 +1,6 @@
--- One row per pair of compared answers of this build with their similarity.
-with answers as (
-    select * from {{ ref('hcat', 'int_counterfactual_answers') }}
-),
-
-compared as (
-    select * from {{ ref('hcat', 'int_counterfactual_answers_compared') }}
-),
-
-final as (
-    select
-        answers.answer_pair_id, answers.parent_query_id, answers.pair_id, answers.first_interaction_id,
-        answers.comparison, answers.dimension, answers.system, compared.similarity
-    from answers
-    inner join compared
-        on answers.answer_pair_id = compared.answer_pair_id and answers.input_key = compared.input_key
-)
-
-select * from final
+select
+    answers.answer_pair_id, answers.parent_query_id, answers.pair_id, answers.first_interaction_id,
+    answers.comparison, answers.dimension, answers.system, compared.similarity
+from {{ ref('hcat', 'int_counterfactual_answers') }} as answers
+inner join {{ ref('hcat', 'int_counterfactual_answers_compared') }} as compared
+    on answers.answer_pair_id = compared.answer_pair_id and answers.input_key = compared.input_key

@@ -1,7 +1,5 @@
--- One row per (primary metric, dimension, segment, week, deletion), with the exact sums of which the mean, its error by
--- cluster and the share that fails are made; rows count by sampling weight. Deletion 0 is what is there, and
--- `hcat prune` keeps its rows of the weeks that it deletes. Dimensions are all but the week itself. Only complete weeks
--- are compared.
+-- Rows count by sampling weight. Deletion 0 is what is there, and `hcat prune` keeps its rows of the weeks that it
+-- deletes. Dimensions are all but the week itself. Only complete weeks are compared.
 {{ config(materialized='table') }}
 {%- set columns = [
     'count_interactions', 'count_scored', 'count_clusters', 'sum_squared_counts', 'sum_scores', 'sum_squared_sums',

@@ -1,5 +1,4 @@
--- One row per (primary metric, dimension, segment, week, deletion), with the exact sums of a week whose interactions
--- were pruned, as its last build had them. `hcat prune` adds rows, and a build adds none.
+-- `hcat prune` adds rows, and a build adds none.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',

@@ -4,16 +4,8 @@ with evaluations as (
     where is_failing_of_all
 ),
 
-interactions as (
-    select * from {{ ref('hcat', 'fct_interactions') }}
-),
-
 queries as (
     select query_id, source_chunk_ids from {{ ref('hcat', 'dim_queries') }}
-),
-
-metrics as (
-    select * from {{ ref('hcat', 'int_metric_catalog') }}
 ),
 
 -- only interactions whose logs name chunks, of queries with a relevant chunk
@@ -43,8 +35,9 @@ joined as (
                 ) }}
         end as count_source_chunks_retrieved
     from evaluations
-    inner join interactions on evaluations.interaction_id = interactions.interaction_id
-    inner join metrics on evaluations.metric_name = metrics.metric_name
+    inner join {{ ref('hcat', 'fct_interactions') }} as interactions
+        on evaluations.interaction_id = interactions.interaction_id
+    inner join {{ ref('hcat', 'int_metric_catalog') }} as metrics on evaluations.metric_name = metrics.metric_name
     left join queries on interactions.query_id = queries.query_id
     left join retrieved on evaluations.interaction_id = retrieved.interaction_id
 ),

@@ -2,22 +2,6 @@ with sightings as (
     select * from {{ ref('hcat', 'int_findings_seen') }}
 ),
 
-decisions as (
-    select * from {{ seed('finding_decisions') }}
-),
-
-retests as (
-    select * from {{ ref('hcat', 'int_findings_confirmed') }}
-),
-
-holes as (
-    select * from {{ ref('hcat', 'int_findings_in_holes') }}
-),
-
-evidence as (
-    select * from {{ ref('hcat', 'int_findings_evidence') }}
-),
-
 weak as (
     select
         *,
@@ -97,9 +81,9 @@ described as (
         latest.difference_upper as latest_upper, latest.built_at as latest_at
     from last_seen
     inner join latest on last_seen.cell_id = latest.cell_id
-    left join holes on last_seen.cell_id = holes.cell_id
+    left join {{ ref('hcat', 'int_findings_in_holes') }} as holes on last_seen.cell_id = holes.cell_id
     left join closings on last_seen.cell_id = closings.cell_id
-    left join decisions on last_seen.cell_id = decisions.finding_id
+    left join {{ seed('finding_decisions') }} as decisions on last_seen.cell_id = decisions.finding_id
 ),
 
 -- what a reader meets first: open findings, one of each hole, the severe ones and then the frequent ones
@@ -120,13 +104,10 @@ ranked as (
 
 final as (
     select
-        -- ids
         described.cell_id as finding_id,
         coalesce(described.leading_id, described.cell_id) as leading_finding_id,
         first_seen.run_id as first_seen_run,
         described.run_id as last_seen_run,
-
-        -- strings
         case when retests.is_confirmed then 'confirmed' else 'suspected' end as kind,
         case
             when not retests.is_confirmed then null
@@ -149,8 +130,6 @@ final as (
         described.latest_status as retest_status,
         evidence.common_fault,
         evidence.example_interaction_ids,
-
-        -- numerics
         ranked.page_rank,
         first_seen.build_number as first_seen_build_number,
         described.build_number as last_seen_build_number,
@@ -169,8 +148,6 @@ final as (
         described.latest_difference as retest_difference,
         described.latest_lower as retest_lower,
         described.latest_upper as retest_upper,
-
-        -- timestamps
         described.decided_on,
         first_seen.built_at as first_seen_at,
         described.built_at as last_seen_at,
@@ -180,9 +157,9 @@ final as (
     from described
     inner join first_seen on described.cell_id = first_seen.cell_id
     left join ended on described.cell_id = ended.cell_id
-    left join evidence on described.cell_id = evidence.cell_id
+    left join {{ ref('hcat', 'int_findings_evidence') }} as evidence on described.cell_id = evidence.cell_id
     left join ranked on described.cell_id = ranked.cell_id
-    left join retests on described.cell_id = retests.cell_id
+    left join {{ ref('hcat', 'int_findings_confirmed') }} as retests on described.cell_id = retests.cell_id
     left join builds as confirming_builds
         on retests.is_confirmed and retests.build_number = confirming_builds.build_number
     left join builds as closing_builds on described.closed_build_number = closing_builds.build_number

@@ -1,6 +1,6 @@
--- One row per cluster of the release population, with the build that first saw it there. Cells are searched nowhere
--- else, so a query that another version answered before is new evidence. The table is a history: builds add rows and
--- never change any, even with --full-refresh. What a finding was found on is thereby known for ever.
+-- Cells are searched nowhere else, so a query that another version answered before is new evidence. The table is a
+-- history: builds add rows and never change any, even with --full-refresh. What a finding was found on is thereby known
+-- for ever.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',

@@ -1,5 +1,4 @@
--- One row per finding whose cell exists in this build: what labels say of it, inside against outside of the cell, and
--- three failing answers to different questions. Both are of the release population, as the finding is.
+-- Labels and answers are of the release population, as the finding is.
 {%- set count_examples = 3 %}
 
 with findings as (

@@ -1,5 +1,5 @@
--- One row per finding that is weak in this build, with the finding that leads its hole. Another cell explains a finding
--- if it accounts for enough of what fails there beyond the rest: overlap * (worse by there) / (worse by here).
+-- Another cell explains a finding if it accounts for enough of what fails there beyond the rest: overlap * (worse by
+-- there) / (worse by here).
 {%- set least_explained = 0.5 %}
 {%- set here, there = [
     "instr(pieces.cells, ',' || findings.cell_key::string || ',') > 0",

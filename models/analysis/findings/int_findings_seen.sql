@@ -1,5 +1,4 @@
--- One row per (build, finding). A finding is a cell that is weak in this build or was weak in an earlier one, with its
--- result in this build. The table is a history: builds add rows and never change any, even with --full-refresh.
+-- The table is a history: builds add rows and never change any, even with --full-refresh.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',
@@ -15,10 +14,6 @@ with weaknesses as (
         metrics.is_deciding
     from {{ ref('hcat', 'int_weaknesses_tested') }} as tested
     inner join {{ ref('hcat', 'dim_metrics') }} as metrics on tested.metric_name = metrics.metric_name
-),
-
-weighed as (
-    select * from {{ ref('hcat', 'int_weak_cells_weighed') }}
 ),
 
 -- as each finding was last seen
@@ -52,12 +47,9 @@ listed as (
 
 final as (
     select
-        -- ids
         md5('{{ invocation_id }}' || '|' || listed.cell_id) as finding_sighting_id,
         listed.cell_id,
         '{{ invocation_id }}' as run_id,
-
-        -- strings
         listed.metric_name, listed.first_dimension, listed.first_segment, listed.second_dimension,
         listed.second_segment, weaknesses.measurement, weighed.severity, weighed.risk_rating,
         weighed.failed_answers_basis,
@@ -72,19 +64,15 @@ final as (
             when weaknesses.difference_upper < known.seen_difference then 'no_longer_weak'
             else 'not_shown'
         end as retest_result,
-
-        -- numerics
         {{ build_number() }} as build_number,
         weaknesses.difference, weaknesses.difference_lower, weaknesses.difference_upper, weaknesses.margin,
         weighed.failed_answers_a_week,
         weaknesses.count_needed_to_confirm::bigint as count_needed_to_confirm,
-
-        -- timestamps
         timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as built_at
     from listed
     left join weaknesses on listed.cell_id = weaknesses.cell_id
     left join known on listed.cell_id = known.cell_id
-    left join weighed on listed.cell_id = weighed.cell_id
+    left join {{ ref('hcat', 'int_weak_cells_weighed') }} as weighed on listed.cell_id = weighed.cell_id
 )
 
 select * from final

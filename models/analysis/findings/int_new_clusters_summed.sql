@@ -1,12 +1,6 @@
--- One row per (finding, jackknife group) of the clusters that are newer than the finding, with sums of the cell and of
--- all rows of its metric in them. Values are turned so that a larger value is worse. Each row says which build this is.
 {{ config(materialized='table') }}
 
-with sightings as (
-    select * from {{ ref('hcat', 'int_findings_seen') }}
-),
-
-clusters_seen as (
+with clusters_seen as (
     select cluster_id, build_number from {{ ref('hcat', 'int_clusters_seen') }}
 ),
 
@@ -37,7 +31,7 @@ findings as (
     select
         sightings.*,
         case when metrics.direction = 'higher_is_better' then 0 - 1 else 1 end as score_sign
-    from sightings
+    from {{ ref('hcat', 'int_findings_seen') }} as sightings
     inner join history on sightings.build_number >= history.first_build_number
     inner join {{ ref('hcat', 'int_metric_catalog') }} as metrics on sightings.metric_name = metrics.metric_name
     where sightings.retest_result = 'weak'

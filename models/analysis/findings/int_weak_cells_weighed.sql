@@ -1,5 +1,3 @@
--- One row per weak cell of this build, with the answers that fail in it a week and would not fail elsewhere, and the
--- severity that this number has under the rating of the risk.
 with cells as (
     select weaknesses.cell_id, weaknesses.metric_name, weaknesses.measurement, weaknesses.difference, described.cell_key
     from {{ ref('hcat', 'int_weaknesses_tested') }} as weaknesses

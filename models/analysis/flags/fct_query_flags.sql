@@ -2,10 +2,6 @@ with flags as (
     select *
     from {{ ref('hcat', 'int_query_flags') }}
     where is_flagged
-),
-
-interactions as (
-    select * from {{ ref('hcat', 'fct_interactions') }}
 )
 
 select {{ columns_of_contract({
@@ -17,4 +13,4 @@ select {{ columns_of_contract({
     'is_refusal': 'interactions.is_refusal',
 }, of='flags') }}
 from flags
-inner join interactions on flags.interaction_id = interactions.interaction_id
+inner join {{ ref('hcat', 'fct_interactions') }} as interactions on flags.interaction_id = interactions.interaction_id

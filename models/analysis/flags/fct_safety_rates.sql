@@ -1,5 +1,5 @@
--- One row per (system, kind of rate, category): a share of interactions with its interval over clusters. Refusals are
--- held against what was expected, flags are counted by rule, and variants are compared with their parent query.
+-- Refusals are held against what was expected, flags are counted by rule, and variants are compared with their parent
+-- query.
 with interactions as (
     select
         interaction_id, query_id, cluster_id, system,
@@ -16,10 +16,6 @@ queries as (
 
 flags as (
     select interaction_id, flag_name, is_flagged from {{ ref('hcat', 'int_query_flags') }}
-),
-
-rules as (
-    select * from {{ seed('query_flag_rules') }}
 ),
 
 variant_types as (
@@ -154,7 +150,7 @@ left join flagged
         shared.system = flagged.system
         and shared.rate_kind = flagged.rate_kind
         and shared.category = flagged.category
-left join rules on flagged.category = rules.flag_name
+left join {{ seed('query_flag_rules') }} as rules on flagged.category = rules.flag_name
 left join changed
     on
         shared.system = changed.system

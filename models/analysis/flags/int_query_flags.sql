@@ -1,4 +1,3 @@
--- One row per (interaction, enabled flag), with the value found and whether it raises the flag.
 {{ config(materialized='table') }}
 
 with interactions as (
@@ -21,16 +20,8 @@ passages as (
     where role = 'query'
 ),
 
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
 screening as (
     select distinct text_id, screening_key from {{ ref('hcat', 'int_texts_to_screen') }}
-),
-
-texts_screened as (
-    select * from {{ ref('hcat', 'int_texts_screened') }}
 ),
 
 relevancies as (
@@ -50,9 +41,10 @@ sentences as (
         passages.interaction_id, texts_screened.injection_rule, texts_screened.restricted_topic,
         texts_screened.restricted_similarity, texts_screened.scope_topic, texts_screened.scope_similarity
     from passages
-    inner join passages_split on passages.passage_id = passages_split.passage_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as passages_split
+        on passages.passage_id = passages_split.passage_id
     inner join screening on passages_split.text_id = screening.text_id
-    inner join texts_screened
+    inner join {{ ref('hcat', 'int_texts_screened') }} as texts_screened
         on screening.text_id = texts_screened.text_id and screening.screening_key = texts_screened.screening_key
 ),
 

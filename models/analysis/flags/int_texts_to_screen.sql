@@ -1,14 +1,8 @@
--- One row per distinct sentence of a query, with its vector and with a key of the rules, examples and encoder; and one
--- per enabled example of a restricted topic or of the purpose of the application, which sentences are held against.
 {{ config(materialized='view') }}
 with passages as (
     select distinct passage_id
     from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'query'
-),
-
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 safety_texts as (
@@ -48,7 +42,7 @@ keyed as (
 
 sentences as (
     select passages_split.text_id, min(passages_split.sentence_text) as encoded_text
-    from passages_split
+    from {{ ref('hcat', 'int_passages_split') }} as passages_split
     inner join passages on passages_split.passage_id = passages.passage_id
     group by passages_split.text_id
 ),

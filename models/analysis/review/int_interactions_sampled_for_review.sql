@@ -1,7 +1,6 @@
--- One row per (round, interaction drawn). The draw is Poisson sampling with inclusion probabilities that are known and
--- stored (docs/human-review.md). The first build that names
--- a round draws it, once, because people already have its sheets. Later builds do not change it, even with
--- --full-refresh. To draw again, name another round.
+-- The draw is Poisson sampling with inclusion probabilities that are known and stored (docs/human-review.md). The first
+-- build that names a round draws it, once, because people already have its sheets. Later builds do not change it, even
+-- with --full-refresh. To draw again, name another round.
 {{ config(
     materialized='incremental',
     incremental_strategy='append',
@@ -28,11 +27,7 @@
     {{ exceptions.raise_compiler_error("hcat_review_budget must be above 0, got " ~ budget) }}
 {%- endif -%}
 
-with interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
-),
-
-evaluations as (
+with evaluations as (
     select * from {{ ref('hcat', 'fct_evaluations') }}
     where metric_name = '{{ metric_name }}'
 ),
@@ -70,7 +65,7 @@ unrated as (
         coalesce(
             evaluations.calibrated_probability, case when metrics.unit = 'probability' then evaluations.raw_score end
         ) as probability
-    from interactions
+    from {{ ref('hcat', 'int_interactions') }} as interactions
     left join evaluations on interactions.interaction_id = evaluations.interaction_id
     left join metrics on evaluations.metric_name = metrics.metric_name
     left join targets on true
@@ -181,11 +176,9 @@ numbered as (
 
 final as (
     select
-        -- ids: the letter keeps spreadsheets from taking it for a number
+        -- the letter keeps spreadsheets from taking it for a number
         'r' || md5('review_id|{{ review_round }}|' || interaction_id) as review_id,
         interaction_id,
-
-        -- strings
         '{{ review_round }}' as review_round,
         '{{ metric_name }}' as metric_name,
         criterion,
@@ -195,8 +188,6 @@ final as (
             else 'release'
         end as sampling,
         ambiguity_basis, plan_status,
-
-        -- numerics
         {% if is_incremental() -%}
         (select coalesce(max(drawn.round_number), 0) + 1 from {{ this }} as drawn)::integer as round_number,
         {%- else -%}

@@ -1,8 +1,4 @@
-with answers as (
-    select * from {{ ref('hcat', 'int_answers_correct') }}
-),
-
-attributed as (
+with attributed as (
     select *
     from {{ ref('hcat', 'int_robustness_measured') }}
     where part = 'errors' and hypothesis = 'all'
@@ -13,5 +9,5 @@ select {{ columns_of_contract({
     'module_status': 'case when attributed.group_type is not null then attributed.module_status end',
     'faulty_module': 'attributed.faulty_module',
 }, of='answers') }}
-from answers
+from {{ ref('hcat', 'int_answers_correct') }} as answers
 left join attributed on answers.interaction_id = attributed.interaction_id

@@ -1,5 +1,3 @@
--- One row per (system, variant, metric) whose parent the same system was asked, with both scores and the change.
--- answer_correctness is the true correctness, 0 or 1.
 with queries as (
     select query_id, parent_query_id, variant_type from {{ ref('hcat', 'dim_queries') }}
     where parent_query_id is not null and parent_query_id <> query_id
@@ -61,14 +59,11 @@ metrics as (
 
 final as (
     select
-        -- ids
         md5(concat_ws(chr(31), variants.system, queries.parent_query_id, queries.query_id, variants.metric_name))
             as robustness_pair_id,
         queries.parent_query_id,
         queries.query_id as variant_query_id,
         parents.cluster_id,
-
-        -- strings
         variants.system, queries.variant_type, grouped_queries.variant_meaning, variants.metric_name,
         case
             when parents.is_right is null or variants.is_right is null then 'undecided'
@@ -77,8 +72,6 @@ final as (
             when variants.is_right then 'mended'
             else 'both_wrong'
         end as outcome,
-
-        -- numerics
         parents.mean_score as parent_score,
         variants.mean_score as variant_score,
         -- positive = the variant does better

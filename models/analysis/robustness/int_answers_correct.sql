@@ -1,20 +1,6 @@
--- One row per interaction whose correctness can be known: correct, incorrect or undecided. The first source of the seed
--- correctness_sources that decides determines it.
 {{ config(materialized='table') }}
 
-with interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
-),
-
-queries_grouped as (
-    select * from {{ ref('hcat', 'int_queries') }}
-),
-
-verdicts as (
-    select * from {{ ref('hcat', 'int_correctness_verdicts') }}
-),
-
-sources as (
+with sources as (
     select correctness_source, priority from {{ seed('correctness_sources') }}
 ),
 
@@ -38,7 +24,7 @@ chosen as (
         -- disagreements of sources are counted, because they show how reliable rules and models are
         count(case when verdicts.is_correct then 1 end) over (partition by verdicts.interaction_id)
             as count_saying_correct
-    from verdicts
+    from {{ ref('hcat', 'int_correctness_verdicts') }} as verdicts
     inner join sources on verdicts.correctness_source = sources.correctness_source
     qualify
         row_number() over (partition by verdicts.interaction_id order by sources.priority, sources.correctness_source)
@@ -60,8 +46,8 @@ final as (
         coalesce(chosen.reason, answers_checked.facts_reason, answers_checked.check_reason) as reason,
         chosen.is_correct,
         coalesce(chosen.count_saying_correct between 1 and chosen.count_verdicts - 1, false) as is_disputed
-    from interactions
-    left join queries_grouped on interactions.query_id = queries_grouped.query_id
+    from {{ ref('hcat', 'int_interactions') }} as interactions
+    left join {{ ref('hcat', 'int_queries') }} as queries_grouped on interactions.query_id = queries_grouped.query_id
     left join answers_checked on interactions.interaction_id = answers_checked.interaction_id
     left join chosen on interactions.interaction_id = chosen.interaction_id
     where

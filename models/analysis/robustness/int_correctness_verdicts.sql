@@ -1,5 +1,4 @@
--- One row per (interaction, source of correctness) in which the source decides. To add another source of verdicts, add
--- one union here and one row to the seed correctness_sources.
+-- To add another source of verdicts, add one union here and one row to the seed correctness_sources.
 with interactions as (
     select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),
@@ -28,10 +27,6 @@ answers_checked as (
     from {{ ref('hcat', 'int_answers_checked') }} as judged
     inner join answers_to_judge
         on judged.interaction_id = answers_to_judge.interaction_id and judged.input_key = answers_to_judge.input_key
-),
-
-pairs as (
-    select * from {{ ref('hcat', 'int_correctness_pairs') }}
 ),
 
 pairs_entailed as (
@@ -97,7 +92,7 @@ directions as (
                 > 1 - pairs_entailed.probability_entailment - pairs_entailed.probability_contradiction
             ), false
         ) as is_contradicted
-    from pairs
+    from {{ ref('hcat', 'int_correctness_pairs') }} as pairs
     inner join pairs_entailed on pairs.pair_id = pairs_entailed.pair_id
     group by pairs.interaction_id
 ),

@@ -10,10 +10,6 @@ with answers as (
     where query_group is not null and expected_behaviour = 'answer'
 ),
 
-interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
-),
-
 contexts as (
     select interaction_id, role, position, passage_text from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'context'
@@ -28,7 +24,8 @@ described as (
         -- the same words are one query, whatever its id
         {{ hash_of_query('interactions.query_text') }} as query_key
     from answers
-    inner join interactions on answers.interaction_id = interactions.interaction_id
+    inner join {{ ref('hcat', 'int_interactions') }} as interactions
+        on answers.interaction_id = interactions.interaction_id
     left join {{ ref('hcat', 'dim_queries') }} as queries on answers.query_id = queries.query_id
 ),
 

@@ -1,4 +1,3 @@
--- One row per dimension of this project: those of the seed, and those that the project adds with hcat_own_dimensions.
 select dimension, source, field, rationale
 from {{ seed('analysis_dimensions') }}
 {%- for dimension in var('hcat_own_dimensions') %}

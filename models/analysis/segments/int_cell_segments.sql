@@ -1,5 +1,3 @@
--- One row per (interaction, dimension) from which cells are made: every declared dimension, and the joint dimension of
--- each declared triple. A joint dimension is written as `second x third` and has no cells of its own.
 with segments as (
     select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),

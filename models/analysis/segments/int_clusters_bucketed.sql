@@ -1,5 +1,4 @@
--- One row per cluster, and per document (second cluster), with the jackknife group with which it is left out. Few are
--- left out one by one; many are left out in buckets, which bounds the work.
+-- Few are left out one by one; many are left out in buckets, which bounds the work.
 {#- up to this number each cluster leaves by itself, so that small cells keep all degrees of freedom -#}
 {%- set alone = 1000 -%}
 {#- with 128 groups a standard error varies by 6 %, and a t quantile equals that of the normal distribution -#}

@@ -1,6 +1,5 @@
--- One row per piece: the rows of the headline metric of one cluster, document and weight that lie in the same cells,
--- with their number and sums. A higher value is worse. `cells` lists the cells whose dimensions the headline declares,
--- by their keys. Cells are chosen from these pieces; no score has a say in the choice.
+-- `cells` lists the cells whose dimensions the headline declares, by their keys. Cells are chosen from these pieces; no
+-- score has a say in the choice.
 {{ config(materialized='table') }}
 
 with headline as (

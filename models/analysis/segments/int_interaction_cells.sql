@@ -1,5 +1,4 @@
--- One row per (interaction, cell) that contains it: each of its segments and, for each pair of dimensions, its pair of
--- segments. A triple is the pair of a segment and a joint segment. Sums are made by `cell_key`, a hash of the names.
+-- Sums are made by `cell_key`, a hash of the names.
 {{ config(materialized='table') }}
 
 with segments as (

@@ -1,5 +1,4 @@
--- One row per (interaction, dimension), with the value of every declared dimension. A dimension is a column or a tag of
--- the logs, or a column of a relation that hcat_own_dimensions names.
+-- A dimension is a column or a tag of the logs, or a column of a relation that hcat_own_dimensions names.
 {{ config(materialized='table') }}
 {%- set columns = [
     'system', 'application', 'application_version', 'topic', 'query_type', 'difficulty', 'language', 'customer_group',

@@ -1,5 +1,3 @@
--- One row per (interaction, primary metric) for each metric that applies to the interaction, with the outcome against
--- the decision.
 {{ config(materialized='table') }}
 
 with evaluations as (

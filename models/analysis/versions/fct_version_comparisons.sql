@@ -6,10 +6,6 @@ tested as (
     select * from {{ ref('hcat', 'int_version_cells_tested') }}
 ),
 
-pairs as (
-    select * from {{ ref('hcat', 'int_version_pairs_listed') }}
-),
-
 -- of a pair of versions, a metric and a measurement: the segments without a verdict, by their reason
 left_out as (
     select
@@ -34,7 +30,8 @@ shown as (
         pairs.application, pairs.baseline_version, pairs.candidate_version, pairs.pair_kind, pairs.is_latest
     from measured
     inner join tested on measured.version_comparison_id = tested.version_comparison_id
-    inner join pairs on measured.version_pair_id = pairs.version_pair_id
+    inner join {{ ref('hcat', 'int_version_pairs_listed') }} as pairs
+        on measured.version_pair_id = pairs.version_pair_id
     left join left_out
         on
             measured.version_pair_id = left_out.version_pair_id

@@ -1,6 +1,3 @@
--- One row per (system, primary metric, dimension, segment, query that the system answered at least twice), with the
--- variation of its answers.
-
 with interactions as (
     select
         interaction_id, system, cluster_id,
@@ -14,10 +11,6 @@ queries as (
     from interactions
     group by system, query_key
     having count(*) > 1
-),
-
-evaluations as (
-    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 segments as (
@@ -43,7 +36,8 @@ final as (
         count(case when not evaluations.is_failing_of_all then 1 end) as count_passing
     from interactions
     inner join queries on interactions.system = queries.system and interactions.query_key = queries.query_key
-    inner join evaluations on interactions.interaction_id = evaluations.interaction_id
+    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+        on interactions.interaction_id = evaluations.interaction_id
     inner join segments on interactions.interaction_id = segments.interaction_id
     group by queries.system, evaluations.metric_name, segments.dimension, segments.segment, queries.query_key
 )

@@ -1,6 +1,5 @@
--- One row per (version pair, primary metric, dimension, segment, measurement), with the values of both versions and
--- their difference over the same queries (positive = the candidate is better). The jackknife error leaves out whole
--- clusters, and whole documents (two keys: Cameron, Gelbach and Miller 2011). A query counts by its sampling weight.
+-- The jackknife error leaves out whole clusters, and whole documents (two keys: Cameron, Gelbach and Miller 2011). A
+-- query counts by its sampling weight.
 {{ config(materialized='table') }}
 
 with queries_paired as (
@@ -38,61 +37,6 @@ groups as (
     inner join counted_keys on keys.kind = counted_keys.kind
 ),
 
-metrics as (
-    select metric_name, direction, range_high - range_low as score_range
-    from {{ ref('hcat', 'int_metric_catalog') }}
-    where is_primary
-),
-
-thresholds as (
-    select metric_name, count(threshold) > 0 as has_threshold
-    from {{ ref('hcat', 'int_primary_evaluations') }}
-    group by metric_name
-),
-
-rules as (
-    select * from {{ seed('metric_rules') }}
-    where rule_for = 'version'
-),
-
-measurements as (
-    select {{ explode(array_of(["'mean_score'", "'share_failing'", "'share_failing_of_all'"])) }} as measurement
-),
-
--- two versions without a common query are a row as well
-listed as (
-    select version_pair_id, dimension, segment, query_key from segments
-    union all
-    select version_pair_id, 'all' as dimension, 'all' as segment, null as query_key
-    from {{ ref('hcat', 'int_version_pairs_listed') }}
-),
-
-cells as (
-    select version_pair_id, dimension, segment, count(query_key) as count_shared_queries from listed
-    group by version_pair_id, dimension, segment
-),
-
-expected as (
-    select
-        cells.*, metrics.metric_name, measurements.measurement,
-        coalesce(thresholds.has_threshold, false) as has_threshold,
-        case when measurements.measurement = 'mean_score' then metrics.score_range else 1 end as value_range,
-        rules.margin, rules.tolerated_loss, rules.target_difference, rules.is_lower_by_design,
-        -- the headline decides alone; other metrics over all queries come next, then the segments
-        case
-            when rules.margin is null then null
-            when cells.dimension = 'all' and rules.is_headline then 'headline'
-            when cells.dimension = 'all' then 'metrics'
-            else 'segments'
-        end as family
-    from cells
-    cross join metrics
-    cross join measurements
-    left join thresholds on metrics.metric_name = thresholds.metric_name
-    left join rules
-        on metrics.metric_name = rules.metric_name and measurements.measurement = rules.measurement
-),
-
 unpivoted as (
     {%- for name in ['mean_score', 'share_failing', 'share_failing_of_all'] %}
     select
@@ -118,8 +62,9 @@ differences as (
             else unpivoted.baseline_value - unpivoted.candidate_value
         end as difference
     from unpivoted
-    inner join metrics on unpivoted.metric_name = metrics.metric_name
-    where unpivoted.baseline_value is not null and unpivoted.candidate_value is not null
+    inner join {{ ref('hcat', 'int_metric_catalog') }} as metrics on unpivoted.metric_name = metrics.metric_name
+    where
+        metrics.is_primary and unpivoted.baseline_value is not null and unpivoted.candidate_value is not null
 ),
 
 -- sums are made by `cell_key`, a hash of the five names
@@ -204,10 +149,6 @@ crossed as (
     window cell as (partition by cell_key)
 ),
 
-days as (
-    select * from {{ ref('hcat', 'int_version_days') }}
-),
-
 -- what the candidate was asked in the release population and the baseline was not
 others as (
     select
@@ -270,7 +211,7 @@ final as (
         others.count_clusters as count_other_clusters,
         days.count_days, days.day_degrees, days.day_standard_error,
         expected.measurement = 'mean_score' or expected.has_threshold as has_threshold
-    from expected
+    from {{ ref('hcat', 'int_version_cells_expected') }} as expected
     left join totals
         on
             expected.version_pair_id = totals.version_pair_id
@@ -284,7 +225,7 @@ final as (
             expected.version_pair_id = others.version_pair_id
             and expected.metric_name = others.metric_name
             and expected.dimension = 'all'
-    left join days
+    left join {{ ref('hcat', 'int_version_days') }} as days
         on
             expected.version_pair_id = days.version_pair_id
             and expected.metric_name = days.metric_name

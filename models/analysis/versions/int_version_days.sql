@@ -1,5 +1,4 @@
--- One row per (version pair, primary metric, measurement): on how many days the versions were asked, and the error that
--- days cause in their difference. Queries that a version answered again on another day show what a day is worth.
+-- Queries that a version answered again on another day show what a day is worth.
 {%- set measured = {
     'mean_score': 'evaluations.raw_score', 'share_failing': 'evaluations.is_failing::integer',
     'share_failing_of_all': 'evaluations.is_failing_of_all::integer'

@@ -1,13 +1,6 @@
--- One row per (application, baseline version, candidate version): each version with its predecessor, and the declared
--- pairs.
-
 with interactions as (
     select * from {{ ref('hcat', 'int_interaction_attributes') }}
     where application_version is not null and population <> 'variant'
-),
-
-version_pairs as (
-    select * from {{ seed('version_pairs') }}
 ),
 
 versions as (
@@ -40,7 +33,7 @@ ordered as (
 
 declared as (
     select version_pairs.application, version_pairs.baseline_version, version_pairs.candidate_version
-    from version_pairs
+    from {{ seed('version_pairs') }} as version_pairs
     inner join versions as baselines
         on version_pairs.application = baselines.application and version_pairs.baseline_version = baselines.version
     inner join versions as candidates

@@ -1,27 +1,17 @@
--- One row per interaction of a named version, with the key that pairs queries: the id of the query, otherwise its
--- normalised text. A later turn is asked within its conversation, and pairs with the same turn of that one alone.
-
-with interactions as (
-    select * from {{ ref('hcat', 'int_interaction_attributes') }}
-),
-
-final as (
-    select
-        interaction_id,
-        {{ named('application') }} as application,
-        application_version as version,
-        case
-            when turn_index > 1 then 'turn_' || turn_index || '_' || conversation_id
-            else {{ query_key() }}
-        end as query_key,
-        cluster_id, second_cluster_id, query_text,
-        date_trunc('day', asked_at)::date as asked_day
-    from interactions
-    where
-        application_version is not null
-        and coalesce(query_id, query_text) is not null
-        -- an answer to a variant says how robust a version is
-        and population <> 'variant'
-)
-
-select * from final
+-- A later turn is asked within its conversation, and pairs with the same turn of that one alone.
+select
+    interaction_id,
+    {{ named('application') }} as application,
+    application_version as version,
+    case
+        when turn_index > 1 then 'turn_' || turn_index || '_' || conversation_id
+        else {{ query_key() }}
+    end as query_key,
+    cluster_id, second_cluster_id, query_text,
+    date_trunc('day', asked_at)::date as asked_day
+from {{ ref('hcat', 'int_interaction_attributes') }} as interactions
+where
+    application_version is not null
+    and coalesce(query_id, query_text) is not null
+    -- an answer to a variant says how robust a version is
+    and population <> 'variant'

@@ -1,4 +1,3 @@
--- One row per (version pair, query asked of both, primary metric that applied on both sides), with replicates averaged.
 -- The noise of a value is the variance between answers to the same query on the same side; null with a single answer.
 {{ config(materialized='table') }}
 {#- name of a value, what is averaged #}
@@ -8,16 +7,8 @@
     ('share_failing_of_all', 'evaluations.is_failing_of_all::integer')
 ] %}
 
-with pairs as (
-    select * from {{ ref('hcat', 'int_version_pairs_listed') }}
-),
-
-queries as (
+with queries as (
     select * from {{ ref('hcat', 'int_version_queries_keyed') }}
-),
-
-evaluations as (
-    select * from {{ ref('hcat', 'int_primary_evaluations') }}
 ),
 
 averaged as (
@@ -33,7 +24,8 @@ averaged as (
         sum(evaluations.is_failing::integer) > sum((not evaluations.is_failing)::integer) as fails,
         sum(evaluations.is_failing_of_all::integer) > sum((not evaluations.is_failing_of_all)::integer) as fails_of_all
     from queries
-    inner join evaluations on queries.interaction_id = evaluations.interaction_id
+    inner join {{ ref('hcat', 'int_primary_evaluations') }} as evaluations
+        on queries.interaction_id = evaluations.interaction_id
     group by queries.application, queries.version, queries.query_key, evaluations.metric_name
 ),
 
@@ -77,7 +69,7 @@ final as (
         + candidates.{{ name }}_noise / candidates.{{ name }}_answers as {{ name }}_noise,
         {%- endfor %}
         described.query_text
-    from pairs
+    from {{ ref('hcat', 'int_version_pairs_listed') }} as pairs
     inner join with_noise as baselines
         on pairs.application = baselines.application and pairs.baseline_version = baselines.version
     inner join with_noise as candidates

@@ -1,18 +1,8 @@
--- One row per (version pair, query asked of both, dimension) if all interactions of both versions are in one segment. A
--- pair is in a segment only if both versions are. So a dimension in which the versions differ (system, week, a changed
--- answer length) gives no pairs.
+-- A dimension in which the versions differ (system, week, a changed answer length) gives no pairs.
 
-with pairs as (
-    select * from {{ ref('hcat', 'int_version_pairs_listed') }}
-),
-
-queries as (
+with queries as (
     select *, count(*) over (partition by application, version, query_key) as count_interactions
     from {{ ref('hcat', 'int_version_queries_keyed') }}
-),
-
-segments as (
-    select * from {{ ref('hcat', 'int_interaction_segments') }}
 ),
 
 sides as (
@@ -23,7 +13,8 @@ sides as (
         count(*) as count_segmented,
         max(queries.count_interactions) as count_interactions
     from queries
-    inner join segments on queries.interaction_id = segments.interaction_id
+    inner join {{ ref('hcat', 'int_interaction_segments') }} as segments
+        on queries.interaction_id = segments.interaction_id
     group by queries.application, queries.version, queries.query_key, segments.dimension
 ),
 
@@ -34,7 +25,7 @@ uniform as (
 
 final as (
     select pairs.version_pair_id, baselines.query_key, baselines.dimension, baselines.segment
-    from pairs
+    from {{ ref('hcat', 'int_version_pairs_listed') }} as pairs
     inner join uniform as baselines
         on pairs.application = baselines.application and pairs.baseline_version = baselines.version
     inner join uniform as candidates

@@ -4,10 +4,6 @@ with cells as (
     where second_dimension is null
 ),
 
-tested as (
-    select * from {{ ref('hcat', 'int_weaknesses_tested') }}
-),
-
 listed as (
     select cell_id, {{ explode_together({'quantile': 'quantiles', 'score': 'scores'}) }}
     from cells
@@ -21,7 +17,7 @@ final as (
         tested.first_segment as segment,
         tested.count_scored, listed.quantile, listed.score
     from listed
-    inner join tested on listed.cell_id = tested.cell_id
+    inner join {{ ref('hcat', 'int_weaknesses_tested') }} as tested on listed.cell_id = tested.cell_id
 )
 
 select * from final

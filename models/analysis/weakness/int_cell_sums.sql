@@ -1,6 +1,6 @@
--- One row per (metric, cell, jackknife group of clusters or of documents) with a score or an outcome. Estimates and
--- their errors are computed from these sums. Scores are added as whole numbers, so that no order of adding matters. A
--- row counts by its sampling weight; the squares of the weights tell how much less unequal ones say (Kish).
+-- Estimates and their errors are computed from these sums. Scores are added as whole numbers, so that no order of
+-- adding matters. A row counts by its sampling weight; the squares of the weights tell how much less unequal ones say
+-- (Kish).
 {{ config(materialized='table') }}
 {%- set values = {'scored': 'whole_score', 'decided': 'failing', 'decided_of_all': 'failing_of_all'} %}
 

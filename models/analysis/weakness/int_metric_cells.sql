@@ -1,5 +1,3 @@
--- One row per (metric, cell) that contains an interaction to which the metric applies, with its names, interactions,
--- clusters and documents, its threshold and the quantiles of its scores.
 {{ config(
     materialized='table',
     pre_hook="{{ begin_buckets(

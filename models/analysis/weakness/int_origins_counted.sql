@@ -1,5 +1,4 @@
--- One row per (dimension, segment), with the interactions and clusters of the test set and of production. Pairs of
--- dimensions are written as `first x second`.
+-- Pairs of dimensions are written as `first x second`.
 {{ config(materialized='table') }}
 {#- the seed analysis_dimension_pairs gives their pairs -#}
 {%- set listed = "'topic', 'query_type', 'language', 'customer_group', 'asked_week'" %}
@@ -15,16 +14,12 @@ pairs as (
     where third_dimension is null
 ),
 
-cells as (
-    select * from {{ ref('hcat', 'int_interaction_cells') }}
-),
-
 placed as (
     select
         cells.interaction_id,
         concat_ws(' x ', cells.first_dimension, cells.second_dimension) as dimension,
         concat_ws(' x ', cells.first_segment, cells.second_segment) as segment
-    from cells
+    from {{ ref('hcat', 'int_interaction_cells') }} as cells
     left join pairs on cells.first_dimension = pairs.first_dimension and cells.second_dimension = pairs.second_dimension
     where
         cells.first_dimension in ({{ listed }})

@@ -1,5 +1,4 @@
--- One row per interaction with the class of its application version. Within a class, the labels of one version are
--- valid for another.
+-- Within a class, the labels of one version are valid for another.
 with interactions as (
     select
         interaction_id,

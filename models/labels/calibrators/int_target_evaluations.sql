@@ -1,6 +1,5 @@
--- One row per (interaction, metric that people calibrate) with the score and the human label, each null if it is
--- missing. Every label serves every method. What a method is worth is cross-validated over whole clusters. This is a
--- table, because five models read it, one of them metric by metric.
+-- Every label serves every method. What a method is worth is cross-validated over whole clusters. This is a table,
+-- because five models read it, one of them metric by metric.
 {{ config(materialized='table') }}
 with evaluations as (
     select interaction_id, metric_name, raw_score from {{ ref('hcat', 'int_evaluations_completed') }}
@@ -12,10 +11,6 @@ targets as (
 
 interactions as (
     select interaction_id, cluster_id, system from {{ ref('hcat', 'int_interactions') }}
-),
-
-version_classes as (
-    select * from {{ ref('hcat', 'int_interaction_version_classes') }}
 ),
 
 -- The stratum is that of the prediction sets. The segment may have a calibrator of its own.
@@ -58,7 +53,8 @@ final as (
     from evaluations
     inner join targets on evaluations.metric_name = targets.metric_name
     inner join interactions on evaluations.interaction_id = interactions.interaction_id
-    inner join version_classes on evaluations.interaction_id = version_classes.interaction_id
+    inner join {{ ref('hcat', 'int_interaction_version_classes') }} as version_classes
+        on evaluations.interaction_id = version_classes.interaction_id
     left join strata on evaluations.interaction_id = strata.interaction_id
     left join labels on evaluations.interaction_id = labels.interaction_id and targets.criterion = labels.criterion
 )

@@ -1,5 +1,4 @@
--- Coverage of the audit labels by sets that the other clusters made. Where a quantile makes a promise about a row, the
--- row also shows that quantile and what it promises.
+-- Where a quantile makes a promise about a row, the row also shows that quantile and what it promises.
 with coverage as (
     select * from {{ ref('hcat', 'int_labels_measured') }}
     where part = 'coverage'

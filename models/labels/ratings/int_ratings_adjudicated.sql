@@ -1,11 +1,6 @@
--- One row per (interaction, criterion) with the label that the rule of the criterion gives, or the reason why there is
--- none. Only the first pass of a rater counts, because a repeated pass is no second opinion. Where raters of several
--- kinds rated an answer, those of the first kind in hcat_label_kinds give the label.
-with ratings as (
-    select * from {{ ref('hcat', 'stg_ratings') }}
-),
-
-targets as (
+-- Only the first pass of a rater counts, because a repeated pass is no second opinion. Where raters of several kinds
+-- rated an answer, those of the first kind in hcat_label_kinds give the label.
+with targets as (
     select criterion, max(accept_from) as accept_from
     from (
         select criterion, accept_from from {{ seed('calibration_targets') }}
@@ -36,7 +31,7 @@ first_passes as (
         {{ rank_of_rater_kind('rater_kind') }} as kind_rank,
         -- statistics need to know who rated, but not the name
         dense_rank() over (order by rater) as rater_code
-    from ratings
+    from {{ ref('hcat', 'stg_ratings') }} as ratings
 ),
 
 votes as (
@@ -101,11 +96,7 @@ ruled as (
 
 final as (
     select
-        interaction_id,
-        criterion,
-        rule,
-        label_status,
-        accept_from,
+        *,
         -- A point of the scale on the side of the label.
         case
             when rule = 'dawid_skene' then modelled_point
@@ -114,15 +105,7 @@ final as (
             when is_accepted then accepting_point
             when not is_accepted then rejecting_point
         end::integer as scale_point,
-        is_accepted::integer as label,
-        rater_kind,
-        rater_code,
-        count_raters,
-        mean_scale_point,
-        share_accepting,
-        inclusion_probability,
-        is_audit,
-        rated_at
+        is_accepted::integer as label
     from ruled
 )
 

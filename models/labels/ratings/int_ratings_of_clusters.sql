@@ -1,5 +1,4 @@
--- One row per (interaction, criterion, rater, look) with the latest rating of that look and the cluster of its answer.
--- Look 1 is the first pass and look 2 the second. Later passes stay in staging.
+-- Later passes stay in staging.
 {{ config(materialized='view') }}
 {#- passes that count: the first is the rating, and the second tests the first -#}
 {%- set counted_looks = 2 -%}

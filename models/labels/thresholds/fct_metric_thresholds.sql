@@ -1,14 +1,8 @@
 {#- decimals to which people round a fitted threshold when they decide on it -#}
 {%- set decision_decimals = 2 -%}
--- The threshold in force, the three methods that somebody decides by (is_shown), and methods of the literature beside
--- them, to compare.
 with fitted as (
     select * from {{ ref('hcat', 'int_labels_measured') }}
     where part = 'thresholds'
-),
-
-decisions as (
-    select * from {{ ref('hcat', 'int_threshold_decisions') }}
 ),
 
 joined as (
@@ -25,7 +19,7 @@ joined as (
         and round(fitted.threshold, {{ decision_decimals }})
         = round(decisions.threshold, {{ decision_decimals }}) as is_decided
     from fitted
-    left join decisions on fitted.metric_name = decisions.metric_name
+    left join {{ ref('hcat', 'int_threshold_decisions') }} as decisions on fitted.metric_name = decisions.metric_name
 ),
 
 judged as (

@@ -1,40 +1,10 @@
--- One row per (metric, reference, statistic), with the agreement of the metric with people on the interactions that the
--- judge read. Metrics without a language model stand beside the judged ones, with calls and tokens.
-with metrics as (
-    select * from {{ ref('hcat', 'dim_metrics') }}
-),
-
-targets as (
-    select * from {{ seed('judge_targets') }}
-),
-
-agreement as (
+with agreement as (
     select * from {{ ref('hcat', 'int_judge_agreement') }}
 ),
 
 requests as (
     select * from {{ ref('hcat', 'int_judge_requests') }}
     where request_status = 'wanted'
-),
-
-verdicts as (
-    select * from {{ ref('hcat', 'int_judge_verdicts') }}
-),
-
-calls as (
-    select * from {{ ref('hcat', 'fct_judge_calls') }}
-),
-
-judge_sample as (
-    select * from {{ ref('hcat', 'int_judge_sample') }}
-),
-
-evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_completed') }}
-),
-
-service as (
-    select * from {{ ref('hcat', 'int_judge_service') }}
 ),
 
 statistics as (
@@ -50,8 +20,8 @@ compared_metrics as (
         metrics.threshold,
         metrics.decision_status,
         targets.criterion
-    from metrics
-    left join targets on metrics.metric_name = targets.metric_name
+    from {{ ref('hcat', 'dim_metrics') }} as metrics
+    left join {{ seed('judge_targets') }} as targets on metrics.metric_name = targets.metric_name
     where metrics.family = 'judged' or targets.metric_name is not null
 ),
 
@@ -70,8 +40,9 @@ outcomes as (
         count(*) as count_interactions,
         count(evaluations.raw_score) as count_scored,
         count(case when evaluations.score_status = 'failed' then 1 end) as count_failed
-    from evaluations
-    inner join judge_sample on evaluations.interaction_id = judge_sample.interaction_id
+    from {{ ref('hcat', 'int_evaluations_completed') }} as evaluations
+    inner join {{ ref('hcat', 'int_judge_sample') }} as judge_sample
+        on evaluations.interaction_id = judge_sample.interaction_id
     group by evaluations.metric_name
 ),
 
@@ -80,7 +51,7 @@ undecided as (
         requests.metric_name,
         count(case when verdicts.verdict_status = 'no_verdict' then 1 end) as count_no_verdict
     from requests
-    inner join verdicts on requests.judge_key = verdicts.judge_key
+    inner join {{ ref('hcat', 'int_judge_verdicts') }} as verdicts on requests.judge_key = verdicts.judge_key
     group by requests.metric_name
 ),
 
@@ -97,16 +68,13 @@ costs as (
         sum(calls.completion_tokens) as completion_tokens,
         sum(calls.seconds) as seconds
     from keys
-    inner join calls on keys.judge_key = calls.judge_key
+    inner join {{ ref('hcat', 'fct_judge_calls') }} as calls on keys.judge_key = calls.judge_key
     group by keys.metric_name
 ),
 
 final as (
     select
-        -- ids
         md5(concat_ws('|', figures.metric_name, figures.reference, figures.statistic)) as judge_agreement_id,
-
-        -- strings
         figures.metric_name,
         case when compared_metrics.family = 'judged' then 'language_model' else 'no_language_model' end as method,
         case when figures.reference = 'people' then compared_metrics.criterion end as criterion,
@@ -118,8 +86,6 @@ final as (
         coalesce(agreement.interval_status, 'no_estimate') as interval_status,
         compared_metrics.decision_status,
         case when compared_metrics.family = 'judged' then service.language_model end as language_model,
-
-        -- numerics
         agreement.value,
         agreement.low,
         agreement.high,
@@ -137,7 +103,7 @@ final as (
         coalesce(costs.seconds, 0.0) as seconds
     from figures
     inner join compared_metrics on figures.metric_name = compared_metrics.metric_name
-    cross join service
+    cross join {{ ref('hcat', 'int_judge_service') }} as service
     left join agreement
         on
             figures.metric_name = agreement.metric_name

@@ -1,22 +1,9 @@
--- One row per (metric, reference, interaction that the judge read and people labelled), with the verdict of the metric
--- and that of the reference. Metrics without a language model are compared on the same interactions.
+-- Metrics without a language model are compared on the same interactions.
 {{ config(materialized='table') }}
 
-with judge_sample as (
-    select * from {{ ref('hcat', 'int_judge_sample') }}
-),
-
-targets as (
-    select * from {{ seed('judge_targets') }}
-),
-
-labels as (
+with labels as (
     select * from {{ ref('hcat', 'int_ratings_adjudicated') }}
     where label is not null
-),
-
-evaluations as (
-    select * from {{ ref('hcat', 'int_evaluations_completed') }}
 ),
 
 metrics as (
@@ -32,10 +19,6 @@ requests as (
     where request_status = 'wanted'
 ),
 
-verdicts as (
-    select * from {{ ref('hcat', 'int_judge_verdicts') }}
-),
-
 interactions as (
     select interaction_id, cluster_id from {{ ref('hcat', 'int_interactions') }}
 ),
@@ -48,10 +31,11 @@ against_people as (
         evaluations.raw_score,
         labels.label,
         labels.scale_point
-    from targets
+    from {{ seed('judge_targets') }} as targets
     inner join labels on targets.criterion = labels.criterion
-    inner join judge_sample on labels.interaction_id = judge_sample.interaction_id
-    inner join evaluations
+    inner join {{ ref('hcat', 'int_judge_sample') }} as judge_sample
+        on labels.interaction_id = judge_sample.interaction_id
+    inner join {{ ref('hcat', 'int_evaluations_completed') }} as evaluations
         on labels.interaction_id = evaluations.interaction_id and targets.metric_name = evaluations.metric_name
 ),
 
@@ -64,7 +48,7 @@ against_rule as (
         (verdicts.rule_status = 'correct')::integer as label,
         null::integer as scale_point
     from requests
-    inner join verdicts on requests.judge_key = verdicts.judge_key
+    inner join {{ ref('hcat', 'int_judge_verdicts') }} as verdicts on requests.judge_key = verdicts.judge_key
     -- answers that the rule leaves undecided are left to a person or a model
     where verdicts.rule_status in ('correct', 'incorrect')
 ),

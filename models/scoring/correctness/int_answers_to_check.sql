@@ -1,4 +1,3 @@
--- One row per interaction whose query has a reference answer, with the texts that the rules read and their content key.
 -- Of the reference answers of other queries with the same tag `template`, these many are compared: it bounds the work.
 {%- set rivals = 50 %}
 {{ config(materialized='table') }}

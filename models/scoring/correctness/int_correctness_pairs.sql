@@ -1,17 +1,7 @@
--- One row per (interaction, direction) that neither rules nor facts decide, with the answer and the true answer as
--- premise and hypothesis. Each follows the query, so that it reads as a statement. It is empty unless the seed
--- correctness_sources names the source 'entailment'.
+-- The query stands before each text, so that it reads as a statement.
 
 with interactions as (
     select interaction_id, is_refusal from {{ ref('hcat', 'int_interaction_attributes') }}
-),
-
-answers_to_judge as (
-    select * from {{ ref('hcat', 'int_answers_to_check') }}
-),
-
-answers_checked as (
-    select * from {{ ref('hcat', 'int_answers_checked') }}
 ),
 
 sources as (
@@ -29,8 +19,8 @@ undecided as (
         answers_to_judge.interaction_id,
         trim(coalesce(answers_to_judge.query, '') || ' ' || answers_to_judge.answer) as answer_said,
         trim(coalesce(answers_to_judge.query, '') || ' ' || answers_to_judge.true_answer) as truth_said
-    from answers_to_judge
-    inner join answers_checked
+    from {{ ref('hcat', 'int_answers_to_check') }} as answers_to_judge
+    inner join {{ ref('hcat', 'int_answers_checked') }} as answers_checked
         on
             answers_to_judge.interaction_id = answers_checked.interaction_id
             and answers_to_judge.input_key = answers_checked.input_key
@@ -53,13 +43,7 @@ directed as (
 ),
 
 final as (
-    select
-        interaction_id,
-        direction,
-        {{ text_pair_id('premise', 'hypothesis') }} as pair_id,
-        premise,
-        hypothesis
-    from directed
+    select *, {{ text_pair_id('premise', 'hypothesis') }} as pair_id from directed
 )
 
 select * from final

@@ -1,5 +1,4 @@
--- One row per (interaction, catalogued metric), with the reason why its score may be missing. The table fct_evaluations
--- must have a row for each of them.
+-- The table fct_evaluations must have a row for each of them.
 {%- set inputs = [
     'query', 'answer', 'context', 'reference', 'relevance', 'classifier', 'samples', 'tagger', 'toxicity', 'sentiment',
     'cut_off', 'encoder'

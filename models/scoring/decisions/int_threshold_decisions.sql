@@ -1,12 +1,8 @@
--- One row per decided threshold, and whether it is in force. A threshold that was decided on scores of another encoder,
--- classifier or scoring revision is void here. An expired decision is still applied and raises a warning. Where a
--- decision has a row per classifier, the row of this build's classifier counts.
+-- A threshold that was decided on scores of another encoder, classifier or scoring revision is void here. An expired
+-- decision is still applied and raises a warning. Where a decision has a row per classifier, the row of this build's
+-- classifier counts.
 {{ config(materialized='view') }}
-with decisions as (
-    select * from {{ seed('threshold_decisions') }}
-),
-
-encoder as (
+with encoder as (
     select encoder_sha256 from {{ ref('hcat', 'int_encoder') }}
 ),
 
@@ -30,7 +26,7 @@ checked as (
             when decisions.valid_until < current_date then 'expired'
             else 'in_force'
         end as decision_status
-    from decisions
+    from {{ seed('threshold_decisions') }} as decisions
     cross join encoder
     cross join classifier
 ),
@@ -49,12 +45,7 @@ ranked as (
 
 final as (
     select
-        decision_name,
-        metric_name,
-        decided_by,
-        rationale,
-        version_class,
-        decision_status,
+        {{ columns_except(['threshold', 'row_rank']) }},
         case
             when decision_status = 'expired' then 'decision ' || decision_name || ' expired on ' || valid_until
             when decision_status = 'void_encoder'
@@ -65,10 +56,7 @@ final as (
                 then 'decision ' || decision_name || ' is void: made on scores of another scoring revision'
         end as decision_note,
         case when decision_status in ('in_force', 'expired') then threshold end as threshold,
-        threshold as decided_threshold,
-        is_provisional,
-        decided_on,
-        valid_until
+        threshold as decided_threshold
     from ranked
     where row_rank = 1
 )

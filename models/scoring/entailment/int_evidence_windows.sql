@@ -1,10 +1,6 @@
--- One row per (interaction, answer sentence, window) with the pair that the classifier reads. The sentences of the
--- premise keep the order of the context. A short answer is read with its question: "No." denies what was asked.
-with windowed as (
-    select * from {{ ref('hcat', 'int_sentences_windowed') }}
-),
-
-evidence as (
+-- The sentences of the premise keep the order of the context. A short answer is read with its question: "No." denies
+-- what was asked.
+with evidence as (
     select
         units.interaction_id,
         units.evidence_key,
@@ -13,17 +9,13 @@ evidence as (
     from {{ ref('hcat', 'int_interaction_units') }} as units
 ),
 
-texts as (
-    select * from {{ ref('hcat', 'int_texts') }}
-),
-
 current_rows as (
     select
         windowed.*,
         evidence.context_text_ids,
         -- List positions start at 1, sentence numbers at 0.
         {{ array_at('evidence.context_ranks', array_at('windowed.context_indices', 1) ~ ' + 1') }} as evidence_rank
-    from windowed
+    from {{ ref('hcat', 'int_sentences_windowed') }} as windowed
     inner join evidence
         on windowed.interaction_id = evidence.interaction_id and windowed.evidence_key = evidence.evidence_key
 ),
@@ -45,22 +37,16 @@ premises as (
         positions.window_index,
         {{ joined_text('texts.encoded_text', "' '", 'positions.context_index') }} as premise
     from positions
-    inner join texts on {{ array_at('positions.context_text_ids', 'positions.context_index + 1') }} = texts.text_id
+    inner join {{ ref('hcat', 'int_texts') }} as texts
+        on {{ array_at('positions.context_text_ids', 'positions.context_index + 1') }} = texts.text_id
     group by positions.interaction_id, positions.sentence_index, positions.window_index
 ),
 
 final as (
     select
-        current_rows.interaction_id,
+        current_rows.*,
         md5(md5(premises.premise) || '|' || current_rows.hypothesis_id) as pair_id,
-        premises.premise,
-        current_rows.hypothesis,
-        current_rows.is_denied,
-        current_rows.sentence_index,
-        current_rows.window_index,
-        current_rows.evidence_rank,
-        current_rows.similarity,
-        current_rows.overlap
+        premises.premise
     from current_rows
     inner join premises
         on

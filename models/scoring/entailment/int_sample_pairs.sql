@@ -1,5 +1,3 @@
--- One row per (interaction, answer sentence, other answer) with the pair that the classifier reads.
-
 with samples as (
     select * from {{ ref('hcat', 'int_interaction_samples') }}
 ),
@@ -10,14 +8,6 @@ answers as (
     where role = 'answer'
 ),
 
-sentences as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
-texts as (
-    select * from {{ ref('hcat', 'int_texts') }}
-),
-
 -- Keeps only answers with samples, because most answers have none.
 sampled_sentences as (
     select
@@ -26,8 +16,8 @@ sampled_sentences as (
         sentences.text_id,
         texts.encoded_text
     from answers
-    inner join sentences on answers.passage_id = sentences.passage_id
-    inner join texts on sentences.text_id = texts.text_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as sentences on answers.passage_id = sentences.passage_id
+    inner join {{ ref('hcat', 'int_texts') }} as texts on sentences.text_id = texts.text_id
     where answers.interaction_id in (select samples.interaction_id from samples)
 ),
 
@@ -44,8 +34,7 @@ final as (
         md5(md5(premises.premise) || '|' || sampled_sentences.text_id) as pair_id,
         premises.premise,
         sampled_sentences.encoded_text as hypothesis,
-        sampled_sentences.sentence_index,
-        samples.sample_position
+        sampled_sentences.sentence_index
     from samples
     inner join sampled_sentences on samples.interaction_id = sampled_sentences.interaction_id
     inner join premises on samples.other_interaction_id = premises.interaction_id

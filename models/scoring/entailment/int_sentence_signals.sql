@@ -1,5 +1,4 @@
--- One row per (interaction, answer sentence) with the signals that the fused groundedness joins. Each is bounded, so
--- that one extreme value decides nothing.
+-- Each signal is bounded, so that one extreme value decides nothing.
 -- Of the numbers or names that no context contains, this many count: the labels taught nothing beyond.
 {%- set bound = 3 %}
 

@@ -1,26 +1,13 @@
--- One row per (interaction, answer sentence) with the window that supports the sentence best, which is the deciding
--- evidence, and the one that contradicts it most.
 {%- set exchanged = {
     'probability_entailment': 'pairs_entailed.probability_contradiction',
     'probability_contradiction': 'pairs_entailed.probability_entailment',
     'score': 'pairs_entailed.probability_contradiction',
-    'logit_entailment': '-pairs_entailed.logit_entailment',
     'distance': '-pairs_entailed.distance'
 } %}
 {{ config(materialized='table') }}
 
 with windows as (
-    select
-        interaction_id,
-        pair_id,
-        premise,
-        hypothesis,
-        sentence_index,
-        window_index,
-        evidence_rank,
-        similarity,
-        overlap,
-        is_denied
+    select {{ columns_except(['purpose', 'hypothesis', 'classifier_key', 'count_characters']) }}
     from {{ ref('hcat', 'int_text_pairs') }}
     where purpose = 'evidence'
 ),
@@ -32,13 +19,9 @@ entailed as (
         pairs_entailed.classifier_name,
         pairs_entailed.classifier_revision,
         pairs_entailed.deciding_classifier,
-        pairs_entailed.first_probability_entailment,
-        pairs_entailed.first_probability_contradiction,
         {%- for column, when_denied in exchanged.items() %}
         case when windows.is_denied then {{ when_denied }} else pairs_entailed.{{ column }} end as {{ column }},
         {%- endfor %}
-        pairs_entailed.weight_norm,
-        pairs_entailed.margin,
         pairs_entailed.was_truncated
     from windows
     inner join {{ ref('hcat', 'int_pairs_entailed') }} as pairs_entailed on windows.pair_id = pairs_entailed.pair_id

@@ -1,5 +1,4 @@
--- One row per (interaction, answer sentence) with the probability that the sentence is supported, and what each signal
--- adds to it. A monotone logistic (training/fusion.py) gives it, with the parameters of the seed groundedness_prior.
+-- A monotone logistic (training/fusion.py) gives it, with the parameters of the seed groundedness_prior.
 {{ config(materialized='table') }}
 
 with signals as (

@@ -1,12 +1,11 @@
--- One row per pair of texts that the classifier reads, with what it is read for: the evidence of a sentence, another
--- answer to the same query, or the true answer. Pair and key of the classifier are the content key of an entailment.
+-- Pairs are the evidence of a sentence, another answer to the same query, or the true answer. Pair and key of the
+-- classifier are the content key of an entailment.
 {{ config(materialized='table') }}
 
 with pairs as (
     select
         'evidence' as purpose,
         interaction_id,
-        null::string as other_interaction_id,
         pair_id,
         premise,
         hypothesis,
@@ -14,7 +13,6 @@ with pairs as (
         sentence_index,
         window_index,
         evidence_rank,
-        similarity,
         overlap
     from {{ ref('hcat', 'int_evidence_windows') }}
     {%- if is_on('selfcheck') %}
@@ -22,7 +20,6 @@ with pairs as (
     select
         'other_answer' as purpose,
         interaction_id,
-        other_interaction_id,
         pair_id,
         premise,
         hypothesis,
@@ -30,7 +27,6 @@ with pairs as (
         sentence_index,
         null as window_index,
         null as evidence_rank,
-        null as similarity,
         null as overlap
     from {{ ref('hcat', 'int_sample_pairs') }}
     {%- endif %}
@@ -39,7 +35,6 @@ with pairs as (
     select
         'true_answer' as purpose,
         interaction_id,
-        null as other_interaction_id,
         pair_id,
         premise,
         hypothesis,
@@ -47,7 +42,6 @@ with pairs as (
         null as sentence_index,
         null as window_index,
         null as evidence_rank,
-        null as similarity,
         null as overlap
     from {{ ref('hcat', 'int_correctness_pairs') }}
     {%- endif %}

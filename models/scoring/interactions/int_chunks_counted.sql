@@ -1,9 +1,4 @@
--- One row per chunk, with the number of interactions that retrieved it and of queries that need it.
-with chunks as (
-    select * from {{ ref('hcat', 'stg_chunks') }}
-),
-
-retrieved as (
+with retrieved as (
     select chunk_id, count(distinct interaction_id) as count_interactions
     from {{ ref('hcat', 'stg_retrievals') }}
     where chunk_id is not null
@@ -19,14 +14,10 @@ relevance as (
 
 final as (
     select
-        chunks.chunk_id,
-        chunks.document_id,
-        chunks.topic,
-        chunks.chunk_text,
-        chunks.chunk_index,
+        chunks.*,
         coalesce(retrieved.count_interactions, 0) as count_interactions,
         coalesce(relevance.count_queries, 0) as count_queries
-    from chunks
+    from {{ ref('hcat', 'stg_chunks') }} as chunks
     left join retrieved on chunks.chunk_id = retrieved.chunk_id
     left join relevance on chunks.chunk_id = relevance.chunk_id
 )

@@ -1,5 +1,4 @@
--- One row per interaction that belongs to a conversation, with the number of its turn. The logged numbers count where
--- every record of the conversation has one, else the order of time and id.
+-- The logged numbers count where every record of the conversation has one, else the order of time and id.
 with interactions as (
     select
         interaction_id,

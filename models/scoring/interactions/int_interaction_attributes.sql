@@ -1,4 +1,3 @@
--- One row per interaction with the inputs that it holds. They decide which metrics can be scored.
 -- The language of an answer counts from this probability and this many letters on (hcat.language.identification).
 {%- set probability = 0.8 %}
 {%- set letters = 20 %}
@@ -63,10 +62,6 @@ documents_retrieved as (
     from {{ ref('hcat', 'stg_retrievals') }} as retrievals
     inner join {{ ref('hcat', 'stg_chunks') }} as chunks on retrievals.chunk_id = chunks.chunk_id
     group by retrievals.interaction_id
-),
-
-passages_unread as (
-    select * from {{ ref('hcat', 'stg_retrievals__unread') }}
 ),
 
 -- Answers to variants of queries date no version.
@@ -169,7 +164,8 @@ final as (
     left join context_counts on interactions.interaction_id = context_counts.interaction_id
     left join retrievals_graded on interactions.interaction_id = retrievals_graded.interaction_id
     left join documents_retrieved on interactions.interaction_id = documents_retrieved.interaction_id
-    left join passages_unread on interactions.interaction_id = passages_unread.interaction_id
+    left join {{ ref('hcat', 'stg_retrievals__unread') }} as passages_unread
+        on interactions.interaction_id = passages_unread.interaction_id
 )
 
 select * from final

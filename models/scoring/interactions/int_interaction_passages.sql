@@ -1,17 +1,7 @@
--- One row per (interaction, role, position) with its passage. The role is query, answer, context or reference. If the
--- setting says so, what the user said in earlier turns has the role statement.
 {{ config(materialized='table') }}
 
 with interactions as (
     select * from {{ ref('hcat', 'int_interactions') }}
-),
-
-retrievals as (
-    select * from {{ ref('hcat', 'stg_retrievals') }}
-),
-
-chunks as (
-    select * from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 passages as (
@@ -32,8 +22,8 @@ passages as (
         retrievals.completeness_weight,
         -- The logged text is what the application saw. The corpus only fills in a missing text.
         case when {{ is_blank('retrievals.text') }} then chunks.chunk_text else retrievals.text end as passage_text
-    from retrievals
-    left join chunks on retrievals.chunk_id = chunks.chunk_id
+    from {{ ref('hcat', 'stg_retrievals') }} as retrievals
+    left join {{ ref('hcat', 'stg_chunks') }} as chunks on retrievals.chunk_id = chunks.chunk_id
     {%- if var('hcat_earlier_turns_are_evidence') %}
     union all
     -- What the assistant said is no evidence: it would prove itself.

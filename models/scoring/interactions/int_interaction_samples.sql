@@ -1,5 +1,4 @@
--- One row per (interaction, other answer that the same run of the application gave to the same query). SelfCheck
--- compares an answer with these.
+-- SelfCheck compares an answer with these.
 -- At most four, as in the comparison of the GRAMMAR paper.
 {%- set most = 4 %}
 

@@ -1,21 +1,13 @@
--- One row per staged interaction with the facts of its query. All metrics start from these texts.
+-- All metrics start from these texts.
 -- This is a table, because a build reads it some fifty times, and because DuckDB then knows how many rows it has.
 {{ config(materialized='table') }}
 
-with interactions as (
-    select * from {{ ref('hcat', 'stg_interactions') }}
-),
-
-queries as (
+with queries as (
     select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
 families as (
     select query_id, root_query_id, is_in_family from {{ ref('hcat', 'int_queries') }}
-),
-
-turns as (
-    select * from {{ ref('hcat', 'int_conversation_turns') }}
 ),
 
 chunks as (
@@ -77,8 +69,8 @@ joined as (
         case when families.is_in_family then families.root_query_id end as family_query_id,
         documents.document_id as source_document_id,
         coalesce(queries.sampling_weight, 1) as sampling_weight
-    from interactions
-    left join turns on interactions.interaction_id = turns.interaction_id
+    from {{ ref('hcat', 'stg_interactions') }} as interactions
+    left join {{ ref('hcat', 'int_conversation_turns') }} as turns on interactions.interaction_id = turns.interaction_id
     left join queries on interactions.query_id = queries.query_id
     left join families on interactions.query_id = families.query_id
     left join queries as roots on families.root_query_id = roots.query_id

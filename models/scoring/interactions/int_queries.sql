@@ -1,6 +1,5 @@
--- One row per query with the query at the root of its chain of variants (itself when it has no parent), and with the
--- group of queries that ask for the same fact in other words. The group is the logged one, else the root of the query
--- with the variants that keep its meaning. A query on its own forms no group.
+-- The group is the logged one, else the root of the query with the variants that keep its meaning. A query on its own
+-- forms no group.
 
 with recursive queries as (
     select query_id, parent_query_id, query_group, variant_type from {{ ref('hcat', 'stg_queries') }}
@@ -78,10 +77,6 @@ grouped as (
         is_in_family,
         variant_meaning,
         case
-            when declared_group is not null then 'declared'
-            when variant_meaning in ('original', 'kept') then 'family'
-        end as group_source,
-        case
             when declared_group is not null then declared_group
             -- A variant of a query with a declared group asks for the same fact as that group.
             when variant_meaning in ('original', 'kept') then coalesce(root_group, root_query_id)
@@ -89,22 +84,11 @@ grouped as (
     from described
 ),
 
-counted as (
-    select
-        *,
-        count(*) over (partition by query_group) as count_queries
-    from grouped
-),
-
 final as (
     select
-        query_id,
-        root_query_id,
-        is_in_family,
-        if(count_queries > 1, query_group, null) as query_group,
-        if(count_queries > 1, group_source, null) as group_source,
-        variant_meaning
-    from counted
+        {{ columns_except(['query_group']) }},
+        if(count(*) over (partition by query_group) > 1, query_group, null) as query_group
+    from grouped
 )
 
 select * from final

@@ -1,5 +1,4 @@
--- One row per (query, chunk) with a known grade. Grades come from relevance judgements where there are any, else from
--- the source chunks of the query.
+-- Grades come from relevance judgements where there are any, else from the source chunks of the query.
 with judgements as (
     select query_id, chunk_id, max(greatest(grade, 0)) as grade
     from {{ ref_if_on('retrieval', 'stg_relevance_judgements', 'query_id string, chunk_id string, grade double') }}

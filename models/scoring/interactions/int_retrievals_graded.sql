@@ -1,5 +1,5 @@
--- One row per (interaction, position) with the grade of the chunk at that position. Unjudged chunks have grade 0. A
--- retriever that found nothing has one row without a position. Where a passage was rejected, the list is unknown.
+-- Unjudged chunks have grade 0. A retriever that found nothing has one row without a position. Where a passage was
+-- rejected, the list is unknown.
 {{ config(materialized='table') }}
 
 with interactions as (

@@ -1,5 +1,4 @@
--- One row per (interaction, judged metric) that can have a score, with the texts that the judge reads and their content
--- key. No build asks twice for the same key. The status gives the reason when the judge is not asked.
+-- The status gives the reason when the judge is not asked.
 {{ config(materialized='table') }}
 {# n in the answer relevance of RAGAS -#}
 {%- set count_questions = 3 %}
@@ -23,10 +22,6 @@ interactions as (
 
 passages as (
     select * from {{ ref('hcat', 'int_interaction_passages') }}
-),
-
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 sampled as (
@@ -53,7 +48,8 @@ sentences as (
         {{ ordered_array('passages_split.sentence_text', 'passages_split.sentence_index', "passages.role = 'answer'") }}
             as answer_sentences
     from passages
-    inner join passages_split on passages.passage_id = passages_split.passage_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as passages_split
+        on passages.passage_id = passages_split.passage_id
     where passages.interaction_id in (select sampled.interaction_id from sampled)
     group by passages.interaction_id
 ),
@@ -153,7 +149,6 @@ materials as (
 
 final as (
     select
-        -- ids
         md5(
             concat_ws(
                 '|',
@@ -173,37 +168,13 @@ final as (
                 {%- endfor %}
             )
         ) as judge_key,
-        materials.evaluation_id,
-        materials.interaction_id,
-
-        -- strings
-        materials.metric_name,
-        materials.judge_task,
-        materials.subject,
+        materials.*,
         case
             when materials.sample_number is null then 'not_sampled'
             when service.is_deciding and materials.judge_task not in ('rubric_llm', 'correctness_llm') then 'no_text'
             when materials.judge_task = 'ranking_llm' and materials.other_answer is null then 'no_other_answer'
             else 'wanted'
         end as request_status,
-        materials.query_text,
-        materials.answer,
-        materials.reference_answer,
-        materials.other_answer,
-        materials.guideline,
-
-        -- lists
-        materials.contexts,
-        materials.other_contexts,
-        materials.context_sentences,
-        materials.answer_sentences,
-        materials.sample_answers,
-
-        -- numerics
-        materials.count_questions,
-        materials.sample_number,
-
-        -- booleans
         coalesce(service.is_deciding, false) as is_deciding
     from materials
     cross join {{ ref('hcat', 'int_judge_service') }} as service

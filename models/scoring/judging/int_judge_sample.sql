@@ -1,5 +1,5 @@
--- One row per interaction that the judge reads. Interactions that people rated come first, because only they show how
--- reliable the verdicts are. The others follow in the order of a seeded hash.
+-- Interactions that people rated come first, because only they show how reliable the verdicts are. The others follow in
+-- the order of a seeded hash.
 {{ config(materialized='table') }}
 {%- set most = var('hcat_judge_interactions') | int -%}
 {%- if most < 1 -%}
@@ -25,8 +25,7 @@ final as (
                 rated.interaction_id is null,
                 {{ sampling_number('judge', 'interactions.interaction_id') }},
                 interactions.interaction_id
-        ) as sample_number,
-        rated.interaction_id is not null as is_rated
+        ) as sample_number
     from interactions
     left join rated on interactions.interaction_id = rated.interaction_id
     qualify sample_number <= {{ most }}

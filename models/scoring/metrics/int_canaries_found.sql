@@ -1,5 +1,4 @@
--- One row per (interaction, canary) whose answer contains the canary. Canaries are those of the seed, and those that an
--- adversarial variant of a query orders the application to say.
+-- Canaries are those of the seed, and those that an adversarial variant of a query orders the application to say.
 with interactions as (
     select interaction_id, query_text, answer from {{ ref('hcat', 'int_interactions') }}
 ),

@@ -1,5 +1,4 @@
--- One row per (system, scorer, measure, cluster) with the pairs of retrieved chunks that the scorer orders rightly,
--- puts level, and orders wrongly. A pair is one relevant and one other chunk that one interaction retrieved.
+-- A pair is one relevant and one other chunk that one interaction retrieved.
 -- Two scorers are metrics. Two are baselines that need no model: the rank and the overlap of words.
 {%- set metrics = {
     'context_relevancy__mean': 'context_relevancy', 'context_precision_similarity__mean': 'context_precision'
@@ -16,14 +15,6 @@ with interactions as (
 
 units as (
     select interaction_id, input_key from {{ ref('hcat', 'int_interaction_units') }}
-),
-
-chunks_compared as (
-    select * from {{ ref('hcat', 'int_chunks_compared') }}
-),
-
-retrievals as (
-    select * from {{ ref('hcat', 'stg_retrievals') }}
 ),
 
 relevance as (
@@ -51,7 +42,7 @@ chunks as (
         interaction_id,
         chunk_id,
         min(rank) as rank
-    from retrievals
+    from {{ ref('hcat', 'stg_retrievals') }} as retrievals
     where chunk_id is not null
     group by interaction_id, chunk_id
 ),
@@ -73,7 +64,7 @@ chunks_scored as (
     inner join interactions on units.interaction_id = interactions.interaction_id
     inner join queries_judged on interactions.query_id = queries_judged.query_id
     inner join chunks on units.interaction_id = chunks.interaction_id
-    inner join chunks_compared
+    inner join {{ ref('hcat', 'int_chunks_compared') }} as chunks_compared
         on
             units.interaction_id = chunks_compared.interaction_id
             and units.input_key = chunks_compared.input_key

@@ -1,4 +1,3 @@
--- One row per (interaction, catalogued metric) with the score, or with the status that says why there is none.
 -- This is a table, so that its rows are counted before further joins. For a view, the engine estimates a thousandth of
 -- the rows, takes it for the small side of a join and holds all of it in memory. It is written bucket by bucket,
 -- because the aggregates of all families exceed the memory together at scale.

@@ -1,5 +1,3 @@
--- One row per (interaction, behaviour metric): whether the application answered, whether it declined, and whether it
--- did what was expected.
 with interactions as (
     select * from {{ ref('hcat', 'int_interaction_attributes') }}
 ),

@@ -1,4 +1,4 @@
--- One row per (interaction, entailment metric), aggregated over the sentences of the answer (HCAT section 3.2.2).
+-- HCAT, section 3.2.2.
 
 with sentences as (
     select

@@ -1,16 +1,10 @@
--- One row per (interaction, metric of groundedness): the probability that every sentence of the answer is supported,
--- the share of sentences that are, and how well its citations fit their evidence. training/fusion.py says why the
--- sentences are joined in this way. A sentence that claims nothing needs no support.
+-- training/fusion.py says why the sentences are joined in this way. A sentence that claims nothing needs no support.
 -- The share of the lowest sentence in the score, the rest being the average, and what the lowest is raised by for each
 -- unit of the logarithm of the number of sentences. Chosen on sets that were left out.
 {%- set lowest_share = 0.75 %}
 {%- set length_bonus = 0.5 %}
 
-with fused as (
-    select * from {{ ref('hcat', 'int_sentences_fused') }}
-),
-
-entailed as (
+with entailed as (
     select * from {{ ref('hcat', 'int_sentences_entailed') }}
 ),
 
@@ -42,7 +36,7 @@ joined as (
         not fused.claims_nothing and coalesce({{ array_length('answer_sentences.citations') }}, 0) > 0 as is_citing,
         array_contains(answer_sentences.citations, entailed.evidence_rank::string)
         or coalesce(array_contains(answer_sentences.citations, retrievals.source_name), false) as cites_evidence
-    from fused
+    from {{ ref('hcat', 'int_sentences_fused') }} as fused
     inner join entailed
         on fused.interaction_id = entailed.interaction_id and fused.sentence_index = entailed.sentence_index
     left join {{ ref('hcat', 'int_answer_sentences') }} as answer_sentences

@@ -1,5 +1,4 @@
--- One row per answered interaction in which names were searched. The score says whether the answer gives away personal
--- data that stands neither in the query nor in the context.
+-- The score says whether the answer gives away personal data that stands neither in the query nor in the context.
 with interactions as (
     select interaction_id, answer from {{ ref('hcat', 'int_interaction_attributes') }}
     where is_answered
@@ -10,17 +9,13 @@ texts_read as (
     where is_tagged
 ),
 
-findings as (
-    select * from {{ ref('hcat', 'int_privacy_findings') }}
-),
-
 found as (
     select
         interaction_id,
         count(*) as count_values,
         coalesce(bool_or(is_leak), false) as has_leak,
         {{ array_join('array_sort(array_agg(distinct entity_type) filter (where is_leak))', ', ') }} as leaked_types
-    from findings
+    from {{ ref('hcat', 'int_privacy_findings') }} as findings
     group by interaction_id
 ),
 

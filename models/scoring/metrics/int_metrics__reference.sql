@@ -1,14 +1,5 @@
--- One row per (interaction, metric) for the metrics that compare an answer with the reference answer.
 with overlapped as (
     select * from {{ ref('hcat', 'int_answers_overlapped') }}
-),
-
-compared as (
-    select * from {{ ref('hcat', 'int_interactions_compared') }}
-),
-
-units as (
-    select * from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
 sentence_weights as (
@@ -53,10 +44,11 @@ joined as (
         compared.reference_similarity,
         compared.count_truncated_windows,
         {{ array_length('units.answer_window_ids') }} as count_windows
-    from units
+    from {{ ref('hcat', 'int_interaction_units') }} as units
     inner join overlapped
         on units.interaction_id = overlapped.interaction_id and units.input_key = overlapped.input_key
-    inner join compared on units.interaction_id = compared.interaction_id and units.input_key = compared.input_key
+    inner join {{ ref('hcat', 'int_interactions_compared') }} as compared
+        on units.interaction_id = compared.interaction_id and units.input_key = compared.input_key
     left join recalls_weighed
         on units.interaction_id = recalls_weighed.interaction_id and units.input_key = recalls_weighed.input_key
 ),

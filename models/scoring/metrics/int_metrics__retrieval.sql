@@ -1,4 +1,3 @@
--- One row per (interaction, retrieval metric).
 with quality as (
     select
         interaction_id,

@@ -1,13 +1,4 @@
--- One row per (interaction, safety metric): the toxicity and sentiment of the sentences, and the longest copied run.
-with sentence_scores as (
-    select * from {{ ref('hcat', 'int_sentence_scores') }}
-),
-
-copied as (
-    select * from {{ ref('hcat', 'int_answers_copied') }}
-),
-
-units as (
+with units as (
     select interaction_id, input_key from {{ ref('hcat', 'int_interaction_units') }}
 ),
 
@@ -23,7 +14,7 @@ aggregated as (
         min_by(sentence_index, {{ record({'score': 'sentiment', 'sentence': 'sentence_index'}) }})
             as most_negative_sentence,
         count(*) as count_sentences
-    from sentence_scores
+    from {{ ref('hcat', 'int_sentence_scores') }} as sentence_scores
     group by interaction_id, role
 ),
 
@@ -53,7 +44,7 @@ unpivoted as (
         end as raw_score,
         copied.count_answer_words as scored_count,
         copied.count_copied_words || ' words in a row: ' || copied.copied_text as detail
-    from copied
+    from {{ ref('hcat', 'int_answers_copied') }} as copied
     inner join units on copied.interaction_id = units.interaction_id and copied.input_key = units.input_key
 )
 

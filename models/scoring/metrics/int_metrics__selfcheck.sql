@@ -1,5 +1,4 @@
--- One row per interaction whose query was answered several times. The score says how far the other answers support its
--- sentences. It is 1 minus SelfCheckGPT with NLI (Manakul et al. 2023, section 5.4). That method compares contradiction
+-- The score is 1 minus SelfCheckGPT with NLI (Manakul et al. 2023, section 5.4). That method compares contradiction
 -- with entailment, leaves out the neutral class and averages over the other answers and the sentences.
 with pairs as (
     select * from {{ ref('hcat', 'int_text_pairs') }}
@@ -16,7 +15,6 @@ entailed as (
 scored as (
     select
         pairs.interaction_id,
-        pairs.other_interaction_id,
         pairs.sentence_index,
         -- A classifier of two classes has no contradiction. All that is not entailment stands for it.
         entailed.probability_entailment

@@ -1,11 +1,7 @@
--- One row per (interaction, similarity metric) with the best matches aggregated over sentences (HCAT section 3).
+-- HCAT, section 3.
 {%- set rounded = without_noise('matches.similarity') %}
 
-with matches as (
-    select * from {{ ref('hcat', 'int_sentence_matches') }}
-),
-
-metrics as (
+with metrics as (
     select *
     from {{ ref('hcat', 'int_metric_catalog') }}
     where family = 'similarity'
@@ -35,7 +31,7 @@ aggregated as (
         avg(case when matches.similarity >= cut_off.threshold then 1 when cut_off.threshold is not null then 0 end)
             as share_relevant,
         max(matches.count_truncated) as count_truncated
-    from matches
+    from {{ ref('hcat', 'int_sentence_matches') }} as matches
     cross join cut_off
     group by matches.interaction_id, matches.comparison
 ),

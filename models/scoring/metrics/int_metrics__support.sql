@@ -1,15 +1,6 @@
--- One row per (interaction, kind) with the share of the answer's words, numbers or entities that occur in the context
--- or the query. Two further kinds say whether its numbers or entities stand where the context puts them.
-with supported as (
-    select * from {{ ref('hcat', 'int_sentences_supported') }}
-),
-
-units as (
+-- Two further kinds say whether its numbers or entities stand where the context puts them.
+with units as (
     select interaction_id, input_key from {{ ref('hcat', 'int_interaction_units') }}
-),
-
-private_values as (
-    select * from {{ ref('hcat', 'int_interaction_privacy_values') }}
 ),
 
 -- The detail is shown to readers, so it hides words and numbers of masked values. Words are joined sentence by
@@ -21,9 +12,10 @@ current_rows as (
         nullif({{ array_join('array_sort(' ~ shown ~ ')', ', ') }}, '') as {{ items }}_items,
         {%- endfor %}
         supported.*
-    from supported
+    from {{ ref('hcat', 'int_sentences_supported') }} as supported
     inner join units on supported.interaction_id = units.interaction_id and supported.input_key = units.input_key
-    left join private_values on supported.interaction_id = private_values.interaction_id
+    left join {{ ref('hcat', 'int_interaction_privacy_values') }} as private_values
+        on supported.interaction_id = private_values.interaction_id
 ),
 
 aggregated as (

@@ -1,22 +1,14 @@
--- One row per (interaction, distance between context and answer). The distances are optimal transport and its
--- approximation (HCAT section 3.3.2).
-with compared as (
-    select * from {{ ref('hcat', 'int_interactions_compared') }}
-),
-
-units as (
-    select * from {{ ref('hcat', 'int_interaction_units') }}
-),
-
-distances as (
+-- The distances are optimal transport and its approximation (HCAT section 3.3.2).
+with distances as (
     select
         compared.interaction_id,
         compared.transport_cost,
         compared.average_distance,
         {{ array_length('units.context_text_ids') }} as scored_count,
         compared.count_truncated_answer + compared.count_truncated_context as count_truncated
-    from compared
-    inner join units on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
+    from {{ ref('hcat', 'int_interactions_compared') }} as compared
+    inner join {{ ref('hcat', 'int_interaction_units') }} as units
+        on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
     where compared.transport_cost is not null
 ),
 

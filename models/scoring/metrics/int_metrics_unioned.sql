@@ -1,4 +1,4 @@
--- One row per (interaction, metric) that was computed. Each new metric family adds its name to the list.
+-- Each new metric family adds its name to the list.
 {%- set families = [
     'similarity', 'transport', 'support', 'entailment', 'groundedness', 'behaviour',
     'safety', 'selfcheck', 'reference', 'retrieval', 'privacy', 'judged'

@@ -1,4 +1,3 @@
--- One row per (interaction, retrieval metric, k); k is null for metrics over the whole retrieved list.
 {{ config(materialized='table') }}
 
 with judged as (

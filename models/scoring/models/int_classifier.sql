@@ -1,4 +1,3 @@
--- One row, which names the entailment classifier of this build and the SHA-256 of its weights.
 select
     model_key as classifier_key,
     model_name as classifier_name,

@@ -1,4 +1,3 @@
--- One row, which names the encoder of this build and the SHA-256 of its weights.
 select
     model_key as encoder_key,
     model_name as encoder_name,

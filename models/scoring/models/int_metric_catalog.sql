@@ -1,6 +1,5 @@
--- One row per metric of this project: those of the modules of hcat that are on, and those that the project adds with
--- hcat_own_metrics. A metric is primary if its catalogue says so, or if a listed risk names it: a risk is watched by
--- segment and from week to week.
+-- A metric is primary if its catalogue says so, or if a listed risk names it: a risk is watched by segment and from
+-- week to week.
 {{ config(materialized='view') }}
 {%- set families_off = families_switched_off() %}
 {%- set texts = [

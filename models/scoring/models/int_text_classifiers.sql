@@ -1,4 +1,3 @@
--- One row per purpose (toxicity, sentiment) with the classifier of this build and the SHA-256 of its weights.
 select
     purpose,
     model_key as scoring_key,

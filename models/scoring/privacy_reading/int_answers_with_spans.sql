@@ -1,5 +1,3 @@
--- One row per interaction whose answer holds personal data, with the query and contexts in which these values are
--- searched.
 {{ config(materialized='table') }}
 
 with passages as (

@@ -1,4 +1,3 @@
--- One row per interaction that has personal data in any of its texts, with the values to mask in its sentences.
 -- This model must never become a table, because it holds the personal data itself. A model that reads it bucket by
 -- bucket pays for the texts of a bucket alone: the engine does not move the condition of a reader below the lists.
 with passages as (

@@ -1,35 +1,19 @@
--- One row per (interaction, distinct value of personal data in its answer), masked, for the answers of this build.
-with spans as (
-    select * from {{ ref('hcat', 'int_privacy_spans') }}
-),
-
-answers as (
+with answers as (
     select interaction_id, exposure_key from {{ ref('hcat', 'int_answers_with_spans') }}
-),
-
-entity_types as (
-    select * from {{ seed('privacy_entity_types') }}
 ),
 
 final as (
     select
         md5(concat_ws('|', spans.interaction_id, spans.finding_index)) as privacy_finding_id,
-        spans.interaction_id,
-        spans.entity_type,
+        spans.*,
         entity_types.entity_class,
-        spans.exposure,
-        spans.masked,
-        spans.rule,
-        spans.first_start,
-        spans.first_end,
-        spans.count_occurrences,
         entity_types.is_counted,
         entity_types.is_counted and spans.exposure = 'leaked' as is_leak
-    from spans
+    from {{ ref('hcat', 'int_privacy_spans') }} as spans
     -- Findings in another answer or context, or by other recognisers, stay in the table but do not count here.
     inner join answers
         on spans.interaction_id = answers.interaction_id and spans.exposure_key = answers.exposure_key
-    inner join entity_types on spans.entity_type = entity_types.entity_type
+    inner join {{ seed('privacy_entity_types') }} as entity_types on spans.entity_type = entity_types.entity_type
 )
 
 select * from final

@@ -1,16 +1,7 @@
--- One row per distinct text in use, with its masked form (null where nothing needs masking) and the positions of
--- personal data in it. What a document of the knowledge base publishes is neither masked nor listed.
+-- What a document of the knowledge base publishes is neither masked nor listed.
 with recognisable as (
     select text_id, reading_key, text, is_tagged from {{ ref('hcat', 'int_texts_recognisable') }}
     where not is_record
-),
-
-recognised as (
-    select * from {{ ref('hcat', 'int_texts_recognised') }}
-),
-
-with_public_values as (
-    select * from {{ ref('hcat', 'int_texts_with_public_values') }}
 ),
 
 final as (
@@ -22,9 +13,9 @@ final as (
         case when public.text_id is null then recognised.spans else public.spans end as spans,
         recognisable.is_tagged
     from recognisable
-    inner join recognised
+    inner join {{ ref('hcat', 'int_texts_recognised') }} as recognised
         on recognisable.text_id = recognised.text_id and recognisable.reading_key = recognised.reading_key
-    left join with_public_values as public on recognisable.text_id = public.text_id
+    left join {{ ref('hcat', 'int_texts_with_public_values') }} as public on recognisable.text_id = public.text_id
 )
 
 select * from final

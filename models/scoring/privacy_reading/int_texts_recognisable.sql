@@ -1,13 +1,7 @@
--- One row per distinct text that is shown to readers, compared with an answer, or in the knowledge base, and one per
--- distinct record of tags, and how it is read for personal data.
 -- This is a table, because the recognisers, the masks and the exposures all need its grouping of all texts.
 {{ config(materialized='table') }}
 
-with interaction_passages as (
-    select * from {{ ref('hcat', 'int_interaction_passages') }}
-),
-
-interactions as (
+with interactions as (
     select interaction_id, logged_language, customer_group, tags from {{ ref('hcat', 'int_interactions') }}
 ),
 
@@ -32,7 +26,8 @@ corpus as (
 ),
 
 recognisers as (
-    select * from {{ ref('hcat', 'int_privacy_recognisers') }}
+    select recogniser_key, has_tagger from {{ ref('hcat', 'int_models') }}
+    where part = 'recognisers of personal data'
 ),
 
 united as (
@@ -45,7 +40,7 @@ united as (
             '{{ var("hcat_tagger_languages") | join("', '") }}'
         ) as is_in_known_language,
         false as is_public
-    from interaction_passages as passages
+    from {{ ref('hcat', 'int_interaction_passages') }} as passages
     inner join interactions on passages.interaction_id = interactions.interaction_id
     union all
     -- A prepared query states no language. The interactions that ask it do.

@@ -1,6 +1,5 @@
--- One row per distinct text in use with a value that the knowledge base publishes: its masked form and its places
--- without these values. The key of its reading holds the places of the public values, so that a change of the documents
--- decides anew about the texts that it concerns, and about no other.
+-- The key of its reading holds the places of the public values, so that a change of the documents decides anew about
+-- the texts that it concerns, and about no other.
 -- This is a table, because every reader of masked texts needs it.
 {{ config(materialized='table') }}
 

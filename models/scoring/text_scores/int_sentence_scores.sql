@@ -1,13 +1,7 @@
--- One row per (interaction, role, sentence) of queries and answers with its toxicity and sentiment.
-
 with passages as (
     select *
     from {{ ref('hcat', 'int_interaction_passages') }}
     where role in ('query', 'answer')
-),
-
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
 ),
 
 scores as (
@@ -25,7 +19,8 @@ final as (
         scores.toxicity,
         scores.sentiment
     from passages
-    inner join passages_split on passages.passage_id = passages_split.passage_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as passages_split
+        on passages.passage_id = passages_split.passage_id
     inner join scores on passages_split.text_id = scores.text_id
 )
 

@@ -1,4 +1,3 @@
--- One row per distinct text of this build with its vector by this build's encoder.
 {{ config(materialized='view') }}
 select
     texts.text_id,

@@ -1,5 +1,3 @@
--- One row per interaction with the ids of its sentences by role, in order, and the content keys of what is computed
--- from these sentences: scores and windows of evidence.
 {{ config(
     materialized='table',
     pre_hook="{{ cut_into_buckets() }}",
@@ -11,18 +9,6 @@ with interaction_passages as (
     -- The lists of all interactions at once exceed the memory at scale.
     select * from {{ ref('hcat', 'int_interaction_passages') }}
     where {{ is_in_bucket('interaction_id') }}
-),
-
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
-passage_windows as (
-    select * from {{ ref('hcat', 'int_passage_windows') }}
-),
-
-encoder as (
-    select * from {{ ref('hcat', 'int_encoder') }}
 ),
 
 classifier as (
@@ -42,7 +28,8 @@ sentences as (
             'completeness_weight': 'interaction_passages.completeness_weight'
         }) }} as sentence
     from interaction_passages
-    inner join passages_split on interaction_passages.passage_id = passages_split.passage_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as passages_split
+        on interaction_passages.passage_id = passages_split.passage_id
     where interaction_passages.role <> 'reference'
 ),
 
@@ -84,7 +71,8 @@ windows as (
         passage_windows.window_index,
         passage_windows.count_characters
     from interaction_passages
-    inner join passage_windows on interaction_passages.passage_id = passage_windows.passage_id
+    inner join {{ ref('hcat', 'int_passage_windows') }} as passage_windows
+        on interaction_passages.passage_id = passage_windows.passage_id
     where interaction_passages.role in ('answer', 'reference')
 ),
 
@@ -127,7 +115,7 @@ keyed as (
         ) as input_key
     from sentences_listed
     left join windows_listed on sentences_listed.interaction_id = windows_listed.interaction_id
-    cross join encoder
+    cross join {{ ref('hcat', 'int_encoder') }} as encoder
 ),
 
 final as (

@@ -1,10 +1,6 @@
--- One row per (passage, window) of the references and of the answers that are compared with them. A window is a run of
--- whole sentences that fits the encoder, so that a long text is split and pooled instead of truncated.
-with passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
-interaction_passages as (
+-- A window is a run of whole sentences that fits the encoder, so that a long text is split and pooled instead of
+-- truncated.
+with interaction_passages as (
     select * from {{ ref('hcat', 'int_interaction_passages') }}
 ),
 
@@ -24,7 +20,7 @@ numbered as (
         floor(
             (passages_split.start_character + passages_split.count_characters - 1) / {{ window_characters() }}
         )::integer as window_index
-    from passages_split
+    from {{ ref('hcat', 'int_passages_split') }} as passages_split
     inner join compared_passages on passages_split.passage_id = compared_passages.passage_id
 ),
 

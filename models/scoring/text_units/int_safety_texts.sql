@@ -1,5 +1,3 @@
--- One row per text of a seed that is embedded together with the logs. These are toxicity probes, examples of restricted
--- topics, and examples of what the application is for.
 {{ config(materialized='view') }}
 with probes as (
     select * from {{ seed('toxicity_probes') }}

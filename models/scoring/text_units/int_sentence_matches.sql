@@ -1,20 +1,11 @@
--- One row per (interaction, comparison, sentence) with its best match in the other role and its weight in the weighted
--- mean. This is a table, because three models read it: a view would explode the lists of all interactions for each.
+-- This is a table, because three models read it: a view would explode the lists of all interactions for each.
 {{ config(materialized='table') }}
 {%- set comparisons = [
     ('query', 'context'), ('context', 'query'), ('answer', 'context'),
     ('context', 'answer'), ('answer', 'query'), ('query', 'answer')
 ] %}
 
-with compared as (
-    select * from {{ ref('hcat', 'int_interactions_compared') }}
-),
-
-units as (
-    select * from {{ ref('hcat', 'int_interaction_units') }}
-),
-
-sentence_weights as (
+with sentence_weights as (
     select * from {{ ref('hcat', 'int_sentence_weights') }}
     where is_usable
 ),
@@ -26,8 +17,9 @@ current_rows as (
         units.answer_content_words,
         units.context_content_words,
         units.context_completeness_weights
-    from compared
-    inner join units on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
+    from {{ ref('hcat', 'int_interactions_compared') }} as compared
+    inner join {{ ref('hcat', 'int_interaction_units') }} as units
+        on compared.interaction_id = units.interaction_id and compared.input_key = units.input_key
 ),
 
 exploded as (

@@ -1,26 +1,12 @@
--- One row per (interaction, role) whose sentences the logs weigh, with the weights, and the mismatch where they do not
--- belong to the sentences.
 {%- set texts = {'query': 'query_text', 'answer': 'answer', 'reference': 'reference_answer'} %}
 
-with interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
-),
-
-interaction_passages as (
-    select * from {{ ref('hcat', 'int_interaction_passages') }}
-),
-
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
-weighed as (
+with weighed as (
     {%- for role in texts %}
     select
         interaction_id,
         '{{ role }}' as role,
         {{ role }}_sentence_weights as weights
-    from interactions
+    from {{ ref('hcat', 'int_interactions') }} as interactions
     where {{ role }}_sentence_weights is not null
     {% if not loop.last %}union all{% endif %}
     {%- endfor %}
@@ -32,9 +18,10 @@ counted as (
         weighed.role,
         count(passages_split.sentence_index) as count_sentences
     from weighed
-    left join interaction_passages
+    left join {{ ref('hcat', 'int_interaction_passages') }} as interaction_passages
         on weighed.interaction_id = interaction_passages.interaction_id and weighed.role = interaction_passages.role
-    left join passages_split on interaction_passages.passage_id = passages_split.passage_id
+    left join {{ ref('hcat', 'int_passages_split') }} as passages_split
+        on interaction_passages.passage_id = passages_split.passage_id
     group by weighed.interaction_id, weighed.role
 ),
 

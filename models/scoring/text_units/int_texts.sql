@@ -1,6 +1,5 @@
--- One row per distinct text to embed: sentences, windows of texts that are compared as a whole, and texts of the safety
--- seeds. The text and the key of this build's encoder form the content key of an embedding. Sentences of queries and
--- answers and toxicity probes have the key of this build's text classifiers, because their tone is classified.
+-- The text and the key of this build's encoder form the content key of an embedding. Sentences of queries and answers
+-- and toxicity probes have the key of this build's text classifiers, because their tone is classified.
 {{ config(materialized='table') }}
 
 with passages as (

@@ -1,10 +1,5 @@
--- One row per (query text, sentence) of interactions whose topic is neither logged nor known from a source chunk.
 {{ config(materialized='view') }}
-with topics as (
-    select * from {{ ref('hcat', 'int_topics_logged') }}
-),
-
-passages as (
+with passages as (
     select *
     from {{ ref('hcat', 'int_interaction_passages') }}
     where role = 'query'
@@ -13,16 +8,8 @@ passages as (
 untagged as (
     select distinct passages.passage_id
     from passages
-    inner join topics on passages.interaction_id = topics.interaction_id
+    inner join {{ ref('hcat', 'int_topics_logged') }} as topics on passages.interaction_id = topics.interaction_id
     where topics.topic is null
-),
-
-passages_split as (
-    select * from {{ ref('hcat', 'int_passages_split') }}
-),
-
-embeddings as (
-    select * from {{ ref('hcat', 'int_embeddings') }}
 ),
 
 final as (
@@ -32,8 +19,9 @@ final as (
         embeddings.embedding,
         passages_split.sentence_index
     from untagged
-    inner join passages_split on untagged.passage_id = passages_split.passage_id
-    inner join embeddings on passages_split.text_id = embeddings.text_id
+    inner join {{ ref('hcat', 'int_passages_split') }} as passages_split
+        on untagged.passage_id = passages_split.passage_id
+    inner join {{ ref('hcat', 'int_embeddings') }} as embeddings on passages_split.text_id = embeddings.text_id
 )
 
 select * from final

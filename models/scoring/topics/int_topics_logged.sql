@@ -1,9 +1,4 @@
--- One row per interaction with its logged topic, else the topic of the first source chunk of its query, else null.
-with interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
-),
-
-records as (
+with records as (
     select text_id, masked_text from {{ ref('hcat', 'int_records_masked') }}
     where masked_text is not null
 ),
@@ -13,18 +8,10 @@ masked as (
     where masked_text is not null
 ),
 
-chunks as (
-    select * from {{ ref('hcat', 'stg_chunks') }}
-),
-
-documents as (
-    select * from {{ ref('hcat', 'stg_documents') }}
-),
-
 chunk_topics as (
     select chunks.chunk_id, coalesce(chunks.topic, documents.topic) as topic
-    from chunks
-    left join documents on chunks.document_id = documents.document_id
+    from {{ ref('hcat', 'stg_chunks') }} as chunks
+    left join {{ ref('hcat', 'stg_documents') }} as documents on chunks.document_id = documents.document_id
 ),
 
 tagged as (
@@ -32,7 +19,7 @@ tagged as (
         interactions.interaction_id,
         {{ json_field('coalesce(records.masked_text, interactions.tags)', "'topic'") }} as logged_topic,
         {{ array_at('interactions.source_chunk_ids', 1) }} as chunk_id
-    from interactions
+    from {{ ref('hcat', 'int_interactions') }} as interactions
     left join records on md5(interactions.tags) = records.text_id
 ),
 

@@ -1,4 +1,3 @@
--- One row per landed chunk record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = ['chunk_id', 'document_id', 'topic', 'text', 'chunk_index'] %}
 {%- set folded = ['chunk_id', 'document_id', 'text'] %}
@@ -9,20 +8,14 @@ with source as (
 
 renamed as (
     select
-        -- ids
         record_id,
         source_file,
         {{ text_or_null('chunk_id') }} as chunk_id,
         {{ text_or_null('document_id') }} as document_id,
-
-        -- strings
         {{ text_or_null('topic') }} as topic,
         {{ text_or_null('text') }} as chunk_text,
         {{ text_or_null('chunk_index') }} as chunk_index_text,
-
-        -- numerics
         {{ integer_or_null(text_or_null('chunk_index')) }} as chunk_index,
-
         {{ columns_of_record() }}
     from source
 ),

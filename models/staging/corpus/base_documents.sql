@@ -1,4 +1,3 @@
--- One row per landed document record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = ['document_id', 'title', 'topic', 'text'] %}
 {%- set folded = ['document_id', 'title'] %}
@@ -9,16 +8,12 @@ with source as (
 
 renamed as (
     select
-        -- ids
         record_id,
         source_file,
         {{ text_or_null('document_id') }} as document_id,
-
-        -- strings
         {{ text_or_null('title') }} as title,
         {{ text_or_null('topic') }} as topic,
         {{ text_or_null('text') }} as document_text,
-
         {{ columns_of_record() }}
     from source
 ),

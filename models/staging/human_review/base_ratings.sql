@@ -5,7 +5,6 @@
 } -%}
 {%- set of_name = '(' ~ finite_or_null('scale_point_text') ~ ') over (partition by rater, criterion)' -%}
 {%- set least, greatest = 'min' ~ of_name, 'max' ~ of_name -%}
--- One row per landed rating record, with typed columns, and with the reason when it cannot be used.
 {{ config(materialized='table') }}
 {%- set columns = [
     'interaction_id', 'rater', 'rater_kind', 'criterion', 'guideline_version', 'scale_point', 'rating_pass', 'rated_at',
@@ -30,12 +29,9 @@ interactions as (
 
 renamed as (
     select
-        -- ids
         record_id,
         source_file,
         {{ text_or_null('interaction_id') }} as interaction_id,
-
-        -- strings
         {{ text_or_null('rater') }} as rater,
         lower({{ text_or_null('rater_kind') }}) as logged_rater_kind,
         {{ text_or_null('criterion') }} as criterion,
@@ -52,33 +48,23 @@ renamed as (
         {{ text_or_null('reason_start') }} as reason_start_text,
         {{ text_or_null('reason_end') }} as reason_end_text,
         {{ text_or_null('correction') }} as correction_text,
-
-        -- numerics
         -- The passage of the answer that is the reason for the rating: characters of the logged answer from 0, the end
         -- is the first one behind it.
         {{ integer_or_null(text_or_null('reason_start')) }} as reason_start,
         {{ integer_or_null(text_or_null('reason_end')) }} as reason_end,
         {{ integer_or_null(text_or_null('scale_point')) }} as scale_point,
-
         -- Probability with which the interaction was drawn for review; 1 where the record does not state one.
         case
             when {{ text_or_null('inclusion_probability') }} is null then 1
             else try_cast({{ text_or_null('inclusion_probability') }} as double)
         end as inclusion_probability,
-
         -- Pass 2 is a rater's second look at the same interaction: it tests consistency and is no second rater.
         {{ integer_or_null("coalesce(" ~ text_or_null('rating_pass') ~ ", '1')") }} as rating_pass,
-
         -- A rater who changes a rating sends it once more with the next number; the first one is number 0.
         {{ integer_or_null("coalesce(" ~ text_or_null('correction') ~ ", '0')", least=0) }} as correction,
-
-        -- booleans
         -- A rater who cannot judge gives no point of the scale. The record is kept and is never a label.
         coalesce(lower({{ text_or_null('scale_point') }}) = 'cannot_judge', false) as is_unjudged,
-
-        -- timestamps
         {{ logged_timestamp(text_or_null('rated_at')) }} as rated_at,
-
         {{ columns_of_record() }}
     from source
 ),

@@ -1,5 +1,3 @@
--- One row per record of the logs that cannot be used (kind `record`), and per optional field or value that could not be
--- read of a record that is kept without it (kind `field`).
 {{ config(materialized='table') }}
 {#- What stands in the excerpt of a record, and its length. -#}
 {%- set excerpt_characters = 500 -%}

@@ -1,5 +1,4 @@
--- One row per interaction of which a retrieved passage was rejected, or of which only the id is known. A passage that
--- was sent again under other details is there.
+-- A passage that was sent again under other details is there.
 
 with retrievals as (
     select * from {{ ref('hcat', 'base_retrievals') }}

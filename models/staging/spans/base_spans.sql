@@ -1,4 +1,4 @@
--- One row per landed span, with the reason when it cannot be used. Its attributes were read where its trace was folded.
+-- The attributes of a span were read where its trace was folded.
 with source as (
     select * from {{ ref('hcat', 'base_folded_traces') }}
     where entity = 'spans'
@@ -6,32 +6,11 @@ with source as (
 
 renamed as (
     select
-        -- ids
-        record_id,
-        source_file,
-        trace_id,
-        span_id,
-        parent_span_id,
-
-        -- strings
-        kind,
-        name,
-        status,
+        {{ columns_except(['started_at', 'ended_at']) }},
         started_at as started_at_text,
         ended_at as ended_at_text,
-
-        -- timestamps
         {{ utc_timestamp('started_at') }} as started_at,
-        {{ utc_timestamp('ended_at') }} as ended_at,
-
-        -- record
-        record_status,
-        reject_reason,
-        read_error,
-        unread_record,
-        read_note,
-        source_row,
-        landing_number
+        {{ utc_timestamp('ended_at') }} as ended_at
     from source
 ),
 

@@ -1,5 +1,3 @@
--- One row per accepted SQL template, with the numbers of its texts, fillings and queries (M x N x Q, where M is the
--- number of rows).
 with templates as (
     select * from {{ ref('hcat', 'fct_grammar_templates') }}
     where template_status = 'accepted'

@@ -1,13 +1,4 @@
--- One row per query. A query is one wording of one SQL query, with its true answer.
-with queries as (
-    select * from {{ ref('hcat', 'int_grammar_queries_filled') }}
-),
-
-fillings as (
-    select * from {{ ref('hcat', 'int_grammar_fillings') }}
-),
-
-texts as (
+with texts as (
     select * from {{ ref('hcat', 'fct_grammar_texts') }}
     where text_status = 'used'
 ),
@@ -32,8 +23,8 @@ select {{ columns_of_contract({
     'sql_text': 'fillings.sql_text',
     'count_joins': 'templates.count_joins',
 }, of='queries') }}
-from queries
-inner join fillings on queries.query_group = fillings.query_group
+from {{ ref('hcat', 'int_grammar_queries_filled') }} as queries
+inner join {{ ref('hcat', 'int_grammar_fillings') }} as fillings on queries.query_group = fillings.query_group
 inner join texts
     on
         queries.text_template_id = texts.text_template_id

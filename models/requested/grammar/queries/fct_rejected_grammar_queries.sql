@@ -1,4 +1,3 @@
--- One row per filled SQL query that is not asked because it does not have exactly one answer.
 select
     query_group,
     sql_template_id,

@@ -1,4 +1,3 @@
--- One row per table from which queries are made: those in hcat_grammar_relations, or in the demo its own.
 {{ config(materialized='table') }}
 
 {%- set relations = [] -%}
@@ -23,15 +22,11 @@
 {%- endfor -%}
 {%- endif %}
 
-with final as (
-    {% for table_schema, table_name in relations %}
-    {% if not loop.first %}
-    union all
-    {% endif %}
-    select
-        '{{ table_schema | replace("'", "''") }}' as table_schema,
-        '{{ table_name | replace("'", "''") }}' as table_name
-    {% endfor %}
-)
-
-select * from final
+{% for table_schema, table_name in relations %}
+{% if not loop.first %}
+union all
+{% endif %}
+select
+    '{{ table_schema | replace("'", "''") }}' as table_schema,
+    '{{ table_name | replace("'", "''") }}' as table_name
+{% endfor %}

@@ -1,4 +1,3 @@
--- One row per SQL template and criterion.
 select
     candidate_id,
     sql_template_id,

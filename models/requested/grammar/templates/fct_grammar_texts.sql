@@ -1,4 +1,3 @@
--- One row per text template of an accepted SQL template, with its final status.
 select
     sql_template_id,
     {{ explode_records('texts') }}  -- noqa: AL03

@@ -1,10 +1,5 @@
--- One row per call of the language model: the ledger of every prompt and every answer. The table is empty without a
--- language model.
-with calls as (
-    select * from {{ ref('hcat', 'int_generation_calls') }}
-),
-
-masked as (
+-- The table is empty without a language model.
+with masked as (
     select text_id, masked_text from {{ ref('hcat', 'int_test_texts_masked') }}
     where masked_text is not null
 ),
@@ -14,7 +9,7 @@ final as (
         calls.{{ columns_except(['prompt', 'answer']) }},
         coalesce(masked_prompts.masked_text, calls.prompt) as prompt,
         coalesce(masked_answers.masked_text, calls.answer) as answer
-    from calls
+    from {{ ref('hcat', 'int_generation_calls') }} as calls
     left join masked as masked_prompts on md5(calls.prompt) = masked_prompts.text_id
     left join masked as masked_answers on md5(calls.answer) = masked_answers.text_id
 )

@@ -1,11 +1,6 @@
--- One row per candidate that did not enter the test set, with the reason.
 with queries_checked as (
     select * from {{ ref('hcat', 'int_queries_checked') }}
     where check_status = 'rejected'
-),
-
-candidates as (
-    select * from {{ ref('hcat', 'int_generated_candidates') }}
 ),
 
 chunk_topics as (
@@ -36,7 +31,7 @@ select {{ columns_of_contract({
     'pattern': 'candidates.pattern',
 }, of='queries_checked') }}
 from queries_checked
-inner join candidates on queries_checked.query_id = candidates.query_id
+inner join {{ ref('hcat', 'int_generated_candidates') }} as candidates on queries_checked.query_id = candidates.query_id
 left join chunk_topics
     on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunk_topics.chunk_id
 left join chunk_strata on candidates.chunk_id = chunk_strata.chunk_id

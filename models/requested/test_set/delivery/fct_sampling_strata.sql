@@ -1,16 +1,4 @@
-with strata_planned as (
-    select * from {{ ref('hcat', 'int_strata_planned') }}
-),
-
-chunks_sampled as (
-    select * from {{ ref('hcat', 'fct_sampled_chunks') }}
-),
-
-strata_weighted as (
-    select * from {{ ref('hcat', 'int_strata_weighted') }}
-),
-
-queries_weighted as (
+with queries_weighted as (
     select * from {{ ref('hcat', 'int_queries_weighted') }}
 ),
 
@@ -21,7 +9,7 @@ drawn as (
         count(*) as count_sampled,
         {{ ordered_sum('sampling_weight', 'chunk_id') }} as weight_sampled,
         {{ ordered_sum('sampling_weight * sampling_weight', 'chunk_id') }} as squares_sampled
-    from chunks_sampled
+    from {{ ref('hcat', 'fct_sampled_chunks') }} as chunks_sampled
     group by stratum_id
 ),
 
@@ -48,9 +36,10 @@ final as (
         strata_weighted.count_chunks_accepted,
         coalesce(accepted.weight_accepted, 0)::double as weight_accepted,
         accepted.weight_accepted * accepted.weight_accepted / accepted.squares_accepted as count_accepted_effective
-    from strata_planned
+    from {{ ref('hcat', 'int_strata_planned') }} as strata_planned
     left join drawn on strata_planned.stratum_id = drawn.stratum_id
-    left join strata_weighted on strata_planned.stratum_id = strata_weighted.stratum_id
+    left join {{ ref('hcat', 'int_strata_weighted') }} as strata_weighted
+        on strata_planned.stratum_id = strata_weighted.stratum_id
     left join accepted on strata_planned.stratum_id = accepted.stratum_id
 )
 

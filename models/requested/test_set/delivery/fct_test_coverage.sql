@@ -1,5 +1,4 @@
--- One row per (dimension, segment, outcome), with the number of queries that were kept or rejected for a reason, and of
--- requests that gave no query. Every segment has the row `accepted`, even with a zero, so that gaps are visible.
+-- Every segment has the row `accepted`, even with a zero, so that gaps are visible.
 with requests as (
     select generation_key, chunk_id, query_type, generator from {{ ref('hcat', 'int_generation_requests') }}
 ),
@@ -11,10 +10,6 @@ queries_generated as (
 
 queries_checked as (
     select query_id, coalesce(reason, 'accepted') as outcome from {{ ref('hcat', 'int_queries_checked') }}
-),
-
-candidates as (
-    select * from {{ ref('hcat', 'int_generated_candidates') }}
 ),
 
 chunk_topics as (
@@ -38,7 +33,8 @@ outcomes as (
         candidates.generator,
         coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) as chunk_id
     from queries_checked
-    inner join candidates on queries_checked.query_id = candidates.query_id
+    inner join {{ ref('hcat', 'int_generated_candidates') }} as candidates
+        on queries_checked.query_id = candidates.query_id
     union all
     select
         queries_generated.generation_status as outcome,

@@ -1,5 +1,4 @@
--- One row per distinct text of the test set that is shown somewhere, or of the documents, with the key of its
--- recognition. Rules alone read the documents, whose values are public.
+-- Rules alone read the documents, whose values are public.
 with test_queries as (
     select query_text, reference_answer from {{ ref('hcat', 'int_test_queries') }}
 ),
@@ -17,7 +16,8 @@ calls as (
 ),
 
 recognisers as (
-    select * from {{ ref('hcat', 'int_privacy_recognisers') }}
+    select recogniser_key, has_tagger from {{ ref('hcat', 'int_models') }}
+    where part = 'recognisers of personal data'
 ),
 
 documents as (

@@ -1,7 +1,3 @@
--- One row per query that may enter the test set, with the content key of its embedding. It is generated for the chunks
--- of this sample, or written by hand
--- with a reference answer or to be refused.
-
 with requests as (
     select generation_key from {{ ref('hcat', 'int_generation_requests') }}
 ),
@@ -9,10 +5,6 @@ with requests as (
 queries_generated as (
     select * from {{ ref('hcat', 'int_queries_generated') }}
     where query_id is not null
-),
-
-queries_staged as (
-    select * from {{ ref('hcat', 'stg_queries') }}
 ),
 
 generated as (
@@ -50,7 +42,7 @@ imported as (
         'imported' as generator_revision,
         null::string as pattern,
         source_chunk_ids
-    from queries_staged
+    from {{ ref('hcat', 'stg_queries') }} as queries_staged
     where
         variant_type = 'original'
         and parent_query_id is null

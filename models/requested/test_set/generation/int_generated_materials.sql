@@ -1,5 +1,3 @@
--- One row per candidate, with the inputs of its checks: its vector, the vector of its chunk and the texts of its source
--- chunks.
 with candidates as (
     select * from {{ ref('hcat', 'int_generated_candidates') }}
 ),

@@ -1,5 +1,4 @@
--- One row per (sampled chunk, query type) for which queries are wanted, with everything from which they are made and
--- the content key of these inputs. A key is processed once and never again.
+-- A key is processed once and never again.
 {{ config(materialized='table') }}
 
 {%- set generator = one_of('hcat_generator', ['offline', 'language_model']) -%}
@@ -22,14 +21,6 @@ documents as (
     select document_id, title from {{ ref('hcat', 'stg_documents') }}
 ),
 
-query_types as (
-    select * from {{ seed('test_query_types') }}
-),
-
-templates as (
-    select * from {{ seed('query_templates') }}
-),
-
 template_keys as (
     select
         query_type,
@@ -39,7 +30,7 @@ template_keys as (
                 "'|'", 'template_id'
             ) }}
         ) as template_key
-    from templates
+    from {{ seed('query_templates') }} as templates
     group by query_type
 ),
 
@@ -93,7 +84,7 @@ wanted as (
             < query_types.queries_per_chunk - floor(query_types.queries_per_chunk)
         )::integer as count_wanted
     from sampled
-    cross join query_types
+    cross join {{ seed('test_query_types') }} as query_types
 ),
 
 joined as (

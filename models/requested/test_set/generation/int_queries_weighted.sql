@@ -1,8 +1,7 @@
--- One row per accepted query, with the number of chunks that it represents. Weights adjust for rejected queries inside
--- the stratum (post-stratification): n_h sampled chunks over those with an accepted query. With equal draws, the
--- weights of a stratum then add up to its number of chunks, N_h. With unequal draws, they do so on average. If every
--- small sample were forced to the sum, shares of often drawn chunks would be biased. Where all chunks of the corpus are
--- taken there is no sample to weight: every query counts 1.
+-- Weights adjust for rejected queries inside the stratum (post-stratification): n_h sampled chunks over those with an
+-- accepted query. With equal draws, the weights of a stratum then add up to its number of chunks, N_h. With unequal
+-- draws, they do so on average. If every small sample were forced to the sum, shares of often drawn chunks would be
+-- biased. Where all chunks of the corpus are taken there is no sample to weight: every query counts 1.
 with queries_checked as (
     select * from {{ ref('hcat', 'int_queries_checked') }}
     where check_status = 'accepted'
@@ -29,20 +28,15 @@ represented as (
 
 final as (
     select
-        -- ids
         queries_checked.query_id,
         queries_checked.chunk_id,
         chunks_sampled.stratum_id,
-
-        -- strings
         case
             when chunks_sampled.stratum_id is null then 'not_sampled'
             when chunks_sampled.sampling_status = 'all_chunks_taken' then 'all_chunks_taken'
             when represented.count_strata > 1 then 'with_collapsed'
             else 'own_stratum'
         end as weighting_status,
-
-        -- numerics
         case
             when chunks_sampled.sampling_status = 'all_chunks_taken' then 1
             else

@@ -1,21 +1,9 @@
--- One row per stratum of the plan, with the accepted queries that represent it. A stratum without accepted queries is
--- represented by the stratum of the same topic whose chunks are most alike in length. Without such a stratum it is not
--- covered. Where all chunks of the corpus are taken, weights are 1 and nothing represents anything else.
-with strata_planned as (
-    select * from {{ ref('hcat', 'int_strata_planned') }}
-),
-
-chunks_sampled as (
-    select * from {{ ref('hcat', 'fct_sampled_chunks') }}
-),
-
-queries_checked as (
-    select * from {{ ref('hcat', 'int_queries_checked') }}
-),
-
-accepted_chunks as (
+-- A stratum without accepted queries is represented by the stratum of the same topic whose chunks are most alike in
+-- length. Without such a stratum it is not covered. Where all chunks of the corpus are taken, weights are 1 and nothing
+-- represents anything else.
+with accepted_chunks as (
     select chunk_id, count(*) as count_accepted
-    from queries_checked
+    from {{ ref('hcat', 'int_queries_checked') }} as queries_checked
     where check_status = 'accepted' and chunk_id is not null
     group by chunk_id
 ),
@@ -28,7 +16,8 @@ accepted_strata as (
         -- sum in a fixed order: the last bits depend on it, and a rerun must change nothing
         {{ ordered_sum('chunks_sampled.sampling_weight', 'chunks_sampled.chunk_id') }} as weight_accepted
     from accepted_chunks
-    inner join chunks_sampled on accepted_chunks.chunk_id = chunks_sampled.chunk_id
+    inner join {{ ref('hcat', 'fct_sampled_chunks') }} as chunks_sampled
+        on accepted_chunks.chunk_id = chunks_sampled.chunk_id
     group by chunks_sampled.stratum_id
 ),
 
@@ -38,7 +27,7 @@ covered as (
         coalesce(accepted_strata.count_accepted, 0) as count_accepted,
         coalesce(accepted_strata.count_chunks_accepted, 0) as count_chunks_accepted,
         accepted_strata.weight_accepted
-    from strata_planned
+    from {{ ref('hcat', 'int_strata_planned') }} as strata_planned
     left join accepted_strata on strata_planned.stratum_id = accepted_strata.stratum_id
 ),
 
@@ -60,20 +49,15 @@ neighbours as (
 
 final as (
     select
-        -- ids
         covered.stratum_id,
         case when covered.count_accepted > 0 then covered.stratum_id else neighbours.weighting_stratum_id end
             as weighting_stratum_id,
-
-        -- strings
         covered.topic_id,
         case
             when covered.count_accepted > 0 then 'covered'
             when neighbours.weighting_stratum_id is not null then 'collapsed'
             else 'uncovered'
         end as weighting_status,
-
-        -- numerics
         covered.count_population,
         covered.count_planned,
         covered.count_accepted::bigint as count_accepted,

@@ -1,17 +1,8 @@
--- One row per query of the test set with its unmasked text, and with the number of chunks that it represents.
 {{ config(materialized='table') }}
 
 with queries_checked as (
     select query_id, similarity_to_chunk, copied_share from {{ ref('hcat', 'int_queries_checked') }}
     where check_status = 'accepted'
-),
-
-candidates as (
-    select * from {{ ref('hcat', 'int_generated_candidates') }}
-),
-
-queries_weighted as (
-    select * from {{ ref('hcat', 'int_queries_weighted') }}
 ),
 
 chunks_sampled as (
@@ -40,8 +31,10 @@ final as (
         queries_checked.similarity_to_chunk,
         queries_checked.copied_share
     from queries_checked
-    inner join candidates on queries_checked.query_id = candidates.query_id
-    left join queries_weighted on candidates.query_id = queries_weighted.query_id
+    inner join {{ ref('hcat', 'int_generated_candidates') }} as candidates
+        on queries_checked.query_id = candidates.query_id
+    left join {{ ref('hcat', 'int_queries_weighted') }} as queries_weighted
+        on candidates.query_id = queries_weighted.query_id
     left join chunks_sampled on candidates.chunk_id = chunks_sampled.chunk_id
     left join chunks
         on coalesce(candidates.chunk_id, {{ array_at('candidates.source_chunk_ids', 1) }}) = chunks.chunk_id

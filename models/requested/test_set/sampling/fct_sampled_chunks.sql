@@ -1,19 +1,14 @@
--- One row per sampled chunk, with the probability that the draw of its stratum includes it. Equal draws take the n_h
--- smallest hashes of N_h, so pi = n_h / N_h. Draws by size or importance use systematic sampling in the order of the
--- hashes (Madow 1949). Its probabilities are exactly those planned, and its size is fixed. Sorting hashes by weight has
--- no closed form of pi. The pi of Pareto sampling is an approximation that fails in small strata. Where every chunk is
--- taken, nothing is drawn: there is no probability, and the weight is 1.
+-- Equal draws take the n_h smallest hashes of N_h, so pi = n_h / N_h. Draws by size or importance use systematic
+-- sampling in the order of the hashes (Madow 1949). Its probabilities are exactly those planned, and its size is fixed.
+-- Sorting hashes by weight has no closed form of pi. The pi of Pareto sampling is an approximation that fails in small
+-- strata. Where every chunk is taken, nothing is drawn: there is no probability, and the weight is 1.
 {%- set draw_sizes = {
     'equal': '1', 'size': 'chunk_strata.size_measure', 'importance': in_billionths('chunk_strata.importance')
 } -%}
 {%- set within = one_of('hcat_sampling_within', draw_sizes.keys() | list) -%}
 {%- set draw_size = draw_sizes[within] %}
 
-with chunk_strata as (
-    select * from {{ ref('hcat', 'int_chunk_strata') }}
-),
-
-strata_planned as (
+with strata_planned as (
     select stratum_id, plan_status, count_population, count_planned from {{ ref('hcat', 'int_strata_planned') }}
 ),
 
@@ -31,7 +26,7 @@ numbered as (
         {{ sampling_number('start of stratum', 'chunk_strata.stratum_id') }} as start_number,
         -- whole numbers: a sum of them is the same in any order
         {{ whole_number(draw_size) }} as draw_size
-    from chunk_strata
+    from {{ ref('hcat', 'int_chunk_strata') }} as chunk_strata
     inner join strata_planned on chunk_strata.stratum_id = strata_planned.stratum_id
 ),
 

@@ -1,27 +1,9 @@
--- One row per chunk, with its stratum (topic x length class x the other dimensions of the seed sampling_dimensions),
--- its size and its importance.
 {{ config(materialized='table') }}
 {# a third of the documents each are short, medium and long -#}
 {%- set cuts = [0.3333, 0.6667] %}
 
-with chunks as (
-    select * from {{ ref('hcat', 'stg_chunks') }}
-),
-
-documents as (
-    select * from {{ ref('hcat', 'stg_documents') }}
-),
-
-chunk_topics as (
+with chunk_topics as (
     select chunk_id, topic_id from {{ ref('hcat', 'int_chunk_topics') }}
-),
-
-dimensions as (
-    select * from {{ seed('sampling_dimensions') }}
-),
-
-importances as (
-    select * from {{ seed('stratum_importance') }}
 ),
 
 sized as (
@@ -35,8 +17,8 @@ sized as (
         coalesce(chunk_topics.topic_id, 'no_topic') as topic_id,
         coalesce(chunks.topic, documents.topic, 'none') as logged_topic,
         length(chunks.chunk_text) as size_measure
-    from chunks
-    left join documents on chunks.document_id = documents.document_id
+    from {{ ref('hcat', 'stg_chunks') }} as chunks
+    left join {{ ref('hcat', 'stg_documents') }} as documents on chunks.document_id = documents.document_id
     left join chunk_topics on chunks.chunk_id = chunk_topics.chunk_id
 ),
 
@@ -87,7 +69,7 @@ stratified as (
         described.chunk_id,
         {{ joined_text("replace(described.segment, '|', '||')", "' | '", 'dimensions.position') }} as stratum_label
     from described
-    inner join dimensions on described.dimension = dimensions.dimension
+    inner join {{ seed('sampling_dimensions') }} as dimensions on described.dimension = dimensions.dimension
     group by described.chunk_id
 ),
 
@@ -96,7 +78,7 @@ weighed as (
         described.chunk_id,
         max(importances.importance) as importance
     from described
-    inner join importances
+    inner join {{ seed('stratum_importance') }} as importances
         on
             described.dimension = importances.dimension
             and lower(described.segment) like importances.segment_pattern
@@ -105,17 +87,12 @@ weighed as (
 
 final as (
     select
-        -- ids
         classed.chunk_id,
         classed.document_id,
         md5('stratum|' || coalesce(stratified.stratum_label, 'all')) as stratum_id,
-
-        -- strings
         coalesce(stratified.stratum_label, 'all') as stratum_label,
         classed.topic_id,
         classed.length_class,
-
-        -- numerics
         classed.characters::bigint as characters,
         classed.size_measure::bigint as size_measure,
         coalesce(weighed.importance, 1)::double as importance

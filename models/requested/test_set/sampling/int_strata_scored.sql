@@ -1,13 +1,8 @@
--- One row per stratum whose chunks had queries in the last run, with the variation of its scores, for the allocation of
--- Neyman. Other allocations need no scores, so a test set then needs no evaluated logs.
+-- Other allocations need no scores, so a test set then needs no evaluated logs.
 {% if var('hcat_sampling_allocation') == 'neyman' -%}
 with evaluations as (
     select * from {{ ref('hcat', 'fct_evaluations') }}
     where metric_name = 'groundedness' and raw_score is not null
-),
-
-interactions as (
-    select * from {{ ref('hcat', 'int_interactions') }}
 ),
 
 chunk_strata as (
@@ -21,7 +16,8 @@ traced as (
         interactions.asked_at,
         coalesce(interactions.answer_run_id, interactions.application_version, '') as run
     from evaluations
-    inner join interactions on evaluations.interaction_id = interactions.interaction_id
+    inner join {{ ref('hcat', 'int_interactions') }} as interactions
+        on evaluations.interaction_id = interactions.interaction_id
     -- a query made of several chunks is of the stratum of its first
     inner join chunk_strata on {{ array_at('interactions.source_chunk_ids', 1) }} = chunk_strata.chunk_id
 ),

@@ -1,5 +1,3 @@
--- One row per stratum, with its weight in the total of sampled chunks, by hcat_sampling_allocation, and its bounds: a
--- minimum, and the chunks that it has.
 {{ config(materialized='table') }}
 {%- set allocations = ['proportional', 'proportional_to_size', 'equal', 'importance', 'neyman'] -%}
 {%- set allocation = one_of('hcat_sampling_allocation', allocations) -%}
@@ -10,11 +8,7 @@
     {{ exceptions.raise_compiler_error("hcat_sampling_total must be at least 1, got " ~ var('hcat_sampling_total')) }}
 {%- endif %}
 
-with chunk_strata as (
-    select * from {{ ref('hcat', 'int_chunk_strata') }}
-),
-
-strata_scored as (
+with strata_scored as (
     select * from {{ ref('hcat', 'int_strata_scored') }}
 ),
 
@@ -28,7 +22,7 @@ strata as (
         sum(size_measure)::double as size_population,
         sum(characters)::double / count(*) as mean_characters,
         {{ exact_sum('importance') }} as importance_population
-    from chunk_strata
+    from {{ ref('hcat', 'int_chunk_strata') }} as chunk_strata
     group by stratum_id
 ),
 

@@ -1,3 +1,2 @@
--- One row per chunk, with its topic.
 select {{ columns_except(['fit_id']) }}
 from {{ ref('hcat', 'int_chunk_topics') }}

@@ -1,8 +1,4 @@
-with measured as (
-    select * from {{ ref('hcat', 'int_topics_measured') }}
-),
-
-fits as (
+with fits as (
     select
         fit_id,
         fit_number,
@@ -24,7 +20,7 @@ compared as (
         count(*) as count_pairs,
         avg(adjusted_rand) as mean_adjusted_rand,
         min(adjusted_rand) as minimum_adjusted_rand
-    from measured
+    from {{ ref('hcat', 'int_topics_measured') }} as measured
     group by fit_id, variation
 )
 

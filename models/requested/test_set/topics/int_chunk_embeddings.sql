@@ -1,16 +1,12 @@
--- One row per chunk, with its unit vector, which is the mean of its windows, by the encoder of this build. The model
--- uses one join per window and no aggregate of vectors, because joins need no more memory than the engine allows.
+-- The model uses one join per window and no aggregate of vectors, because joins need no more memory than the engine
+-- allows.
 {%- set windows = range(topic_windows()) %}
 {%- set elements = [] %}
 {%- for number in windows %}
 {%- do elements.append('coalesce(' ~ array_at('vector_' ~ number, 'each + 1') ~ '::double, 0)') %}
 {%- endfor %}
 
-with chunk_windows as (
-    select * from {{ ref('hcat', 'int_chunk_windows') }}
-),
-
-embeddings as (
+with embeddings as (
     select embedded.text_id, embedded.encoder_key, embedded.embedding
     from {{ ref('hcat', 'int_chunks_embedded') }} as embedded
     inner join {{ ref('hcat', 'int_encoder') }} as encoder on embedded.encoder_key = encoder.encoder_key
@@ -23,7 +19,7 @@ chunks as (
         max(case when window_index = {{ number }} then text_id end) as window_{{ number }},
         {%- endfor %}
         min(document_id) as document_id
-    from chunk_windows
+    from {{ ref('hcat', 'int_chunk_windows') }} as chunk_windows
     group by chunk_id
 ),
 

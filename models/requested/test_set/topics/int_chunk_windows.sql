@@ -1,5 +1,4 @@
--- One row per (chunk, window), with the content key of its embedding. Windows have one length. They are spread evenly
--- over a text that is longer than all of them together.
+-- Windows have one length. They are spread evenly over a text that is longer than all of them together.
 {%- set characters = window_characters() %}
 
 with chunks as (

@@ -1,5 +1,3 @@
--- One row per distinct chunk text on which topics are fitted: all texts, or as many as the maximum, drawn by
--- hash.
 with embeddings as (
     select * from {{ ref('hcat', 'int_chunk_embeddings') }}
 ),

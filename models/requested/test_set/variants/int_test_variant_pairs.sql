@@ -1,5 +1,4 @@
--- One row per distinct (premise, hypothesis) that the classifier reads to check a variant, with the key of this build's
--- classifier. A variant must ask what its parent asks, so each is read as premise of the other.
+-- A variant must ask what its parent asks, so each is read as premise of the other.
 with variants_planned as (
     select variant_key, query_text from {{ ref('hcat', 'int_variants_planned') }}
 ),

@@ -1,4 +1,3 @@
--- One row per planned variant of a query of the test set, with its unmasked text.
 {{ config(materialized='table') }}
 {# below this probability, in either direction, a variant does not ask what its parent asks (docs/variants.md) -#}
 {%- set least_entailment = 0.5 %}
@@ -9,10 +8,6 @@ with test_queries as (
 
 variants_planned as (
     select variant_key, parent_query_id, rate from {{ ref('hcat', 'int_variants_planned') }}
-),
-
-queries_varied as (
-    select * from {{ ref('hcat', 'int_queries_varied') }}
 ),
 
 variant_types as (
@@ -62,7 +57,7 @@ joined as (
         to_parent.probability_entailment as entailment_to_parent,
         test_queries.sampling_weight
     from variants_planned as planned
-    inner join queries_varied as varied on planned.variant_key = varied.variant_key
+    inner join {{ ref('hcat', 'int_queries_varied') }} as varied on planned.variant_key = varied.variant_key
     inner join test_queries on planned.parent_query_id = test_queries.query_id
     inner join variant_types on varied.variant_type = variant_types.variant_type
     left join pairs_entailed as from_parent

@@ -1,26 +1,12 @@
--- One row per (variant type, item) from which variants are made: words, sentences, prompts and terms of the seeds. A
--- subject belongs to another topic only if no chunk mentions it.
 {{ config(materialized='table') }}
 
-with words as (
-    select * from {{ seed('test_variant_words') }}
-),
-
-prompts as (
-    select * from {{ seed('adversarial_prompts') }}
-),
-
-terms as (
-    select * from {{ seed('demographic_terms') }}
-),
-
-chunks as (
+with chunks as (
     select lower(chunk_text) as folded_text from {{ ref('hcat', 'stg_chunks') }}
 ),
 
 united as (
     select variant_type, material, item_id, text_before, text_after
-    from words
+    from {{ seed('test_variant_words') }} as words
     where
         material <> 'subject'
         or not exists (
@@ -29,11 +15,11 @@ united as (
         )
     union all
     select 'prompt_injection' as variant_type, 'prompt' as material, prompt_id, attack, prompt_text
-    from prompts
+    from {{ seed('adversarial_prompts') }} as prompts
     where is_enabled
     union all
     select 'counterfactual' as variant_type, usage || '_term' as material, pair_id, first_term, second_term
-    from terms
+    from {{ seed('demographic_terms') }} as terms
     where is_enabled
 )
 

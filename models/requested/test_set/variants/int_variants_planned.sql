@@ -1,10 +1,5 @@
--- One row per (query of the test set, variant type) for which a variant is planned. A query gets the type if its seeded
--- hash is below the share of the type.
-with test_queries as (
-    select * from {{ ref('hcat', 'int_test_queries') }}
-),
-
-variant_types as (
+-- A query gets the type if its seeded hash is below the share of the type.
+with variant_types as (
     select * from {{ seed('test_variant_types') }}
     where is_enabled
 ),
@@ -36,7 +31,7 @@ drawn as (
         {{ share_of_hash(
             "'variant|" ~ var('hcat_random_seed') ~ "|' || variant_types.variant_type || '|' || test_queries.query_id"
         ) }} as draw_number
-    from test_queries
+    from {{ ref('hcat', 'int_test_queries') }} as test_queries
     cross join variant_types
     left join materials on variant_types.variant_type = materials.variant_type
     where variant_types.applies_to = 'any' or test_queries.expected_behaviour = 'answer'
