@@ -5,11 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.sampling import Population, Sampler, Simulated, render_models
-
-
-def simulated(bias: float, coverage: list[float], gap: int = 0) -> Simulated:
-    return Simulated("design", np.array([bias]), np.array(coverage), 0.01, 700.0, 1_000, gap)
+from benchmarks.sampling import Population, Sampler, render_models
 
 
 @pytest.fixture(scope="module")

@@ -143,23 +143,6 @@ def test_intervals_hold_the_truth_although_siblings_correlate():
     assert all(np.mean(held) >= 0.88 for held in is_held.values()), {n: np.mean(h) for n, h in is_held.items()}
 
 
-def test_system_intervals_hold_and_pooling_hides_what_they_show():
-    is_held = []
-    for seed in range(150):
-        probabilities, labels, clusters = draw(60, 4, 3000 + seed, correlation=0.4)
-        (found,) = calibration_in_the_large(probabilities, labels, clusters, np.full(240, "one"))
-        is_held.append(found["low"] <= 0 <= found["high"])
-    assert np.mean(is_held) >= 0.89
-    probabilities, labels, clusters = draw(300, 2, 14)
-    systems = np.tile(["careful", "careless"], 300)
-    shifted = expit(np.log(probabilities / (1 - probabilities)) + np.where(systems == "careless", 0.8, -0.8))
-    careful, careless = calibration_in_the_large(shifted, labels, clusters, systems)
-    (pooled,) = calibration_in_the_large(shifted, labels, clusters, np.full(600, "all"))
-    assert careful["low"] > 0
-    assert careless["high"] < 0  # flattered: predictions above the labels
-    assert pooled["low"] < 0 < pooled["high"]
-
-
 def test_each_failure_has_its_status():
     probabilities, labels, clusters = draw(100, 2, 15)
 
