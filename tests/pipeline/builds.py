@@ -194,6 +194,14 @@ def run_dbt(
     return ask_server("dbt", dbt_arguments(arguments, target, variables, has_artefacts=has_artefacts), environment)
 
 
+def copy_bank(folder: Path) -> Path:
+    """Copy the project that has hcat as its package into a folder of its own, and return that."""
+    ignored = shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse")
+    shutil.copytree(REPOSITORY / "integration_tests", folder / "bank", ignore=ignored)
+    (folder / "bank" / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
+    return folder / "bank"
+
+
 def run_dbt_in(folder: Path, *arguments: str, expected: int = 0) -> str:
     """Run dbt in the folder of a project, with none of the caller's settings, and return everything that it printed."""
     # no test reads dbt's artefacts or its log

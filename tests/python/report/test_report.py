@@ -11,7 +11,7 @@ import duckdb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marts import create_marts, insert
+from marts import create_marts, gate, insert
 
 from hcat import report
 from hcat.engine.warehouse import WarehouseError
@@ -241,34 +241,17 @@ def add_evidence(connection: Any, text: str = "") -> None:
 
 
 def add_gates(connection: Any, text: str = "", verdicts: tuple[str, ...] = ("passed", "undecided")) -> None:
-    gate = {
-        "run_id": "run_1",
-        "measurement": "share_passing",
-        "metric_name": "support_words",
-        "dimension": "topic",
-        "segment": f"cards{text}",
-        "severity": "warn",
-        "burden": "prove_safe",
-        "comparison": "at_least",
-        "reason": f"because{text}",
-        "rationale": f"rationale{text}",
-        "threshold": 0.8,
-        "measured_value": 0.8627,
-        "lower_bound": 0.7952,
-        "upper_bound": 0.9104,
-        "n": 415,
-        "minimum_n": 100,
-        "evaluated_at": "2026-06-01 12:00:00",
-        "build_number": 2,
-    }
+    places = {"metric_name": "support_words", "dimension": "topic", "segment": f"cards{text}", "severity": "warn"}
+    places |= {"reason": f"because{text}", "rationale": f"rationale{text}"}
+    places |= {"evaluated_at": "2026-06-01 12:00:00", "build_number": 2}
     rows = [
-        {
-            **gate,
-            "gate_result_id": f"g{number}",
-            "gate_name": f"gate {number}{text}",
-            "verdict": verdict,
-            "is_passing": verdict == "passed",
-        }
+        gate(
+            **places,
+            gate_result_id=f"g{number}",
+            gate_name=f"gate {number}{text}",
+            verdict=verdict,
+            is_passing=verdict == "passed",
+        )
         for number, verdict in enumerate(verdicts)
     ]
     insert(connection, "fct_threshold_gates", rows)
