@@ -238,29 +238,6 @@ def ask_server(
         return int(reply), Path(output.name).read_text(encoding="utf-8", errors="replace")
 
 
-def start_dbt(
-    arguments: Iterable[str],
-    raw: Path,
-    warehouse: Path,
-    target: Path,
-    output: Path,
-    *,
-    variables: Mapping[str, Any] | None = None,
-    encoder: str = HASHING,
-) -> subprocess.Popen[bytes]:
-    """Start dbt in the repository as a program of its own, which prints to a file and may be killed."""
-    environment = dbt_environment(*link_folders(raw, warehouse, target), encoder)
-    # a file: nobody reads while the build runs, and a pipe would fill and stop it
-    with output.open("wb") as lines:
-        return subprocess.Popen(
-            [*DBT, *dbt_arguments(arguments, target, variables)],
-            cwd=REPOSITORY,
-            env=environment,
-            stdout=lines,
-            stderr=subprocess.STDOUT,
-        )
-
-
 @dataclass(frozen=True)
 class Dbt:
     """Runs dbt commands; those with the same variables and models share the parsed project."""
@@ -315,12 +292,20 @@ class Dbt:
         warehouse: Path,
         output: Path,
         *,
-        variables: Mapping[str, Any] | None = None,
         encoder: str = HASHING,
     ) -> subprocess.Popen[bytes]:
-        """Start a command that prints to a file and return its process."""
-        target = self.target(variables, encoder)
-        return start_dbt(arguments.split(), raw, warehouse, target, output, variables=variables, encoder=encoder)
+        """Start a command as a program of its own, which prints to a file and may be killed, and return its process."""
+        target = self.target(None, encoder)
+        environment = dbt_environment(*link_folders(raw, warehouse, target), encoder)
+        # a file: nobody reads while the build runs, and a pipe would fill and stop it
+        with output.open("wb") as lines:
+            return subprocess.Popen(
+                [*DBT, *dbt_arguments(arguments.split(), target)],
+                cwd=REPOSITORY,
+                env=environment,
+                stdout=lines,
+                stderr=subprocess.STDOUT,
+            )
 
 
 def copy_build(build: Build, folder: Path) -> Build:
