@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import expit
 
 from hcat.calibration.calibrators import (
     FAMILIES,
@@ -15,10 +16,6 @@ from hcat.calibration.calibrators import (
     label_scores,
     log_losses,
 )
-
-
-def expit(log_odds):
-    return 1 / (1 + np.exp(-log_odds))
 
 
 def draw_binary(count, seed, intercept=0.4, slope=1.3):

@@ -8,13 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from scipy.special import expit
 from scipy.stats import norm
 
 from hcat.calibration.quality import calibration_in_the_large, measure_quality
-
-
-def expit(log_odds):
-    return 1 / (1 + np.exp(-log_odds))
 
 
 def draw(count_clusters, per_cluster, seed, correlation=0.0, stretch=1.0, are_scores_shared=False):

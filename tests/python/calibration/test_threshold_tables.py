@@ -7,6 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 from test_calibration_tables import TARGET
+from test_thresholds import draw
 
 from hcat.calibration.risk_appetites import find_appetite_in_force, read_risk_appetites
 from hcat.calibration.threshold_tables import (
@@ -60,13 +61,6 @@ def make_labels(
             "inclusion_probability": pa.array(1 / np.asarray(np.ones(count) if weights is None else weights)),
         }
     )
-
-
-def draw(count: int, seed: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    random = np.random.default_rng(seed)
-    labels = (random.random(count) < 0.7).astype(np.int64)
-    scores = np.where(labels == 1, random.beta(6, 2, count), random.beta(2, 4, count))
-    return scores, labels
 
 
 def state(*appetites: str | None) -> pa.Table:

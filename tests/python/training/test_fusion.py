@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
 
 from training.fusion import CERTAIN_LOG_ODDS, Fusion, fit_fusion, join_answers
@@ -14,14 +15,10 @@ def make(count: int, random: np.random.Generator, coefficients, intercept: float
     return features, random.random(count) < 1 / (1 + np.exp(-log_odds))
 
 
-def log_odds_of(probability):
-    return np.log(probability) - np.log1p(-probability)
-
-
 def test_an_answer_joins_its_lowest_sentence_and_its_average():
     # Odds 1 and 3: probabilities 1/2 and 3/4, their geometric mean is the root of 3/8. The lowest log odds, 0, are
     # raised by half of ln 2.
-    expected = 0.75 * (0.5 * np.log(2)) + 0.25 * log_odds_of(np.sqrt(3 / 8))
+    expected = 0.75 * (0.5 * np.log(2)) + 0.25 * logit(np.sqrt(3 / 8))
     found = join_answers(np.array([0.0, np.log(3), np.log(3)]), np.array([0, 0, 2]), 3)
     assert_allclose(found, [expected, CERTAIN_LOG_ODDS, np.log(3)])
 
