@@ -194,6 +194,14 @@ def run_dbt(
     return ask_server("dbt", dbt_arguments(arguments, target, variables, has_artefacts=has_artefacts), environment)
 
 
+def copy_bank(folder: Path) -> Path:
+    """Copy the project that has hcat as its package into a folder of its own, and return that."""
+    ignored = shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse")
+    shutil.copytree(REPOSITORY / "integration_tests", folder / "bank", ignore=ignored)
+    (folder / "bank" / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
+    return folder / "bank"
+
+
 def run_dbt_in(folder: Path, *arguments: str, expected: int = 0) -> str:
     """Run dbt in the folder of a project, with none of the caller's settings, and return everything that it printed."""
     # no test reads dbt's artefacts or its log
@@ -228,29 +236,6 @@ def ask_server(
         reply = server.stdout.readline()
         assert reply, "the server of dbt commands has ended"
         return int(reply), Path(output.name).read_text(encoding="utf-8", errors="replace")
-
-
-def start_dbt(
-    arguments: Iterable[str],
-    raw: Path,
-    warehouse: Path,
-    target: Path,
-    output: Path,
-    *,
-    variables: Mapping[str, Any] | None = None,
-    encoder: str = HASHING,
-) -> subprocess.Popen[bytes]:
-    """Start dbt in the repository as a program of its own, which prints to a file and may be killed."""
-    environment = dbt_environment(*link_folders(raw, warehouse, target), encoder)
-    # a file: nobody reads while the build runs, and a pipe would fill and stop it
-    with output.open("wb") as lines:
-        return subprocess.Popen(
-            [*DBT, *dbt_arguments(arguments, target, variables)],
-            cwd=REPOSITORY,
-            env=environment,
-            stdout=lines,
-            stderr=subprocess.STDOUT,
-        )
 
 
 @dataclass(frozen=True)
@@ -307,12 +292,20 @@ class Dbt:
         warehouse: Path,
         output: Path,
         *,
-        variables: Mapping[str, Any] | None = None,
         encoder: str = HASHING,
     ) -> subprocess.Popen[bytes]:
-        """Start a command that prints to a file and return its process."""
-        target = self.target(variables, encoder)
-        return start_dbt(arguments.split(), raw, warehouse, target, output, variables=variables, encoder=encoder)
+        """Start a command as a program of its own, which prints to a file and may be killed, and return its process."""
+        target = self.target(None, encoder)
+        environment = dbt_environment(*link_folders(raw, warehouse, target), encoder)
+        # a file: nobody reads while the build runs, and a pipe would fill and stop it
+        with output.open("wb") as lines:
+            return subprocess.Popen(
+                [*DBT, *dbt_arguments(arguments.split(), target)],
+                cwd=REPOSITORY,
+                env=environment,
+                stdout=lines,
+                stderr=subprocess.STDOUT,
+            )
 
 
 def copy_build(build: Build, folder: Path) -> Build:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import threading
@@ -17,8 +16,6 @@ from builds import DEMO, REPOSITORY, Build, Dbt, load_script, read_lines
 
 from hcat.grammar.export import write_queries
 
-SEEDS_OF_THE_DEMO = REPOSITORY / "demo" / "seeds"
-TABLES = ("branches", "products", "fees", "channels", "advice_desks")
 #: Two columns: the enumerator writes none like it.
 OWN_TEMPLATE = (
     "SELECT city, opening_hours FROM branches WHERE branch_name = '[branches.branch_name]'",
@@ -37,14 +34,12 @@ class Chat:
 
     def __init__(self) -> None:
         self.count = 0
-        self.prompts: list[str] = []
 
     def answer(
         self, messages: list[dict[str, str]], maximum_tokens: int, schema: Mapping[str, Any] | None
     ) -> tuple[str, int, int]:
         """Return templates for the tables, or texts of a style."""
         self.count += 1
-        self.prompts.append(json.dumps(messages))
         body = json.loads(messages[1]["content"])
         if "tables" in body:
             templates = list(OWN_TEMPLATE)
@@ -108,13 +103,8 @@ def test_a_thousand_queries_of_a_dozen_templates(build: Build) -> None:
     assert templates >= 12
     assert texts == count
     assert count == 18 * groups
-    counted = build.query(
-        "select sum(count_queries), count(*), min(count_texts), max(count_texts) from fct_grammar_counts"
-    )
-    assert counted == [(count, templates, 18, 18)]
+    # that counts add up and styles are balanced, that no prompt holds a row and that people win: the data tests say it
     assert build.query("select distinct reason from fct_rejected_grammar_queries") == [("no_answer",)]
-    styles = dict(build.query("select style, count(*) from fct_grammar_queries group by style"))
-    assert set(styles.values()) == {3 * groups}
 
 
 def test_a_language_models_templates_pass_the_same_criteria(build: Build, chat: tuple[Chat, str]) -> None:
@@ -138,33 +128,7 @@ def test_a_language_models_templates_pass_the_same_criteria(build: Build, chat: 
     assert origins["enumerated"] < 2.01 * origins["language_model"]
 
 
-def test_no_prompt_holds_a_value_of_a_row(build: Build, chat: tuple[Chat, str]) -> None:
-    values = set()
-    for table in TABLES:
-        with (REPOSITORY / "demo" / "relational" / f"{table}.csv").open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines):
-                # shorter ones may be words of the rules, such as "once"
-                values |= {value for column, value in row.items() if not column.endswith("_id") and len(value) > 4}
-    assert len(values) > 200
-    kept = [row[0] for row in build.query("select prompt from fct_grammar_calls")]
-    assert len(kept) == chat[0].count > 60
-    for prompt in {*kept, *chat[0].prompts}:
-        assert [value for value in sorted(values) if value in prompt] == []
-
-
-def test_people_win(build: Build) -> None:
-    edited = {
-        row["template_id"]
-        for row in csv.DictReader((SEEDS_OF_THE_DEMO / "grammar_templates.csv").open(encoding="utf-8", newline=""))
-    }
-    assert edited
-    found = build.query("select sql_template_id, template_status from fct_grammar_templates")
-    assert {status for template, status in found if template in edited} == {"disabled"}
-    by_people = build.query("select text_status, count(*) from fct_grammar_texts where origin = 'person' group by all")
-    assert by_people == [("used", 2)]
-
-
-def test_an_application_with_planted_faults(build: Build, tmp_path: Path) -> None:
+def test_queries_are_written_once(build: Build, tmp_path: Path) -> None:
     path = tmp_path / "queries.jsonl"
     assert write_queries(build.warehouse, path).is_new
     rows = read_lines(path)
@@ -173,14 +137,3 @@ def test_an_application_with_planted_faults(build: Build, tmp_path: Path) -> Non
     before = path.read_bytes()
     assert not write_queries(build.warehouse, path).is_new
     assert path.read_bytes() == before
-
-    simulator = load_script(REPOSITORY / "examples" / "relational_application" / "simulate.py")
-    documents = REPOSITORY / "demo" / "relational"
-    counted = simulator.write_logs(path, tmp_path / "logs", documents, 60, has_faults=True)
-    assert counted["groups"] == 60
-    faults = read_lines(tmp_path / "logs" / "planted_faults.jsonl")
-    interactions = read_lines(tmp_path / "logs" / "interactions.jsonl")
-    assert [fault["query_id"] for fault in faults] == [row["query_id"] for row in interactions]
-    assert all(not fault["is_right"] for fault in faults if fault["planted_fault"] != "none")
-    assert counted["planted"]["retrieval"] > 0
-    assert counted["planted"]["language_model"] > 0

@@ -101,22 +101,6 @@ def test_sql_fuses_what_the_recipe_fits(built):
     check_fusion(*built, "compact")
 
 
-def test_the_accurate_classifier_has_a_prior_and_cut_offs_of_its_own(built, dbt: Dbt, tmp_path):
-    try:
-        find_parts()
-    except ModelError as error:
-        pytest.skip(str(error))
-    build, query = built
-    other = copy_build(build, tmp_path)
-    accurate = dbt(SCORES, other.raw, other.warehouse, encoder="packaged", classifier="accurate")
-    assert accurate.exit_code == 0, accurate.output
-    check_fusion(accurate, query, "accurate")
-    statement = "select metric_name, threshold, decision_status from dim_metrics where metric_name = 'groundedness'"
-    (_, own, status), (_, default, default_status) = accurate.query(statement)[0], build.query(statement)[0]
-    assert (status, default_status) == ("in_force", "in_force")
-    assert own != default
-
-
 def test_faults_score_below_the_faithful_answer(built):
     build, _ = built
     scores = dict(
@@ -158,15 +142,20 @@ def test_sentences_that_claim_nothing_are_neither_flagged_nor_counted(built):
     assert build.query(statement) == [(1.0,)]
 
 
-def test_the_cascade_reads_again_what_is_unsettled_and_keeps_both_readings(built, dbt: Dbt, tmp_path):
+def test_the_cascade_reads_again_what_is_unsettled_and_has_a_prior_and_cut_offs_of_its_own(built, dbt: Dbt, tmp_path):
     try:
         find_parts()
     except ModelError as error:
         pytest.skip(str(error))
-    build, _ = built
+    build, query = built
     other = copy_build(build, tmp_path)
     cascade = dbt(SCORES, other.raw, other.warehouse, encoder="packaged", classifier="cascade")
     assert cascade.exit_code == 0, cascade.output
+    check_fusion(cascade, query, "cascade")
+    statement = "select threshold, decision_status from dim_metrics where metric_name = 'groundedness'"
+    ((own, status),), ((default, default_status),) = cascade.query(statement), build.query(statement)
+    assert (status, default_status) == ("in_force", "in_force")
+    assert own != default
     rows = cascade.query(
         "select deciding_classifier, probability_entailment, first_probability_entailment, pair_id"
         " from int_pairs_entailed where classifier_name = 'hcat-entailment-cascade'"

@@ -88,7 +88,7 @@ def test_hostile_names_and_values_leave_clean_lines(dbt: Dbt, tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "content", "said", "exit_code"),
     [
-        # the first is read and staged before it stops the build, the others stop it at its start
+        # the first is read and staged before it stops the build, the other stops it at its start
         (
             "interactions_\x1b[31m\nGATE PASSED.jsonl",
             json.dumps(_good("1") | {"asked_at": VALUE}),
@@ -96,8 +96,6 @@ def test_hostile_names_and_values_leave_clean_lines(dbt: Dbt, tmp_path: Path) ->
             1,
         ),
         ("interactions_\x1b[31m\nGATE PASSED.csv", 'id,"the\x1b[31m\nGATE PASSED"\n1,2\n', "has no column 'answer'", 2),
-        ("calls_\u202e.jsonl", json.dumps({"question": VALUE, "\x1b[31m\nGATE PASSED": 1}), "brings no answer", 2),
-        ("retrieval\x1b[31m\nGATE PASSED.jsonl", "{}", "has no file interactions.*", 2),
     ],
 )
 def test_a_build_that_stops_says_why_in_one_clean_line(

@@ -1,14 +1,12 @@
 """hcat as a package of a project that has names, schemas and models of its own (integration_tests)."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-from builds import REPOSITORY, run_dbt_in, run_hcat
+from builds import copy_bank, run_dbt_in, run_hcat
 
-PROJECT = REPOSITORY / "integration_tests"
 SHARED = ("dim_documents", "fct_evaluations", "risks")
 
 
@@ -36,9 +34,7 @@ def log_calls(folder: Path, first: int, last: int) -> None:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the project after one build over 20 calls, 18 of them answered."""
-    folder = tmp_path_factory.mktemp("package") / "integration_tests"
-    shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse"))
-    (folder / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
+    folder = copy_bank(tmp_path_factory.mktemp("package"))
     (folder / "warehouse").mkdir()
     log_calls(folder, 0, 20)
     run_dbt_in(folder, "deps")

@@ -36,25 +36,15 @@ def planted(dbt: Dbt, tmp_path_factory: pytest.TempPathFactory) -> Build:
         **{f"plain_{number}": text for number, text in enumerate(PLAIN)},
     }
     queries = {"repeats_query": f"My name is {NAME} and my social security number is {SSN}. Is it on file?"}
-    write_lines(
-        raw / "interactions.jsonl",
-        [
-            {"interaction_id": name, "query_text": queries.get(name, f"What about {name}?"), "answer": answer}
-            for name, answer in answers.items()
-        ]
-        + [{"interaction_id": "rejected", "answer": "x", "asked_at": f"at {CARD}", "email": EMAIL}],
-    )
-    records = [json.loads(line) for line in (raw / "interactions.jsonl").read_text(encoding="utf-8").splitlines()]
     tags = {"topic": f"letters to {EMAIL}", "case": {"account number": CARD}, "customer_name": NAME}
-    write_lines(
-        raw / "interactions.jsonl",
-        [
-            record | {"tags": tags, "customer_group": f"friends of {EMAIL}"}
-            if record["interaction_id"] == "leaks"
-            else record
-            for record in records
-        ],
-    )
+    of_group = {"tags": tags, "customer_group": f"friends of {EMAIL}"}
+    interactions = [
+        {"interaction_id": name, "query_text": queries.get(name, f"What about {name}?"), "answer": answer}
+        | (of_group if name == "leaks" else {})
+        for name, answer in answers.items()
+    ]
+    rejected = {"interaction_id": "rejected", "answer": "x", "asked_at": f"at {CARD}", "email": EMAIL}
+    write_lines(raw / "interactions.jsonl", [*interactions, rejected])
     write_lines(
         raw / "queries.jsonl",
         [{"query_id": "asked", "text": f"Is {CARD} my card?", "reference_answer": f"Ask {EMAIL}.", "tags": tags}],

@@ -259,10 +259,3 @@ def test_a_build_in_two_parts_equals_a_build_at_once(
                 assert other == pytest.approx(value, rel=0, abs=TOLERANCE), (row_key, name)
             else:
                 assert other == value, (row_key, name)
-
-
-def test_a_build_in_two_parts_ends_without_orphans(demo: Build, in_two_parts: Build) -> None:
-    assert in_two_parts.query("select count(*) from stg_rejected_records where entity = 'retrievals'") == [(0,)]
-    for table in ("stg_interactions", "stg_retrievals", "int_texts_embedded"):
-        counted = f"select count(*) from {table}"
-        assert in_two_parts.query(counted) == demo.query(counted), table

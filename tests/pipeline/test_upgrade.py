@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import duckdb
 import pytest
 from builds import (
-    REPOSITORY,
     UNTESTED,
     Build,
     Dbt,
     checksum_tables,
+    copy_bank,
     dbt_environment,
     query,
     run_dbt_in,
@@ -126,10 +125,7 @@ def test_the_next_build_goes_on_with_what_the_old_warehouse_remembers(
 @pytest.fixture(scope="module")
 def bank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that has hcat as its package, with what 0.1.0 left in the schema of the project."""
-    folder = tmp_path_factory.mktemp("package") / "bank"
-    ignored = shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse")
-    shutil.copytree(REPOSITORY / "integration_tests", folder, ignore=ignored)
-    (folder / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
+    folder = copy_bank(tmp_path_factory.mktemp("package"))
     restore(folder / "warehouse" / "warehouse_of_the_bank.duckdb", "bank")
     run_dbt_in(folder, "deps")
     return folder

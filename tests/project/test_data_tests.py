@@ -28,9 +28,10 @@ class Break(NamedTuple):
     where: str = "true"
 
 
-def insert(table: str, id: str, **values: str) -> Break:
+def insert(table: str, id: str, **values: str | int) -> Break:
     """Break a promise by a row that no table of the demo has."""
-    return Break(table, f"'{id}'", f"insert into broken ({', '.join(values)}) values ({', '.join(values.values())})")
+    written = ", ".join(map(repr, values.values()))
+    return Break(table, f"'{id}'", f"insert into broken ({', '.join(values)}) values ({written})")
 
 
 DELETE = "delete from broken where rowid = $row"
@@ -39,13 +40,11 @@ AGAIN = "insert into broken from broken where rowid = $row"
 BREAKS: Mapping[str, Break] = {
     # core
     "costs_count_every_interaction": insert(
-        "fct_assistant_costs", "broken", assistant_cost_id="'broken'", period="'all'", count_interactions="1"
+        "fct_assistant_costs", "broken", assistant_cost_id="broken", period="all", count_interactions=1
     ),
     "conversations_are_complete": Break("fct_conversations", "conversation_key", DELETE),
     "metrics_are_complete": Break("dim_metrics", "metric_name", DELETE),
-    "retrieved_contexts_are_complete": Break(
-        "fct_retrieved_contexts", "concat_ws(' ', interaction_id, rank)", DELETE
-    ),
+    "retrieved_contexts_are_complete": Break("fct_retrieved_contexts", "concat_ws(' ', interaction_id, rank)", DELETE),
     "scores_and_statuses_agree": Break(
         "fct_evaluations",
         "evaluation_id",
@@ -62,7 +61,7 @@ BREAKS: Mapping[str, Break] = {
     "verdicts_are_complete": Break("fct_verdicts", "interaction_id", DELETE),
     # scoring
     "decisions_name_catalogued_metrics": insert(
-        "threshold_decisions", "broken", decision_name="'broken'", metric_name="'broken'"
+        "threshold_decisions", "broken", decision_name="broken", metric_name="broken"
     ),
     "fused_prior_is_complete": Break("groundedness_prior", "classifier_name", AGAIN),
     # labels
@@ -80,44 +79,39 @@ BREAKS: Mapping[str, Break] = {
         " where part = 'quantiles' and status = 'conformalized')",
     ),
     "ratings_are_complete": Break("fct_ratings", "'ratings'", DELETE),
-    "score_bands_hold_every_label": insert("fct_score_bands", "broken", metric_name="'broken'", count_labels="1"),
+    "score_bands_hold_every_label": insert("fct_score_bands", "broken", metric_name="broken", count_labels=1),
     "thresholds_are_complete": Break(
         "fct_metric_thresholds", "concat_ws(' ', metric_name, method, risk_appetite)", DELETE
     ),
     # analysis
     "effective_labels_are_at_most_labels": insert(
-        "fct_failure_rates",
-        "broken",
-        failure_rate_id="'broken'",
-        effective_n="2",
-        count_labels="1",
-        method="'labels_only'",
+        "fct_failure_rates", "broken", failure_rate_id="broken", effective_n=2, count_labels=1, method="labels_only"
     ),
     "failure_causes_are_complete": insert(
-        "fct_failure_causes", "broken metric", interaction_id="'broken'", metric_name="'metric'"
+        "fct_failure_causes", "broken metric", interaction_id="broken", metric_name="metric"
     ),
     "failure_rates_add_up_to_the_labels": insert(
         "fct_failure_rates",
         "broken system test_set all all",
-        criterion="'broken'",
-        system="'system'",
-        population="'test_set'",
-        dimension="'all'",
-        segment="'all'",
+        criterion="broken",
+        system="system",
+        population="test_set",
+        dimension="all",
+        segment="all",
     ),
     "privacy_findings_have_interactions": insert(
-        "fct_privacy_findings", "broken", privacy_finding_id="'broken'", interaction_id="'nowhere'"
+        "fct_privacy_findings", "broken", privacy_finding_id="broken", interaction_id="nowhere"
     ),
-    "sightings_have_a_result": insert("int_findings_seen", "broken", finding_sighting_id="'broken'"),
+    "sightings_have_a_result": insert("int_findings_seen", "broken", finding_sighting_id="broken"),
     "version_regressions_are_complete": insert(
         "fct_version_regressions",
         "broken 1 2 metric",
-        application="'broken'",
-        baseline_version="'1'",
-        candidate_version="'2'",
-        metric_name="'metric'",
+        application="broken",
+        baseline_version="1",
+        candidate_version="2",
+        metric_name="metric",
     ),
-    "weak_cells_are_findings": insert("fct_findings", "broken", finding_id="'broken'", retest_result="'weak'"),
+    "weak_cells_are_findings": insert("fct_findings", "broken", finding_id="broken", retest_result="weak"),
     # drift
     "drift_is_complete": Break(
         "fct_metric_drift",
@@ -126,33 +120,31 @@ BREAKS: Mapping[str, Break] = {
         "test = 'mean_shift'",
     ),
     "effective_scores_are_at_most_scores": insert(
-        "fct_metric_weeks", "broken", metric_week_id="'broken'", scored_effective="2", count_scored="1"
+        "fct_metric_weeks", "broken", metric_week_id="broken", scored_effective=2, count_scored=1
     ),
     "weeks_add_up_to_the_whole": Break("fct_metric_weeks", "concat_ws(' ', metric_name, dimension, segment)", AGAIN),
     # review
-    "drawn_interactions_are_described": insert("int_interactions_sampled_for_review", "broken", review_id="'broken'"),
+    "drawn_interactions_are_described": insert("int_interactions_sampled_for_review", "broken", review_id="broken"),
     "drawn_interactions_are_unique": Break(
         "int_interactions_sampled_for_review",
         "'broken'",
         "insert into broken (review_id) values ('broken'), ('broken')",
     ),
     # robustness
-    "chunk_orders_are_complete": insert(
-        "fct_metric_reliability", "broken", system="'broken'", measure="'pairs_ordered'"
-    ),
+    "chunk_orders_are_complete": insert("fct_metric_reliability", "broken", system="broken", measure="pairs_ordered"),
     "reliability_has_both_measures": insert(
-        "fct_metric_reliability", "broken metric", system="'broken'", metric_name="'metric'", measure="'recall'"
+        "fct_metric_reliability", "broken metric", system="broken", metric_name="metric", measure="recall"
     ),
     "robustness_groups_are_complete": insert(
         "fct_robustness_groups",
         "system length broken",
-        system="'system'",
-        hypothesis="'length'",
-        query_group="'broken'",
-        count_queries="1",
+        system="system",
+        hypothesis="length",
+        query_group="broken",
+        count_queries=1,
     ),
     "robustness_pairs_are_complete": insert(
-        "fct_robustness_pairs", "broken", robustness_pair_id="'broken'", score_change="1"
+        "fct_robustness_pairs", "broken", robustness_pair_id="broken", score_change=1
     ),
     # weakness
     "segments_add_up_to_the_whole": Break(
@@ -160,7 +152,7 @@ BREAKS: Mapping[str, Break] = {
     ),
     "weaknesses_are_complete": Break("fct_marginal_weaknesses", "marginal_weakness_id", DELETE),
     # gates
-    "risks_are_watched": insert("risks", "broken", risk_id="'broken'", criterion="'criterion'"),
+    "risks_are_watched": insert("risks", "broken", risk_id="broken", criterion="criterion"),
     "run_metrics_is_complete": Break("fct_run_metrics", "metric_name", DELETE),
     "records_are_conserved": Break(
         "int_records_counted", "entity", "update broken set count_landed = count_landed + 1 where rowid = $row"
@@ -168,7 +160,7 @@ BREAKS: Mapping[str, Break] = {
     # semantic
     "days_are_unique": Break("time_spine_days", "day", AGAIN),
     "semantic_evaluations_are_complete": Break("semantic_evaluations", "'all rows'", DELETE),
-}  # fmt: skip
+}
 
 
 def compile_tests(project: Path, *selected: str) -> dict[str, str]:

@@ -1,12 +1,11 @@
 """dbt 2 parses the project, the integration tests and the profiles of modules (decision 41)."""
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from builds import REPOSITORY, environment_without_settings
+from builds import REPOSITORY, copy_bank, environment_without_settings
 
 WHEEL = "dbt-core==2.0.0a4"
 SECONDS = 300
@@ -42,9 +41,7 @@ def test_dbt_2_parses_the_project(dbt_2: str, is_demo: str, variables: str, tmp_
 
 
 def test_dbt_2_parses_a_project_that_has_hcat_as_its_package(dbt_2: str, tmp_path: Path) -> None:
-    folder = tmp_path / "bank"
-    shutil.copytree(REPOSITORY / "integration_tests", folder, ignore=shutil.ignore_patterns("dbt_packages", "target"))
-    (folder / "packages.yml").write_text(f"packages:\n  - local: {REPOSITORY}\n")
+    folder = copy_bank(tmp_path)
     for command in ("deps", "parse"):
         done = run([dbt_2, command], folder)
         assert done.returncode == 0, done.stdout + done.stderr

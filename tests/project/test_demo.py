@@ -4,15 +4,20 @@ import csv
 import json
 import subprocess
 import sys
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 import yaml
-from builds import DEMO, REPOSITORY
+from builds import DEMO, REPOSITORY, load_script, read_lines
 from numpy.testing import assert_allclose
 
+from hcat.grammar.export import write_queries
+from hcat.robustness.groups import name_faulty_modules
+
+RELATIONAL = REPOSITORY / "demo" / "relational"
 DEMO_SEEDS = sorted(path.stem for path in (REPOSITORY / "demo" / "seeds").glob("*.csv"))
 
 
@@ -26,7 +31,7 @@ def count_lines(path: Path) -> int:
 
 
 def read_records(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (DEMO / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
+    return read_lines(DEMO / f"{name}.jsonl")
 
 
 @pytest.mark.parametrize(("is_demo", "folder"), [("1", "demo/seeds"), ("", "decisions")])
@@ -156,3 +161,36 @@ def test_the_first_build_of_the_demo_sees_no_later_day(tmp_path: Path, monkeypat
     assert set(first.splitlines()) < set(logged.splitlines())
     assert 0 < count == len(first.splitlines())
     assert max(json.loads(line)["asked_at"] for line in first.splitlines()) < "2026-07-06"
+
+
+def test_the_relational_demo_is_what_its_script_makes(tmp_path: Path) -> None:
+    load_script(REPOSITORY / "demo" / "make_relational_demo.py").make(tmp_path)
+    made = sorted(path.name for path in tmp_path.iterdir())
+    assert made == sorted(path.name for path in RELATIONAL.iterdir() if path.suffix != ".yml")
+    assert [name for name in made if (tmp_path / name).read_bytes() != (RELATIONAL / name).read_bytes()] == []
+
+
+def test_the_faulty_module_of_an_application_over_tables_is_the_one_that_was_planted(
+    warehouse: Path, tmp_path: Path
+) -> None:
+    written = write_queries(warehouse.parent, tmp_path / "queries.jsonl")
+    simulator = load_script(REPOSITORY / "examples" / "relational_application" / "simulate.py")
+    simulator.write_logs(written.path, tmp_path, RELATIONAL, None, has_faults=True)
+    contexts: dict[str, set[str]] = defaultdict(set)
+    for row in read_lines(tmp_path / "retrievals.jsonl"):
+        contexts[row["interaction_id"].removeprefix("relational_")].add(row["chunk_id"])
+    groups = defaultdict(list)
+    for fault in read_lines(tmp_path / "planted_faults.jsonl"):
+        groups[fault["query_group"]].append(fault)
+    planted, named_right = Counter[str](), 0
+    for found in groups.values():
+        rights = [fault["is_right"] for fault in found]
+        if len(set(rights)) == 1:
+            continue
+        truth = {fault["planted_fault"] for fault in found if not fault["is_right"]}
+        assert truth == {found[0]["module_of_group"]}
+        planted.update(truth)
+        named = name_faulty_modules(rights, [frozenset(contexts[fault["query_id"]]) for fault in found])
+        named_right += {module for _, module in named} - {None} == truth
+    assert min(planted["retrieval"], planted["language_model"]) > 25
+    assert named_right >= 0.9 * planted.total()

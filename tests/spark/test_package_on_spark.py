@@ -1,12 +1,10 @@
 """hcat as a package beside a project that has names of its own (integration_tests), built whole on Spark."""
 
-import shutil
-
 import pytest
 import yaml
-from both_engines import ROOT, run_in_session
+from both_engines import run_in_session
+from builds import copy_bank
 
-PROJECT = ROOT / "integration_tests"
 SHARED = ("dim_documents", "fct_evaluations", "risks")
 COUNT_CALLS = 20
 
@@ -32,9 +30,7 @@ def log_calls(spark):
 @pytest.fixture(scope="module")
 def project(spark, spark_target, tmp_path_factory):
     """Folder of the project after one build."""
-    folder = tmp_path_factory.mktemp("package_on_spark") / "integration_tests"
-    shutil.copytree(PROJECT, folder, ignore=shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse"))
-    (folder / "packages.yml").write_text(f"packages:\n  - local: {ROOT}\n")
+    folder = copy_bank(tmp_path_factory.mktemp("package_on_spark"))
     profile = {"integration_tests": {"target": "spark", "outputs": {"spark": {**spark_target, "schema": "bank"}}}}
     (folder / "profiles.yml").write_text(yaml.safe_dump(profile))
     log_calls(spark)

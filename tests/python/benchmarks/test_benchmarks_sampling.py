@@ -5,11 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks.sampling import Population, Sampler, Simulated, render_models
+from benchmarks.sampling import Population, Sampler, render_models
 
-
-def simulated(bias: float, coverage: list[float], gap: int = 0) -> Simulated:
-    return Simulated("design", np.array([bias]), np.array(coverage), 0.01, 700.0, 1_000, gap)
+COUNT_DRAWS = 50
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +79,7 @@ def test_plan_is_met_and_probabilities_are_those_of_the_draws(sampler: Sampler, 
     assert (sampler.planned >= 2).all()
     drawn: Counter[int] = Counter()
     planned: dict[int, float] = {}
-    for seed in range(120):
+    for seed in range(COUNT_DRAWS):
         rows, weights = sampler.draw(seed)
         assert (np.bincount(population.strata[rows], minlength=8) == sampler.planned).all()
         assert (weights >= 1).all()
@@ -92,9 +90,9 @@ def test_plan_is_met_and_probabilities_are_those_of_the_draws(sampler: Sampler, 
     probability = np.array([planned[row] for row in range(240)])
     counts = np.array([drawn[row] for row in range(240)])
     np.testing.assert_allclose(np.bincount(population.strata, probability), sampler.planned)
-    errors = np.sqrt(120 * probability * (1 - probability))
+    errors = np.sqrt(COUNT_DRAWS * probability * (1 - probability))
     certain = errors < 1e-6
-    assert (counts[certain] == 120).all()
-    deviations = (counts - 120 * probability)[~certain] / errors[~certain]
+    assert (counts[certain] == COUNT_DRAWS).all()
+    deviations = (counts - COUNT_DRAWS * probability)[~certain] / errors[~certain]
     assert np.abs(deviations).max() < 4.5
     assert 0.6 < (deviations**2).mean() < 1.4

@@ -1,4 +1,4 @@
-"""Conformal sets: hand-worked cases, MAPIE and crepes, and the promises on simulated data."""
+"""Conformal sets: hand-worked cases, quantiles in fractions, and what is held against new labels."""
 
 import math
 from fractions import Fraction
@@ -122,31 +122,6 @@ def test_a_cell_that_stays_too_small_gives_all_labels():
     assert fitted.cells[3].quantile < 0.99
     sets = fitted.predict(np.array([0.01, 0.01, 0.01]), np.array(["large", "small", "never seen"]))
     assert sets.kinds.tolist() == ["single", "all", "all"]
-
-
-# n + 1 times alpha is whole for none of the cells: there crepes keeps a label whose P-value equals alpha (a set of
-# P-values of at least alpha), and the order statistic the labels above it, which suffices for the same promise
-
-
-def test_label_conditional_sets_are_those_of_crepes():
-    from crepes import ConformalClassifier
-
-    random = np.random.default_rng(5)
-    accepted, labels = draw(400, random)
-    probabilities = np.column_stack([1 - accepted, accepted])
-    new = random.beta(3, 2, 300)
-    new = np.column_stack([1 - new, new])
-    groups, new_groups = np.array(["a", "b", "c"])[np.arange(400) % 3], np.array(["a", "b", "c"])[np.arange(300) % 3]
-    assert all((np.sum(labels == label) + 1) * 0.13 % 1 for label in (0, 1))
-
-    fitted = fit_conformal(probabilities, labels, 0.13, groups=groups)
-    observed = 1 - probabilities[np.arange(400), labels]
-    cells = np.array([f"{label} {group}" for label, group in zip(labels, groups, strict=True)])
-    both = ConformalClassifier().fit(observed, bins=cells)
-    for label in (0, 1):
-        bins = np.array([f"{label} {group}" for group in new_groups])
-        expected = both.predict_set(1 - new, bins=bins, confidence=0.87, smoothing=False)[:, label]
-        assert_array_equal(fitted.predict(new, new_groups).includes[:, label], expected)
 
 
 def test_coverage_by_hand():

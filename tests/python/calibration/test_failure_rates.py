@@ -6,8 +6,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from schemas import make_schema
 from sklearn.linear_model import Ridge
 
@@ -260,11 +258,10 @@ def test_a_missing_score_is_a_fact_of_its_own() -> None:
     assert predicted[~is_failure].max() < 0.05
 
 
-@given(batch_rows=st.integers(1, 500), seed=st.integers(0, 1000))
-@settings(max_examples=10, deadline=None)
-def test_batch_borders_do_not_matter(batch_rows: int, seed: int) -> None:
+@pytest.mark.parametrize("batch_rows", [1, 63])
+def test_batch_borders_do_not_matter(batch_rows: int) -> None:
     rows = add_metric(make_rows(160, 0.5, 4), "n", [None] * 160) + make_rows(160, 0.5, 5, "relevance")
-    np.random.default_rng(seed).shuffle(rows)  # type: ignore[arg-type]
+    np.random.default_rng(batch_rows).shuffle(rows)  # type: ignore[arg-type]
     assert estimate(rows, batch_rows) == estimate(rows, 10_000)
 
 

@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 
 # training is no installed package: it is run from the root of the repository
 from hcat.encoders import mpnet
-from hcat.encoders.distances import measure_distances
 from hcat.encoders.entailment import load_classifier
 from hcat.encoders.identities import SHIPPED, resolve_classifier
 from hcat.encoders.mpnet import JoinedFiles
@@ -107,16 +106,6 @@ def test_the_tokenizer_tells_premise_from_hypothesis(installed):
 
 PREMISE = "The monthly fee of the basic account is 5 euros. It is charged on the first working day."
 HYPOTHESES = ["The basic account costs 5 euros a month.", "The basic account has no monthly fee.", "It opened in 1923."]
-
-
-def test_accurate_classifier_knows_the_easy_cases(installed):
-    identity = resolve_classifier("accurate", "cpu")
-    classifier = load_classifier(identity)
-    logits, _ = start_model(classifier, 2048, [PREMISE] * 3, HYPOTHESES)()
-    found = measure_distances(logits, classifier.head).probability_entailment
-    assert found[0] > 0.5
-    assert found[0] > found[1:].max() + 0.2
-    assert (identity.name, classifier.maximum_tokens) == ("hcat-entailment-accurate", 512)
 
 
 def test_accurate_classifier_is_what_training_left(installed):

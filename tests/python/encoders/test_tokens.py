@@ -7,15 +7,13 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from hcat.encoders import embedding, tokens
 from hcat.encoders.embedding import PackagedEncoder, encode_texts
 from hcat.encoders.identities import resolve_classifier, resolve_encoder
 from hcat.encoders.pair_classifiers import CompactClassifier
-from hcat.encoders.tokens import Padded, TokenizedPair, Tokens, join_encodings, join_pairs, start_fetch, to_pair
+from hcat.encoders.tokens import Padded, TokenizedPair, Tokens, join_encodings, start_fetch, to_pair
 from hcat.engine.batching import map_slices, plan_batches
 from hcat.engine.devices import ModelError, packaged_folder
 
@@ -83,19 +81,6 @@ def test_pairs_are_tokenized_once_and_every_bit_is_that_of_a_plain_loop(counted)
     encodings = counted.tokenizer.encode_batch(list(zip(TEXTS, OTHERS, strict=True)))
     expected = read_one_by_one(classifier, encodings, classifier.prepare(TEXTS, OTHERS).run)
     assert_array_equal(logits, expected.astype(np.float64))
-
-
-@given(st.lists(st.lists(st.integers(1, 99), min_size=1, max_size=9), min_size=1, max_size=8), st.data())
-def test_padding_covers_all_but_the_own_tokens(rows, data):
-    pairs = [TokenizedPair(ids, [token % 2 for token in ids], 0, len(ids)) for ids in rows]
-    joined, counts = join_pairs(pairs, 9)
-    assert counts.tolist() == [len(ids) for ids in rows]
-    chosen = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=8))
-    padded, expected = joined.pad(np.array(chosen), 7), pad_by_hand([pairs[row] for row in chosen])
-    assert_array_equal(padded.is_padding, expected.is_padding)
-    assert_array_equal(padded.ids, np.where(expected.is_padding, 7, expected.ids))
-    assert_array_equal(padded.segments, expected.segments)
-    assert padded.has_padding == expected.has_padding
 
 
 def test_no_text_is_no_batch():
@@ -180,19 +165,6 @@ def test_a_slice_that_fails_ends_the_work_and_keeps_what_was_finished(tmp_path, 
         reader.read_all()
     assert len(count) <= 3 + ahead
     assert len(list(tmp_path.glob("*.parquet"))) == 2
-
-
-def test_a_build_on_a_gpu_gives_the_same_rows_in_the_same_order(tmp_path, monkeypatch):
-    identity = resolve_encoder("hashing:8", "cpu")
-    names = [f"t{number}" for number in range(10)]
-    table = pa.table({"text_id": names, "encoder_key": [identity.key] * 10, "encoded_text": names})
-    one, other = (
-        (monkeypatch.setitem(embedding.SLICES_AHEAD, "cpu", ahead),
-         embedding.embed_pending(duckdb.from_arrow(table), identity, str(tmp_path / str(ahead)), 4).read_all())[1]
-        for ahead in (0, 2)
-    )  # fmt: skip
-    assert one["text_id"].to_pylist() == names
-    assert other.equals(one)
 
 
 def test_threads_may_share_a_tokenizer_that_was_saved_to_cut_and_pad():

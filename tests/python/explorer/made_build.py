@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from marts import insert
+from marts import drift, finding, gate, insert
 
 from benchmarks.explorer import MAIN_METRIC, make_warehouse
 
@@ -34,7 +34,9 @@ def make_build(folder: Path, count: int = COUNT, is_hostile: bool = False) -> Pa
     with duckdb.connect(str(database)) as connection:
         connection.execute("update dim_runs set count_gates = 2, count_gates_not_passing = 1")
         connection.execute("update dim_metrics set is_deciding = metric_name = ?", [MAIN_METRIC])
-        add_gates(connection)
+        failed = gate(gate_result_id="g1", gate_name="release", severity="warn", measured_value=0.5)
+        passed = gate(gate_result_id="g2", gate_name="answers", severity="warn", verdict="passed", is_passing=True)
+        insert(connection, "fct_threshold_gates", [failed, passed])
         add_findings(connection)
         add_drift(connection)
         add_comparison(connection)
@@ -61,26 +63,6 @@ def query(folder: Path, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         return connection.execute(sql, parameters).fetchall()
 
 
-def add_gates(connection: Any) -> None:
-    gate = {
-        "run_id": "run_1",
-        "measurement": "share_passing",
-        "metric_name": MAIN_METRIC,
-        "severity": "warn",
-        "reason": "because",
-        "threshold": 0.8,
-        "measured_value": 0.5,
-        "n": 100,
-        "evaluated_at": "2026-04-01",
-        "build_number": 1,
-    }
-    rows = [
-        {**gate, "gate_result_id": "g1", "gate_name": "release", "verdict": "failed", "is_passing": False},
-        {**gate, "gate_result_id": "g2", "gate_name": "answers", "verdict": "passed", "is_passing": True},
-    ]
-    insert(connection, "fct_threshold_gates", rows)
-
-
 def add_findings(connection: Any) -> None:
     """A finding on a cell of two dimensions, with the id of its cell, examples and variations."""
     cell = {
@@ -96,25 +78,11 @@ def add_findings(connection: Any) -> None:
         " and second_dimension = $second_dimension and second_segment = $second_segment",
         cell,
     ).fetchone()
-    finding = {
-        **cell,
-        "finding_id": found[0],
-        "leading_finding_id": found[0],
-        "page_rank": 1,
-        "labels_say": "silent",
-        "first_seen_run": "run_1",
-        "last_seen_run": "run_1",
-        "kind": "suspected",
-        "measurement": "share_failing",
-        "severity": "severe",
-        "status": "open",
-        "difference": 0.3,
-        "difference_lower": 0.1,
-        "difference_upper": 0.5,
-        "first_seen_at": "2026-03-01",
-        "last_seen_at": "2026-04-01",
-    }
-    insert(connection, "fct_findings", [finding])
+    row = finding(**cell, finding_id=found[0], kind="suspected", severity="severe", difference=0.3, new_difference=None)
+    row |= {"page_rank": 1, "labels_say": "silent", "difference_lower": 0.1, "difference_upper": 0.5}
+    row |= {"first_seen_run": "run_1", "last_seen_run": "run_1"}
+    row |= {"first_seen_at": "2026-03-01", "last_seen_at": "2026-04-01"}
+    insert(connection, "fct_findings", [row])
     connection.execute(
         """
         update fct_findings
@@ -129,26 +97,9 @@ def add_findings(connection: Any) -> None:
 
 def add_drift(connection: Any) -> None:
     """An alarm of all interactions, and a version that moved without one."""
-    alarm = {
-        "metric_name": MAIN_METRIC,
-        "dimension": "all",
-        "segment": "all",
-        "test": "mean_shift",
-        "status": "tested",
-        "window_weeks": 1,
-        "value_reference": 0.5,
-        "value_window": 0.3,
-        "difference": -0.2,
-        "difference_lower": -0.3,
-        "difference_upper": -0.1,
-        "band_lower": 0.4,
-        "band_upper": 0.6,
-        "q_value": 0.001,
-        "alarm_level": 0.008,
-        "is_drifting": True,
-        "window_start": "2026-03-23",
-        "window_end": "2026-03-29",
-    }
+    alarm = drift(metric_name=MAIN_METRIC, dimension="all", segment="all", difference=-0.2, alarm_level=0.008)
+    alarm |= {"value_reference": 0.5, "value_window": 0.3, "difference_lower": -0.3, "difference_upper": -0.1}
+    alarm |= {"band_lower": 0.4, "band_upper": 0.6, "window_start": "2026-03-23", "window_end": "2026-03-29"}
     moved = {"dimension": "system", "segment": "assistant 1.1", "difference": -0.25, "q_value": 0.0093}
     insert(connection, "fct_metric_drift", [alarm, {**alarm, **moved, "is_drifting": False}])
 

@@ -1,24 +1,9 @@
 """SQL templates and their texts: who wins, what is checked, and what people switch off."""
 
 import duckdb
-from grammar_materials import CITY, SETTINGS, edits, gather, statuses, text_edits, texts_of, used
+from grammar_materials import CITY, edits, gather, text_edits, texts_of, used
 
-from hcat.grammar.criteria import CRITERIA
 from hcat.grammar.templates import make_templates
-
-
-def test_every_criterion_is_asked_of_every_template(bank: duckdb.DuckDBPyConnection) -> None:
-    materials = gather(bank, edits(("hostile", "DROP TABLE branches", True)))
-    rows = make_templates(materials).to_pylist()
-    for row in rows:
-        assert [check["criterion"] for check in row["checks"]] == list(CRITERIA)
-        assert bool(row["texts"]) == (row["template_status"] == "accepted")
-    numbers = [text["text_number"] for row in rows for text in row["texts"]]
-    assert numbers == list(range(len(numbers))) != []
-    accepted = [row for row in rows if row["template_status"] == "accepted"]
-    assert len(accepted) == SETTINGS["maximum_templates"]
-    assert {check["outcome"] for row in accepted for check in row["checks"]} == {"met"}
-    assert statuses(materials, origin="person") == [("hostile", "rejected")]
 
 
 def test_a_persons_template_takes_the_place_of_a_generated_one(bank: duckdb.DuckDBPyConnection) -> None:
@@ -39,15 +24,6 @@ def test_a_persons_template_takes_the_place_of_a_generated_one(bank: duckdb.Duck
         ("person", "rejected"),
         ("enumerated", "replaced"),
     ]
-
-
-def test_a_template_is_switched_off_and_the_next_one_takes_its_place(bank: duckdb.DuckDBPyConnection) -> None:
-    first = statuses(gather(bank), template_status="accepted")
-    materials = gather(bank, edits((first[0][0], None, False)))
-    now = statuses(materials, template_status="accepted")
-    assert statuses(materials, template_status="disabled") == [(first[0][0], "disabled")]
-    assert len(now) == len(first)
-    assert set(now) >= set(first[1:])
 
 
 def test_a_new_template_of_a_person_comes_first_under_its_own_name(bank: duckdb.DuckDBPyConnection) -> None:

@@ -3,95 +3,30 @@
 import json
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 from loopback import Loopback, Reply
-from marts import create_marts, insert
+from marts import BUILT_AT, create_marts, gate, insert
 
 from hcat import cli
 from hcat.monitoring.alerts.delivery import Patience
 from hcat.monitoring.alerts.sending import Alerted, send_alerts
 
 SECRET = "T0123/B0456/this-token-is-a-secret"
-BUILT_AT = datetime(2026, 11, 20, 2, 30, tzinfo=UTC)
+
+
 #: What the fixture `hcat` is.
 Hcat = Callable[..., str]
 #: Tries often and waits for nothing.
 QUICK = Patience(attempts=4, first_seconds=0.001, longest_seconds=0.01, total_seconds=20)
 
 
-def gate(**changes: Any) -> dict[str, Any]:
-    return {
-        "gate_result_id": "id",
-        "run_id": "run_1",
-        "gate_name": "groundedness_release",
-        "measurement": "share_passing",
-        "metric_name": "groundedness",
-        "dimension": "all",
-        "segment": "all",
-        "severity": "error",
-        "burden": "prove_safe",
-        "comparison": "at_least",
-        "verdict": "failed",
-        "reason": "some reason",
-        "expectation_results": "[]",
-        "rationale": "some rationale",
-        "threshold": 0.8,
-        "measured_value": 0.75,
-        "lower_bound": 0.7,
-        "upper_bound": 0.8,
-        "n": 1234,
-        "minimum_n": 100,
-        "is_passing": False,
-        "evaluated_at": BUILT_AT.replace(tzinfo=None),
-        "build_number": 1,
-    } | changes
-
-
 def passing(**changes: Any) -> dict[str, Any]:
     return gate(**{"verdict": "passed", "is_passing": True, "measured_value": 0.9} | changes)
-
-
-def drift(**changes: Any) -> dict[str, Any]:
-    return {
-        "metric_drift_id": "id",
-        "leading_drift_id": "id",
-        "metric_name": "support_words",
-        "dimension": "topic",
-        "segment": "cards",
-        "window_end": "2026-11-15",
-        "window_weeks": 1,
-        "test": "mean_shift",
-        "status": "tested",
-        "difference": -0.125,
-        "q_value": 0.001,
-        "count_reference": 800,
-        "count_window": 90,
-        "is_drifting": True,
-    } | changes
-
-
-def finding(**changes: Any) -> dict[str, Any]:
-    return {
-        "finding_id": "f00d",
-        "kind": "confirmed",
-        "leading_finding_id": changes.get("finding_id", "f00d"),
-        "metric_name": "support_words",
-        "first_dimension": "topic",
-        "first_segment": "mortgages",
-        "second_dimension": "system",
-        "second_segment": "assistant 2",
-        "status": "open",
-        "owner": "Jane Private",
-        "severity": "high",
-        "measurement": "share_failing",
-        "difference": 0.5,
-        "new_difference": 0.25,
-    } | changes
 
 
 def decision(**changes: Any) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import httpx
 import pytest
-from alert_materials import QUICK, SECRET, Hcat, Server, drift, finding, gate, lines_of, passing, publish, run, send
+from alert_materials import QUICK, SECRET, Hcat, Server, lines_of, passing, publish, run, send
+from marts import drift, finding, gate
 
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE, Patience, post, read_webhook
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from alert_materials import BUILT_AT, Hcat, Server, decision, drift, finding, gate, passing, publish, send
+from alert_materials import Hcat, Server, decision, passing, publish, send
+from marts import BUILT_AT, drift, finding, gate
 
 from hcat.engine.warehouse import WarehouseError
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE

@@ -9,7 +9,8 @@ from typing import Any
 
 import duckdb
 import pytest
-from alert_materials import Server, drift, finding, gate, publish, send
+from alert_materials import Server, publish, send
+from marts import drift, finding, gate
 
 from hcat.monitoring.alerts.naming import mask
 

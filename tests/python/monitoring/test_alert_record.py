@@ -10,7 +10,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from alert_materials import BUILT_AT, Hcat, Server, drift, finding, gate, lines_of, passing, publish, send
+from alert_materials import Hcat, Server, lines_of, passing, publish, send
+from marts import BUILT_AT, drift, finding, gate
 
 from hcat.engine.files import held_alone
 from hcat.monitoring.alerts.delivery import WEBHOOK_VARIABLE

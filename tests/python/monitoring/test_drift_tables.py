@@ -146,23 +146,6 @@ def test_a_planted_shift_alarms_and_a_quiet_metric_does_not() -> None:
     assert {row["test"] for row in rows_of(table, is_drifting=True)} == {"mean_shift"}
 
 
-def test_every_series_has_every_row_in_order() -> None:
-    table = normal_logs(weekly=20).measure()
-    series = {("drifting", "all"), ("drifting", "cards"), ("drifting", "loans")}
-    series |= {("quiet", segment) for _, segment in series}
-    found = [(row["metric_name"], row["segment"], row["test"], row["window_weeks"]) for row in table.to_pylist()]
-    expected = {(metric, segment, "mean_shift", weeks) for metric, segment in series for weeks in (1, 3)} | {
-        (None, "all", "mix_shift", weeks) for weeks in (1, 3)
-    }
-    assert set(found) == expected
-    assert len(found) == len(expected)
-    keys = [
-        (row["metric_name"] or "~", row["dimension"], row["segment"], row["test"], row["window_weeks"])
-        for row in table.to_pylist()
-    ]
-    assert keys == sorted(keys)
-
-
 def test_limits_by_hand() -> None:
     table = normal_logs().measure()
     tested = rows_of(table, test="mean_shift", status="tested")

@@ -1,11 +1,13 @@
-"""Marts without rows, as their contracts describe them, for whatever reads a warehouse."""
+"""Marts without rows, as their contracts describe them, and rows of some, for whatever reads a warehouse."""
 
 import functools
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
 
+BUILT_AT = datetime(2026, 11, 20, 2, 30, tzinfo=UTC)
 MODELS = Path(__file__).resolve().parents[3] / "models"
 
 OTHER_TABLES = """
@@ -40,3 +42,68 @@ def insert(connection: Any, table: str, rows: list[dict[str, Any]]) -> None:
     for row in rows:
         names, marks = ", ".join(row), ", ".join("?" for _ in row)
         connection.execute(f"insert into {table} ({names}) values ({marks})", list(row.values()))
+
+
+def gate(**changes: Any) -> dict[str, Any]:
+    return {
+        "gate_result_id": "id",
+        "run_id": "run_1",
+        "gate_name": "groundedness_release",
+        "measurement": "share_passing",
+        "metric_name": "groundedness",
+        "dimension": "all",
+        "segment": "all",
+        "severity": "error",
+        "burden": "prove_safe",
+        "comparison": "at_least",
+        "verdict": "failed",
+        "reason": "some reason",
+        "expectation_results": "[]",
+        "rationale": "some rationale",
+        "threshold": 0.8,
+        "measured_value": 0.75,
+        "lower_bound": 0.7,
+        "upper_bound": 0.8,
+        "n": 1234,
+        "minimum_n": 100,
+        "is_passing": False,
+        "evaluated_at": BUILT_AT.replace(tzinfo=None),
+        "build_number": 1,
+    } | changes
+
+
+def drift(**changes: Any) -> dict[str, Any]:
+    return {
+        "metric_drift_id": "id",
+        "leading_drift_id": "id",
+        "metric_name": "support_words",
+        "dimension": "topic",
+        "segment": "cards",
+        "window_end": "2026-11-15",
+        "window_weeks": 1,
+        "test": "mean_shift",
+        "status": "tested",
+        "difference": -0.125,
+        "q_value": 0.001,
+        "count_reference": 800,
+        "count_window": 90,
+        "is_drifting": True,
+    } | changes
+
+
+def finding(**changes: Any) -> dict[str, Any]:
+    return {
+        "finding_id": "f00d",
+        "kind": "confirmed",
+        "leading_finding_id": changes.get("finding_id", "f00d"),
+        "metric_name": "support_words",
+        "first_dimension": "topic",
+        "first_segment": "mortgages",
+        "second_dimension": "system",
+        "second_segment": "assistant 2",
+        "status": "open",
+        "severity": "high",
+        "measurement": "share_failing",
+        "difference": 0.5,
+        "new_difference": 0.25,
+    } | changes

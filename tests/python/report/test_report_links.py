@@ -14,7 +14,7 @@ from hcat.report.metrics import FAMILIES, read_public_accuracy
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@pytest.fixture(params=["evidence_page", "hostile_evidence_page"])
+@pytest.fixture(params=["evidence_page", "hostile_page"])
 def page(request: pytest.FixtureRequest) -> str:
     return request.getfixturevalue(request.param)
 

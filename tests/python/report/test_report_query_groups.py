@@ -1,18 +1,17 @@
-"""The report's query groups: figures, modules and variants are shown, hostile text is escaped, no marts leave a gap."""
+"""The report's query groups: figures, modules and variants are shown."""
 
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import pytest
 from marts import insert
-from test_report import HOSTILE, make_warehouse, parse
+from test_report import make_warehouse, parse
 
 from hcat import report
 
 
-def make_page(folder: Path, text: str = "") -> str:
-    warehouse = make_warehouse(folder)
+def add_groups(warehouse: Path, text: str = "") -> Path:
+    """Add query groups, correctness and rates of one system to a warehouse of test_report."""
     system = f"bot 1{text}"
     group: dict[str, Any] = {"system": system, "hypothesis": "all", "side": "all", "count_queries": 3}
     group |= {"count_answers": 3, "example_query": f"Where is it?{text}"}
@@ -52,27 +51,16 @@ def make_page(folder: Path, text: str = "") -> str:
                 | {"scope": "language_model_errors_removed"},
             ],
         )  # fmt: skip
-    page = report.render_report(warehouse)
-    return page[page.index('<section id="robustness">') : page.index('<section id="safety">')]
+    return warehouse
 
 
-@pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return make_page(tmp_path_factory.mktemp("groups"))
-
-
-def test_figures_of_groups_variants_and_metrics_are_shown(page: str) -> None:
-    text = " ".join("".join(parse(page).text).split())
+def test_figures_of_groups_variants_and_metrics_are_shown(tmp_path: Path) -> None:
+    page = report.render_report(add_groups(make_warehouse(tmp_path)))
+    section = page[page.index('<section id="robustness">') : page.index('<section id="safety">')]
+    text = " ".join("".join(parse(section).text).split())
     assert "50.0 %[40.0, 60.0] %45.0 %" in text.replace(" [", "[").replace("% ", "%")
     assert "one answer per group" not in text  # the gaps of every side are shown in their place
     assert "all answers; gap only if wrong on all sides" in text
     assert "90.0 %[80.0, 95.0] %" not in text.replace(" [", "[")  # no context can be compared in groups of one
     assert "25.0 %" in text
     assert "retrieval" in text
-
-
-def test_hostile_text_makes_no_tag(tmp_path: Path, page: str) -> None:
-    plain, hostile = parse(page), parse(make_page(tmp_path, HOSTILE))
-    assert set(hostile.tags) <= set(plain.tags) | {"tspan"}
-    assert not {"script", "img", "iframe"} & set(hostile.tags)
-    assert "<script>alert(1)</script>" in "".join(hostile.text)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 from scipy.special import ndtri
@@ -158,16 +157,3 @@ def test_tuning_is_the_closed_form_of_ppi_plus_plus():
     assert_allclose(ppi_mean_pointestimate(is_failure.astype(float), f, others), estimate, rtol=1e-9)
     assert_allclose(found.power_tuning, pooled, rtol=0.02)
     assert_allclose(found.prediction_powered.estimate, estimate, atol=1e-4)
-
-
-@st.composite
-def samples(draw):
-    count = draw(st.integers(1, 60))
-    count_labels = draw(st.integers(0, count))
-    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    predictions = np.round(random.random(count) ** draw(st.sampled_from([0.2, 1.0, 5.0])), draw(st.integers(0, 3)))
-    is_failure = random.random(count) < predictions ** draw(st.sampled_from([0.0, 0.3, 1.0, 4.0]))
-    clusters = random.integers(0, draw(st.integers(1, 60)), count)
-    inclusion = random.uniform(draw(st.sampled_from([0.01, 0.5, 1.0])), 1.0, count)
-    rows = random.permutation(count)[:count_labels]
-    return is_failure[rows], predictions[rows], clusters[rows], predictions, clusters, inclusion[rows]

@@ -1,7 +1,5 @@
 """Weighted shares: hand-worked answers, exhaustive enumeration of small populations, a reference library."""
 
-import itertools
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -23,23 +21,6 @@ def test_stratified_share_by_hand() -> None:
     leaning = (2 * first + 0.114 * 0.25) / 3 + (3 * second + 0.036 * 0.25) / 4
     assert_allclose(found.effective_n, [0.25 / leaning])
     assert found.degrees == 7 - 2
-
-
-def test_variance_is_unbiased_over_all_samples_of_a_small_population() -> None:
-    populations = [np.array([1, 0, 0, 1, 1]), np.array([0, 0, 1, 0])]
-    sizes = (3, 2)
-    truth = sum(values.sum() for values in populations) / 9
-    strata = np.repeat([0, 1], sizes)
-    weights = np.repeat([5 / 3, 4 / 2], sizes)
-    shares, variances = [], []
-    for first in itertools.combinations(populations[0], sizes[0]):
-        for second in itertools.combinations(populations[1], sizes[1]):
-            found = estimate_shares(np.array(first + second, dtype=bool), strata, weights)
-            shares.append(found.shares[0])
-            variances.append(found.standard_errors[0] ** 2)
-    assert len(shares) == 60
-    assert_allclose(np.mean(shares), truth)
-    assert_allclose(np.mean(variances), np.var(shares))
 
 
 def test_one_stratum_of_a_large_population_agrees_with_statsmodels() -> None:

@@ -4,39 +4,23 @@ import time
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from hcat.language.features import extract_features
-from hcat.language.mentions import Mention
-from hcat.metrics.support import Evidence
 from hcat.test_set.perturbation.antonyms import ANTONYMS
 from training.faults import (
     ANTONYM,
     DROPPED_QUALIFIER,
+    ENTITY_INSIDE,
     ENTITY_OUTSIDE,
     KINDS,
     NEGATION,
     NUMBER_INSIDE,
     NUMBER_OUTSIDE,
-    Perturbed,
     perturb,
 )
 
 SEEDS = range(60)
-PIECES = st.sampled_from(
-    [
-        "the", "The", "a", "an", "card", "fee", "costs", "is", "has", "can", "not", "no", "does", "do", "never", "open",
-        "closed", "higher", "at least", "before", "first", "five", "Five", "one", "8", "18", "1", "0", "2024", "0800",
-        "555", "3%", "5 percent", "1.30 percentage points", "20 bps", "\u20ac3,000", "$1,577 million", "12 March 2024",
-        "29 February 2024", "31 May.", "2024-12-31", "25/12/2024", "Dec.", "9 a.m.", "16:30", "16th", "22nd", "4.2.1",
-        "Quay Account", "Pier Account", "Bank of America", "John Smith", "FDIC", "Barclays", "W-8BEN", "Sunday",
-        "help@bank.example", "First Harbour Bank", "Lantern 60 Note", "isn't", "don't", "we", "pay", "?", ".", ",", "-",
-        "\u017fend", "\u4f60\u597d", "\u0130",
-    ]
-)  # fmt: skip
-SENTENCES = st.one_of(st.lists(PIECES, max_size=12).map(" ".join), st.text(max_size=60))
-CONTEXTS = st.lists(SENTENCES, max_size=4)
+
+
 POOL = [
     "Barclays",
     "Jane Doe",
@@ -56,55 +40,10 @@ def texts(sentence: str, kind: str, context=(), pool=()) -> set[str]:
 
 def afters(sentence: str, kind: str, context=(), pool=()) -> set[str]:
     faults = [perturb(sentence, kind, context, Random(seed), pool) for seed in SEEDS]
-    return {fault.after for fault in faults if fault is not None}
-
-
-def filling(mentions: tuple[Mention, ...], fault: Perturbed) -> Mention:
-    """Return the mention that the fault put in; a full stop behind the name of a month may belong to it."""
-    (found,) = [
-        mention
-        for mention in mentions
-        if mention.start == fault.start and fault.text[fault.end : mention.end] in ("", ".")
-    ]
-    return found
-
-
-def check(fault: Perturbed, sentence: str, context: list[str]) -> None:
-    assert fault.text != sentence
-    assert fault.before
-    assert fault.after
-    assert fault.text[fault.start : fault.end] == fault.after
-    assert fault.text[: fault.start] + fault.before + fault.text[fault.end :] == sentence
-    if fault.kind in (NEGATION, ANTONYM, DROPPED_QUALIFIER):
-        return
-    own, new = extract_features(sentence), extract_features(fault.text)
-    evidence = Evidence.from_features(map(extract_features, context))
-    if fault.kind in (NUMBER_OUTSIDE, NUMBER_INSIDE):
-        found = filling(new.number_mentions, fault)
-        known = {key for mention in own.number_mentions for key in mention.keys}
-        assert known.isdisjoint(found.keys)
-        if fault.kind == NUMBER_OUTSIDE:
-            assert evidence.numbers.isdisjoint(found.keys)
-        else:
-            assert found.keys[0] in evidence.numbers
-    else:
-        found = filling(new.entity_mentions, fault)
-        assert found.keys[0] not in own.entities
-        if fault.kind == ENTITY_OUTSIDE:
-            assert found.keys[0] not in evidence.entities
-            assert not (found.parts and evidence.words.issuperset(found.parts))
-        else:
-            assert found.keys[0] in evidence.entities
-
-
-@settings(deadline=None, max_examples=150)
-@given(SENTENCES, CONTEXTS, st.sampled_from(KINDS), st.integers(0, 2**32))
-def test_a_fault_keeps_its_promises(sentence, context, kind, seed):
-    fault = perturb(sentence, kind, context, Random(seed), POOL)
-    assert fault == perturb(sentence, kind, context, Random(seed), POOL)
-    if fault is not None:
-        assert fault.kind == kind
-        check(fault, sentence, context)
+    found = [fault for fault in faults if fault is not None]
+    assert all(fault.text[fault.start : fault.end] == fault.after for fault in found)
+    assert all(fault.text.replace(fault.after, fault.before, 1) == sentence for fault in found)
+    return {fault.after for fault in found}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -139,6 +78,20 @@ def test_a_value_of_the_context_is_not_new_with_another_unit():
 )
 def test_a_number_from_inside_is_of_the_same_kind(sentence, context, expected):
     assert afters(sentence, NUMBER_INSIDE, [context]) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "context", "outside", "inside"),
+    [
+        ("Call Barclays today.", "Call Barclays, not HSBC, or ask Jane Doe.", {"Ford"}, set()),
+        ("It is open on Monday.", "Open on Monday and Friday.", set(), {"Friday"}),
+        ("Ask a@bank.example.", "a@bank.example or b@bank.example", {"x@y.example"}, {"b@bank.example"}),
+        ("Open a Quay Account.", "A Quay Account, a Pier Account or an Anchor Account.", set(), {"Pier Account"}),
+    ],
+)
+def test_a_name_from_outside_or_inside_is_of_the_same_kind(sentence, context, outside, inside):
+    assert afters(sentence, ENTITY_OUTSIDE, [context], POOL) == outside
+    assert afters(sentence, ENTITY_INSIDE, [context], POOL) == inside
 
 
 @pytest.mark.parametrize(

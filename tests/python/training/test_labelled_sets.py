@@ -13,7 +13,6 @@ from training.release import PRIOR
 from training.signals import CLASSIFIERS, NAMES, Signals, read_stored, write_stored
 
 FAITHFUL = "The monthly fee of the Harbour Account is 5 euros for all adults."
-CONTEXTS = (FAITHFUL, "The limit is 9 euros.")
 
 
 def make_answer(number: int, **changes: object) -> LabelledAnswer:
