@@ -10,7 +10,6 @@ from typing import Any, Final
 import yaml
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import VOID_DECISIONS, Build
@@ -48,7 +47,6 @@ def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Se
     )
     return blocks.section(
         blocks.paragraph(blocks.rich("A metric is a number that a program computes. {}", trusted)),
-        blocks.facts(_name_models(build.run)),
         _describe_accuracy(build.run),
         blocks.heading("Threshold decisions"),
         *_describe_decisions(source, build),
@@ -59,22 +57,6 @@ def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Se
         ),
         gaps=_find_gaps(source, build, [family for family, _ in families]),
     )
-
-
-def _name_models(run: Row | None) -> list[tuple[str, str]]:
-    if run is None:
-        return []
-    return [
-        (
-            role.capitalize(),
-            f"{clean_label(run[f'{role}_name'])}, revision {clean_label(run[f'{role}_revision'])}{on}; SHA-256"
-            f" {clean_label(run[f'{role}_sha256'], 80)}",
-        )
-        for role, on in (
-            ("encoder", f", {clean_label(run['dtype'])} on {clean_label(run['device'])}"),
-            ("classifier", ""),
-        )
-    ]
 
 
 def _describe_accuracy(run: Row | None) -> Block | None:

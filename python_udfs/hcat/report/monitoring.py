@@ -89,13 +89,11 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         (
             title,
             [
-                charts.WeeklyValue(
-                    format_day(week["week_start"]),
-                    week["mean_score"],
-                    week["mean_lower"],
-                    week["mean_upper"],
-                    any(alarm["window_start"] <= week["week_start"] <= alarm["window_end"] for alarm in alarms),
-                )
+                {
+                    **week,
+                    "week": format_day(week["week_start"]),
+                    "is_marked": any(one["window_start"] <= week["week_start"] <= one["window_end"] for one in alarms),
+                }
                 for week in weeks
             ],
             band,

@@ -44,7 +44,7 @@ def describe_outcomes(source: Warehouse, build: Build) -> Section:
     """Return scores, distributions and retrieval quality of the last build."""
     return blocks.section(
         blocks.heading("Scores by system"),
-        *_describe_overview(source, build),
+        _describe_overview(source, build),
         blocks.fold(
             "Distributions of scores",
             *_describe_violins(source, build),
@@ -174,7 +174,7 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
     )
 
 
-def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
+def _describe_overview(source: Warehouse, build: Build) -> Block | None:
     systems = source.rows(QUERIES["describe_systems"], ["fct_interactions"])
     labels = distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
     # with one system, the row of all interactions would repeat its row
@@ -184,8 +184,8 @@ def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
         if (row["segment"] in labels if row["dimension"] == "system" else len(systems) > 1)
     ]
     if not measured:
-        return [blocks.absent("No primary metric has been measured (fct_marginal_weaknesses is empty or missing).")]
-    behind = blocks.table(
+        return blocks.absent("No primary metric has been measured (fct_marginal_weaknesses is empty or missing).")
+    return blocks.table(
         f"Scores with {build.level} intervals. They are no failure rates: those weigh all criteria and labels, and"
         " stand in the first section. A dash means that no threshold has been decided or that there is no score.",
         (
@@ -203,17 +203,6 @@ def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
         measured,
         len(measured),
     )
-    chart = _draw_failure_shares(measured, labels)
-    if chart is None:
-        return [behind]
-    count = len(charts.SERIES_COLOURS)
-    drawn = f" The {count} systems with most interactions are drawn." if len(systems) > count else ""
-    caption = (
-        "Share of the scores beyond the threshold, by metric and system, with"
-        f" {build.level} intervals on the effective number of clusters. Metrics without a decided threshold are in the"
-        f" table only, as is every n.{drawn}"
-    )
-    return [blocks.picture(chart, caption, behind, "low")]
 
 
 def show_mean(row: Row) -> Any:
@@ -221,25 +210,6 @@ def show_mean(row: Row) -> Any:
     low, high = row.get("range_low"), row.get("range_high")
     interval = format_interval(clip(row["mean_score_lower"], low, high), clip(row["mean_score_upper"], low, high))
     return blocks.with_interval(format_number(row["mean_score"]), interval)
-
-
-def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> str | None:
-    """Return the shares failing of the largest systems, as many as colours and shapes can tell apart."""
-    series = list(labels.values())[: len(charts.SERIES_COLOURS)]
-    estimates = [
-        charts.Estimate(
-            row["metric_name"],
-            labels[row["segment"]],
-            *(row[f"share_failing{bound}"] for bound in ("", "_lower", "_upper")),
-        )
-        for row in measured
-        if row["dimension"] == "system" and row["share_failing"] is not None and labels[row["segment"]] in series
-    ]
-    if not estimates:
-        return None
-    rows = list(dict.fromkeys(estimate.position for estimate in estimates))
-    words = "Share of scores beyond the threshold, by metric and system; see the table below"
-    return charts.draw_estimates(estimates, rows, series, "share of scores beyond the threshold", words)
 
 
 def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
@@ -270,20 +240,13 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         drawn.sort(key=lambda group: str(group["segment"]))
         labels = distinct_labels([group["segment"] for group in drawn])
         for group in drawn:
-            found.setdefault(labels[group["segment"]], {})[metric] = _show_quartiles(group)
+            group |= {"name": labels[group["segment"]], "scores": scores[group["segment"]]}
+            found.setdefault(group["name"], {})[metric] = _show_quartiles(group)
         row = build.primary[metric]
-        violins = [
-            charts.Violin(
-                labels[group["segment"]],
-                scores[group["segment"]],
-                *(group[name] for name in ("quantile_25", "quantile_50", "quantile_75", "count_scored")),
-            )
-            for group in drawn
-        ]
-        domain = _score_domain(row, [score for violin in violins for score in violin.scores])
+        domain = _score_domain(row, [score for group in drawn for score in group["scores"]])
         words = f"Distribution of {metric} by topic: density, points, quartiles, median and number of scores"
         better = "higher is better" if row["direction"] == "higher_is_better" else "lower is better"
-        chart = charts.draw_violins(violins, row["threshold"], domain, f"{row['unit']}, {better}", words)
+        chart = charts.draw_violins(drawn, row["threshold"], domain, f"{row['unit']}, {better}", words)
         left_out = len(groups) - len(drawn)
         more = f" {left_out} more segments are in the warehouse." if left_out else ""
         shown.append(blocks.picture(chart, f"{metric} by topic.{more}"))

@@ -8,10 +8,9 @@ from urllib.parse import quote as quote_url
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
-from hcat.report import blocks, charts
+from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.decision import describe_conversations
-from hcat.report.ledger import Build
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
@@ -27,7 +26,7 @@ from hcat.report.words import QUERIES, WORDS
 
 MARGINAL: Final = "fct_marginal_weaknesses"
 BIVARIATE: Final = "fct_bivariate_weaknesses"
-#: Cells in the figure of the weakest segments: at most, and at least where fewer are weak.
+#: Cells in the table of the weakest segments: at most, and at least where fewer are weak.
 MAXIMUM_DIFFERENCES: Final = 20
 MINIMUM_DIFFERENCES: Final = 8
 #: Characters of an id that identify it.
@@ -129,7 +128,7 @@ where is_weak and metric_name in (select metric_name from dim_metrics where is_d
 """
 
 
-def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, Any]) -> Section:
+def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section:
     """Return the weakest segments, the tests, causes of failures and conversations."""
     ranked = source.rows(LIST_TESTED, TESTED, weakness_ids=None, maximum=MAXIMUM_DIFFERENCES)
     cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
@@ -141,7 +140,7 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
     causes, has_causes = _describe_causes(source)
     return blocks.section(
         blocks.heading("Weakest segments"),
-        *_describe_differences(build, cells, others),
+        *_describe_differences(cells, others),
         _count_tests(claims["tests"]),
         *causes,
         *describe_conversations(source),
@@ -368,12 +367,8 @@ def _show_example(example: Row) -> Any:
     return blocks.rich("{} {} <b>→</b> {}", asked, example["query"], example["answer"])
 
 
-def _describe_differences(
-    build: Build,
-    cells: Sequence[Row],
-    others: Sequence[Row],
-) -> list[Block | None]:
-    """Return the picture of the differences in shares to the rest, and a table with those in scores as well."""
+def _describe_differences(cells: Sequence[Row], others: Sequence[Row]) -> list[Block | None]:
+    """Return the differences of cells to the rest; folded where no cell is weak."""
     if not cells:
         return [
             blocks.absent(
@@ -381,42 +376,15 @@ def _describe_differences(
                 " reasons."
             )
         ]
-    shares = [cell for cell in cells if cell["measurement"] != "mean_score"]
-    shown = [
-        _draw_differences(build, shares) if shares else None,
-        blocks.fold("Table behind the figure", _list_differences([*cells, *others])),
-    ]
+    shown = _list_differences([*cells, *others])
     if any(cell["is_weak"] for cell in cells):
-        return shown
+        return [shown]
     return [
         blocks.paragraph(
             "No tested cell is weak. The table counts what was tested and what the tests could have found."
         ),
-        blocks.fold("Segments with the largest differences", *shown),
+        blocks.fold("Segments with the largest differences", shown),
     ]
-
-
-def _draw_differences(build: Build, cells: Sequence[Row]) -> Block:
-    unit = "share beyond the threshold, percentage points"
-    drawn = [
-        charts.Difference(
-            *_name_cell(cell),
-            cell["difference"],
-            cell["difference_lower"],
-            cell["difference_upper"],
-            bool(cell["is_weak"]),
-            f"n {cell['count_scored']:,}, {cell['count_clusters']:,} clusters: {say_standing(cell)}",
-        )
-        for cell in cells
-    ]
-    label = f"Weakest segments by {unit}: difference to all other interactions with interval; see the table"
-    svg = charts.draw_differences(drawn, f"difference to all other interactions: {unit}", label)
-    caption = (
-        f"Difference between the segment and all other interactions ({unit}), with {build.level} intervals over whole"
-        " clusters; values to the right of the line are worse, whether high or low scores are better. Diamonds: weak."
-        " Circles: not shown to be weak. n is the number of scored interactions."
-    )
-    return blocks.picture(svg, caption)
 
 
 def say_standing(cell: Row) -> str:
@@ -424,16 +392,6 @@ def say_standing(cell: Row) -> str:
     count = cell["count_second_clusters"]
     few = f", about {count} documents" if count and count < FEW_DOCUMENTS else ""
     return f"weak{few}" if cell["is_weak"] else "not shown to be weak"
-
-
-def _name_cell(cell: Row) -> tuple[str, str]:
-    """Return the two lines that name a cell in the figure: its segment, and its second segment with the metric."""
-    measured = cell["metric_name"] + (", refusals counted" if cell["measurement"] == "share_failing_of_all" else "")
-    if cell["second_dimension"] is None:
-        return describe_segment(cell), measured
-    first = {"dimension": cell["first_dimension"], "segment": cell["first_segment"]}
-    second = {"dimension": cell["second_dimension"], "segment": cell["second_segment"]}
-    return describe_segment(first), f"and {describe_segment(second)}: {measured}"
 
 
 def _list_differences(cells: Sequence[Row]) -> Block | None:

@@ -28,6 +28,9 @@ MAXIMUM_STRETCHES: Final = 8
 #: Families whose curve is a staircase: it is flat between two scores.
 STAIRCASES: Final = ("isotonic", "boosted")
 
+#: System, word of the set, and the scores from which and to which it holds.
+Band = tuple[str, str, float, float]
+
 
 def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float, float]:
     """Return the ends of a score axis: 3 % wider than the scores, but inside the range of the metric."""
@@ -87,7 +90,7 @@ def _range(row: Row, what: str, show: Any) -> str:
     return f"{show(row[f'lowest_{what}'])} to {show(row[f'highest_{what}'])}"
 
 
-def _describe_strips(source: Warehouse, name: str, stretches: Sequence[Row], bands: Sequence[charts.Band]) -> str:
+def _describe_strips(source: Warehouse, name: str, stretches: Sequence[Row], bands: Sequence[Band]) -> str:
     sets = {
         row["prediction_set"]: row["count_interactions"]
         for row in source.rows(QUERIES["count_sets"], ["fct_evaluations"], metric_name=name)
@@ -128,7 +131,7 @@ def trace_curve(rows: Sequence[Row], is_staircase: bool) -> list[tuple[float, fl
     return points
 
 
-def find_bands(stretches: Sequence[Row]) -> list[charts.Band]:
+def find_bands(stretches: Sequence[Row]) -> list[Band]:
     """Return the strips of the largest systems; none where prediction sets depend on more than the score."""
     by_system = dict(list(group_by(stretches, "system").items())[:MAXIMUM_STRIPS])
     if any(len(rows) > MAXIMUM_STRETCHES for rows in by_system.values()):
@@ -144,7 +147,7 @@ def find_bands(stretches: Sequence[Row]) -> list[charts.Band]:
         ]
         for place, row in enumerate(rows):
             word = "undecided" if row["prediction_set"] == "accepted|failed" else row["prediction_set"]
-            bands.append(charts.Band(labels[system], word, edges[place], edges[place + 1]))
+            bands.append((labels[system], word, edges[place], edges[place + 1]))
     return bands
 
 

@@ -168,20 +168,20 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
     appetites = list(dict.fromkeys(row["risk_appetite"] for row in ordered))[: len(charts.SERIES_COLOURS)]
     names = {appetite: f"{label} risk appetite" for appetite, label in distinct_labels(appetites).items()}
     estimates = [
-        charts.Estimate(blocks.say(row["method"], METHOD_NAMES), names[row["risk_appetite"]], row["threshold"])
+        (blocks.say(row["method"], METHOD_NAMES), names[row["risk_appetite"]], row["threshold"])
         for row in found
         if row["risk_appetite"] in names
     ]
     decided = None if metric is None else metric["threshold"]
     scores = [row["raw_score"] for row in labelled]
-    values = [*scores, *(estimate.value for estimate in estimates), *([] if decided is None else [decided])]
+    values = [*scores, *(value for *_, value in estimates), *([] if decided is None else [decided])]
     return charts.draw_thresholds(
         [
             (words, [row["raw_score"] for row in labelled if row["human_label"] == label])
             for label, words in ((1, "accepted by raters"), (0, "failed by raters"))
         ],
         estimates,
-        list(dict.fromkeys(estimate.position for estimate in estimates)),
+        list(dict.fromkeys(method for method, *_ in estimates)),
         list(names.values()),
         decided,
         find_score_range(metric, values),
