@@ -105,20 +105,11 @@ def _describe_counts(source: Warehouse, counts: Row | None, documents: Sequence[
     size = f"{counts['count_interactions']:,} from {counts['count_clusters']:,} clusters, {format_period(counts)}"
     return [
         blocks.facts([("Interactions", size), ("Knowledge base", base), ("Test set", logged)]),
-        blocks.table(
+        blocks.query(
+            source,
+            "describe_systems",
             "Interactions by system. A cluster is a group of sibling questions, for instance the variants of one query."
             " Statistics count clusters, not rows.",
-            (
-                "system",
-                "count_interactions",
-                "count_clusters",
-                "count_answered",
-                "count_refusals",
-                "count_refused_wrongly=Refused but should have answered",
-                "count_answered_wrongly=Answered but should have refused",
-                "count_refusals_due",
-            ),
-            source.rows(QUERIES["describe_systems"], ["fct_interactions"]),
             MAXIMUM_SYSTEMS,
             "systems",
         ),
@@ -251,21 +242,13 @@ def _describe_representativeness(source: Warehouse) -> Block | None:
             ),
             dimensions,
         ),
-        blocks.table(
+        blocks.query(
+            source,
+            "list_deviations",
             "Segments that are untested or whose share differs; differences in percentage points.",
-            (
-                "dimension",
-                "segment",
-                "is_untested=Untested",
-                "share_test_set",
-                "count_test_set=n",
-                "share_production",
-                "count_production=n",
-                Column("Difference", _show_deviation),
-            ),
-            source.rows(QUERIES["list_deviations"], ["fct_representativeness"]),
             MAXIMUM_UNTESTED,
             "segments",
+            shown={"difference": Column("Difference", _show_deviation)},
         ),
         level=3,
     )

@@ -40,24 +40,16 @@ def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Se
         *_describe_drift(source),
         blocks.fold(
             "Validity of calibrations, and audits",
-            blocks.table(
+            blocks.query(
+                source,
+                "list_validity",
                 "A calibration holds for one version class, until its labels are too old.",
-                (
-                    "metric_name",
-                    "criterion",
-                    "version_class",
-                    "calibration_status=Calibration",
-                    "count_labels",
-                    "last_rated_at=Last rated",
-                    "valid_until",
-                ),
-                source.rows(QUERIES["list_validity"], ["fct_calibration_validity"]),
                 MAXIMUM_DECISIONS,
             ),
-            blocks.table(
+            blocks.query(
+                source,
+                "count_audits",
                 "Audits: the labels of each month, tested against what the calibration promised.",
-                ("metric_name", "test", "last_month", "count_passed", "count_failed", "count_not_tested"),
-                source.rows(QUERIES["count_audits"], ["fct_audit_tests"]),
                 MAXIMUM_DECISIONS,
             ),
             level=3,

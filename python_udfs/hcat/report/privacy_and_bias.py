@@ -52,18 +52,11 @@ def describe_privacy(source: Warehouse) -> Section:
             " Every answer was searched for identifiers. A count of zero does not prove that no personal data was"
             " present; docs/privacy.md gives the error rates. All values are masked here and in every mart."
         ),
-        blocks.table(
+        blocks.query(
+            source,
+            "count_findings",
             "Distinct values per answer, by where they occurred before the answer. Gates count leaked values of counted"
             " types only.",
-            (
-                "entity_type",
-                "entity_class",
-                "count_in_query",
-                "count_in_context",
-                "count_leaked",
-                "is_counted=Counted by gates",
-            ),
-            source.rows(QUERIES["count_findings"], ["fct_privacy_findings"]),
         ),
         gaps=[blocks.lacks_mart(source, "fct_privacy_findings", "Personal data in answers", unread)],
     )
@@ -151,22 +144,7 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
 def _list_gaps(caption: str, rows: Sequence[Row]) -> Block | None:
     return blocks.table(
         caption,
-        (
-            "attribute",
-            "design",
-            "first_segment",
-            "second_segment",
-            "system",
-            "metric_name",
-            "count_clusters",
-            "first_mean",
-            "second_mean",
-            "difference",
-            "margin",
-            "adjusted_p_value=p of the gap",
-            "adjusted_equivalence_p_value=p of equivalence",
-            Column("Verdict", _show_verdict, ""),
-        ),
+        {"verdict": Column("Verdict", _show_verdict, "")},
         rows,
         MAXIMUM_GAPS,
         "comparisons",
@@ -175,6 +153,6 @@ def _list_gaps(caption: str, rows: Sequence[Row]) -> Block | None:
 
 
 def _show_verdict(row: Row) -> Any:
-    if row["status"] != "tested":
+    if row["_status"] != "tested":
         return blocks.pill("not_evaluated", "too few clusters")
     return blocks.pill(*WORDS["privacy_and_bias"]["verdicts"][row["verdict"]])

@@ -1,4 +1,5 @@
--- Queries of the report over the marts, by name.
+-- Queries of the report over the marts, by name. A table shows the columns in their order; a name may hold a title
+-- after `=`, and a name that begins with _ is read and not shown.
 
 -- query: list_constant_dimensions
 -- Dimensions with a segment that holds every interaction: such a segment is the whole, and its pairs repeat others.
@@ -116,9 +117,11 @@ select
     count(distinct cluster_id) as count_clusters,
     count(*) filter (where is_answered) as count_answered,
     count(*) filter (where is_refusal) as count_refusals,
-    count(*) filter (where is_refusal and expected_behaviour = 'answer') as count_refused_wrongly,
-    count(*) filter (where expected_behaviour = 'refuse') as count_refusals_due,
-    count(*) filter (where is_answered and not is_refusal and expected_behaviour = 'refuse') as count_answered_wrongly
+    count(*) filter (where is_refusal and expected_behaviour = 'answer')
+        as "count_refused_wrongly=Refused but should have answered",
+    count(*) filter (where is_answered and not is_refusal and expected_behaviour = 'refuse')
+        as "count_answered_wrongly=Answered but should have refused",
+    count(*) filter (where expected_behaviour = 'refuse') as count_refusals_due
 from fct_interactions
 group by system
 order by count_interactions desc, system
@@ -172,8 +175,8 @@ order by dimension
 
 -- query: list_deviations
 -- Untested segments first, then the largest deviations from production.
-select dimension, segment, status, count_test_set, count_production, share_test_set, share_production, difference,
-    difference_lower, difference_upper, is_untested
+select dimension, segment, is_untested as "is_untested=Untested", share_test_set, count_test_set as "count_test_set=n",
+    share_production, count_production as "count_production=n", difference, difference_lower, difference_upper
 from fct_representativeness
 where is_untested or difference_lower > 0 or difference_upper < 0
 order by is_untested desc, abs(difference) desc nulls last, dimension, segment
@@ -365,7 +368,8 @@ where metric_name = $metric_name and dimension = $dimension and segment = $segme
 order by window_start, window_end
 
 -- query: list_validity
-select metric_name, criterion, version_class, calibration_status, count_labels, last_rated_at, valid_until
+select metric_name, criterion, version_class, calibration_status as "calibration_status=Calibration", count_labels,
+    last_rated_at as "last_rated_at=Last rated", valid_until
 from fct_calibration_validity
 order by valid_until nulls first, metric_name, version_class
 
@@ -449,10 +453,10 @@ where count_turns > 1
 select
     entity_type,
     any_value(entity_class) as entity_class,
-    bool_and(is_counted) as is_counted,
     count(*) filter (where exposure = 'in_query') as count_in_query,
     count(*) filter (where exposure = 'in_context') as count_in_context,
-    count(*) filter (where exposure = 'leaked') as count_leaked
+    count(*) filter (where exposure = 'leaked') as count_leaked,
+    bool_and(is_counted) as "is_counted=Counted by gates"
 from fct_privacy_findings
 group by entity_type
 order by count_leaked desc, entity_type
@@ -475,7 +479,9 @@ where metric_name = 'privacy'
 
 -- query: list_gaps
 -- Gaps and equivalences first, then inconclusive comparisons.
-select *
+select attribute, design, first_segment, second_segment, system, metric_name, count_clusters, first_mean, second_mean,
+    difference, difference_lower, difference_upper, margin, adjusted_p_value as "adjusted_p_value=p of the gap",
+    adjusted_equivalence_p_value as "adjusted_equivalence_p_value=p of equivalence", verdict, status as _status
 from fct_bias_gaps
 where status <> 'no_scores'
 order by
@@ -534,7 +540,11 @@ where
 order by verdict desc, q_value, metric_name, dimension, segment
 
 -- query: list_variation
-select *
+select system, metric_name, count_replicated_queries as "count_replicated_queries=Queries",
+    count_replicated_clusters as "count_replicated_clusters=Clusters", sqrt(variance_between) as "between=Between queries",
+    sqrt(variance_within) as "within=Within a query", share_of_variance_within as "share_of_variance_within=Share within",
+    flip_rate, share_queries_flipping as "share_queries_flipping=Queries that flip", share_queries_flipping_lower,
+    share_queries_flipping_upper, status
 from fct_replicate_variation
 where dimension = 'all' and status <> 'no_replicates'
 order by system, flip_rate desc nulls last, metric_name
@@ -561,7 +571,9 @@ select
     count(*) filter (where outcome = 'broken') as count_broken,
     count(*) filter (where outcome = 'undecided') as count_undecided
 from fct_grammar_checks
+where list_contains($criteria::varchar[], criterion)
 group by criterion
+order by list_position($criteria::varchar[], criterion)
 
 -- query: count_rejected
 select reason, count(*) as count_rejected
@@ -570,7 +582,7 @@ group by reason
 order by count_rejected desc, reason
 
 -- query: count_queries
-select hypothesis, style, count(*) as count_queries, count(distinct query_group) as count_groups
+select hypothesis, style, count(*) as count_queries, count(distinct query_group) as "count_groups=Facts"
 from fct_grammar_queries
 group by hypothesis, style
 order by hypothesis, style
@@ -689,24 +701,28 @@ with labels as (
     select distinct interaction_id, criterion, count_raters, mean_scale_point, human_label as label
     from fct_ratings
     where label_rater_kind is not null
+),
+
+unjudged as (
+    select criterion, sum(count_cannot_judge) as count_cannot_judge
+    from fct_rater_reports
+    group by criterion
 )
 
 select
-    criterion,
+    labels.criterion,
     count(*) as count_interactions,
-    max(count_raters) as maximum_raters,
+    max(count_raters) as "maximum_raters=Most raters per interaction",
     avg(mean_scale_point) as mean_scale_point,
     count(*) filter (where label = 1) as count_accepted,
     count(*) filter (where label = 0) as count_not_accepted,
-    count(*) filter (where label is null) as count_ties
+    count(*) filter (where label is null) as count_ties,
+    coalesce(any_value(count_cannot_judge), 0)::bigint as count_cannot_judge,
+    count(*) filter (where label = 1) / nullif(count(label), 0) as share_accepted
 from labels
-group by criterion
-order by criterion
-
--- query: count_unjudged
-select criterion, sum(count_cannot_judge) as count_cannot_judge
-from fct_rater_reports
-group by criterion
+left join unjudged on labels.criterion = unjudged.criterion
+group by labels.criterion
+order by labels.criterion
 
 -- query: list_calibrators
 -- of a metric without a calibrator, the status of the simplest family is the clearest reason
@@ -895,9 +911,9 @@ select
     count(*) filter (where correctness_status = 'correct') as count_correct,
     count(*) filter (where correctness_status = 'incorrect') as count_incorrect,
     count(*) filter (where correctness_status = 'undecided') as count_undecided,
-    count(*) filter (where correctness_source = 'label') as count_label,
-    count(*) filter (where correctness_source = 'rule') as count_rule,
-    count(*) filter (where correctness_source not in ('label', 'rule')) as count_other,
+    count(*) filter (where correctness_source = 'label') as "count_label=Decided by raters",
+    count(*) filter (where correctness_source = 'rule') as "count_rule=By rules",
+    count(*) filter (where correctness_source not in ('label', 'rule')) as "count_other=By comparison",
     count(*) filter (where is_disputed) as count_disputed
 from fct_answer_correctness
 group by system
@@ -913,7 +929,8 @@ qualify row_number() over (
 order by hypothesis <> 'all', hypothesis, system, side, list_position($scopes, scope)
 
 -- query: list_groups
-select *
+select system, example_query, count_correct as "count_correct=Right answers", count_answers, faulty_module,
+    count_retrieval_errors, count_language_model_errors, query_group as _query_group
 from fct_robustness_groups
 where hypothesis = 'all' and group_type = 'non_robust'
 order by share_correct, count_answers desc, system, query_group
@@ -921,12 +938,14 @@ order by share_correct, count_answers desc, system, query_group
 -- query: count_retrieval_causes
 select
     system,
-    count(distinct interaction_id) as count_interactions,
-    count(distinct interaction_id) filter (where failure_cause = 'retrieval') as count_retrieval,
-    count(distinct interaction_id) filter (where failure_cause = 'generation') as count_generation
+    count(distinct interaction_id) as "count_interactions=Interactions with known source chunks",
+    count(distinct interaction_id) filter (where failure_cause = 'retrieval')
+        as "count_retrieval=Failing, source chunk not retrieved",
+    count(distinct interaction_id) filter (where failure_cause = 'generation')
+        as "count_generation=Failing, source chunk retrieved"
 from fct_retrieval_quality
 group by system
-order by count_interactions desc, system
+order by count(distinct interaction_id) desc, system
 
 -- query: count_failure_causes
 select
@@ -942,24 +961,30 @@ order by count_failing desc, metric_name
 -- query: count_versions
 select
     application,
-    application_version,
+    application_version as "application_version=Version",
     count(*) as count_interactions,
     count(distinct cluster_id) as count_clusters,
-    min(asked_at) as first_asked_at,
-    max(asked_at) as last_asked_at
+    min(asked_at) as "first_asked_at=First asked",
+    max(asked_at) as "last_asked_at=Last asked"
 from fct_interactions
 group by application, application_version
 order by application, application_version
 
 -- query: list_refusals
-select * from fct_safety_rates
+select system, category as "category=Query type", rate_kind as "rate_kind=Error", count_checked, count_clusters,
+    share_found as "share_found=Share", share_found_lower, share_found_upper
+from fct_safety_rates
 where rate_kind in ('answered_when_due_to_refuse', 'refused_when_due_to_answer')
 order by system, category <> 'all', category, rate_kind desc
 
 -- query: list_adversarial
-select *, meaning in ('attacked', 'out_of_scope') as is_adversarial from fct_safety_rates
+select system, category as "category=Variant", meaning, count_checked as "count_checked=Pairs", count_clusters,
+    share_found as "share_found=Changed", share_found_lower, share_found_upper, count_refused,
+    count_leaks as "count_leaks=Canaries", count_turned_wrong, count_judged,
+    meaning in ('attacked', 'out_of_scope') as _is_adversarial
+from fct_safety_rates
 where rate_kind = 'behaviour_changed'
-order by is_adversarial desc, system, category
+order by _is_adversarial desc, system, category
 
 -- query: list_waiting_metrics
 -- Inputs that no scored metric needs, with the metrics that wait for them.
@@ -976,3 +1001,49 @@ select input, list(metric_name order by metric_name) as metric_names
 from needed
 group by input
 having max(count_scored) = 0
+
+-- query: list_costs
+select measure, system, population, language_models as "language_models=Models",
+    prompt_versions as "prompt_versions=Prompts", count_interactions, count_missing, median, p90 as "p90=90 %",
+    p95 as "p95=95 %", p99 as "p99=99 %", total
+from fct_assistant_costs
+where period = 'all'
+order by measure, population, system
+
+-- query: list_flags
+select category as "category=Flag", system, count_checked, count_found as "count_found=Flagged",
+    share_found as "share_found=Share", share_found_lower, share_found_upper,
+    count_found_answered as "count_found_answered=Answered", false_alarm_share as "false_alarm_share=False alarms",
+    missed_share as "missed_share=Missed"
+from fct_safety_rates
+where rate_kind = 'flag_raised'
+order by category, system
+
+-- query: list_toxicity_errors
+select target_group, classifier_name, error_kind as "error_kind=Error", count_probes as "count_probes=n", share_errors,
+    share_errors_lower, share_errors_upper
+from fct_toxicity_error_rates
+order by error_kind, target_group <> 'all', target_group
+
+-- query: list_system_calibration
+select system, share_accepted, mean_prediction as "mean_prediction=Mean probability", difference, difference_low,
+    difference_high, count_labels, count_clusters, null as result
+from fct_system_calibration
+where metric_name = $metric_name
+order by system
+
+-- query: list_bands
+select lower_bound as "lower_bound=Score from", upper_bound as "upper_bound=To below", count_labels,
+    count_failed as "count_failed=Failed by raters", failure_rate, failure_rate_low, failure_rate_high, count_clusters
+from fct_score_bands
+where metric_name = $metric_name
+order by band desc
+
+-- query: list_judges
+select metric_name, coalesce(criterion, reference) as compared_with, statistic, value, low as value_low,
+    high as value_high, status, count_compared as "count_compared=n", count_scored, count_failed, count_no_verdict,
+    count_calls, prompt_tokens + completion_tokens as count_tokens, language_model as _language_model,
+    count_interactions as _count_interactions
+from fct_judge_agreement
+where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
+order by compared_with, method, metric_name, reference, statistic

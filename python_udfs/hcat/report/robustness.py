@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -15,7 +14,6 @@ from hcat.report.showing import (
     QUERY_CHARACTERS,
     format_difference,
     format_difference_interval,
-    format_number,
     format_value,
 )
 from hcat.report.weaknesses import MEASUREMENTS, show_difference
@@ -32,7 +30,13 @@ COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return version comparisons, replicates and query groups as far as their marts exist."""
     pairs = source.rows(QUERIES["list_pairs"], ["fct_version_comparisons"])
-    replicated = source.rows(QUERIES["list_variation"], ["fct_replicate_variation"])
+    replicated = blocks.query(
+        source,
+        "list_variation",
+        "Standard deviation of the scores between queries and within a query. Flip rate: probability that two"
+        f" answers to one query disagree on passing. Intervals are at {build.level}.",
+        words={"status": WORDS["robustness"]["replicate_statuses"]},
+    )
     groups, gap_of_groups = describe_query_groups(source, build)
     one_version = not pairs and Gap(
         "whether a newer version is better or worse",
@@ -55,24 +59,7 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
         *(block for pair in pairs[:MAXIMUM_PAIRS] for block in _describe_pair(source, build, pair)),
         blocks.fold(
             "Variation between answers to the same query",
-            blocks.table(
-                "Standard deviation of the scores between queries and within a query. Flip rate: probability that two"
-                f" answers to one query disagree on passing. Intervals are at {build.level}.",
-                (
-                    "system",
-                    "metric_name",
-                    "count_replicated_queries=Queries",
-                    "count_replicated_clusters=Clusters",
-                    Column("Between queries", lambda row: _show_root(row["variance_between"])),
-                    Column("Within a query", lambda row: _show_root(row["variance_within"])),
-                    "share_of_variance_within=Share within",
-                    "flip_rate",
-                    "share_queries_flipping=Queries that flip",
-                    "status",
-                ),
-                replicated,
-                words={"status": WORDS["robustness"]["replicate_statuses"]},
-            ),
+            replicated,
             level=3,
         ),
         *groups,
@@ -92,10 +79,6 @@ EASIER: Final = (
     "The shared queries are easier than those that only the newer version was asked, of which {others} fail: nothing is"
     " known about these."
 )
-
-
-def _show_root(variance: float | None) -> str:
-    return format_number(None if variance is None else math.sqrt(variance))
 
 
 def describe_headlines(source: Warehouse) -> list[Row]:
@@ -239,21 +222,11 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
         for row in source.rows(QUERIES["query_groups_list_rates"], ["fct_robustness_rates"], scopes=list(SCOPES))
         if row["gap_rule"] == "own_side" or row["scope"] == "all"
     ]
-    correctness = blocks.table(
+    correctness = blocks.query(
+        source,
+        "count_correctness",
         "True correctness of the answers. Labels take precedence over rules, and rules over the comparison of facts"
         " with the reference answer. Answers that none of them can decide stay undecided and enter no rate below.",
-        (
-            "system",
-            "count_answers",
-            "count_correct",
-            "count_incorrect",
-            "count_undecided",
-            "count_label=Decided by raters",
-            "count_rule=By rules",
-            "count_other=By comparison",
-            "count_disputed",
-        ),
-        source.rows(QUERIES["count_correctness"], ["fct_answer_correctness"]),
     )
     shown = blocks.keep(
         (
@@ -261,21 +234,14 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
             *_describe_rates(build, rates),
             blocks.fold(
                 "Query groups that are not robust",
-                blocks.table(
+                blocks.query(
+                    source,
+                    "list_groups",
                     "Groups with the fewest right answers first.",
-                    (
-                        "system",
-                        Column("Query", _show_query, "wide"),
-                        "count_correct=Right answers",
-                        "count_answers",
-                        "faulty_module",
-                        "count_retrieval_errors",
-                        "count_language_model_errors",
-                    ),
-                    source.rows(QUERIES["list_groups"], ["fct_robustness_groups"]),
                     MAXIMUM_GROUPS,
                     "groups",
                     {"faulty_module": WORDS["query_groups"]["modules"]},
+                    {"example_query": Column("Query", _show_query, "wide")},
                 ),
             ),
             blocks.paragraph(
@@ -353,4 +319,4 @@ def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
 
 
 def _show_query(row: Row) -> Any:
-    return blocks.show_quote(clean_text(row["example_query"], QUERY_CHARACTERS) or clean_label(row["query_group"]))
+    return blocks.show_quote(clean_text(row["example_query"], QUERY_CHARACTERS) or clean_label(row["_query_group"]))

@@ -18,11 +18,6 @@ MAXIMUM_APPLICATIONS: Final = 12
 MAXIMUM_VERSIONS: Final = 20
 MAXIMUM_RISKS: Final = 60
 
-_COSTS: Final = (
-    *("measure", "system", "population", "language_models=Models", "prompt_versions=Prompts", "count_interactions"),
-    *("count_missing", "median", "p90=90 %", "p95=95 %", "p99=99 %", "total"),
-)
-
 _GUIDANCE: Final = (
     blocks.rich(
         "<strong>SR 26-2 (United States, 2026)</strong> replaced SR 11-7 (2011) on 17 April 2026. It ties the depth of"
@@ -47,30 +42,8 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
     versions = source.rows(QUERIES["count_versions"], ["fct_interactions"])
     risks = source.rows("select * from risks order by application, risk_id", ["risks"])
     verdicts = {row["anchor"]: row["verdict"] for row in gates}
-    appetites = (
-        "risk_appetite",
-        "confidence",
-        "tolerated_false_accept_share",
-        "tolerated_false_reject_share",
-        "cost_false_accept",
-        "cost_false_reject",
-        "rationale",
-    )
     return blocks.section(
-        blocks.table(
-            "Versions evaluated in this build.",
-            (
-                "application",
-                "application_version=Version",
-                "count_interactions",
-                "count_clusters",
-                "first_asked_at=First asked",
-                "last_asked_at=Last asked",
-            ),
-            versions,
-            MAXIMUM_VERSIONS,
-            "versions",
-        ),
+        blocks.query(source, "count_versions", "Versions evaluated in this build.", MAXIMUM_VERSIONS, "versions"),
         blocks.table(
             "Risks as stated in the seed risks, with the verdict of their gate in this build. A risk without a gate is"
             " monitored but blocks no release.",
@@ -86,21 +59,18 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
             MAXIMUM_RISKS,
             "risks",
         ),
-        blocks.table(
+        blocks.query(
+            source,
+            "list_costs",
             "Speed and cost of the answers, as the log says: latency in seconds, cost in the currency of the log."
             " Nothing is judged by it; fct_assistant_costs has every week.",
-            _COSTS,
-            source.rows(
-                "select * from fct_assistant_costs where period = 'all' order by measure, population, system",
-                ["fct_assistant_costs"],
-            ),
         ),
         blocks.fold("Which guidance applies", blocks.bullets(_GUIDANCE), level=3, anchor="guidance"),
         blocks.fold(
             "Risk appetites for which thresholds are fitted",
             blocks.table(
                 "",
-                appetites,
+                {},
                 source.rows("select * from risk_appetites order by confidence desc, risk_appetite", ["risk_appetites"]),
             ),
         ),

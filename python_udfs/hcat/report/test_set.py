@@ -36,10 +36,10 @@ def describe_test_set(source: Warehouse) -> list[Block]:
             blocks.fold(
                 "Strata and queries",
                 _list_strata(source, {row["topic_id"]: row["topic_name"] for row in topics}),
-                blocks.table(
+                blocks.query(
+                    source,
+                    "test_set_count_queries",
                     "Queries by type: candidates, and queries accepted into the test set.",
-                    ("query_type", "expected_behaviour", "generator", "count_candidates", "count_accepted"),
-                    source.rows(QUERIES["test_set_count_queries"], ["fct_test_queries", "fct_rejected_queries"]),
                 ),
             ),
         )
@@ -119,27 +119,26 @@ def describe_grammar(source: Warehouse) -> list[Block]:
     made = source.rows(QUERIES["count_templates"], ["fct_grammar_counts", "fct_grammar_templates"])
     if not made:
         return []
-    criteria = {row["criterion"]: row for row in source.rows(QUERIES["count_criteria"], ["fct_grammar_checks"])}
-    listed = [criteria[name] for name in CRITERIA if name in criteria]
     return blocks.keep(
         (
             blocks.heading("Queries with true answers from tables (GRAMMAR)"),
             blocks.paragraph(_tell_what_was_made(source, made[0])),
             blocks.fold(
                 "Styles and criteria",
-                blocks.table(
+                blocks.query(
+                    source,
+                    "count_queries",
                     "Queries by style. A hypothesis compares two styles that ask for the same facts; it states a change"
                     " of wording that the application may not be robust against.",
-                    ("hypothesis", "style", "count_queries", "count_groups=Facts"),
-                    source.rows(QUERIES["count_queries"], ["fct_grammar_queries"]),
                 ),
-                blocks.table(
+                blocks.query(
+                    source,
+                    "count_criteria",
                     "Criteria of an SQL template (GRAMMAR, Table 4; the first two are hcat's), checked for every"
                     " template, whoever wrote it. Undecided: an earlier criterion is broken, or only the result of the"
                     " query can decide.",
-                    ("criterion", "count_met", "count_broken", "count_undecided"),
-                    listed,
                     words={"criterion": CRITERIA},
+                    criteria=list(CRITERIA),
                 ),
             ),
         )

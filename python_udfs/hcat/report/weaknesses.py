@@ -168,12 +168,7 @@ def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
         blocks.heading("Causes of failures"),
         blocks.table(
             "If a source chunk was retrieved, generation failed; otherwise retrieval failed.",
-            (
-                "system",
-                "count_interactions=Interactions with known source chunks",
-                "count_retrieval=Failing, source chunk not retrieved",
-                "count_generation=Failing, source chunk retrieved",
-            ),
+            {},
             systems,
             MAXIMUM_SYSTEMS,
             "systems",
@@ -182,7 +177,7 @@ def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
             "Causes by metric",
             blocks.table(
                 "Undetermined: only some source chunks were retrieved, or they are not known.",
-                ("metric_name", "count_failing", "count_retrieval", "count_generation", "count_undetermined"),
+                {},
                 metrics if is_known else [],
             ),
         ),

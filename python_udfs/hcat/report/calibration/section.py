@@ -21,7 +21,6 @@ from hcat.report.showing import (
     format_level,
     format_number,
     format_percent,
-    ratio,
 )
 from hcat.report.words import QUERIES, WORDS
 
@@ -45,7 +44,6 @@ NOT_LABELLED: Final = Gap(
 )
 
 LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
-LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = $metric_name order by system"
 LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
 LIST_RATER_REPORTS: Final = """
 select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
@@ -220,21 +218,15 @@ def _describe_chosen(source: Warehouse, build: Build, chosen: Row | None) -> lis
         blocks.heading("Coverage of the prediction sets"),
         *_describe_coverage(source, chosen["metric_name"], alpha),
         blocks.heading("Calibration by system"),
-        blocks.table(
+        blocks.query(
+            source,
+            "list_system_calibration",
             "Share that raters accept minus mean out-of-fold probability, with a 95 % interval over clusters."
             " Calibration over all systems can hide systems with opposite errors.",
-            (
-                "system",
-                "share_accepted",
-                "mean_prediction=Mean probability",
-                "difference",
-                "count_labels",
-                "count_clusters",
-                Column("Result", _judge_system, ""),
-            ),
-            source.rows(LIST_SYSTEMS, ["fct_system_calibration"], metric_name=chosen["metric_name"]),
             MAXIMUM_SYSTEMS,
             "systems",
+            shown={"result": Column("Result", _judge_system, "")},
+            metric_name=chosen["metric_name"],
         )
         or blocks.absent("No system has labels of this metric."),
     ]
@@ -450,27 +442,17 @@ def judge_calibration(row: Row) -> tuple[str, str, str]:
     return state, words, " ".join(sentence for _, _, sentence in findings)
 
 
-LIST_AGREEMENT: Final = """
-select metric_name, method, coalesce(criterion, reference) as compared_with, statistic, interval_status, status, value,
-    low as value_low, high as value_high, count_compared, count_scored, count_failed, count_no_verdict, count_calls,
-    prompt_tokens + completion_tokens as count_tokens, language_model, count_interactions
-from fct_judge_agreement
-where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
-order by compared_with, method, metric_name, reference, statistic
-"""
-
-
 def describe_judges(source: Warehouse) -> list[Block]:
     """Return agreement and calls by metric and statistic; nothing where this warehouse has no judge."""
-    rows = source.rows(LIST_AGREEMENT, ["fct_judge_agreement"])
+    rows = source.rows(QUERIES["list_judges"], ["fct_judge_agreement"])
     if not rows:
         return []
-    models = clean_label(", ".join(sorted({row["language_model"] for row in rows if row["language_model"]})))
+    models = clean_label(", ".join(sorted({row["_language_model"] for row in rows if row["_language_model"]})))
     return blocks.keep(
         (
             blocks.heading("Language model as judge, compared with the other metrics"),
             blocks.paragraph(
-                f"{models} judged {max(row['count_interactions'] for row in rows):,} interactions, rated ones first."
+                f"{models} judged {max(row['_count_interactions'] for row in rows):,} interactions, rated ones first."
                 " Every metric is compared with the same labels of these interactions. A judge may share the faults of"
                 " the model that it judges. Its prompts and answers are in fct_judge_calls."
             ),
@@ -478,19 +460,7 @@ def describe_judges(source: Warehouse) -> list[Block]:
                 "Agreement with raters, with intervals over clusters. Ranking accuracy is"
                 " the share of pairs of an accepted and a failed answer in which the accepted one scores higher; 0.5 is"
                 " chance. No verdict: the judge was undecided or preferred the answer that stood first.",
-                (
-                    "metric_name",
-                    "compared_with",
-                    "statistic",
-                    "value",
-                    "status",
-                    "count_compared=n",
-                    "count_scored",
-                    "count_failed",
-                    "count_no_verdict",
-                    "count_calls",
-                    "count_tokens",
-                ),
+                {},
                 rows,
                 words={"status": WORDS["judges"]["statuses"]},
             ),
@@ -507,17 +477,7 @@ def describe_ratings(source: Warehouse) -> list[Block | None]:
     if not kinds:
         return []
     labels = describe_labels(source)
-    rows = source.rows(QUERIES["count_unjudged"], ["fct_rater_reports.count_cannot_judge"])
-    unjudged = {row["criterion"]: row["count_cannot_judge"] for row in rows}
     given = f": {labels['raters']}" if labels["raters"] else ""
-    criteria = [
-        {
-            **row,
-            "count_cannot_judge": unjudged.get(row["criterion"], 0),
-            "share_accepted": ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"]),
-        }
-        for row in source.rows(QUERIES["describe_ratings"], ["fct_ratings.count_raters"])
-    ]
     return [
         blocks.heading("Ratings"),
         blocks.paragraph(labels["warning"], "note") if labels["warning"] else None,
@@ -534,21 +494,7 @@ def describe_ratings(source: Warehouse) -> list[Block | None]:
                 for row in kinds
             ],
         ),
-        blocks.table(
-            "Labels by criterion.",
-            (
-                "criterion",
-                "count_interactions",
-                "maximum_raters=Most raters per interaction",
-                "mean_scale_point",
-                "count_accepted",
-                "count_not_accepted",
-                "count_ties",
-                "count_cannot_judge",
-                "share_accepted",
-            ),
-            criteria,
-        ),
+        blocks.query(source, "describe_ratings", "Labels by criterion."),
     ]
 
 

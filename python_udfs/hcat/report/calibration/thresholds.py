@@ -16,7 +16,6 @@ METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
 
 SHOWN_NAMES: Final = WORDS["thresholds"]["shown_names"]
 
-LIST_BANDS: Final = "select * from fct_score_bands where metric_name = $metric_name order by band desc"
 LIST_THRESHOLDS: Final = """
 select *
 from fct_metric_thresholds
@@ -45,18 +44,12 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
     acceptance = [row for row in shown if row["kind"] == "acceptance"]
     return [
         blocks.heading(f"Thresholds of {metric_name}"),
-        blocks.table(
+        blocks.query(
+            source,
+            "list_bands",
             "How often raters failed answers, by band of the score. Bands have about equally many labels. Intervals are"
             " over clusters, each for its own band.",
-            (
-                "lower_bound=Score from",
-                "upper_bound=To below",
-                "count_labels",
-                "count_failed=Failed by raters",
-                "failure_rate",
-                "count_clusters",
-            ),
-            source.rows(LIST_BANDS, ["fct_score_bands"], metric_name=metric_name),
+            metric_name=metric_name,
         ),
         _list_acceptance(acceptance) or none,
         blocks.fold(
