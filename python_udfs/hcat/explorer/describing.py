@@ -11,12 +11,13 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.explorer import data, tables
 from hcat.explorer.desk import describe_review
 from hcat.explorer.reading import Read
-from hcat.report.data import COUNT_RECORDS_EVALUATED, SCORE_STATUSES
+from hcat.report.data import SCORE_STATUSES
 from hcat.report.decision import describe_decisions
 from hcat.report.ledger import describe_verdict
 from hcat.report.outcomes import describe_gates
 from hcat.report.showing import format_period, format_time, group_by
 from hcat.report.weaknesses import describe_claims
+from hcat.report.words import QUERIES
 
 #: Worst examples of a finding.
 MAXIMUM_EXAMPLES: Final = 10
@@ -30,7 +31,7 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
     gates = describe_gates(source, build.run)
     rows = describe_claims(source)["findings"] or []
     decisions = describe_decisions(source)
-    counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])[0]
+    counts = source.rows(QUERIES["count_records_evaluated"], ["fct_interactions"])[0]
     segments = {dimension: coded.code_of for dimension, coded in read.dimensions.items()}
     kept = source.rows(data.QUERIES["list_finding_cells"], ["fct_findings"])
     confirmed = {row["finding_id"] for row in kept if row["confirmed"]}

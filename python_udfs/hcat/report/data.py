@@ -37,8 +37,6 @@ SCORE_STATUSES: Final = (
     "failed",
 )
 
-COUNT_RECORDS_EVALUATED: Final = QUERIES["count_records_evaluated"]
-
 COUNT_STATUSES: Final = f"""
 select metrics.metric_name, metrics.family, metrics.requires,
     {", ".join(f"count(*) filter (where evaluations.score_status = '{word}') as {word}" for word in SCORE_STATUSES)}
@@ -68,7 +66,7 @@ order by dimension, count_interactions desc, segment
 
 def read_counts(source: Warehouse) -> Row | None:
     """Return the counts of the evaluated interactions; None where there are none."""
-    counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])
+    counts = source.rows(QUERIES["count_records_evaluated"], ["fct_interactions"])
     return counts[0] if counts and counts[0]["count_interactions"] else None
 
 
@@ -133,7 +131,7 @@ def say_what_was_deleted(source: Warehouse) -> str:
 
 
 def _describe_deletions(source: Warehouse) -> list[Block | None]:
-    rows = source.rows("select * from fct_deletions order by deletion_number desc", ["fct_deletions"])
+    rows = source.rows(QUERIES["list_deletions"], ["fct_deletions"])
     if not rows:
         return []
     told = say_what_was_deleted(source)
@@ -147,16 +145,7 @@ def _describe_deletions(source: Warehouse) -> list[Block | None]:
             blocks.table(
                 "The digest is the SHA-256 over the sorted SHA-256 of the interaction ids. It proves which ids were"
                 " deleted, and names none.",
-                (
-                    "deleted_at=Deleted",
-                    "command",
-                    "count_interactions",
-                    "count_evaluations",
-                    "count_texts",
-                    "weeks_before",
-                    "reason",
-                    Column("Digest of the ids", lambda row: row["ids_sha256"], "code"),
-                ),
+                {"ids_sha256": Column("Digest of the ids", lambda row: row["ids_sha256"], "code")},
                 rows,
                 MAXIMUM_DELETIONS,
                 "deletions",

@@ -155,18 +155,7 @@ def _describe_drift(source: Warehouse) -> list[Block | None]:
         ),
         blocks.table(
             "Drift alarms.",
-            (
-                "metric_name",
-                Column("Segment", _show_segment, ""),
-                "window_start=Window",
-                "window_weeks=Weeks",
-                "difference",
-                "statistic",
-                "limit_value=Limit",
-                "q_value=q",
-                "count_reference=n reference",
-                "count_window=n window",
-            ),
+            {"segment": Column("Segment", _show_segment, "")},
             source.rows(QUERIES["list_drifting"], ["fct_metric_drift"]),
             noun="drifting series",
             words={"metric_name": {None: "mix of segments"}},
@@ -175,5 +164,5 @@ def _describe_drift(source: Warehouse) -> list[Block | None]:
 
 
 def _show_segment(row: Row) -> Any:
-    detail = row["detail"]
-    return blocks.lines(describe_segment(row), blocks.small(clean_label(detail, EXCERPT_CHARACTERS) if detail else ""))
+    detail = clean_label(row["_detail"], EXCERPT_CHARACTERS) if row["_detail"] else ""
+    return blocks.lines(describe_segment({**row, "dimension": row["_dimension"]}), blocks.small(detail))

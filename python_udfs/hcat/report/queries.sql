@@ -298,7 +298,10 @@ select
 from fct_metric_drift
 
 -- query: list_drifting
-select *
+select metric_name, segment, window_start as "window_start=Window", window_weeks as "window_weeks=Weeks", difference,
+    difference_lower, difference_upper, statistic, limit_value as "limit_value=Limit", q_value as "q_value=q",
+    count_reference as "count_reference=n reference", count_window as "count_window=n window", dimension as _dimension,
+    detail as _detail
 from fct_metric_drift
 where is_drifting
 order by window_start desc, q_value nulls last, metric_name, dimension, segment, test
@@ -740,7 +743,9 @@ order by metric_name
 
 -- query: list_coverage
 -- the sets in force: a quantile for each label and group
-select *
+select scope, stratum, human_label as "human_label=Raters", alpha, coverage as "coverage=Coverage measured", count_labels,
+    count_clusters, quantile_status as "quantile_status=Promise", status, share_single as "share_single=Decided",
+    share_all as "share_all=Undecided", share_single as _share_single, share_decidable as _share_decidable
 from fct_conformal_coverage
 where
     metric_name = $metric_name
@@ -920,12 +925,22 @@ group by system
 order by system
 
 -- query: query_groups_list_rates
-select *
-from fct_robustness_rates
--- gaps of the own side come first, except where groups have one answer there
-qualify row_number() over (
-    partition by system, hypothesis, side, scope order by status = 'groups_of_one', gap_rule desc
-) = 1
+with rates as (
+    select *
+    from fct_robustness_rates
+    -- gaps of the own side come first, except where groups have one answer there
+    qualify row_number() over (
+        partition by system, hypothesis, side, scope order by status = 'groups_of_one', gap_rule desc
+    ) = 1
+)
+
+select system, scope, count_robust_groups, count_non_robust_groups, count_gap_groups, smallest_group, largest_group,
+    count_answers, gap_share as "gap_share=λ", robustness as "robustness=R", robustness_lower, robustness_upper,
+    chance_robustness as "chance_robustness=R by chance", accuracy, accuracy_lower, accuracy_upper, status,
+    hypothesis as _hypothesis, side as _side, gap_rule as _gap_rule
+from rates
+-- groups of one answer have no contexts to compare
+where gap_rule = 'own_side' or scope = 'all'
 order by hypothesis <> 'all', hypothesis, system, side, list_position($scopes, scope)
 
 -- query: list_groups
@@ -1047,3 +1062,9 @@ select metric_name, coalesce(criterion, reference) as compared_with, statistic, 
 from fct_judge_agreement
 where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
 order by compared_with, method, metric_name, reference, statistic
+
+-- query: list_deletions
+select deleted_at as "deleted_at=Deleted", command, count_interactions, count_evaluations, count_texts, weeks_before, reason,
+    ids_sha256
+from fct_deletions
+order by deletion_number desc

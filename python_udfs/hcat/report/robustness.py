@@ -216,12 +216,7 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
             " fct_robustness_groups or fct_answer_correctness."
         )
         return [], Gap(what, blocks.REBUILD)
-    # groups of one answer have no contexts to compare
-    rates = [
-        row
-        for row in source.rows(QUERIES["query_groups_list_rates"], ["fct_robustness_rates"], scopes=list(SCOPES))
-        if row["gap_rule"] == "own_side" or row["scope"] == "all"
-    ]
+    rates = source.rows(QUERIES["query_groups_list_rates"], ["fct_robustness_rates"], scopes=list(SCOPES))
     correctness = blocks.query(
         source,
         "count_correctness",
@@ -268,15 +263,15 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
 
 
 def _name(row: Row) -> str:
-    if row["hypothesis"] == "all":
+    if row["_hypothesis"] == "all":
         return clean_label(row["system"])
-    return f"{clean_label(row['system'])}: {clean_label(row['hypothesis'])} = {clean_label(row['side'])}"
+    return f"{clean_label(row['system'])}: {clean_label(row['_hypothesis'])} = {clean_label(row['_side'])}"
 
 
 def _describe_rates(build: Build, rates: Sequence[Row]) -> list[Block | None]:
     if not rates:
         return []
-    wholes = [row for row in rates if row["hypothesis"] == "all" and row["scope"] == "all"]
+    wholes = [row for row in rates if row["_hypothesis"] == "all" and row["scope"] == "all"]
     sides = [row for row in rates if row not in wholes]
     return [
         blocks.paragraph(
@@ -297,21 +292,10 @@ def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
     return blocks.table(
         "Robustness R is the share of right answers outside of gap groups. Accuracy is R (1 − λ), where λ is the share"
         f" of answers in gap groups. The {build.level} intervals resample whole groups. R is higher for small groups.",
-        (
-            Column("System and side", _name, ""),
-            Column("Answers counted", lambda row: SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]], ""),
-            "count_robust_groups",
-            "count_non_robust_groups",
-            "count_gap_groups",
-            "smallest_group",
-            "largest_group",
-            "count_answers",
-            "gap_share=λ",
-            "robustness=R",
-            "chance_robustness=R by chance",
-            "accuracy",
-            "status",
-        ),
+        {
+            "system": Column("System and side", _name, ""),
+            "scope": Column("Answers counted", lambda row: SCOPES[row["scope"]] + GAP_RULES[row["_gap_rule"]], ""),
+        },
         rows,
         MAXIMUM_SIDES * len(SCOPES),
         words={"status": WORDS["query_groups"]["rate_statuses"]},

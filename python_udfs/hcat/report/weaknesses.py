@@ -95,13 +95,13 @@ with cells as ({CELLS})
 select
     metric_name,
     any_value(measurement order by measurement) as measurement,
-    metric_name in (select metric_name from dim_metrics where is_deciding) as is_deciding,
     count(*) as count_cells,
     count(*) filter (where test_status = 'tested') as count_tested,
-    count(*) filter (where family = 'headline') as count_headline,
-    count(*) filter (where test_status = 'too_few_clusters') as count_too_few,
+    count(*) filter (where family = 'headline') as "count_headline=In the headline",
+    count(*) filter (where test_status = 'too_few_clusters') as "count_too_few=Too few clusters",
     count(*) filter (where is_weak) as count_weak,
-    median(minimum_detectable_difference) as median_detectable
+    median(minimum_detectable_difference) as detectable,
+    metric_name in (select metric_name from dim_metrics where is_deciding) as _is_deciding
 from cells
 where test_status <> 'not_in_family'
 group by metric_name
@@ -303,7 +303,7 @@ def list_findings(rows: Sequence[Row]) -> list[Row]:
 
 def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str) -> list[Block | None]:
     """Return the findings with three answers each, or what no finding means."""
-    count_silent = sum(row["count_weak"] for row in claims["tests"] if not row["is_deciding"])
+    count_silent = sum(row["count_weak"] for row in claims["tests"] if not row["_is_deciding"])
     more = f"{count_silent} more weak cells rest on scores that are shown, not admitted." if count_silent else ""
     if not rows:
         has_tests = any(row["count_tested"] for row in claims["tests"])
@@ -445,19 +445,12 @@ def _count_tests(tests: Sequence[Row]) -> Block | None:
         blocks.table(
             "Number of cells tested, by metric. Median detectable difference: in half of the cells, the test could only"
             " find a difference larger than this.",
-            (
-                "metric_name",
-                "measurement",
-                "count_cells",
-                "count_tested",
-                "count_headline=In the headline",
-                "count_too_few=Too few clusters",
-                "count_weak",
-                Column(
+            {
+                "detectable": Column(
                     "Median detectable difference",
-                    lambda row: format_difference(row["median_detectable"], row["measurement"]),
-                ),
-            ),
+                    lambda row: format_difference(row["detectable"], row["measurement"]),
+                )
+            },
             tests,
             len(tests),
             words={"measurement": MEASUREMENTS},

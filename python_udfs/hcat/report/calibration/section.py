@@ -238,17 +238,18 @@ def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None)
         return [blocks.absent("No coverage was measured for this metric.")]
     decided = [
         blocks.paragraph(
-            f"Promised coverage {format_level(1 - row['alpha'])}: the sets decide {format_percent(row['share_single'])}"
-            f" of the labelled answers (n {row['count_labels']:,}, {row['count_clusters']:,} clusters)."
+            f"Promised coverage {format_level(1 - row['alpha'])}: the sets decide"
+            f" {format_percent(row['_share_single'])} of the labelled answers (n {row['count_labels']:,},"
+            f" {row['count_clusters']:,} clusters)."
             # the ceiling assumes normal scores: labels that go beyond it say that these are not
             + (
-                f" More labels would not help beyond {format_percent(row['share_decidable'])}."
-                if row["share_single"] < row["share_decidable"] < 1
+                f" More labels would not help beyond {format_percent(row['_share_decidable'])}."
+                if row["_share_single"] < row["_share_decidable"] < 1
                 else ""
             )
         )
         for row in rows
-        if row["scope"] == "marginal" and None not in (row["share_single"], row["share_decidable"])
+        if row["scope"] == "marginal" and None not in (row["_share_single"], row["_share_decidable"])
     ]
     return [
         *decided,
@@ -259,19 +260,7 @@ def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None)
                 " label is made of the other clusters. The monthly audits test whether later labels are still covered."
                 " Decided: the set contains one label. Undecided: it contains both. fct_conformal_coverage has other"
                 " levels.",
-                (
-                    "scope",
-                    "stratum",
-                    "human_label=Raters",
-                    Column("Coverage promised", lambda row: format_level(1 - row["alpha"])),
-                    "coverage=Coverage measured",
-                    "count_labels",
-                    "count_clusters",
-                    "quantile_status=Promise",
-                    "status",
-                    "share_single=Decided",
-                    "share_all=Undecided",
-                ),
+                {"alpha": Column("Coverage promised", lambda row: format_level(1 - row["alpha"]))},
                 rows,
                 words=WORDS["section"]["coverage_words"],
             ),
