@@ -62,6 +62,20 @@ def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
     return alt.Chart({"values": tuple(rows)})
 
 
+def score_axis(domain: tuple[float, float], **style: Any) -> Any:
+    """Return the channel of scores, from one end of `domain` to the other."""
+    import altair as alt
+
+    scale = alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True)
+    return alt.X("x:Q", scale=scale, axis=alt.Axis(tickCount=5, domain=False, **style))
+
+
+def draw_points(rows: Sequence[dict[str, Any]], x: Any, y: Any, **style: Any) -> list[Any]:
+    """Return a layer of filled points, none where there are none."""
+    style = {"filled": True, "opacity": 1} | style
+    return [chart_of(rows).mark_point(**style).encode(x=x, y=y)] if rows else []
+
+
 def draw_strokes(
     strokes: Sequence[tuple[float, float, float, float]],
     x: Any,
@@ -204,12 +218,7 @@ def draw_weeks(
             (True, "diamond", 130, DECISION_INK),
         ):
             chosen = [point for point in points if point["is_marked"] is is_marked]
-            if chosen:
-                layers.append(
-                    chart_of(chosen)
-                    .mark_point(filled=True, shape=symbol, size=size, color=colour, opacity=1)
-                    .encode(x=x, y=y)
-                )
+            layers += draw_points(chosen, x, y, shape=symbol, size=size, color=colour)
         if position == len(panels) - 1:
             style: dict[str, Any] = {"align": "center", "baseline": "top", "dy": 8, "color": MUTED_INK}
             layers.append(draw_texts(names, x, alt.value(height), **style))
@@ -262,11 +271,7 @@ def draw_violins(
 
     if not violins:
         raise ValueError("violins need at least one group, got none")
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True),
-        axis=alt.Axis(title=axis_title, grid=True, tickCount=5, domain=False),
-    )
+    x = score_axis(domain, title=axis_title, grid=True)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[len(violins), 0], nice=False, zero=False), axis=None)
     areas, boxes, medians = [], [], []
     texts: list[dict[str, Any]] = []
@@ -302,7 +307,7 @@ def draw_violins(
     layers += draw_decision(threshold, x, "threshold")
     layers += [
         chart_of(boxes).mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="x2:Q", y=y),
-        chart_of(medians).mark_point(filled=True, fill="#ffffff", stroke=INK, size=44, opacity=1).encode(x=x, y=y),
+        *draw_points(medians, x, y, fill="#ffffff", stroke=INK, size=44),
     ]
     # names of one or two lines, centred on the row
     for count_lines, rise in ((1, 0.0), (2, -6.5)):
@@ -346,11 +351,7 @@ def draw_score_against_label(
     groups = list(dict.fromkeys(group for group, *_ in bands))
     strip, gap, jitter_height = 0.075, 0.02, 0.10
     floor = -0.17 - len(groups) * (strip + gap)
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True),
-        axis=alt.Axis(title=axis_title, grid=False, tickCount=5, domain=False),
-    )
+    x = score_axis(domain, title=axis_title, grid=False)
     y_scale = alt.Scale(domain=[floor, 1.16], nice=False, zero=False)
     axis = alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], domain=False, format=".2~f")
     y = alt.Y("y:Q", scale=y_scale, axis=axis)
@@ -385,12 +386,7 @@ def draw_score_against_label(
             for score, point_label, jitter in points
             if point_label == is_accepted
         ]
-        if chosen:
-            layers.append(
-                chart_of(chosen)
-                .mark_point(filled=True, color=colour, shape=shape, size=20, opacity=0.55)
-                .encode(x=x, y=y)
-            )
+        layers += draw_points(chosen, x, y, color=colour, shape=shape, size=20, opacity=0.55)
     line = [{"x": round(score, 4), "y": round(probability, 4)} for score, probability in curve]
     layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2).encode(x=x, y=y))
     height = 270 + 24 * len(groups)
@@ -415,10 +411,8 @@ def draw_thresholds(
     if not any(scores for _, scores in densities):
         raise ValueError("a figure of thresholds needs scores, got none")
     width = 520
-    x_scale = alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True)
-    bare_axis = alt.Axis(title=None, labels=False, ticks=False, domain=False, tickCount=5)
-    full_axis = alt.Axis(title=axis_title, tickCount=5, domain=False)
-    density_x = alt.X("x:Q", scale=x_scale, axis=bare_axis if methods else full_axis)
+    x = score_axis(domain, title=axis_title)
+    density_x = score_axis(domain, title=None, labels=False, ticks=False) if methods else x
     density_y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1.05], nice=False), axis=None)
     layers: list[Any] = []
     for number, (name, scores) in enumerate(densities):
@@ -457,7 +451,6 @@ def draw_thresholds(
             }
             for method, name, value in thresholds
         ]
-        x = alt.X("x:Q", scale=x_scale, axis=full_axis)
         y = alt.Y("y:Q", scale=alt.Scale(domain=[len(methods), 0], nice=False, zero=False), axis=None)
         legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=3, symbolSize=80)
         colours, shapes = (

@@ -239,13 +239,6 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
                     {"example_query": Column("Query", _show_query, "wide")},
                 ),
             ),
-            blocks.paragraph(
-                "fct_robustness_variants compares variants with their original queries, fct_robustness_differences the"
-                " sides of a hypothesis, and fct_metric_reliability the verdicts of metrics with true correctness.",
-                "note",
-            )
-            if rates
-            else None,
         )
     )
     if shown:

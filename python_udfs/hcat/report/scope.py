@@ -98,23 +98,21 @@ def _show_gate(row: Row, verdicts: dict[str, str]) -> Any:
 def _find_gaps(
     source: Warehouse, stated: Sequence[Row], risks: Sequence[Row], versions: Sequence[Row]
 ) -> list[Gap | bool]:
-    asked = {row["application"] for row in versions if row["application"]}
-    unstated = sorted(clean_label(name) for name in asked - {row["application"] for row in stated})
+    unstated = {row["application"] for row in versions if row["application"]} - {row["application"] for row in stated}
+    named = ", ".join(sorted(map(clean_label, unstated))[:MAXIMUM_APPLICATIONS])
     supply = "a row per application in the seed applications"
-    if not source.has("applications"):
-        gap: Gap | bool = Gap(
-            "Purpose, limits, owner and materiality of the application: this copy of the warehouse lacks the seed"
-            " applications.",
+    what = "urpose, limits, owner and materiality"
+    return [
+        not source.has("applications")
+        and Gap(
+            f"P{what} of the application: this copy of the warehouse lacks the seed applications.",
             "the full warehouse with the seed applications",
-        )
-    elif not stated:
-        gap = Gap("purpose, limits, owner and materiality, which no log can tell", supply, "application")
-    else:
-        named = ", ".join(unstated[:MAXIMUM_APPLICATIONS])
-        what = f"Purpose and owner of {named}: the seed applications has no row for them."
-        gap = bool(unstated) and Gap(what, supply)
-    if risks:
-        return [gap]
-    if source.has("risks"):
-        return [gap, Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks")]
-    return [gap, Gap("Risks and their controls.", "the full warehouse with the seed risks")]
+        ),
+        source.has("applications") and not stated and Gap(f"p{what}, which no log can tell", supply, "application"),
+        bool(stated and unstated)
+        and Gap(f"Purpose and owner of {named}: the seed applications has no row for them.", supply),
+        not source.has("risks") and Gap("Risks and their controls.", "the full warehouse with the seed risks"),
+        source.has("risks")
+        and not risks
+        and Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks"),
+    ]

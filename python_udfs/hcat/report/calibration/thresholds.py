@@ -40,8 +40,6 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
     rows = source.rows(LIST_THRESHOLDS, ["fct_metric_thresholds"], metric_name=metric_name)
     order = [*SHOWN_NAMES, *METHOD_NAMES]
     rows.sort(key=lambda row: order.index(row["method"]) if row["method"] in order else len(order))
-    shown = [row for row in rows if row["is_shown"]]
-    acceptance = [row for row in shown if row["kind"] == "acceptance"]
     return [
         blocks.heading(f"Thresholds of {metric_name}"),
         blocks.query(
@@ -51,17 +49,7 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
             " over clusters, each for its own band.",
             metric_name=metric_name,
         ),
-        _list_acceptance(acceptance) or none,
-        blocks.fold(
-            "Monitoring floors",
-            blocks.table(
-                "A floor limits the share of answers accepted by raters that are flagged. It promises nothing about"
-                " failed answers and is not an acceptance threshold.",
-                (*_COLUMNS, _error("Accepted answers flagged", "false_reject"), _VERDICT),
-                [row for row in shown if row["kind"] == "monitoring"],
-                words={"method": SHOWN_NAMES},
-            ),
-        ),
+        _list_acceptance(rows) or none,
         blocks.fold("How the methods of the literature compare", *_compare_methods(source, rows, metric_name, metrics)),
     ]
 
@@ -94,19 +82,11 @@ def _error(title: str, name: str) -> Column:
     return Column(title, show)
 
 
-_COLUMNS: Final = ("method", "risk_appetite", "confidence", Column("Threshold", _show_threshold, ""))
-_VERDICT: Final = Column(
-    "Verdict",
-    lambda row: blocks.pill(
-        *WORDS["thresholds"]["threshold_verdicts"].get(row["verdict"], ("not_evaluated", row["verdict"]))
-    ),
-)
-
-
-def _list_acceptance(rows: Sequence[Row]) -> Block | None:
+def _list_acceptance(found: Sequence[Row]) -> Block | None:
+    rows = [row for row in found if row["is_shown"] and row["kind"] == "acceptance"]
     if not rows:
         return None
-    first = rows[0]
+    first, verdicts = rows[0], WORDS["thresholds"]["threshold_verdicts"]
     return blocks.table(
         f"Acceptance thresholds, fitted on {first['count_fit_accepted']:,} accepted and {first['count_fit_failed']:,}"
         f" failed answers of {first['count_fit_clusters']:,} clusters and measured by cross-validation. False accepts:"
@@ -114,7 +94,17 @@ def _list_acceptance(rows: Sequence[Row]) -> Block | None:
         " accepted by raters that it rejects. The verdict is on false accepts; false rejects are the price. Intervals"
         f" are at {format_percent(min(row['interval_level'] for row in rows))}. At one risk appetite, a threshold is"
         " called within tolerance wrongly in at most one case of ten.",
-        (*_COLUMNS, _error("False accepts", "false_accept"), _error("False rejects", "false_reject"), _VERDICT),
+        (
+            "method",
+            "risk_appetite",
+            "confidence",
+            Column("Threshold", _show_threshold, ""),
+            _error("False accepts", "false_accept"),
+            _error("False rejects", "false_reject"),
+            Column(
+                "Verdict", lambda row: blocks.pill(*verdicts.get(row["verdict"], ("not_evaluated", row["verdict"])))
+            ),
+        ),
         rows,
         words={"method": SHOWN_NAMES},
     )
