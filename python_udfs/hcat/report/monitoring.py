@@ -9,7 +9,7 @@ from hcat.language.display import clean_label
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.showing import EXCERPT_CHARACTERS, clip, describe_segment, format_day, format_interval, format_number
+from hcat.report.showing import EXCERPT_CHARACTERS, describe_segment, format_day, format_interval, format_number
 from hcat.report.words import QUERIES
 
 #: Series and latest weeks drawn, and rows listed.
@@ -71,26 +71,14 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         weeks = source.rows(QUERIES["list_weeks"], needed, **key)[-MAXIMUM_WEEKS:]
         segment = "" if row["dimension"] == "all" else f", {describe_segment(row)}"
         if len(weeks) > 1:
-            band = next(iter(source.rows(QUERIES["find_band"], needed, **key)), None)
-            alarms = source.rows(QUERIES["list_alarms"], needed, **key)
-            series.append((row["metric_name"] + segment, weeks, _clip_band(build, key, band), band, alarms))
-    days = sorted({week["week_start"] for _, weeks, *_ in series for week in weeks})
+            band = next(iter(source.rows(QUERIES["find_band"], [*needed, "dim_metrics"], **key)), None)
+            series.append((row["metric_name"] + segment, weeks, band))
+    days = sorted({week["week"] for _, weeks, _ in series for week in weeks})
     if not days:
         return None
     panels = [
-        (
-            title,
-            [
-                {
-                    **week,
-                    "week": format_day(week["week_start"]),
-                    "is_marked": any(one["window_start"] <= week["week_start"] <= one["window_end"] for one in alarms),
-                }
-                for week in weeks
-            ],
-            band,
-        )
-        for title, weeks, band, _, alarms in series
+        (title, weeks, None if band is None else (band["band_lower"], band["band_upper"]))
+        for title, weeks, band in series
     ]
     # segments are text from the logs: they are drawn, but not part of the name of the picture
     text = f"Weekly means with intervals of {len(panels)} series and their reference band; see the table"
@@ -99,10 +87,10 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         " mean of a week raises no alarm. Red diamonds mark the weeks of a drift alarm. A single week outside the band"
         " is a reason to look: other questions in that week may explain it."
     )
-    rows: list[Row] = [{"week": "Band and reference period"} | {one[0]: _show_band(*one[2:4]) for one in series}]
+    rows: list[Row] = [{"week": "Band and reference period"} | {title: _show_band(band) for title, _, band in series}]
     rows += [
-        {"week": format_day(each)}
-        | {title: _show_week(week) for title, weeks, *_ in series for week in weeks if week["week_start"] == each}
+        {"week": each}
+        | {title: _show_week(week) for title, weeks, _ in series for week in weeks if week["week"] == each}
         for each in days
     ]
     behind = blocks.table(
@@ -111,9 +99,7 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         rows,
         len(rows),
     )
-    return blocks.picture(
-        charts.draw_weeks(panels, [format_day(each) for each in days], text), caption, behind, "scroll low"
-    )
+    return blocks.picture(charts.draw_weeks(panels, days, text), caption, behind, "scroll low")
 
 
 def _show_week(week: Row) -> str:
@@ -121,22 +107,11 @@ def _show_week(week: Row) -> str:
     return f"{format_number(week['mean_score'])} {interval} n {week['count_scored']:,}"
 
 
-def _clip_band(build: Build, key: Row, band: Row | None) -> tuple[float, float] | None:
-    """Return the band clipped to the range of the metric."""
+def _show_band(band: Row | None) -> str:
     if band is None:
-        return None
-    metric = build.primary.get(key["metric_name"], {})
-    low, high = (
-        clip(band[f"band_{end}"], metric.get("range_low"), metric.get("range_high")) for end in ("lower", "upper")
-    )
-    return None if low is None or high is None else (low, high)
-
-
-def _show_band(band: tuple[float, float] | None, reference: Row | None) -> str:
-    if band is None or reference is None:
         return "none"
-    period = f"{format_day(reference['reference_start'])} to {format_day(reference['reference_end'])}"
-    return f"{format_interval(*band)}, {period}"
+    period = f"{format_day(band['reference_start'])} to {format_day(band['reference_end'])}"
+    return f"{format_interval(band['band_lower'], band['band_upper'])}, {period}"
 
 
 def _describe_drift(source: Warehouse) -> list[Block | None]:

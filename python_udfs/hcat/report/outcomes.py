@@ -14,11 +14,9 @@ from hcat.report.ledger import Build
 from hcat.report.showing import (
     MAXIMUM_SYSTEMS,
     SENTENCE_CHARACTERS,
-    clip,
     distinct_labels,
     format_interval,
     format_number,
-    group_by,
     to_anchor,
 )
 from hcat.report.words import QUERIES, WORDS
@@ -193,7 +191,7 @@ def _describe_overview(source: Warehouse, build: Build) -> Block | None:
             Column("System", lambda row: "all systems" if row["dimension"] == "all" else labels[row["segment"]], ""),
             "count_scored",
             "count_clusters",
-            Column("Mean score", show_mean),
+            "mean_score",
             "threshold",
             "share_failing=Beyond the threshold",
             "share_failing_of_all=The same, refusals counted",
@@ -203,13 +201,6 @@ def _describe_overview(source: Warehouse, build: Build) -> Block | None:
         measured,
         len(measured),
     )
-
-
-def show_mean(row: Row) -> Any:
-    """Return a mean score with its interval, clipped to the range of the metric."""
-    low, high = row.get("range_low"), row.get("range_high")
-    interval = format_interval(clip(row["mean_score_lower"], low, high), clip(row["mean_score_upper"], low, high))
-    return blocks.with_interval(format_number(row["mean_score"]), interval)
 
 
 def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
@@ -225,22 +216,16 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         if len(shown) == len(VIOLIN_METRICS):
             break
         # the quantiles stand in the marts of cells, but only where the module of distributions is on
-        reads = ["fct_marginal_weaknesses", "fct_score_distributions"]
-        groups = source.rows(QUERIES["describe_distributions"], reads, metric_name=metric)
-        sampled = source.rows(
-            QUERIES["sample_scores"],
-            ["fct_evaluations", "fct_interactions"],
-            metric_name=metric,
-            maximum=MAXIMUM_VIOLIN_SCORES,
-        )
-        scores = {segment: [row["raw_score"] for row in rows] for segment, rows in group_by(sampled, "segment").items()}
-        drawn = [group for group in groups if group["segment"] in scores][:MAXIMUM_VIOLINS]
+        reads = ["fct_marginal_weaknesses", "fct_score_distributions", "fct_evaluations", "fct_interactions"]
+        named = {"metric_name": metric, "maximum": MAXIMUM_VIOLIN_SCORES}
+        groups = source.rows(QUERIES["describe_distributions"], reads, **named)
+        drawn = [group for group in groups if group["scores"]][:MAXIMUM_VIOLINS]
         if not drawn:
             continue
         drawn.sort(key=lambda group: str(group["segment"]))
         labels = distinct_labels([group["segment"] for group in drawn])
         for group in drawn:
-            group |= {"name": labels[group["segment"]], "scores": scores[group["segment"]]}
+            group["name"] = labels[group["segment"]]
             found.setdefault(group["name"], {})[metric] = _show_quartiles(group)
         row = build.primary[metric]
         domain = _score_domain(row, [score for group in drawn for score in group["scores"]])

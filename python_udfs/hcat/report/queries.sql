@@ -341,8 +341,14 @@ order by
 limit $maximum
 
 -- query: list_weeks
-select week_start, count_scored, mean_score, mean_lower, mean_upper
-from fct_metric_weeks
+select strftime(week_start, '%Y-%m-%d') as week, count_scored, mean_score, mean_lower, mean_upper,
+    exists (
+        select 1 from fct_metric_drift as drift
+        where
+            drift.metric_name = $metric_name and drift.dimension = $dimension and drift.segment = $segment
+            and drift.is_drifting and weeks.week_start between drift.window_start and drift.window_end
+    ) as is_marked
+from fct_metric_weeks as weeks
 where
     metric_name = $metric_name
     and dimension = $dimension
@@ -352,23 +358,19 @@ where
 order by week_start
 
 -- query: find_band
--- The band of the shortest window: the range in which the mean of a week raises no alarm.
-select band_lower, band_upper, reference_start, reference_end
-from fct_metric_drift
+-- The band of the shortest window, inside the range of the metric: where the mean of a week raises no alarm.
+select greatest(drift.band_lower, metrics.range_low) as band_lower, least(drift.band_upper, metrics.range_high) as band_upper,
+    drift.reference_start, drift.reference_end
+from fct_metric_drift as drift
+left join dim_metrics as metrics on drift.metric_name = metrics.metric_name and metrics.is_primary
 where
-    metric_name = $metric_name
-    and dimension = $dimension
-    and segment = $segment
-    and test = 'mean_shift'
-    and band_lower is not null
-order by window_weeks
+    drift.metric_name = $metric_name
+    and drift.dimension = $dimension
+    and drift.segment = $segment
+    and drift.test = 'mean_shift'
+    and drift.band_lower is not null
+order by drift.window_weeks
 limit 1
-
--- query: list_alarms
-select window_start, window_end
-from fct_metric_drift
-where metric_name = $metric_name and dimension = $dimension and segment = $segment and is_drifting
-order by window_start, window_end
 
 -- query: list_validity
 select metric_name, criterion, version_class, calibration_status as "calibration_status=Calibration", count_labels,
@@ -880,7 +882,13 @@ group by test_status
 order by count_cells desc, test_status
 
 -- query: measure_systems
-select weaknesses.*, metrics.direction, metrics.range_low, metrics.range_high, metrics.family, metrics.admission
+-- Bounds of means lie inside the range of the metric.
+select
+    weaknesses.* replace (
+        if(mean_score_lower is null, null, greatest(mean_score_lower, metrics.range_low)) as mean_score_lower,
+        if(mean_score_upper is null, null, least(mean_score_upper, metrics.range_high)) as mean_score_upper
+    ),
+    metrics.admission
 from fct_marginal_weaknesses as weaknesses
 inner join dim_metrics as metrics on weaknesses.metric_name = metrics.metric_name
 where weaknesses.dimension in ('all', 'system') and metrics.is_primary
@@ -893,21 +901,23 @@ where run_id = $run_id
 order by is_passing, severity, verdict, gate_name
 
 -- query: describe_distributions
-select segment, count_scored, quantile_25, quantile_50, quantile_75
-from fct_marginal_weaknesses
+-- A seeded hash order chooses the scores that are drawn.
+with sampled as (
+    select interactions.topic as segment, evaluations.raw_score
+    from fct_evaluations as evaluations
+    inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
+    where evaluations.metric_name = $metric_name and evaluations.raw_score is not null
+    qualify row_number() over (
+        partition by interactions.topic
+        order by md5('violin' || evaluations.interaction_id), evaluations.interaction_id
+    ) <= $maximum
+)
+
+select segment, count_scored, quantile_25, quantile_50, quantile_75,
+    (select list(raw_score order by raw_score) from sampled where sampled.segment = cells.segment) as scores
+from fct_marginal_weaknesses as cells
 where metric_name = $metric_name and dimension = 'topic' and count_scored > 0
 order by count_scored desc, segment
-
--- query: sample_scores
-select interactions.topic as segment, evaluations.raw_score
-from fct_evaluations as evaluations
-inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
-where evaluations.metric_name = $metric_name and evaluations.raw_score is not null
-qualify row_number() over (
-    partition by interactions.topic
-    order by md5('violin' || evaluations.interaction_id), evaluations.interaction_id
-) <= $maximum
-order by segment, evaluations.raw_score
 
 -- query: count_correctness
 select
