@@ -669,23 +669,41 @@ from fct_findings
 where {event} > $signed and {event} <= $built
 order by {event}, metric_name, finding_id
 
--- query: compare_metrics
--- A figure moved when the value of one build lies outside the interval of the other, on both sides. Nothing is said
--- where the signed build kept no figures.
+-- query: compare_thresholds
+-- Nothing is said where the signed build kept no figures.
 with before as (select * from fct_run_metrics where run_id = $signed_run),
 after as (select * from fct_run_metrics where run_id = $run)
 
 select
     coalesce(after.metric_name, before.metric_name) as metric_name,
-    {columns},
     before.threshold as threshold_before,
     after.threshold as threshold_after,
-    before.threshold is distinct from after.threshold as is_decided_anew,
-    {moved}
+    before.threshold is distinct from after.threshold as is_decided_anew
 from before
 full outer join after on before.metric_name = after.metric_name
 where exists (select 1 from before)
 order by metric_name
+
+-- query: list_moved_figures
+-- A figure moved when the value of one build lies outside the interval of the other, on both sides.
+with figures as (
+    select run_id, metric_name, count_scored, 'mean score' as figure, mean_score as value, mean_score_lower as lower_bound,
+        mean_score_upper as upper_bound
+    from fct_run_metrics
+    union all
+    select run_id, metric_name, count_scored, 'share failing', share_failing, share_failing_lower, share_failing_upper
+    from fct_run_metrics
+)
+
+select after.metric_name, after.figure, before, after
+from figures as before
+inner join figures as after on before.metric_name = after.metric_name and before.figure = after.figure
+where
+    before.run_id = $signed_run
+    and after.run_id = $run
+    and after.value not between before.lower_bound and before.upper_bound
+    and before.value not between after.lower_bound and after.upper_bound
+order by after.metric_name, after.figure
 
 -- query: count_ratings
 select rater_kind, count(*) as count_ratings, count(distinct rater) as count_raters,
