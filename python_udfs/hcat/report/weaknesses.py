@@ -39,22 +39,8 @@ MAXIMUM_HOLES: Final = 10
 #: What labels say of a finding -> the colour of its pill.
 LABEL_STATES: Final = {"supported": "passed", "contradicted": "failed", "silent": "not_evaluated"}
 
-#: Columns that the tests of weakness add to both marts.
-TESTED: Final = tuple(
-    f"{mart}.{column}"
-    for mart in (MARGINAL, BIVARIATE)
-    for column in (
-        "test_status",
-        "family",
-        "measurement",
-        "difference_lower",
-        "q_value",
-        "count_needed_to_flag",
-        "is_dominated",
-        "is_weak",
-    )
-)
-
+#: What the tests of weakness are read from.
+TESTED: Final = (MARGINAL, BIVARIATE)
 #: Below it a weak cell says how many documents it is about.
 FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
