@@ -41,8 +41,6 @@ _SHARES: Final = (
     "accuracy",
     "chance_robustness",
     "confidence",
-    "flip_rate",
-    "tolerated",
 )
 #: Columns of longer texts -> characters that are shown.
 _TEXTS: Final = {
@@ -206,9 +204,8 @@ def query(
 ) -> Block | None:
     """Return the table that a query of `queries.sql` gives; None without rows, or without a mart that it reads."""
     sql = QUERIES[name]
-    code = re.sub(r"--.*", "", sql)
-    reads = set(re.findall(r"(?:from|join) (\w+)", code)) - set(re.findall(r"(\w+) as \(", code))
-    return table(caption, shown, source.rows(sql, sorted(reads), **parameters), maximum, noun, words)
+    marts = set(re.findall(r"(?:from|join) ((?:dim|fct)_\w+)", sql))
+    return table(caption, shown, source.rows(sql, sorted(marts), **parameters), maximum, noun, words)
 
 
 def _read_columns(rows: Sequence[Row], shown: Mapping[str, Column]) -> tuple[list[str | Column], list[Row]]:

@@ -21,7 +21,7 @@ from hcat.report.showing import (
     read_json,
     to_anchor,
 )
-from hcat.report.signing import DECISIONS, SEED, list_sign_offs
+from hcat.report.signing import DECISIONS, SEED
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
 from hcat.report.words import QUERIES, WORDS
 
@@ -33,7 +33,8 @@ EVENTS: Final = WORDS["changes"]["events"]
 
 def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
     """Return the signatures of this build, and what changed since the last signed build before it."""
-    sign_offs = list_sign_offs(source)
+    # two signatures of one second keep the order of their ids
+    sign_offs = source.rows("select * from sign_offs order by signed_at desc, sign_off_id", ["sign_offs"])
     now = build.run
     run_id = now["run_id"] if now else None
     earlier = [row for row in sign_offs if row["run_id"] != run_id]
