@@ -104,6 +104,12 @@ def keep(blocks: Iterable[Block | None]) -> list[Block]:
     return [block for block in blocks if block is not None]
 
 
+def read(source: Warehouse, name: str, **parameters: Any) -> list[Row]:
+    """Return the rows of a query of `queries.sql`; none where a mart that it names does not exist."""
+    marts = re.findall(r"(?:from|join) ((?:dim|fct|int|stg)_\w+)", QUERIES[name])
+    return source.rows(QUERIES[name], marts, **parameters)
+
+
 def lacks_mart(source: Warehouse, mart: str, what: str, otherwise: Gap | bool = False) -> Gap | bool:
     """Return a gap where a mart is not there, and another (or none) where it is."""
     return otherwise if source.has(mart) else Gap(f"{what}: this warehouse lacks {mart}.", REBUILD)
@@ -203,9 +209,7 @@ def query(
     **parameters: Any,
 ) -> Block | None:
     """Return the table that a query of `queries.sql` gives; None without rows, or without a mart that it reads."""
-    sql = QUERIES[name]
-    marts = set(re.findall(r"(?:from|join) ((?:dim|fct)_\w+)", sql))
-    return table(caption, shown, source.rows(sql, sorted(marts), **parameters), maximum, noun, words)
+    return table(caption, shown, read(source, name, **parameters), maximum, noun, words)
 
 
 def _read_columns(rows: Sequence[Row], shown: Mapping[str, Column]) -> tuple[list[str | Column], list[Row]]:

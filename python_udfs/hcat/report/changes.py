@@ -65,9 +65,9 @@ def _show_signature(row: Row) -> Row:
 
 def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row]) -> dict[str, Any]:
     both = {"signed_run": before["run_id"], "run": now["run_id"]}
-    gates = source.rows(QUERIES["compare_gates"], ["fct_threshold_gates"], **both)
+    gates = blocks.read(source, "compare_gates", **both)
     verdicts = [describe_verdict(run, describe_gates(source, run)) for run in (before, now)]
-    metrics = source.rows(QUERIES["compare_thresholds"], ["fct_run_metrics"], **both)
+    metrics = blocks.read(source, "compare_thresholds", **both)
     seeds = before.get("seed_checksums")
     # what the signed build did not keep, so that nothing is said of it
     kept = {
@@ -94,7 +94,7 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
         "thresholds": [row for row in metrics if row["is_decided_anew"]],
         "moved": [
             row | {when: _show_figure(row[when]) for when in ("before", "after")}
-            for row in source.rows(QUERIES["list_moved_figures"], ["fct_run_metrics"], **both)
+            for row in blocks.read(source, "list_moved_figures", **both)
         ],
         "versions": [
             {"what": words, "before": _show(before.get(name)), "after": _show(now.get(name))}

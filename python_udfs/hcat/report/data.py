@@ -19,7 +19,7 @@ from hcat.report.showing import (
     ratio,
 )
 from hcat.report.test_set import describe_grammar, describe_test_set
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 #: Rows of each table, segments of each dimension, and examples of each reason.
 MAXIMUM_REASONS: Final = 25
@@ -66,7 +66,7 @@ order by dimension, count_interactions desc, segment
 
 def read_counts(source: Warehouse) -> Row | None:
     """Return the counts of the evaluated interactions; None where there are none."""
-    counts = source.rows(QUERIES["count_records_evaluated"], ["fct_interactions"])
+    counts = blocks.read(source, "count_records_evaluated")
     return counts[0] if counts and counts[0]["count_interactions"] else None
 
 
@@ -131,7 +131,7 @@ def say_what_was_deleted(source: Warehouse) -> str:
 
 
 def _describe_deletions(source: Warehouse) -> list[Block | None]:
-    rows = source.rows(QUERIES["list_deletions"], ["fct_deletions"])
+    rows = blocks.read(source, "list_deletions")
     if not rows:
         return []
     told = say_what_was_deleted(source)
@@ -164,9 +164,7 @@ def _describe_records(source: Warehouse, counts: Sequence[Row]) -> list[Block | 
     if landed and not any(row["count_rejected"] for row in landed):
         told = ", ".join(f"{row['count_landed']:,} {row['entity'].replace('_', ' ')}" for row in landed)
         return [blocks.paragraph(f"Landed: {told}. No record was rejected.")]
-    rejects = source.rows(
-        QUERIES["list_rejects"], ["stg_rejected_records"], characters=EXCERPT_CHARACTERS + 1, maximum=MAXIMUM_EXAMPLES
-    )
+    rejects = blocks.read(source, "list_rejects", characters=EXCERPT_CHARACTERS + 1, maximum=MAXIMUM_EXAMPLES)
     return [
         blocks.table(
             "Landed = staged + repeated + rejected. Rejected records are kept with their reason and are not evaluated.",
@@ -210,7 +208,7 @@ def _describe_composition(source: Warehouse, counts: Row | None) -> Block | None
 
 
 def _describe_representativeness(source: Warehouse) -> Block | None:
-    dimensions = source.rows(QUERIES["list_representativeness"], ["fct_representativeness"])
+    dimensions = blocks.read(source, "list_representativeness")
     if not any(row["status"] == "compared" for row in dimensions):
         return None
     return blocks.fold(
@@ -261,7 +259,7 @@ def _describe_statuses(source: Warehouse) -> list[Block | None]:
         return [blocks.absent("No evaluation row: without interactions there is nothing to score.")]
     languages = ", ".join(
         f"{row['answer_language'] or 'undecided'} {row['count_interactions']:,} ({row['language_source']})"
-        for row in source.rows(QUERIES["count_languages"], ["fct_interactions"])
+        for row in blocks.read(source, "count_languages")
     )
     present = [status for status in SCORE_STATUSES if any(row[status] for row in rows)]
     return [
@@ -285,7 +283,7 @@ def _find_gaps(
     source: Warehouse, records: Sequence[Row], documents: Sequence[Row], has_test_set: bool
 ) -> list[Gap | bool]:
     """Return what a warehouse lacks, without documents or a test set made from them as well."""
-    rows = source.rows(QUERIES["list_representativeness"], ["fct_representativeness"])
+    rows = blocks.read(source, "list_representativeness")
     has_documents = bool(documents and documents[0]["count_documents"])
     return [
         not records

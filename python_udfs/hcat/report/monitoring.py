@@ -10,7 +10,6 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
 from hcat.report.showing import EXCERPT_CHARACTERS, describe_segment, format_day, format_interval, format_number
-from hcat.report.words import QUERIES
 
 #: Series and latest weeks drawn, and rows listed.
 MAXIMUM_SERIES: Final = 4
@@ -63,15 +62,14 @@ def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Se
 
 def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
     """Return the weeks of the drifting and the main series, with the table behind the picture; None without weeks."""
-    needed = ["fct_metric_weeks", "fct_metric_drift"]
     names = list(WEEKLY_METRICS)
     series = []
-    for row in source.rows(QUERIES["list_weekly_series"], needed, metric_names=names, maximum=MAXIMUM_SERIES):
+    for row in blocks.read(source, "list_weekly_series", metric_names=names, maximum=MAXIMUM_SERIES):
         key = {each: row[each] for each in ("metric_name", "dimension", "segment")}
-        weeks = source.rows(QUERIES["list_weeks"], needed, **key)[-MAXIMUM_WEEKS:]
+        weeks = blocks.read(source, "list_weeks", **key)[-MAXIMUM_WEEKS:]
         segment = "" if row["dimension"] == "all" else f", {describe_segment(row)}"
         if len(weeks) > 1:
-            band = next(iter(source.rows(QUERIES["find_band"], [*needed, "dim_metrics"], **key)), None)
+            band = next(iter(blocks.read(source, "find_band", **key)), None)
             series.append((row["metric_name"] + segment, weeks, band))
     days = sorted({week["week"] for _, weeks, _ in series for week in weeks})
     if not days:
@@ -117,7 +115,7 @@ def _show_band(band: Row | None) -> str:
 def _describe_drift(source: Warehouse) -> list[Block | None]:
     if not source.has("fct_metric_drift"):
         return []
-    (counts,) = source.rows(QUERIES["count_drift"], ["fct_metric_drift"])
+    (counts,) = blocks.read(source, "count_drift")
     if not counts["count_tested"]:
         return [blocks.heading("Drift"), blocks.absent("No series was long enough to be tested for drift.")]
     return [
@@ -131,7 +129,7 @@ def _describe_drift(source: Warehouse) -> list[Block | None]:
         blocks.table(
             "Drift alarms.",
             {"segment": Column("Segment", _show_segment, "")},
-            source.rows(QUERIES["list_drifting"], ["fct_metric_drift"]),
+            blocks.read(source, "list_drifting"),
             noun="drifting series",
             words={"metric_name": {None: "mix of segments"}},
         ),

@@ -57,7 +57,7 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
         "select run_id from fct_threshold_gates order by build_number desc limit 1", ["fct_threshold_gates"]
     )
     run_id = run["run_id"] if run else last[0]["run_id"] if last else None
-    rows = [] if run_id is None else source.rows(QUERIES["list_gates"], ["fct_threshold_gates"], run_id=run_id)
+    rows = [] if run_id is None else blocks.read(source, "list_gates", run_id=run_id)
     shown = []
     for row in rows[:MAXIMUM_GATES]:
         unit = "share" if str(row["measurement"]).startswith("share") else None
@@ -173,12 +173,12 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
 
 
 def _describe_overview(source: Warehouse, build: Build) -> Block | None:
-    systems = source.rows(QUERIES["describe_systems"], ["fct_interactions"])
+    systems = blocks.read(source, "describe_systems")
     labels = distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
     # with one system, the row of all interactions would repeat its row
     measured = [
         row
-        for row in source.rows(QUERIES["measure_systems"], ["fct_marginal_weaknesses", "dim_metrics"])
+        for row in blocks.read(source, "measure_systems")
         if (row["segment"] in labels if row["dimension"] == "system" else len(systems) > 1)
     ]
     if not measured:

@@ -12,7 +12,7 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
 from hcat.report.showing import SENTENCE_CHARACTERS
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 from hcat.review.texts import LOGGED_INTERACTIONS, LOGGED_TABLES
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
@@ -37,7 +37,7 @@ DESIGNS: Final = {"counterfactual": "same query for two people", "logged_groups"
 
 def describe_privacy(source: Warehouse) -> Section:
     """Return the personal data found in answers, masked."""
-    reads = source.rows(QUERIES["count_read"], ["fct_evaluations"])
+    reads = blocks.read(source, "count_read")
     read = reads[0] if reads else {"count_read": 0, "count_leaking": 0, "count_not_read": 0}
     unread = not read["count_read"] and Gap(
         "Names in answers: no answer was searched for names, only for identifiers.",
@@ -64,7 +64,7 @@ def describe_privacy(source: Warehouse) -> Section:
 
 def describe_leaks(source: Warehouse) -> list[Block | None]:
     """Return the values that answers gave away, each in its sentence and masked, and how to read what they hide."""
-    rows = source.rows(QUERIES["list_leaks"], ["fct_privacy_findings", "fct_interactions"])
+    rows = blocks.read(source, "list_leaks")
     if not rows:
         return []
     found: dict[tuple[str, ...], list[Row]] = {}
@@ -110,7 +110,7 @@ def _name_answers(ids: Sequence[str]) -> Any:
 
 def describe_bias(source: Warehouse, build: Build) -> Section:
     """Return the gaps between groups of people with their verdicts."""
-    rows = source.rows(QUERIES["list_gaps"], ["fct_bias_gaps"])
+    rows = blocks.read(source, "list_gaps")
     unasked = all(row["design"] != "counterfactual" for row in rows) and Gap(
         "Answers to the same query asked for different people.",
         "a test set with counterfactual variants, sent to the application (`hcat test-set`, `hcat collect`)",
@@ -119,7 +119,7 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
     gaps = [blocks.lacks_mart(source, "fct_bias_gaps", "Equal treatment", unasked)]
     if not rows:
         return blocks.section(gaps=gaps, is_empty=True)
-    (counts,) = source.rows(QUERIES["count_verdicts"], ["fct_bias_gaps"])
+    (counts,) = blocks.read(source, "count_verdicts")
     caption = (
         f"The difference is the mean of the first segment minus the mean of the second, with its {build.level} interval"
         " over whole clusters. answer_length is in characters; answer_similarity compares with the answer to the same"

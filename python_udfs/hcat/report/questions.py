@@ -17,7 +17,6 @@ from hcat.report.outcomes import ADMITTED, show_gates
 from hcat.report.privacy_and_bias import describe_leaks
 from hcat.report.showing import ANSWER_CHARACTERS, EXCERPT_CHARACTERS, describe_segment, format_day, format_number
 from hcat.report.weaknesses import list_findings, show_findings
-from hcat.report.words import QUERIES
 
 #: Rows of a table.
 MAXIMUM_RATES: Final = 40
@@ -53,7 +52,7 @@ def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str, 
 def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     """Return the comparison of versions on the same questions, and the rates of candidate and baseline."""
     decisions = [row for row in read_decisions(source) if row["baseline"]]
-    baselines = [row["system"] for row in source.rows(QUERIES["list_baselines"], ["fct_interactions.version_role"])]
+    baselines = [row["system"] for row in blocks.read(source, "list_baselines")]
     systems = [*(row["system"] for row in decisions), *baselines]
     rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"] if decisions else []
     compared = [
@@ -77,9 +76,7 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
     """Return the rates before and since a change, and the drift alarms of metrics that may decide."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
     periods = [row for row in _list_rates(source, systems) if row["dimension"] == "period"]
-    alarms = source.rows(
-        QUERIES["questions_list_alarms"], ["fct_metric_drift.leading_drift_id", "dim_metrics.is_deciding"]
-    )
+    alarms = blocks.read(source, "questions_list_alarms")
     return [
         _show_rates("Answers to customers before and since the change that was found.", periods)
         or blocks.paragraph("No change over the weeks was found in the answers to customers."),
@@ -103,11 +100,11 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
 
 def describe_sure(source: Warehouse, labels: Mapping[str, Any]) -> Section:
     """Return who rated, and which scores may decide, with what labels have and need."""
-    errors = source.rows(QUERIES["list_errors"], ["fct_metric_thresholds.is_appetite_of_application"])
+    errors = blocks.read(source, "list_errors")
     measured = {row["metric_name"]: row for row in errors}
     # scores that decide nothing for the same reason share a row
     scorers: dict[tuple[Any, ...], list[Row]] = {}
-    for row in source.rows(QUERIES["list_scorers"], ["dim_metrics.admission", "dim_metrics.valid_until"]):
+    for row in blocks.read(source, "list_scorers"):
         own = None if row["threshold"] is None and row["admission"] == "not_admitted" else row["metric_name"]
         scorers.setdefault((own, row["admission_reason"]), []).append(row)
     drawn = sorted(rehearse_last_build(source), key=lambda gate: (-gate.share_other_verdict, gate.gate_name))
@@ -169,7 +166,7 @@ def _show_admission(row: Row) -> Any:
 
 
 def _list_rates(source: Warehouse, systems: Sequence[str]) -> list[Row]:
-    return source.rows(QUERIES["list_rates"], ["fct_failure_rates"], systems=list(systems))
+    return blocks.read(source, "list_rates", systems=list(systems))
 
 
 def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:

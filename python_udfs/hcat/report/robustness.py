@@ -17,7 +17,7 @@ from hcat.report.showing import (
     format_value,
 )
 from hcat.report.weaknesses import MEASUREMENTS, show_difference
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 #: Pairs of versions drawn, and segments listed for each; the number left out is shown below them.
 MAXIMUM_PAIRS: Final = 3
@@ -29,7 +29,7 @@ COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return version comparisons, replicates and query groups as far as their marts exist."""
-    pairs = source.rows(QUERIES["list_pairs"], ["fct_version_comparisons"])
+    pairs = blocks.read(source, "list_pairs")
     replicated = blocks.query(
         source,
         "list_variation",
@@ -89,13 +89,13 @@ def describe_headlines(source: Warehouse) -> list[Row]:
             "candidate": clean_label(pair["candidate_version"]),
             "headline": _find_headline(_compare_pair(source, pair)),
         }
-        for pair in source.rows(QUERIES["list_pairs"], ["fct_version_comparisons"])[:MAXIMUM_PAIRS]
+        for pair in blocks.read(source, "list_pairs")[:MAXIMUM_PAIRS]
     ]
 
 
 def _compare_pair(source: Warehouse, pair: Row, name: str = "list_comparisons") -> list[Row]:
     key = {each: pair[each] for each in ("application", "baseline_version", "candidate_version")}
-    return source.rows(QUERIES[name], ["fct_version_comparisons"], **key)
+    return blocks.read(source, name, **key)
 
 
 def _describe_pair(source: Warehouse, build: Build, pair: Row) -> list[Block | None]:
@@ -216,7 +216,7 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
             " fct_robustness_groups or fct_answer_correctness."
         )
         return [], Gap(what, blocks.REBUILD)
-    rates = source.rows(QUERIES["query_groups_list_rates"], ["fct_robustness_rates"], scopes=list(SCOPES))
+    rates = blocks.read(source, "query_groups_list_rates", scopes=list(SCOPES))
     correctness = blocks.query(
         source,
         "count_correctness",

@@ -8,7 +8,7 @@ from hcat.engine.warehouse import Warehouse
 from hcat.report import blocks
 from hcat.report.blocks import Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 ERROR_KINDS: Final = WORDS["safety"]["error_kinds"]
 
@@ -37,7 +37,7 @@ def describe_safety(source: Warehouse, build: Build) -> Section:
         " the error rates of the flag where they are known.",
         words={"category": WORDS["safety"]["flags"]},
     )
-    changed = source.rows(QUERIES["list_adversarial"], ["fct_safety_rates"])
+    changed = blocks.read(source, "list_adversarial")
     gaps: list[Gap | bool] = [
         Gap(f"{what}: {mart} is missing or has no row.", f"{blocks.REBUILD}, over logs with these data")
         for shown, what, mart in (

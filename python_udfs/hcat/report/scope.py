@@ -11,7 +11,6 @@ from hcat.report import blocks
 from hcat.report.blocks import Column, Gap, Section
 from hcat.report.outcomes import show_verdict
 from hcat.report.showing import to_anchor
-from hcat.report.words import QUERIES
 
 #: Applications, versions and risks shown.
 MAXIMUM_APPLICATIONS: Final = 12
@@ -39,7 +38,7 @@ def list_applications(source: Warehouse) -> list[Row]:
 def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
     """Return risks and appetite as the seeds state them, and the versions evaluated."""
     stated = list_applications(source)
-    versions = source.rows(QUERIES["count_versions"], ["fct_interactions"])
+    versions = blocks.read(source, "count_versions")
     risks = source.rows("select * from risks order by application, risk_id", ["risks"])
     verdicts = {row["anchor"]: row["verdict"] for row in gates}
     return blocks.section(

@@ -144,8 +144,8 @@ def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section
 
 def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
     """Return causes of failures by system, and whether any is known or none was to be found."""
-    systems = source.rows(QUERIES["count_retrieval_causes"], ["fct_retrieval_quality"])
-    metrics = source.rows(QUERIES["count_failure_causes"], ["fct_failure_causes"])
+    systems = blocks.read(source, "count_retrieval_causes")
+    metrics = blocks.read(source, "count_failure_causes")
     # without source chunks, every cause is undetermined
     is_known = any(row["count_retrieval"] or row["count_generation"] for row in metrics)
     if not (systems or is_known):

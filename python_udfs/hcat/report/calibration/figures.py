@@ -12,7 +12,6 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.ledger import Build
 from hcat.report.showing import distinct_labels, format_number, format_percent, group_by
-from hcat.report.words import QUERIES
 
 #: Metric of the figures where several metrics have equally many labels.
 PREFERRED_METRIC: Final = "groundedness"
@@ -46,13 +45,13 @@ def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float
 def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
     """Return the picture of score against label with its table."""
     name = chosen["metric_name"]
-    labelled = source.rows(QUERIES["sample_labelled"], ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_POINTS)
-    traced = source.rows(QUERIES["trace_curve"], ["fct_evaluations"], metric_name=name, buckets=CURVE_BUCKETS)
+    labelled = blocks.read(source, "sample_labelled", metric_name=name, maximum=MAXIMUM_POINTS)
+    traced = blocks.read(source, "trace_curve", metric_name=name, buckets=CURVE_BUCKETS)
     if not labelled or not traced:
         return blocks.absent(
             "No figure of score against label: no labelled answer has both a score and a calibrated probability."
         )
-    stretches = source.rows(QUERIES["list_set_stretches"], ["fct_evaluations", "fct_interactions"], metric_name=name)
+    stretches = blocks.read(source, "list_set_stretches", metric_name=name)
     bands = find_bands(stretches)
     metric = next((each for each in build.metrics if each["metric_name"] == name), None)
     scores = [row["raw_score"] for row in labelled]
@@ -81,7 +80,7 @@ def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
             "count_accepted=Labelled accepted",
             "count_failed=Labelled failed",
         ),
-        source.rows(QUERIES["measure_curve"], ["fct_evaluations"], metric_name=name),
+        blocks.read(source, "measure_curve", metric_name=name),
     )
     return blocks.picture(chart, caption, behind)
 
@@ -92,8 +91,7 @@ def _range(row: Row, what: str, show: Any) -> str:
 
 def _describe_strips(source: Warehouse, name: str, stretches: Sequence[Row], bands: Sequence[Band]) -> str:
     sets = {
-        row["prediction_set"]: row["count_interactions"]
-        for row in source.rows(QUERIES["count_sets"], ["fct_evaluations"], metric_name=name)
+        row["prediction_set"]: row["count_interactions"] for row in blocks.read(source, "count_sets", metric_name=name)
     }
     if not bands:
         return (

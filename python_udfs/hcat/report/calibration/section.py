@@ -22,7 +22,7 @@ from hcat.report.showing import (
     format_number,
     format_percent,
 )
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 #: A warehouse without these tables was built before calibration existed.
 CALIBRATION_MARTS: Final = ("fct_calibrators", "fct_calibration_quality")
@@ -52,12 +52,9 @@ select * from fct_rater_reports where disagrees_with_everyone order by criterion
 
 def describe_calibration(source: Warehouse, build: Build) -> Section:
     """Return the evidence as far as the warehouse holds it."""
-    calibrators = source.rows(QUERIES["list_calibrators"], ["fct_calibrators"])
+    calibrators = blocks.read(source, "list_calibrators")
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
-    labelled = {
-        row["metric_name"]: row["count_labels"]
-        for row in source.rows(QUERIES["section_count_labels"], ["fct_evaluations"])
-    }
+    labelled = {row["metric_name"]: row["count_labels"] for row in blocks.read(source, "section_count_labels")}
     needed = source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"])
     ratings = blocks.keep(describe_ratings(source))
     judges = describe_judges(source)
@@ -233,7 +230,7 @@ def _describe_chosen(source: Warehouse, build: Build, chosen: Row | None) -> lis
 
 
 def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None) -> list[Block | None]:
-    rows = source.rows(QUERIES["list_coverage"], ["fct_conformal_coverage"], metric_name=metric_name, alpha=alpha)
+    rows = blocks.read(source, "list_coverage", metric_name=metric_name, alpha=alpha)
     if not rows:
         return [blocks.absent("No coverage was measured for this metric.")]
     decided = [
@@ -328,7 +325,7 @@ def _state_plan(row: Row) -> str:
 
 def _describe_agreement(source: Warehouse) -> list[Block | None]:
     """Return the statistics of agreement, and raters who disagree with all others."""
-    rows = source.rows(QUERIES["list_agreement"], ["fct_rater_agreement"])
+    rows = blocks.read(source, "list_agreement")
     if not rows:
         return [blocks.absent("No agreement between raters was computed.")]
     estimated = [row for row in rows if row["agreement"] is not None]
@@ -433,7 +430,7 @@ def judge_calibration(row: Row) -> tuple[str, str, str]:
 
 def describe_judges(source: Warehouse) -> list[Block]:
     """Return agreement and calls by metric and statistic; nothing where this warehouse has no judge."""
-    rows = source.rows(QUERIES["list_judges"], ["fct_judge_agreement"])
+    rows = blocks.read(source, "list_judges")
     if not rows:
         return []
     models = clean_label(", ".join(sorted({row["_language_model"] for row in rows if row["_language_model"]})))
@@ -462,7 +459,7 @@ KINDS: Final = WORDS["ratings"]["kinds"]
 
 def describe_ratings(source: Warehouse) -> list[Block | None]:
     """Return ratings by kind of rater, and labels by criterion; nothing without ratings."""
-    kinds = source.rows(QUERIES["count_ratings"], ["fct_ratings"])
+    kinds = blocks.read(source, "count_ratings")
     if not kinds:
         return []
     labels = describe_labels(source)
@@ -489,7 +486,7 @@ def describe_ratings(source: Warehouse) -> list[Block | None]:
 
 def describe_labels(source: Warehouse) -> dict[str, Any]:
     """Return who gave the labels (empty without any), and a warning unless all are known to be people."""
-    rows = source.rows(QUERIES["count_labels"], ["fct_evaluations"])
+    rows = blocks.read(source, "count_labels")
     counts: dict[str, int] = {row["rater_kind"]: row["count_interactions"] for row in rows}
     sentences = [
         f"{KINDS[kind][2][0].upper()}{KINDS[kind][2][1:]} gave the labels of {counts[kind]:,} answers: what"

@@ -10,7 +10,7 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, find_score_range
 from hcat.report.showing import distinct_labels, format_level, format_number, format_percent
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
 
@@ -114,7 +114,7 @@ def _compare_methods(
     source: Warehouse, rows: Sequence[Row], metric_name: str, metrics: Mapping[str, Row]
 ) -> list[Block | None]:
     named = {"metric_name": metric_name, "maximum": MAXIMUM_SCORES}
-    labelled = source.rows(QUERIES["sample_labelled"], ["fct_evaluations"], **named)
+    labelled = blocks.read(source, "sample_labelled", **named)
     behind = blocks.table(
         "All methods, cross-validated. The cost is that of both errors per 100 answers, in false rejects, with what the"
         " risk appetite pays for a false accept. Nobody decides by this table: the best of many rows is partly luck.",
