@@ -18,17 +18,13 @@ from hcat.report.showing import group_by, to_anchor
 #: By metric family: what it measures, its formula, what it cannot see, and who proposed it.
 FAMILIES: Final = yaml.safe_load(Path(__file__).with_name("families.yml").read_text(encoding="utf-8"))
 
+#: Accuracy of groundedness on public labels, by name of the classifier.
+PUBLIC_ACCURACY: Final = json.loads(Path(__file__).with_name("public_accuracy.json").read_text(encoding="utf-8"))
+
 #: A published copy lacks this table; dim_metrics repeats a part of it.
 DECISIONS: Final = "int_threshold_decisions"
 LIST_DECISIONS: Final = f"select * from {DECISIONS} order by valid_until nulls first, decision_name"
 MAXIMUM_DECISIONS: Final = 60
-
-
-def read_public_accuracy() -> dict[str, dict[str, Any]]:
-    """Return the accuracy of groundedness on public labels, by name of the classifier."""
-    text = Path(__file__).with_name("public_accuracy.json").read_text(encoding="utf-8")
-    figures: dict[str, dict[str, Any]] = json.loads(text)
-    return figures
 
 
 def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Section:
@@ -62,7 +58,7 @@ def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Se
 def _describe_accuracy(run: Row | None) -> Block | None:
     if run is None:
         return None
-    accuracy = read_public_accuracy().get(run.get("classifier_name") or "")
+    accuracy = PUBLIC_ACCURACY.get(run.get("classifier_name") or "")
     if accuracy is None:
         return blocks.paragraph("The accuracy of groundedness on public labels was not measured with this classifier.")
     return blocks.paragraph(
