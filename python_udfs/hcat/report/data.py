@@ -72,10 +72,7 @@ def read_counts(source: Warehouse) -> Row | None:
 
 def describe_data(source: Warehouse, counts: Row | None) -> Section:
     """Return counts of landed and rejected records, the composition of the interactions, and what has no score."""
-    documents = source.rows(
-        "select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks from dim_documents",
-        ["dim_documents"],
-    )
+    documents = blocks.read(source, "count_documents")
     records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
     test_set = describe_test_set(source)
     return blocks.section(
@@ -94,12 +91,11 @@ def describe_data(source: Warehouse, counts: Row | None) -> Section:
 def _describe_counts(source: Warehouse, counts: Row | None, documents: Sequence[Row]) -> list[Block | None]:
     if counts is None:
         return [blocks.absent("This warehouse holds no interactions, so nothing has been evaluated.")]
-    queries = source.rows("select count(*) as count_queries from dim_queries", ["dim_queries"])
     base, logged = "no documents in the logs", "no queries in the logs; query texts come from the interactions"
     if documents and documents[0]["count_documents"]:
         base = f"{documents[0]['count_documents']:,} documents, {documents[0]['count_chunks']:,} chunks"
-    if queries and queries[0]["count_queries"]:
-        logged = f"{queries[0]['count_queries']:,} queries"
+    if documents and documents[0]["count_queries"]:
+        logged = f"{documents[0]['count_queries']:,} queries"
     size = f"{counts['count_interactions']:,} from {counts['count_clusters']:,} clusters, {format_period(counts)}"
     return [
         blocks.facts([("Interactions", size), ("Knowledge base", base), ("Test set", logged)]),

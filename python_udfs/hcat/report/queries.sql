@@ -1096,3 +1096,8 @@ select deleted_at as "deleted_at=Deleted", command, count_interactions, count_ev
     ids_sha256
 from fct_deletions
 order by deletion_number desc
+
+-- query: count_documents
+select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks,
+    (select count(*) from dim_queries) as count_queries
+from dim_documents
