@@ -779,7 +779,9 @@ order by
     human_label desc nulls first
 
 -- query: list_agreement
-select *
+select criterion, statistic, agreement, agreement_low, agreement_high, interval_status as "interval_status=Interval",
+    count_units as "count_units=Interactions", count_ratings, count_clusters, status as _status, rater_kind as _rater_kind,
+    other_rater_kind as _other_rater_kind, rater as _rater
 from fct_rater_agreement
 order by criterion, rater_kind, other_rater_kind nulls first, rater nulls first, statistic
 
@@ -820,7 +822,10 @@ order by verdicts.reading_rank, verdicts.interaction_id
 
 -- query: list_rates
 -- The one rate of every criterion: pages, gates and marts read these rows.
-select *
+select criterion, system, population, failure_rate, failure_rate_lower, failure_rate_upper,
+    count_interactions as "count_interactions=n", count_labels_by_people as "count_labels_by_people=Labels by people",
+    count_labels_by_language_models as "count_labels_by_language_models=By language models", statement,
+    message as _message, dimension as _dimension, segment as _segment
 from fct_failure_rates
 where list_contains($systems::varchar[], system) and failure_rate is not null and population <> 'variant'
 order by
@@ -1101,3 +1106,15 @@ order by deletion_number desc
 select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks,
     (select count(*) from dim_queries) as count_queries
 from dim_documents
+
+-- query: list_labels_needed
+select metric_name, purpose, count_labels_needed, count_labels as "count_labels=Labels present", count_labels_missing,
+    label_status, target as _target, confidence as _confidence, power as _power, share_decidable as _share_decidable
+from fct_labels_needed
+order by metric_name, purpose desc, target
+
+-- query: list_risks
+select risk_id as "risk_id=Risk", description as "description=What can happen", mitigation, metric_name, control_gate,
+    is_made_up as "is_made_up=Made up", criterion as _criterion
+from risks
+order by application, risk_id

@@ -30,7 +30,7 @@ _ADMISSION_STATES: Final = {"fact": "passed", "admitted": "passed", "provisional
 def describe_how_often(source: Warehouse, gates: Mapping[str, Any]) -> Section:
     """Return the failure rates of the candidates, and the gates."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
-    rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"]
+    rates = [row for row in _list_rates(source, systems) if row["_dimension"] == "all"]
     return blocks.section(
         _show_rates(
             "Share of answers that fail, with its interval. The verdict weighs all criteria: an answer fails by the"
@@ -54,7 +54,7 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     decisions = [row for row in read_decisions(source) if row["baseline"]]
     baselines = [row["system"] for row in blocks.read(source, "list_baselines")]
     systems = [*(row["system"] for row in decisions), *baselines]
-    rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"] if decisions else []
+    rates = [row for row in _list_rates(source, systems) if row["_dimension"] == "all"] if decisions else []
     compared = [
         blocks.paragraph(
             f"{pair['candidate']} against {pair['baseline']}, on {found['count_pairs']:,} questions asked of both:"
@@ -75,7 +75,7 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
 def describe_changing(source: Warehouse) -> list[Block | None]:
     """Return the rates before and since a change, and the drift alarms of metrics that may decide."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
-    periods = [row for row in _list_rates(source, systems) if row["dimension"] == "period"]
+    periods = [row for row in _list_rates(source, systems) if row["_dimension"] == "period"]
     alarms = blocks.read(source, "questions_list_alarms")
     return [
         _show_rates("Answers to customers before and since the change that was found.", periods)
@@ -172,20 +172,17 @@ def _list_rates(source: Warehouse, systems: Sequence[str]) -> list[Row]:
 def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:
     return blocks.table(
         caption,
-        (
-            "criterion",
-            "system",
-            Column("Answers", _name_answers, ""),
-            Column("Fail", lambda row: say_share(*(row[f"failure_rate{end}"] for end in ("", "_lower", "_upper")))),
-            "count_interactions=n",
-            "count_labels_by_people=Labels by people",
-            "count_labels_by_language_models=By language models",
-            Column(
+        {
+            "population": Column("Answers", _name_answers, ""),
+            "failure_rate": Column(
+                "Fail", lambda row: say_share(*(row[f"failure_rate{end}"] for end in ("", "_lower", "_upper")))
+            ),
+            "statement": Column(
                 "What it rests on",
-                lambda row: clean_label(row["statement"] or row["message"], EXCERPT_CHARACTERS),
+                lambda row: clean_label(row["statement"] or row["_message"], EXCERPT_CHARACTERS),
                 "wide",
             ),
-        ),
+        },
         rows,
         MAXIMUM_RATES,
         "rates",
@@ -195,4 +192,4 @@ def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:
 def _name_answers(row: Row) -> str:
     of = {"production": "to customers", "test_set": "to the test set"}
     named = of.get(row["population"], clean_label(row["population"]))
-    return named if row["dimension"] == "all" else f"{named}, {clean_label(row['segment'])}"
+    return named if row["_dimension"] == "all" else f"{named}, {clean_label(row['_segment'])}"

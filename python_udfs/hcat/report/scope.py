@@ -11,6 +11,7 @@ from hcat.report import blocks
 from hcat.report.blocks import Column, Gap, Section
 from hcat.report.outcomes import show_verdict
 from hcat.report.showing import to_anchor
+from hcat.report.words import QUERIES
 
 #: Applications, versions and risks shown.
 MAXIMUM_APPLICATIONS: Final = 12
@@ -39,21 +40,17 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
     """Return risks and appetite as the seeds state them, and the versions evaluated."""
     stated = list_applications(source)
     versions = blocks.read(source, "count_versions")
-    risks = source.rows("select * from risks order by application, risk_id", ["risks"])
+    risks = source.rows(QUERIES["list_risks"], ["risks"])
     verdicts = {row["anchor"]: row["verdict"] for row in gates}
     return blocks.section(
         blocks.query(source, "count_versions", "Versions evaluated in this build.", MAXIMUM_VERSIONS, "versions"),
         blocks.table(
             "Risks as stated in the seed risks, with the verdict of their gate in this build. A risk without a gate is"
             " monitored but blocks no release.",
-            (
-                "risk_id=Risk",
-                "description=What can happen",
-                "mitigation",
-                Column("Metric", _show_metric, ""),
-                Column("Gate", lambda row: _show_gate(row, verdicts), ""),
-                "is_made_up=Made up",
-            ),
+            {
+                "metric_name": Column("Metric", _show_metric, ""),
+                "control_gate": Column("Gate", lambda row: _show_gate(row, verdicts), ""),
+            },
             risks,
             MAXIMUM_RISKS,
             "risks",
@@ -78,7 +75,7 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
 
 
 def _show_metric(row: Row) -> Any:
-    metric, criterion = row["metric_name"], row["criterion"]
+    metric, criterion = row["metric_name"], row["_criterion"]
     return blocks.lines(
         blocks.link(to_anchor("metric", metric), blocks.break_name(metric)) if metric else "",
         blocks.small(f"raters judge {criterion}" if criterion else ""),

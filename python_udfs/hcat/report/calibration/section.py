@@ -44,7 +44,6 @@ NOT_LABELLED: Final = Gap(
 )
 
 LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
-LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
 LIST_RATER_REPORTS: Final = """
 select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
 """
@@ -55,7 +54,7 @@ def describe_calibration(source: Warehouse, build: Build) -> Section:
     calibrators = blocks.read(source, "list_calibrators")
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
     labelled = {row["metric_name"]: row["count_labels"] for row in blocks.read(source, "section_count_labels")}
-    needed = source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"])
+    needed = blocks.read(source, "list_labels_needed")
     ratings = blocks.keep(describe_ratings(source))
     judges = describe_judges(source)
     if not source.has(*CALIBRATION_MARTS):
@@ -278,15 +277,15 @@ def _judge_system(row: Row) -> str:
 
 def say_purpose(row: Row) -> str:
     """Return what a number of labels is needed for."""
-    points = f"{100 * row['target']:g} percentage points"
+    points = f"{100 * row['_target']:g} percentage points"
     if row["purpose"] == "half_width":
         purpose = f"failure rate within ± {points}"
     elif row["purpose"] == "decided_share":
-        purpose = f"prediction sets decide {format_percent(row['target'])} of the answers"
+        purpose = f"prediction sets decide {format_percent(row['_target'])} of the answers"
     else:
-        power = "" if row["power"] is None else f", detected with probability {format_level(row['power'])}"
+        power = "" if row["_power"] is None else f", detected with probability {format_level(row['_power'])}"
         purpose = f"difference of {points} between two groups{power}"
-    return f"{purpose} ({format_level(row['confidence'])} confidence)"
+    return f"{purpose} ({format_level(row['_confidence'])} confidence)"
 
 
 def _describe_needed(rows: Sequence[Row]) -> Block:
@@ -296,14 +295,7 @@ def _describe_needed(rows: Sequence[Row]) -> Block:
             "The plan assumes the failure rate that needs most labels among the rates that the present labels allow."
             " Numbers are for plain random labels; clusters and unequal sampling are accounted for. hcat labels export"
             " writes the review sheet of the next round.",
-            (
-                "metric_name",
-                Column("Target", say_purpose, ""),
-                "count_labels_needed",
-                "count_labels=Labels present",
-                "count_labels_missing",
-                Column("Status", _state_plan, ""),
-            ),
+            {"purpose": Column("Target", say_purpose, ""), "label_status": Column("Status", _state_plan, "")},
             rows,
             len(rows),
         ),
@@ -316,7 +308,7 @@ def _state_plan(row: Row) -> str:
     if status == "labels_missing":
         return f"{row['count_labels_missing']:,} labels missing"
     if status == "out_of_reach":
-        return f"out of reach: this score allows at most {format_percent(row['share_decidable'])}"
+        return f"out of reach: this score allows at most {format_percent(row['_share_decidable'])}"
     if status == "no_labels" and row["purpose"] == "decided_share":
         return "no plan without labels"
     words = {"reached": "✓ reached", "no_labels": "no labels yet: planned with a failure rate of one half"}
@@ -330,7 +322,7 @@ def _describe_agreement(source: Warehouse) -> list[Block | None]:
         return [blocks.absent("No agreement between raters was computed.")]
     estimated = [row for row in rows if row["agreement"] is not None]
     reasons = {
-        f"{_name_raters(row)}: {WORDS['section']['agreement_reasons'].get(row['status'], row['status'])}": None
+        f"{_name_raters(row)}: {WORDS['section']['agreement_reasons'].get(row['_status'], row['_status'])}": None
         for row in rows
         if row["agreement"] is None and _name_raters(row) not in set(map(_name_raters, estimated))
     }
@@ -343,15 +335,7 @@ def _describe_agreement(source: Warehouse) -> list[Block | None]:
                 "Agreement within one kind of rater, and between two kinds. For chance-corrected statistics, 0 is"
                 " chance and 1 is full agreement. Intervals are 95 % intervals over clusters. A second pass of one"
                 " rater shows how consistent that rater is, not how far raters agree.",
-                (
-                    Column("Criterion: raters", _name_raters, ""),
-                    "statistic",
-                    "agreement",
-                    "interval_status=Interval",
-                    "count_units=Interactions",
-                    "count_ratings",
-                    "count_clusters",
-                ),
+                {"criterion": Column("Criterion: raters", _name_raters, "")},
                 estimated,
                 len(estimated),
                 words={
@@ -366,8 +350,8 @@ def _describe_agreement(source: Warehouse) -> list[Block | None]:
 
 def _name_raters(row: Row) -> str:
     """Return the criterion with those whose ratings are compared."""
-    kinds = [KINDS[kind][1] for kind in (row["rater_kind"], row["other_rater_kind"]) if kind is not None]
-    one = f" ({clean_label(row['rater'], LABEL_CHARACTERS // 2)})" if row["rater"] is not None else ""
+    kinds = [KINDS[kind][1] for kind in (row["_rater_kind"], row["_other_rater_kind"]) if kind is not None]
+    one = f" ({clean_label(row['_rater'], LABEL_CHARACTERS // 2)})" if row["_rater"] is not None else ""
     return f"{clean_label(row['criterion'])}: {' compared with '.join(kinds)}{one}"
 
 
