@@ -169,12 +169,10 @@ def _describe_records(source: Warehouse, counts: Sequence[Row]) -> list[Block | 
         ),
         blocks.table(
             "Rejected records by reason, with examples. Personal data that rules find in them is masked.",
-            (
-                "entity",
-                Column("Reason", lambda row: _mask(row["reject_reason"]), ""),
-                "count_rejected=Records",
-                Column("Examples", lambda row: blocks.lines(*map(_show_reject, row["examples"])), "wide"),
-            ),
+            {
+                "reject_reason": Column("Reason", lambda row: _mask(row["reject_reason"]), ""),
+                "examples": Column("Examples", lambda row: blocks.lines(*map(_show_reject, row["examples"])), "wide"),
+            },
             rejects,
             MAXIMUM_REASONS,
             "reasons",
@@ -205,7 +203,7 @@ def _describe_composition(source: Warehouse, counts: Row | None) -> Block | None
 
 def _describe_representativeness(source: Warehouse) -> Block | None:
     dimensions = blocks.read(source, "list_representativeness")
-    if not any(row["status"] == "compared" for row in dimensions):
+    if not any(row["_status"] == "compared" for row in dimensions):
         return None
     return blocks.fold(
         "Test set compared with production",
@@ -213,16 +211,7 @@ def _describe_representativeness(source: Warehouse) -> Block | None:
             "Shares of the segments in the test set and in production, compared over whole clusters. A difference that"
             " is not significant does not prove equality. Untested segments occur in production and not in the test"
             " set.",
-            (
-                "dimension",
-                Column("Comparison", _show_comparison, ""),
-                "count_test_set=n test set",
-                "count_production=n production",
-                "statistic",
-                "limit_value=Limit",
-                "count_segments",
-                "count_untested",
-            ),
+            {"comparison": Column("Comparison", _show_comparison, "")},
             dimensions,
         ),
         blocks.query(
@@ -238,9 +227,9 @@ def _describe_representativeness(source: Warehouse) -> Block | None:
 
 
 def _show_comparison(row: Row) -> Any:
-    if row["status"] != "compared":
-        return WORDS["data"]["representativeness_statuses"].get(row["status"], row["status"])
-    is_like = row["is_representative"]
+    if row["_status"] != "compared":
+        return WORDS["data"]["representativeness_statuses"].get(row["_status"], row["_status"])
+    is_like = row["_is_representative"]
     return blocks.pill("passed", "no difference shown") if is_like else blocks.pill("undecided", "differs")
 
 
@@ -294,7 +283,7 @@ def _find_gaps(
             "`dbt build` with the current version of hcat, over production logs and a test set",
         ),
         source.has("fct_representativeness")
-        and all(row["status"] != "compared" for row in rows)
+        and all(row["_status"] != "compared" for row in rows)
         and Gap(
             "how the test set differs from what customers ask",
             "production logs and a test set, each with enough clusters",

@@ -151,24 +151,25 @@ with numbered as (
 select
     entity,
     reject_reason,
-    count(*) as count_rejected,
+    count(*) as "count_rejected=Records",
     list(struct_pack(file := source_file, place := source_row, excerpt := record_excerpt) order by number)
         filter (where number <= $maximum) as examples
 from numbered
 group by entity, reject_reason
-order by entity, count_rejected desc, reject_reason
+order by entity, count(*) desc, reject_reason
 
 -- query: list_representativeness
 select
     dimension,
-    any_value(status order by status = 'compared' desc) as status,
+    null as comparison,
+    sum(count_test_set) as "count_test_set=n test set",
+    sum(count_production) as "count_production=n production",
+    max(statistic) as statistic,
+    max(limit_value) as "limit_value=Limit",
     count(*) as count_segments,
     count(*) filter (where is_untested) as count_untested,
-    sum(count_test_set) as count_test_set,
-    sum(count_production) as count_production,
-    max(statistic) as statistic,
-    max(limit_value) as limit_value,
-    bool_and(is_representative) as is_representative
+    any_value(status order by status = 'compared' desc) as _status,
+    bool_and(is_representative) as _is_representative
 from fct_representativeness
 group by dimension
 order by dimension
@@ -228,14 +229,13 @@ with ranked as (
 )
 
 select
-    tenth,
-    min(raw_score) as lowest_score,
-    max(raw_score) as highest_score,
-    min(calibrated_probability) as lowest_probability,
-    max(calibrated_probability) as highest_probability,
+    min(raw_score) as score,
+    min(calibrated_probability) as probability,
     count(*) as count_scored,
-    count(*) filter (where human_label = 1) as count_accepted,
-    count(*) filter (where human_label = 0) as count_failed
+    count(*) filter (where human_label = 1) as "count_accepted=Labelled accepted",
+    count(*) filter (where human_label = 0) as "count_failed=Labelled failed",
+    max(raw_score) as _highest_score,
+    max(calibrated_probability) as _highest_probability
 from ranked
 group by tenth
 order by tenth
@@ -840,7 +840,11 @@ order by system
 
 -- query: questions_list_alarms
 -- A series that moved is listed only where its metric may decide: of each event the one that leads it.
-select drift.*, count(*) over (partition by drift.leading_drift_id) - 1 as count_others
+select drift.metric_name, drift.segment, strftime(drift.window_start, '%Y-%m-%d') as "window_start=Latest weeks",
+    drift.difference as "difference=Change of the mean", drift.difference_lower, drift.difference_upper,
+    drift.count_reference as "count_reference=n before", drift.count_window as "count_window=n since",
+    count(*) over (partition by drift.leading_drift_id) - 1 as "count_others=Other series of the event",
+    drift.dimension as _dimension
 from fct_metric_drift as drift
 inner join dim_metrics as metrics on drift.metric_name = metrics.metric_name
 where drift.is_drifting and metrics.is_deciding

@@ -76,24 +76,18 @@ def describe_changing(source: Warehouse) -> list[Block | None]:
     """Return the rates before and since a change, and the drift alarms of metrics that may decide."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
     periods = [row for row in _list_rates(source, systems) if row["_dimension"] == "period"]
-    alarms = blocks.read(source, "questions_list_alarms")
     return [
         _show_rates("Answers to customers before and since the change that was found.", periods)
         or blocks.paragraph("No change over the weeks was found in the answers to customers."),
-        blocks.table(
+        blocks.query(
+            source,
+            "questions_list_alarms",
             "Series that left their reference: a metric in a segment. Others that moved in the same weeks are counted.",
-            (
-                "metric_name",
-                Column("Segment", describe_segment, ""),
-                Column("Latest weeks", lambda row: format_day(row["window_start"]), ""),
-                "difference=Change of the mean",
-                "count_reference=n before",
-                "count_window=n since",
-                "count_others=Other series of the event",
-            ),
-            alarms,
             MAXIMUM_ALARMS,
             "series",
+            shown={
+                "segment": Column("Segment", lambda row: describe_segment({**row, "dimension": row["_dimension"]}), "")
+            },
         ),
     ]
 

@@ -71,22 +71,21 @@ def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
         " probability. A score that separates well has its accepted answers to the right and its failed answers to the"
         f" left. {_describe_strips(source, name, stretches, bands)}"
     )
-    behind = blocks.table(
+    behind = blocks.query(
+        source,
+        "measure_curve",
         "Ten groups of equally many scored answers, by rising score.",
-        (
-            Column("Score", lambda row: _range(row, "score", format_number)),
-            Column("Probability", lambda row: _range(row, "probability", format_percent)),
-            "count_scored",
-            "count_accepted=Labelled accepted",
-            "count_failed=Labelled failed",
-        ),
-        blocks.read(source, "measure_curve", metric_name=name),
+        shown={
+            "score": Column("Score", lambda row: _range(row, "score", format_number)),
+            "probability": Column("Probability", lambda row: _range(row, "probability", format_percent)),
+        },
+        metric_name=name,
     )
     return blocks.picture(chart, caption, behind)
 
 
 def _range(row: Row, what: str, show: Any) -> str:
-    return f"{show(row[f'lowest_{what}'])} to {show(row[f'highest_{what}'])}"
+    return f"{show(row[what])} to {show(row[f'_highest_{what}'])}"
 
 
 def _describe_strips(source: Warehouse, name: str, stretches: Sequence[Row], bands: Sequence[Band]) -> str:
