@@ -79,10 +79,6 @@ order by ordered.position
 """
 )
 
-LIST_DIMENSIONS: Final = """
-select distinct dimension from fct_marginal_weaknesses where dimension <> 'all' order by dimension
-"""
-
 #: A mask may have broken the JSON of a record: then it has no tags.
 _TAGS: Final = "case when json_valid(interactions.tags) then interactions.tags end"
 
@@ -124,7 +120,8 @@ _LOGGED_CHUNKS: Final = """left join base_chunks as logged
 
 def list_dimensions(source: Warehouse) -> list[str]:
     """Return the dimensions by which interactions can be filtered: those that the marts of weakness know."""
-    rows = source.rows(LIST_DIMENSIONS, ["fct_marginal_weaknesses"])
+    every = "select distinct dimension from fct_marginal_weaknesses where dimension <> 'all' order by dimension"
+    rows = source.rows(every, ["fct_marginal_weaknesses"])
     return [row["dimension"] for row in rows if _express_dimension(source, row["dimension"])]
 
 

@@ -11,12 +11,13 @@ from hcat.engine.warehouse import Row, Warehouse
 from hcat.explorer import data, tables
 from hcat.explorer.desk import describe_review
 from hcat.explorer.reading import Read
-from hcat.report.data import COUNT_RECORDS_EVALUATED, SCORE_STATUSES
+from hcat.report.data import SCORE_STATUSES
 from hcat.report.decision import describe_decisions
 from hcat.report.ledger import describe_verdict
 from hcat.report.outcomes import describe_gates
-from hcat.report.showing import format_period, format_time, group_by
+from hcat.report.showing import format_period, format_time
 from hcat.report.weaknesses import describe_claims
+from hcat.report.words import QUERIES
 
 #: Worst examples of a finding.
 MAXIMUM_EXAMPLES: Final = 10
@@ -30,9 +31,9 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
     gates = describe_gates(source, build.run)
     rows = describe_claims(source)["findings"] or []
     decisions = describe_decisions(source)
-    counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])[0]
+    counts = source.rows(QUERIES["count_records_evaluated"], ["fct_interactions"])[0]
     segments = {dimension: coded.code_of for dimension, coded in read.dimensions.items()}
-    kept = source.rows(data.QUERIES["list_finding_cells"], ["fct_findings"])
+    kept = source.rows(data.QUERIES["list_finding_cells"], ["fct_findings.example_interaction_ids"])
     confirmed = {row["finding_id"] for row in kept if row["confirmed"]}
     reads = ["fct_marginal_weaknesses", "fct_bivariate_weaknesses", "fct_failure_rates"]
     cells = [
@@ -75,9 +76,11 @@ def describe_page(source: Warehouse, read: Read, *, is_unmasked: bool) -> tuple[
         "outcomes": list(data.OUTCOMES),
         "verdicts": list(data.VERDICTS),
         "labels": list(data.LABELS),
-        "scales": _describe_scales(source),
+        "scales": {
+            row["criterion"]: row["points"] for row in source.rows(data.QUERIES["list_scales"], ["rating_scales"])
+        },
         "comparisons": _describe_comparisons(source, read),
-        "findings": _describe_findings(source, rows, kept, segments, names),
+        "findings": _describe_findings(rows, kept, segments, names),
         "alarms": _describe_alarms(source, read),
         "versionOrder": [
             [applications[row["application"]], versions[row["version"]]]
@@ -105,14 +108,6 @@ def _describe_metric(metric: Row) -> Row:
     }
 
 
-def _describe_scales(source: Warehouse) -> dict[str, list[Row]]:
-    scales = group_by(source.rows(data.QUERIES["list_scales"], ["rating_scales"]), "criterion")
-    return {
-        criterion: [{name: row[name] for name in ("point", "label", "text")} for row in rows]
-        for criterion, rows in scales.items()
-    }
-
-
 def _describe_comparisons(source: Warehouse, read: Read) -> list[Row]:
     applications, versions = read.applications.code_of, read.versions.code_of
 
@@ -136,27 +131,17 @@ _SYSTEMS: Final = ("application", "baseline_version", "candidate_version")
 
 
 def _describe_findings(
-    source: Warehouse,
-    rows: Sequence[Row],
-    kept: Sequence[Row],
-    segments: Mapping[str, Mapping[str, int]],
-    metric_names: Sequence[str],
+    rows: Sequence[Row], kept: Sequence[Row], segments: Mapping[str, Mapping[str, int]], metric_names: Sequence[str]
 ) -> list[Row]:
     """Return the findings of the report, each with its cell as filters, examples and history."""
-    ids = {"finding_ids": [row["key"] for row in rows]}
-    histories = {row["finding_id"]: {name: row[name] for name in row if name != "finding_id"} for row in kept}
-    examples = group_by(
-        source.rows(data.QUERIES["list_finding_examples"], ["fct_findings.example_interaction_ids"], **ids),
-        "finding_id",
-    )
+    histories = {row.pop("finding_id"): row for row in kept}
+    examples = {finding_id: row.pop("example_interaction_ids") or () for finding_id, row in histories.items()}
     return [
         {
             **{name: row[name] for name in _SHOWN_OF_FINDINGS},
             "metric": metric_names.index(row["metric_name"]),
             "cell": _find_cell(row["segments"], segments),
-            "examples": [
-                tables.show_id(one["interaction_id"]) for one in examples.get(row["key"], [])[:MAXIMUM_EXAMPLES]
-            ],
+            "examples": list(map(tables.show_id, examples.get(row["key"], ())[:MAXIMUM_EXAMPLES])),
             "history": histories.get(row["key"]),
         }
         for row in rows

@@ -59,18 +59,15 @@ def render_explorer(source: Warehouse, *, is_unmasked: bool = False, maximum_byt
             )
 
 
-def _count_worst(count: int) -> int:
-    return count - int(count * SHARE_DRAWN)
-
-
 def _write_blocks(
     source: Warehouse, read: Read, count_rows: int, count_texts: int, is_unmasked: bool
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return what was chosen, in words of the page, and the blocks that hold it."""
     columns = read.columns
-    rows, drawn = tables.choose_rows(columns["lot"], count_rows, _count_worst(count_rows))
+    worst_rows, worst_texts = (count - int(count * SHARE_DRAWN) for count in (count_rows, count_texts))
+    rows, drawn = tables.choose_rows(columns["lot"], count_rows, worst_rows)
     ids = [str(name) for name in columns["interaction_id"][rows]]
-    with_texts, texts_drawn = tables.choose_rows(columns["lot"][rows], count_texts, _count_worst(count_texts))
+    with_texts, texts_drawn = tables.choose_rows(columns["lot"][rows], count_texts, worst_texts)
     text_ids = [ids[position] for position in with_texts]
     text_row = np.full(len(rows), -1, dtype=np.int32)
     text_row[with_texts] = np.arange(len(with_texts))

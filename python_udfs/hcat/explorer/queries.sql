@@ -184,9 +184,12 @@ where list_contains($interaction_ids::varchar[], interaction_id)
 order by interaction_id, criterion, 4, rating_pass
 
 -- query: list_scales
-select criterion, scale_point as point, scale_label as label, guideline_text as text
+select
+    criterion,
+    list(struct_pack(point := scale_point, label := scale_label, text := guideline_text) order by scale_point) as points
 from rating_scales
-order by criterion, scale_point
+group by criterion
+order by criterion
 
 -- query: list_labels
 select interaction_id, metric_name, human_label, label_rater_kind
@@ -230,13 +233,8 @@ select
     strftime(confirmed_at, '%Y-%m-%d') as confirmed, strftime(retested_at, '%Y-%m-%d') as retested,
     strftime(closed_at, '%Y-%m-%d') as closed, count_runs_seen as "countRuns", count_new_interactions as "countNew",
     new_difference as "newDifference", retest_difference as "retestDifference", retest_lower as "retestLow",
-    retest_upper as "retestHigh"
+    retest_upper as "retestHigh", example_interaction_ids
 from fct_findings
-
--- query: list_finding_examples
-select finding_id, unnest(example_interaction_ids) as interaction_id
-from fct_findings
-where list_contains($finding_ids::varchar[], finding_id)
 
 -- query: list_cells
 -- One number: a cell of verdicts has the failure rate that gates and report state, of the candidate in its release

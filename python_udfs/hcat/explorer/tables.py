@@ -298,19 +298,19 @@ def tabulate_cells(
         return None if code is None else (dimensions[dimension], code)
 
     placed = [(cell, place(cell, "first"), place(cell, "second")) for cell in cells if cell["metric_name"] in metrics]
-    kept = [(cell, first, second) for cell, first, second in placed if first is not None and second is not None]
-    columns: dict[str, Any] = {"metric": np.array([metrics[cell["metric_name"]] for cell, _, _ in kept], np.int32)}
-    for which, number_of in (("first", 1), ("second", 2)):
-        for part, name in enumerate(("dimension", "segment")):
-            columns[f"{which}_{name}"] = np.array([one[number_of][part] for one in kept], np.int32)  # type: ignore[index]
+    codes = [(*first, *second) for _, first, second in placed if first is not None and second is not None]
+    kept = [cell for cell, first, second in placed if first is not None and second is not None]
+    columns: dict[str, Any] = {"metric": np.array([metrics[cell["metric_name"]] for cell in kept], np.int32)}
+    for place_of, name in enumerate(("first_dimension", "first_segment", "second_dimension", "second_segment")):
+        columns[name] = np.array([code[place_of] for code in codes], np.int32)
     for name in ("count_interactions", "count_scored", "count_clusters"):
-        columns[name] = np.array([cell[name] for cell, _, _ in kept], np.int32)
+        columns[name] = np.array([cell[name] for cell in kept], np.int32)
     numbers = [f"{name}{end}" for name in ("share_failing", "mean_score") for end in ("", "_lower", "_upper")]
     for name in (*numbers, "value"):
-        columns[name] = to_numbers(cell[name] for cell, _, _ in kept)
-    columns["measurement"] = np.array([MEASUREMENTS.index(cell["measurement"]) for cell, _, _ in kept], np.int32)
+        columns[name] = to_numbers(cell[name] for cell in kept)
+    columns["measurement"] = np.array([MEASUREMENTS.index(cell["measurement"]) for cell in kept], np.int32)
     marks = [("is_small", 1), ("is_weak", 2), ("is_confirmed", 4), ("is_unsure", 8)]
-    columns["marks"] = np.array([sum(bit * bool(cell[name]) for name, bit in marks) for cell, _, _ in kept], np.int32)
+    columns["marks"] = np.array([sum(bit * bool(cell[name]) for name, bit in marks) for cell in kept], np.int32)
     return columns
 
 

@@ -6,9 +6,11 @@ A table is rows and columns; a column has a title and says what it shows of a ro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from markupsafe import Markup, escape
@@ -23,6 +25,7 @@ from hcat.report.showing import (
     format_interval,
     format_number,
 )
+from hcat.report.words import QUERIES
 
 #: A part of a section: its kind and what the template shows of it.
 Block = dict[str, Any]
@@ -38,8 +41,6 @@ _SHARES: Final = (
     "accuracy",
     "chance_robustness",
     "confidence",
-    "flip_rate",
-    "tolerated",
 )
 #: Columns of longer texts -> characters that are shown.
 _TEXTS: Final = {
@@ -103,6 +104,12 @@ def keep(blocks: Iterable[Block | None]) -> list[Block]:
     return [block for block in blocks if block is not None]
 
 
+def read(source: Warehouse, name: str, **parameters: Any) -> list[Row]:
+    """Return the rows of a query of `queries.sql`; none where a mart that it names does not exist."""
+    marts = re.findall(r"(?:from|join) ((?:dim|fct|int|stg)_\w+)", QUERIES[name])
+    return source.rows(QUERIES[name], marts, **parameters)
+
+
 def lacks_mart(source: Warehouse, mart: str, what: str, otherwise: Gap | bool = False) -> Gap | bool:
     """Return a gap where a mart is not there, and another (or none) where it is."""
     return otherwise if source.has(mart) else Gap(f"{what}: this warehouse lacks {mart}.", REBUILD)
@@ -157,7 +164,7 @@ def card(header: Sequence[Any], groups: Sequence[Sequence[tuple[str, Any]]], **p
 
 def table(
     caption: str,
-    columns: Sequence[str | Column],
+    columns: Sequence[str | Column] | Mapping[str, Column],
     rows: Sequence[Row],
     maximum: int = MAXIMUM_ROWS,
     noun: str = "rows",
@@ -167,10 +174,13 @@ def table(
     """Return a table of at most `maximum` rows, which counts the rows that it leaves out; None without rows.
 
     A column is the name of a column of the mart, which says its title and how it is shown, or `name=title`, or a
-    :class:`Column`. `words` has the meanings of the values of a column.
+    :class:`Column`. A mapping shows what the query gives, some of it by a :class:`Column` of its own. `words` has the
+    meanings of the values of a column.
     """
     if not rows:
         return None
+    if isinstance(columns, Mapping):
+        columns, rows = _read_columns(rows, columns)
     shown = [
         one if isinstance(one, Column) else _describe_column(one, rows, (words or {}).get(one.partition("=")[0], {}))
         for one in columns
@@ -186,6 +196,28 @@ def table(
         "count_left_out": max(0, len(rows) - maximum),
         "noun": noun,
     }
+
+
+def query(
+    source: Warehouse,
+    name: str,
+    caption: str,
+    maximum: int = MAXIMUM_ROWS,
+    noun: str = "rows",
+    words: Mapping[str, Mapping[Any, str]] | None = None,
+    shown: Mapping[str, Column] = MappingProxyType({}),
+    **parameters: Any,
+) -> Block | None:
+    """Return the table that a query of `queries.sql` gives; None without rows, or without a mart that it reads."""
+    return table(caption, shown, read(source, name, **parameters), maximum, noun, words)
+
+
+def _read_columns(rows: Sequence[Row], shown: Mapping[str, Column]) -> tuple[list[str | Column], list[Row]]:
+    """Return the columns of a query but bounds and what begins with _, and the rows by names without titles."""
+    names = {column.partition("=")[0]: column for column in rows[0]}
+    bounds = {f"{name}{end}" for name in names for ends in _BOUNDS for end in ends}
+    columns = [shown.get(name, column) for name, column in names.items() if name[0] != "_" and name not in bounds]
+    return columns, [dict(zip(names, row.values(), strict=True)) for row in rows]
 
 
 def _describe_column(name: str, rows: Sequence[Row], words: Mapping[Any, str]) -> Column:

@@ -21,7 +21,7 @@ from hcat.report.showing import (
     read_json,
     to_anchor,
 )
-from hcat.report.signing import DECISIONS, SEED, list_sign_offs
+from hcat.report.signing import DECISIONS, SEED
 from hcat.report.weaknesses import IDENTIFIER_CHARACTERS
 from hcat.report.words import QUERIES, WORDS
 
@@ -30,13 +30,11 @@ MAXIMUM_ROWS: Final = 20
 
 EVENTS: Final = WORDS["changes"]["events"]
 
-_FIGURES: Final = ("mean_score", "share_failing")
-_COLUMNS: Final = ("count_scored", *(f"{figure}{part}" for figure in _FIGURES for part in ("", "_lower", "_upper")))
-
 
 def describe_changes(source: Warehouse, build: Build) -> dict[str, Any]:
     """Return the signatures of this build, and what changed since the last signed build before it."""
-    sign_offs = list_sign_offs(source)
+    # two signatures of one second keep the order of their ids
+    sign_offs = source.rows("select * from sign_offs order by signed_at desc, sign_off_id", ["sign_offs"])
     now = build.run
     run_id = now["run_id"] if now else None
     earlier = [row for row in sign_offs if row["run_id"] != run_id]
@@ -61,17 +59,15 @@ def _show_signature(row: Row) -> Row:
         "decision": DECISIONS.get(row["decision"], clean_label(row["decision"])),
         "signed_at": format_time(row["signed_at"]),
         "note": clean_text(row["note"], EXCERPT_CHARACTERS),
-        "report_sha256": clean_label(row["report_sha256"], 80) if row["report_sha256"] else "",
         "run_id": clean_label(row["run_id"]),
     }
 
 
 def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row]) -> dict[str, Any]:
-    gates = source.rows(
-        QUERIES["compare_gates"], ["fct_threshold_gates"], signed_run=before["run_id"], run=now["run_id"]
-    )
+    both = {"signed_run": before["run_id"], "run": now["run_id"]}
+    gates = blocks.read(source, "compare_gates", **both)
     verdicts = [describe_verdict(run, describe_gates(source, run)) for run in (before, now)]
-    metrics = _compare_metrics(source, before, now)
+    metrics = blocks.read(source, "compare_thresholds", **both)
     seeds = before.get("seed_checksums")
     # what the signed build did not keep, so that nothing is said of it
     kept = {
@@ -97,11 +93,8 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
         },
         "thresholds": [row for row in metrics if row["is_decided_anew"]],
         "moved": [
-            {"metric_name": row["metric_name"], "figure": figure.replace("_", " ")}
-            | {when: _show_figure(row, figure, when) for when in ("before", "after")}
-            for row in metrics
-            for figure in _FIGURES
-            if row[f"moved_{figure}"]
+            row | {when: _show_figure(row[when]) for when in ("before", "after")}
+            for row in blocks.read(source, "list_moved_figures", **both)
         ],
         "versions": [
             {"what": words, "before": _show(before.get(name)), "after": _show(now.get(name))}
@@ -127,21 +120,10 @@ def _compare(source: Warehouse, now: Row, before: Row, sign_offs: Sequence[Row])
     return compared | {"summary": _summarise(compared)}
 
 
-def _compare_metrics(source: Warehouse, before: Row, now: Row) -> list[Row]:
-    columns = ", ".join(f"{when}.{name} as {name}_{when}" for name in _COLUMNS for when in ("before", "after"))
-    moved = ", ".join(
-        f"coalesce(after.{figure} not between before.{figure}_lower and before.{figure}_upper"
-        f" and before.{figure} not between after.{figure}_lower and after.{figure}_upper, false) as moved_{figure}"
-        for figure in _FIGURES
-    )
-    sql = QUERIES["compare_metrics"].format(columns=columns, moved=moved)
-    return source.rows(sql, ["fct_run_metrics"], signed_run=before["run_id"], run=now["run_id"])
-
-
-def _show_figure(row: Row, figure: str, when: str) -> str:
-    unit = "share" if figure == "share_failing" else None
-    interval = format_interval(row[f"{figure}_lower_{when}"], row[f"{figure}_upper_{when}"], unit)
-    return f"{format_number(row[f'{figure}_{when}'], unit)} {interval}, n = {row[f'count_scored_{when}']:,}"
+def _show_figure(one: Row) -> str:
+    unit = "share" if one["figure"] == "share failing" else None
+    interval = format_interval(one["lower_bound"], one["upper_bound"], unit)
+    return f"{format_number(one['value'], unit)} {interval}, n = {one['count_scored']:,}"
 
 
 def _compare_texts(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:

@@ -10,10 +10,12 @@ import html
 import io
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from hcat.engine.warehouse import Row
 
 #: Okabe and Ito (2008), the five that stand out on white; shapes repeat what the colours say.
 SERIES_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#8a3b78", "#333333")
@@ -27,18 +29,6 @@ DECISION_INK = "#b3261e"
 COORDINATE_DECIMALS = 1
 
 _FONT = "Helvetica, Arial, sans-serif"
-
-
-def encode_series(series: Sequence[str]) -> tuple[Any, Any]:
-    """Return the colour and shape channels of ``series``, with one legend for both."""
-    import altair as alt
-
-    if len(series) > len(SERIES_COLOURS):
-        raise ValueError(f"at most {len(SERIES_COLOURS)} series can be distinguished, got {len(series)}")
-    legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=3, symbolSize=80)
-    colours = alt.Scale(domain=list(series), range=list(SERIES_COLOURS[: len(series)]))
-    shapes = alt.Scale(domain=list(series), range=list(SERIES_SHAPES[: len(series)]))
-    return alt.Color("series:N", scale=colours, legend=legend), alt.Shape("series:N", scale=shapes, legend=legend)
 
 
 def shorten(text: str, length: int) -> str:
@@ -70,6 +60,20 @@ def chart_of(rows: Sequence[dict[str, Any]]) -> Any:
 
     # a tuple: Altair copies lists deeply, row by row, whenever charts are put together
     return alt.Chart({"values": tuple(rows)})
+
+
+def score_axis(domain: tuple[float, float], **style: Any) -> Any:
+    """Return the channel of scores, from one end of `domain` to the other."""
+    import altair as alt
+
+    scale = alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True)
+    return alt.X("x:Q", scale=scale, axis=alt.Axis(tickCount=5, domain=False, **style))
+
+
+def draw_points(rows: Sequence[dict[str, Any]], x: Any, y: Any, **style: Any) -> list[Any]:
+    """Return a layer of filled points, none where there are none."""
+    style = {"filled": True, "opacity": 1} | style
+    return [chart_of(rows).mark_point(**style).encode(x=x, y=y)] if rows else []
 
 
 def draw_strokes(
@@ -115,14 +119,6 @@ def draw_decision(threshold: float | None, x: Any, word: str) -> list[Any]:
         chart_of(line).mark_rule(color=DECISION_INK, strokeDash=[5, 3], strokeWidth=1.4).encode(x=x),
         draw_texts(line, x, alt.value(0), **style),
     ]
-
-
-def draw_names(names: Sequence[str], y: Any) -> Any:
-    """Return the names of rows to the left of a figure, in the middle of each."""
-    import altair as alt
-
-    rows = [{"y": number + 0.5, "text": name} for number, name in enumerate(names)]
-    return draw_texts(rows, alt.value(0), y, dx=-10, fontSize=12)
 
 
 def finish(chart: Any, label: str) -> str:
@@ -171,145 +167,16 @@ def _round_coordinate(number: re.Match[str]) -> str:
     return f"{round(float(number[0]), COORDINATE_DECIMALS) + 0.0:g}"
 
 
-#: Pixels of a row of differences.
-DIFFERENCE_HEIGHT = 36
 #: Share of the span of the axis that stays free at each end.
 AXIS_MARGIN = 0.06
 #: Names of weeks that stand side by side below a picture of weeks.
 MAXIMUM_WEEK_LABELS = 10
 
 
-class Estimate(NamedTuple):
-    """A value with its interval, at a position (``row`` or ``k``) of one series; bounds may be None."""
-
-    position: str
-    series: str
-    value: float
-    lower: float | None = None
-    upper: float | None = None
-
-
-class Difference(NamedTuple):
-    """A difference with its interval: without bounds an open point, and a filled diamond where a test marks it."""
-
-    name: str
-    detail: str
-    value: float
-    lower: float | None
-    upper: float | None
-    is_marked: bool
-    text: str
-
-
-class WeeklyValue(NamedTuple):
-    """Mean of one week with its interval (bounds may be None); ``is_marked`` where a drift test fires."""
-
-    week: str
-    value: float
-    lower: float | None
-    upper: float | None
-    is_marked: bool = False
-
-
-def draw_estimates(
-    estimates: Sequence[Estimate], rows: Sequence[str], series: Sequence[str], axis_title: str, label: str
-) -> str:
-    """Return shares with their intervals as SVG: one row per position, one colour and shape per series."""
-    import altair as alt
-
-    colour, shape = encode_series(series)
-    step = 0.6 / max(len(series), 1)
-    data = []
-    for estimate in estimates:
-        offset = (series.index(estimate.series) - (len(series) - 1) / 2) * step
-        data.append(
-            {
-                "y": rows.index(estimate.position) + 0.5 + offset,
-                "value": estimate.value,
-                "lower": estimate.value if estimate.lower is None else estimate.lower,
-                "upper": estimate.value if estimate.upper is None else estimate.upper,
-                "series": estimate.series,
-            }
-        )
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(rows), 0], nice=False, zero=False), axis=None)
-    scale = alt.Scale(domain=[0, 1], nice=False)
-    x = alt.X("value:Q", scale=scale, axis=alt.Axis(title=axis_title, format=".0%", tickCount=5, domain=False))
-    borders = [{"y": number} for number in range(1, len(rows))]
-    layers = [
-        chart_of(borders or [{"y": 0}]).mark_rule(color=GRID).encode(y=y),
-        chart_of(data)
-        .mark_rule(strokeWidth=2)
-        .encode(x=alt.X("lower:Q", scale=scale), x2="upper:Q", y=y, color=colour),
-        chart_of(data).mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
-        draw_names(rows, y),
-    ]
-    height = max(30, 14 + 13 * len(series)) * len(rows)
-    return finish(alt.layer(*layers).properties(width=560, height=height), label)
-
-
-def draw_differences(differences: Sequence[Difference], axis_title: str, label: str) -> str:
-    """Return differences with their intervals against a line at zero as SVG (a forest plot), one row each."""
-    import altair as alt
-
-    if not differences:
-        raise ValueError("a figure of differences needs at least one, got none")
-    width, text_left = 430, 442
-    bounds = [one.value for one in differences]
-    bounds += [bound for one in differences for bound in (one.lower, one.upper) if bound is not None]
-    low, high = min([0.0, *bounds]), max([0.0, *bounds])
-    margin = AXIS_MARGIN * (high - low) or 1.0
-    scale = alt.Scale(domain=[low - margin, high + margin], nice=False, zero=False)
-    # Vega's expression and not a format: percent signs would be wrong for points
-    axis = alt.Axis(title=axis_title, tickCount=6, domain=False, labelExpr="round(datum.value * 1000) / 10")
-    x = alt.X("x:Q", scale=scale, axis=axis)
-    y = alt.Y("y:Q", scale=alt.Scale(domain=[len(differences), 0], nice=False, zero=False), axis=None)
-    rows = [
-        {**one._asdict(), "y": number + 0.5, "x": one.value}
-        | {"name": shorten(one.name, 46), "detail": shorten(one.detail, 64)}
-        for number, one in enumerate(differences)
-    ]
-    layers: list[Any] = [
-        chart_of([{"y": number} for number in range(len(differences) + 1)]).mark_rule(color=GRID).encode(y=y),
-        chart_of([{"x": 0.0}]).mark_rule(color=INK, strokeWidth=1.2).encode(x=x),
-    ]
-    for is_marked, colour in ((False, MUTED_INK), (True, SERIES_COLOURS[1])):
-        chosen = [row for row in rows if row["is_marked"] is is_marked]
-        bars = [
-            (one.lower, number + 0.5, one.upper, number + 0.5)
-            for number, one in enumerate(differences)
-            if one.lower is not None and one.upper is not None and one.is_marked is is_marked
-        ]
-        if bars:
-            layers.append(draw_strokes(bars, x, y, colour, 2.4 if is_marked else 1.8, 1))
-        if chosen:
-            layers.append(
-                chart_of(chosen)
-                .mark_point(
-                    shape="diamond" if is_marked else "circle",
-                    size=110 if is_marked else 60,
-                    fill=colour if is_marked else "#ffffff",
-                    stroke=colour,
-                    strokeWidth=1.8,
-                    opacity=1,
-                )
-                .encode(x=x, y=y)
-            )
-    for field, rise, size, ink in (("name", -7, 12, INK), ("detail", 8, 10.5, MUTED_INK)):
-        layers.append(draw_texts(rows, alt.value(0), y, field, dx=-10, dy=rise, fontSize=size, color=ink))
-    layers.append(draw_texts(rows, alt.value(text_left), y, align="left", color=MUTED_INK))
-    for side, align, shift in (("← better", "right", -6), ("worse →", "left", 6)):
-        style: dict[str, Any] = {"align": align, "baseline": "bottom", "dx": shift, "dy": -4, "color": MUTED_INK}
-        layers.append(draw_texts([{"x": 0.0, "text": side}], x, alt.value(0), **style))
-    picture = alt.layer(*layers).properties(width=width, height=DIFFERENCE_HEIGHT * len(differences))
-    return finish(picture, label)
-
-
 def draw_weeks(
-    panels: Sequence[tuple[str, Sequence[WeeklyValue], tuple[float, float] | None]],
-    weeks: Sequence[str],
-    label: str,
+    panels: Sequence[tuple[str, Sequence[Row], tuple[float, float] | None]], weeks: Sequence[str], label: str
 ) -> str:
-    """Return weekly means with their intervals as SVG, one panel below the other, each over its reference band."""
+    """Return weekly means (week, mean_score and its bounds, is_marked) as SVG, each panel over its reference band."""
     import altair as alt
 
     if not panels or not weeks:
@@ -322,9 +189,8 @@ def draw_weeks(
     names = [{"x": number, "text": week} for number, week in enumerate(weeks) if number % step == 0]
     charts = []
     for position, (title, values, band) in enumerate(panels):
-        bounds = [one.value for one in values]
-        bounds += [bound for one in values for bound in (one.lower, one.upper) if bound is not None]
-        bounds += list(band or ())
+        bounds = [one[f"mean_{end}"] for one in values for end in ("score", "lower", "upper")] + list(band or ())
+        bounds = [bound for bound in bounds if bound is not None]
         low, high = (min(bounds), max(bounds)) if bounds else (0.0, 1.0)
         margin = 2 * AXIS_MARGIN * (high - low) or 0.05
         y = alt.Y(
@@ -339,25 +205,20 @@ def draw_weeks(
                 chart_of(stripe).mark_rect(color="#d3d9e0", opacity=0.7).encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
             )
         bars = [
-            (float(numbers[one.week]), one.lower, float(numbers[one.week]), one.upper)
+            (float(numbers[one["week"]]), one["mean_lower"], float(numbers[one["week"]]), one["mean_upper"])
             for one in values
-            if one.lower is not None and one.upper is not None
+            if one["mean_lower"] is not None and one["mean_upper"] is not None
         ]
         if bars:
             layers.append(draw_strokes(bars, x, y, SERIES_COLOURS[0], 1.8, 1))
-        points = [{"x": numbers[one.week], "y": one.value, "is_marked": one.is_marked} for one in values]
+        points = [{"x": numbers[one["week"]], "y": one["mean_score"], "is_marked": one["is_marked"]} for one in values]
         layers.append(chart_of(points).mark_line(color=SERIES_COLOURS[0], strokeWidth=1).encode(x=x, y=y))
         for is_marked, symbol, size, colour in (
             (False, "circle", 45, SERIES_COLOURS[0]),
             (True, "diamond", 130, DECISION_INK),
         ):
             chosen = [point for point in points if point["is_marked"] is is_marked]
-            if chosen:
-                layers.append(
-                    chart_of(chosen)
-                    .mark_point(filled=True, shape=symbol, size=size, color=colour, opacity=1)
-                    .encode(x=x, y=y)
-                )
+            layers += draw_points(chosen, x, y, shape=symbol, size=size, color=colour)
         if position == len(panels) - 1:
             style: dict[str, Any] = {"align": "center", "baseline": "top", "dy": 8, "color": MUTED_INK}
             layers.append(draw_texts(names, x, alt.value(height), **style))
@@ -381,15 +242,9 @@ _SCORE_INK = "#1b5e8f"
 _SCORE_FILL = "#bcd9ee"
 
 
-class Violin(NamedTuple):
-    """Distribution of one group: scores (all, or a sample) that give the shape, and quartiles and number of all."""
-
-    name: str
-    scores: Sequence[float]
-    quantile_25: float
-    median: float
-    quantile_75: float
-    count_scored: int
+def is_sparse(scores: Sequence[float]) -> bool:
+    """Return whether scores are too few, or too much alike, for a density."""
+    return len(scores) < MINIMUM_DENSITY_SCORES or max(scores) - min(scores) < MINIMUM_SPREAD
 
 
 def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -409,39 +264,35 @@ def estimate_density(scores: Sequence[float]) -> tuple[npt.NDArray[np.float64], 
 
 
 def draw_violins(
-    violins: Sequence[Violin], threshold: float | None, domain: tuple[float, float], axis_title: str, label: str
+    violins: Sequence[Row], threshold: float | None, domain: tuple[float, float], axis_title: str, label: str
 ) -> str:
-    """Return horizontal violins with dots as SVG, one row per group, with quartiles, median and n in numbers."""
+    """Return violins with dots as SVG, one for each group (name, scores, quartiles and number of all its scores)."""
     import altair as alt
 
     if not violins:
         raise ValueError("violins need at least one group, got none")
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True),
-        axis=alt.Axis(title=axis_title, grid=True, tickCount=5, domain=False),
-    )
+    x = score_axis(domain, title=axis_title, grid=True)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[len(violins), 0], nice=False, zero=False), axis=None)
     areas, boxes, medians = [], [], []
     texts: list[dict[str, Any]] = []
     ticks: list[tuple[float, float, float, float]] = []
     dots: list[tuple[float, float]] = []
     for number, violin in enumerate(violins):
-        centre = number + 0.5
-        if len(violin.scores) < MINIMUM_DENSITY_SCORES or max(violin.scores) - min(violin.scores) < MINIMUM_SPREAD:
-            ticks += [(score, centre - 0.22, score, centre + 0.22) for score in sorted(set(violin.scores))]
+        centre, scores = number + 0.5, violin["scores"]
+        if is_sparse(scores):
+            ticks += [(score, centre - 0.22, score, centre + 0.22) for score in sorted(set(scores))]
         else:
-            positions, density = estimate_density(violin.scores)
+            positions, density = estimate_density(scores)
             for position, height in zip(positions.round(4).tolist(), density.round(3).tolist(), strict=True):
                 half = 0.42 * height
                 areas.append(
                     {"x": position, "y": round(centre - half, 4), "y2": round(centre + half, 4), "group": number}
                 )
-            dots += _spread_dots(violin.scores, centre, positions, density)
-        boxes.append({"x": violin.quantile_25, "x2": violin.quantile_75, "y": centre})
-        medians.append({"x": violin.median, "y": centre})
-        described = f"{three_digits(violin.median)}  (n {violin.count_scored:,})"
-        texts.append({"y": centre, "name": wrap(violin.name, 22), "described": described})
+            dots += _spread_dots(scores, centre, positions, density)
+        boxes.append({"x": violin["quantile_25"], "x2": violin["quantile_75"], "y": centre})
+        medians.append({"x": violin["quantile_50"], "y": centre})
+        described = f"{three_digits(violin['quantile_50'])}  (n {violin['count_scored']:,})"
+        texts.append({"y": centre, "name": wrap(violin["name"], 22), "described": described})
     layers: list[Any] = [chart_of(texts).mark_rule(color=GRID).encode(y=y)]
     if areas:
         layers.append(
@@ -456,7 +307,7 @@ def draw_violins(
     layers += draw_decision(threshold, x, "threshold")
     layers += [
         chart_of(boxes).mark_rule(color=INK, strokeWidth=3).encode(x=x, x2="x2:Q", y=y),
-        chart_of(medians).mark_point(filled=True, fill="#ffffff", stroke=INK, size=44, opacity=1).encode(x=x, y=y),
+        *draw_points(medians, x, y, fill="#ffffff", stroke=INK, size=44),
     ]
     # names of one or two lines, centred on the row
     for count_lines, rise in ((1, 0.0), (2, -6.5)):
@@ -486,34 +337,21 @@ def _spread_dots(
 SET_COLOURS = {"accepted": "#8cc1e0", "undecided": "#d3d9e0", "failed": "#f0a67a", "empty": "#8a3b78"}
 
 
-class Band(NamedTuple):
-    """Scores of one group, from ``low`` to ``high``, that all have the prediction set ``word``."""
-
-    group: str
-    word: str
-    low: float
-    high: float
-
-
 def draw_score_against_label(
     points: Sequence[tuple[float, int, float]],
     curve: Sequence[tuple[float, float]],
-    bands: Sequence[Band],
+    bands: Sequence[tuple[str, str, float, float]],
     domain: tuple[float, float],
     axis_title: str,
     label: str,
 ) -> str:
-    """Return labels over their score, the calibration curve, and below them where prediction sets decide, as SVG."""
+    """Return labels over their score, the curve, and below them bands (group, word, low, high) of sets, as SVG."""
     import altair as alt
 
-    groups = list(dict.fromkeys(band.group for band in bands))
+    groups = list(dict.fromkeys(group for group, *_ in bands))
     strip, gap, jitter_height = 0.075, 0.02, 0.10
     floor = -0.17 - len(groups) * (strip + gap)
-    x = alt.X(
-        "x:Q",
-        scale=alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True),
-        axis=alt.Axis(title=axis_title, grid=False, tickCount=5, domain=False),
-    )
+    x = score_axis(domain, title=axis_title, grid=False)
     y_scale = alt.Scale(domain=[floor, 1.16], nice=False, zero=False)
     axis = alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], domain=False, format=".2~f")
     y = alt.Y("y:Q", scale=y_scale, axis=axis)
@@ -521,13 +359,13 @@ def draw_score_against_label(
     if bands:
         strips = [
             {
-                "x": band.low,
-                "x2": band.high,
-                "y": -0.17 - groups.index(band.group) * (strip + gap),
-                "y2": -0.17 - groups.index(band.group) * (strip + gap) - strip,
-                "fill": SET_COLOURS[band.word],
+                "x": low,
+                "x2": high,
+                "y": -0.17 - groups.index(group) * (strip + gap),
+                "y2": -0.17 - groups.index(group) * (strip + gap) - strip,
+                "fill": SET_COLOURS[word],
             }
-            for band in bands
+            for group, word, low, high in bands
         ]
         names = [
             {"y": -0.17 - number * (strip + gap) - strip / 2, "text": shorten(name, 26)}
@@ -548,12 +386,7 @@ def draw_score_against_label(
             for score, point_label, jitter in points
             if point_label == is_accepted
         ]
-        if chosen:
-            layers.append(
-                chart_of(chosen)
-                .mark_point(filled=True, color=colour, shape=shape, size=20, opacity=0.55)
-                .encode(x=x, y=y)
-            )
+        layers += draw_points(chosen, x, y, color=colour, shape=shape, size=20, opacity=0.55)
     line = [{"x": round(score, 4), "y": round(probability, 4)} for score, probability in curve]
     layers.append(chart_of(line).mark_line(color=INK, strokeWidth=2).encode(x=x, y=y))
     height = 270 + 24 * len(groups)
@@ -564,7 +397,7 @@ def draw_score_against_label(
 
 def draw_thresholds(
     densities: Sequence[tuple[str, Sequence[float]]],
-    thresholds: Sequence[Estimate],
+    thresholds: Sequence[tuple[str, str, float]],
     methods: Sequence[str],
     series: Sequence[str],
     decided: float | None,
@@ -572,23 +405,21 @@ def draw_thresholds(
     axis_title: str,
     label: str,
 ) -> str:
-    """Return densities of the scores of accepted and failed answers above the thresholds of every method, as SVG."""
+    """Return densities of accepted and failed scores above thresholds (method, series, value) as SVG."""
     import altair as alt
 
     if not any(scores for _, scores in densities):
         raise ValueError("a figure of thresholds needs scores, got none")
     width = 520
-    x_scale = alt.Scale(domain=list(domain), nice=False, zero=False, clamp=True)
-    bare_axis = alt.Axis(title=None, labels=False, ticks=False, domain=False, tickCount=5)
-    full_axis = alt.Axis(title=axis_title, tickCount=5, domain=False)
-    density_x = alt.X("x:Q", scale=x_scale, axis=bare_axis if methods else full_axis)
+    x = score_axis(domain, title=axis_title)
+    density_x = score_axis(domain, title=None, labels=False, ticks=False) if methods else x
     density_y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1.05], nice=False), axis=None)
     layers: list[Any] = []
     for number, (name, scores) in enumerate(densities):
         colour = SERIES_COLOURS[number]
         if not scores:
             continue
-        if len(scores) < MINIMUM_DENSITY_SCORES or max(scores) - min(scores) < MINIMUM_SPREAD:
+        if is_sparse(scores):
             ticks = [{"x": score, "y": 0, "y2": 0.25} for score in sorted(set(scores))]
             layers.append(
                 chart_of(ticks)
@@ -614,15 +445,18 @@ def draw_thresholds(
         step = 0.8 / max(len(series), 1)
         data = [
             {
-                "x": one.value,
-                "y": methods.index(one.position) + 0.5 + (series.index(one.series) - (len(series) - 1) / 2) * step,
-                "series": one.series,
+                "x": value,
+                "y": methods.index(method) + 0.5 + (series.index(name) - (len(series) - 1) / 2) * step,
+                "series": name,
             }
-            for one in thresholds
+            for method, name, value in thresholds
         ]
-        x = alt.X("x:Q", scale=x_scale, axis=full_axis)
         y = alt.Y("y:Q", scale=alt.Scale(domain=[len(methods), 0], nice=False, zero=False), axis=None)
-        colour_by, shape_by = encode_series(series)
+        legend = alt.Legend(title=None, orient="bottom", labelLimit=320, columns=3, symbolSize=80)
+        colours, shapes = (
+            alt.Scale(domain=list(series), range=list(marks[: len(series)]))
+            for marks in (SERIES_COLOURS, SERIES_SHAPES)
+        )
         borders = [{"y": number} for number in range(len(methods) + 1)]
         rows: list[Any] = [chart_of(borders).mark_rule(color=GRID).encode(y=y)]
         rows += draw_decision(decided, x, "decided")[:1]
@@ -630,8 +464,14 @@ def draw_thresholds(
             rows.append(
                 chart_of(data)
                 .mark_point(filled=True, size=44, opacity=1)
-                .encode(x=x, y=y, color=colour_by, shape=shape_by)
+                .encode(
+                    x=x,
+                    y=y,
+                    color=alt.Color("series:N", scale=colours, legend=legend),
+                    shape=alt.Shape("series:N", scale=shapes, legend=legend),
+                )
             )
-        rows.append(draw_names(methods, y))
+        names = [{"y": number + 0.5, "text": name} for number, name in enumerate(methods)]
+        rows.append(draw_texts(names, alt.value(0), y, dx=-10, fontSize=12))
         parts.append(alt.layer(*rows).properties(width=width, height=34 * len(methods)))
     return finish(alt.vconcat(*parts, spacing=4), label)

@@ -19,7 +19,7 @@ from hcat.report.showing import (
     ratio,
 )
 from hcat.report.test_set import describe_grammar, describe_test_set
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 #: Rows of each table, segments of each dimension, and examples of each reason.
 MAXIMUM_REASONS: Final = 25
@@ -36,8 +36,6 @@ SCORE_STATUSES: Final = (
     "unsupported_language",
     "failed",
 )
-
-COUNT_RECORDS_EVALUATED: Final = QUERIES["count_records_evaluated"]
 
 COUNT_STATUSES: Final = f"""
 select metrics.metric_name, metrics.family, metrics.requires,
@@ -68,16 +66,13 @@ order by dimension, count_interactions desc, segment
 
 def read_counts(source: Warehouse) -> Row | None:
     """Return the counts of the evaluated interactions; None where there are none."""
-    counts = source.rows(COUNT_RECORDS_EVALUATED, ["fct_interactions"])
+    counts = blocks.read(source, "count_records_evaluated")
     return counts[0] if counts and counts[0]["count_interactions"] else None
 
 
 def describe_data(source: Warehouse, counts: Row | None) -> Section:
     """Return counts of landed and rejected records, the composition of the interactions, and what has no score."""
-    documents = source.rows(
-        "select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks from dim_documents",
-        ["dim_documents"],
-    )
+    documents = blocks.read(source, "count_documents")
     records = source.rows(LIST_RECORD_COUNTS, ["int_records_counted"])
     test_set = describe_test_set(source)
     return blocks.section(
@@ -96,29 +91,19 @@ def describe_data(source: Warehouse, counts: Row | None) -> Section:
 def _describe_counts(source: Warehouse, counts: Row | None, documents: Sequence[Row]) -> list[Block | None]:
     if counts is None:
         return [blocks.absent("This warehouse holds no interactions, so nothing has been evaluated.")]
-    queries = source.rows("select count(*) as count_queries from dim_queries", ["dim_queries"])
     base, logged = "no documents in the logs", "no queries in the logs; query texts come from the interactions"
     if documents and documents[0]["count_documents"]:
         base = f"{documents[0]['count_documents']:,} documents, {documents[0]['count_chunks']:,} chunks"
-    if queries and queries[0]["count_queries"]:
-        logged = f"{queries[0]['count_queries']:,} queries"
+    if documents and documents[0]["count_queries"]:
+        logged = f"{documents[0]['count_queries']:,} queries"
     size = f"{counts['count_interactions']:,} from {counts['count_clusters']:,} clusters, {format_period(counts)}"
     return [
         blocks.facts([("Interactions", size), ("Knowledge base", base), ("Test set", logged)]),
-        blocks.table(
+        blocks.query(
+            source,
+            "describe_systems",
             "Interactions by system. A cluster is a group of sibling questions, for instance the variants of one query."
             " Statistics count clusters, not rows.",
-            (
-                "system",
-                "count_interactions",
-                "count_clusters",
-                "count_answered",
-                "count_refusals",
-                "count_refused_wrongly=Refused but should have answered",
-                "count_answered_wrongly=Answered but should have refused",
-                "count_refusals_due",
-            ),
-            source.rows(QUERIES["describe_systems"], ["fct_interactions"]),
             MAXIMUM_SYSTEMS,
             "systems",
         ),
@@ -142,7 +127,7 @@ def say_what_was_deleted(source: Warehouse) -> str:
 
 
 def _describe_deletions(source: Warehouse) -> list[Block | None]:
-    rows = source.rows("select * from fct_deletions order by deletion_number desc", ["fct_deletions"])
+    rows = blocks.read(source, "list_deletions")
     if not rows:
         return []
     told = say_what_was_deleted(source)
@@ -156,16 +141,7 @@ def _describe_deletions(source: Warehouse) -> list[Block | None]:
             blocks.table(
                 "The digest is the SHA-256 over the sorted SHA-256 of the interaction ids. It proves which ids were"
                 " deleted, and names none.",
-                (
-                    "deleted_at=Deleted",
-                    "command",
-                    "count_interactions",
-                    "count_evaluations",
-                    "count_texts",
-                    "weeks_before",
-                    "reason",
-                    Column("Digest of the ids", lambda row: row["ids_sha256"], "code"),
-                ),
+                {"ids_sha256": Column("Digest of the ids", lambda row: row["ids_sha256"], "code")},
                 rows,
                 MAXIMUM_DELETIONS,
                 "deletions",
@@ -184,9 +160,7 @@ def _describe_records(source: Warehouse, counts: Sequence[Row]) -> list[Block | 
     if landed and not any(row["count_rejected"] for row in landed):
         told = ", ".join(f"{row['count_landed']:,} {row['entity'].replace('_', ' ')}" for row in landed)
         return [blocks.paragraph(f"Landed: {told}. No record was rejected.")]
-    rejects = source.rows(
-        QUERIES["list_rejects"], ["stg_rejected_records"], characters=EXCERPT_CHARACTERS + 1, maximum=MAXIMUM_EXAMPLES
-    )
+    rejects = blocks.read(source, "list_rejects", characters=EXCERPT_CHARACTERS + 1, maximum=MAXIMUM_EXAMPLES)
     return [
         blocks.table(
             "Landed = staged + repeated + rejected. Rejected records are kept with their reason and are not evaluated.",
@@ -195,12 +169,10 @@ def _describe_records(source: Warehouse, counts: Sequence[Row]) -> list[Block | 
         ),
         blocks.table(
             "Rejected records by reason, with examples. Personal data that rules find in them is masked.",
-            (
-                "entity",
-                Column("Reason", lambda row: _mask(row["reject_reason"]), ""),
-                "count_rejected=Records",
-                Column("Examples", lambda row: blocks.lines(*map(_show_reject, row["examples"])), "wide"),
-            ),
+            {
+                "reject_reason": Column("Reason", lambda row: _mask(row["reject_reason"]), ""),
+                "examples": Column("Examples", lambda row: blocks.lines(*map(_show_reject, row["examples"])), "wide"),
+            },
             rejects,
             MAXIMUM_REASONS,
             "reasons",
@@ -230,8 +202,8 @@ def _describe_composition(source: Warehouse, counts: Row | None) -> Block | None
 
 
 def _describe_representativeness(source: Warehouse) -> Block | None:
-    dimensions = source.rows(QUERIES["list_representativeness"], ["fct_representativeness"])
-    if not any(row["status"] == "compared" for row in dimensions):
+    dimensions = blocks.read(source, "list_representativeness")
+    if not any(row["_status"] == "compared" for row in dimensions):
         return None
     return blocks.fold(
         "Test set compared with production",
@@ -239,42 +211,25 @@ def _describe_representativeness(source: Warehouse) -> Block | None:
             "Shares of the segments in the test set and in production, compared over whole clusters. A difference that"
             " is not significant does not prove equality. Untested segments occur in production and not in the test"
             " set.",
-            (
-                "dimension",
-                Column("Comparison", _show_comparison, ""),
-                "count_test_set=n test set",
-                "count_production=n production",
-                "statistic",
-                "limit_value=Limit",
-                "count_segments",
-                "count_untested",
-            ),
+            {"comparison": Column("Comparison", _show_comparison, "")},
             dimensions,
         ),
-        blocks.table(
+        blocks.query(
+            source,
+            "list_deviations",
             "Segments that are untested or whose share differs; differences in percentage points.",
-            (
-                "dimension",
-                "segment",
-                "is_untested=Untested",
-                "share_test_set",
-                "count_test_set=n",
-                "share_production",
-                "count_production=n",
-                Column("Difference", _show_deviation),
-            ),
-            source.rows(QUERIES["list_deviations"], ["fct_representativeness"]),
             MAXIMUM_UNTESTED,
             "segments",
+            shown={"difference": Column("Difference", _show_deviation)},
         ),
         level=3,
     )
 
 
 def _show_comparison(row: Row) -> Any:
-    if row["status"] != "compared":
-        return WORDS["data"]["representativeness_statuses"].get(row["status"], row["status"])
-    is_like = row["is_representative"]
+    if row["_status"] != "compared":
+        return WORDS["data"]["representativeness_statuses"].get(row["_status"], row["_status"])
+    is_like = row["_is_representative"]
     return blocks.pill("passed", "no difference shown") if is_like else blocks.pill("undecided", "differs")
 
 
@@ -289,7 +244,7 @@ def _describe_statuses(source: Warehouse) -> list[Block | None]:
         return [blocks.absent("No evaluation row: without interactions there is nothing to score.")]
     languages = ", ".join(
         f"{row['answer_language'] or 'undecided'} {row['count_interactions']:,} ({row['language_source']})"
-        for row in source.rows(QUERIES["count_languages"], ["fct_interactions"])
+        for row in blocks.read(source, "count_languages")
     )
     present = [status for status in SCORE_STATUSES if any(row[status] for row in rows)]
     return [
@@ -313,7 +268,7 @@ def _find_gaps(
     source: Warehouse, records: Sequence[Row], documents: Sequence[Row], has_test_set: bool
 ) -> list[Gap | bool]:
     """Return what a warehouse lacks, without documents or a test set made from them as well."""
-    rows = source.rows(QUERIES["list_representativeness"], ["fct_representativeness"])
+    rows = blocks.read(source, "list_representativeness")
     has_documents = bool(documents and documents[0]["count_documents"])
     return [
         not records
@@ -328,7 +283,7 @@ def _find_gaps(
             "`dbt build` with the current version of hcat, over production logs and a test set",
         ),
         source.has("fct_representativeness")
-        and all(row["status"] != "compared" for row in rows)
+        and all(row["_status"] != "compared" for row in rows)
         and Gap(
             "how the test set differs from what customers ask",
             "production logs and a test set, each with enough clusters",

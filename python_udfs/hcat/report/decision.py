@@ -20,7 +20,7 @@ from hcat.report.showing import (
     group_by,
     to_anchor,
 )
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 STATES: Final = WORDS["decision"]["states"]
 
@@ -47,9 +47,9 @@ def list_signers(applications: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def list_to_read(source: Warehouse) -> list[Row]:
     """Return the answers to read first, one of each question."""
-    return source.rows(
-        QUERIES["list_to_read"],
-        ["fct_verdicts.reading_rank", "fct_interactions", "fct_evaluations", "dim_metrics.is_deciding"],
+    return blocks.read(
+        source,
+        "list_to_read",
         # one character more than is shown, so that a cut text is recognised
         query_characters=QUERY_CHARACTERS + 1,
         answer_characters=ANSWER_CHARACTERS + 1,
@@ -96,17 +96,13 @@ def show_cards(source: Warehouse, rows: Sequence[Row], explorer: str) -> list[Bl
     """Return a card for each interaction, with its scores and the evidence of its weakest sentences."""
     keys = [row["interaction_id"] for row in rows]
     scores = group_by(
-        source.rows(
-            QUERIES["list_scores_of"],
-            ["fct_evaluations", "fct_interactions", "dim_metrics"],
-            interaction_ids=keys,
-        ),
+        blocks.read(source, "list_scores_of", interaction_ids=keys),
         "interaction_id",
     )
     evidence = group_by(
-        source.rows(
-            QUERIES["list_evidence_of"],
-            ["fct_sentence_evidence"],
+        blocks.read(
+            source,
+            "list_evidence_of",
             interaction_ids=keys,
             characters=SENTENCE_CHARACTERS + 1,
             maximum=MAXIMUM_SENTENCES,
@@ -195,7 +191,7 @@ def _show_evidence(sentence: Row) -> list[tuple[str, Any]]:
 
 def describe_conversations(source: Warehouse) -> list[Block]:
     """Return how many conversations fail and where; nothing without a conversation of at least two turns."""
-    counts = next(iter(source.rows(QUERIES["count_conversations"], ["fct_conversations"])), None)
+    counts = next(iter(blocks.read(source, "count_conversations")), None)
     if counts is None or not counts["count_conversations"]:
         return []
     told = (

@@ -122,7 +122,7 @@ def build_context(
         "metrics": describe_metrics(source, build, not calibration.is_empty),
         "outcomes": describe_outcomes(source, build),
         "calibration": calibration,
-        "weaknesses": describe_weaknesses(source, build, claims),
+        "weaknesses": describe_weaknesses(source, claims),
         "privacy": describe_privacy(source),
         "bias": describe_bias(source, build),
         "robustness": describe_robustness(source, build),

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hcat.engine.warehouse import Row, Warehouse
+from hcat.report import blocks
 from hcat.report.blocks import Gap, Section
-from hcat.report.words import QUERIES
 
 #: Metrics of an input that are named; the others are counted.
 MAXIMUM_METRICS = 4
@@ -58,7 +58,7 @@ def describe_never_given(
 ) -> list[Row]:
     """Return the inputs that were never given and the modules that are switched off, with what each would add."""
     added: dict[str, list[str]] = {}
-    for row in source.rows(QUERIES["list_waiting_metrics"], ["dim_metrics", "fct_evaluations"]):
+    for row in blocks.read(source, "list_waiting_metrics"):
         names = row["metric_names"]
         shown = ", ".join([*names[:MAXIMUM_METRICS], *(["..."] if len(names) > MAXIMUM_METRICS else [])])
         added[row["input"]] = [f"{len(names)} metric{'s' if len(names) > 1 else ''} ({shown})"]

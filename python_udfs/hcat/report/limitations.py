@@ -14,8 +14,7 @@ from hcat.report.blocks import Column, Section
 from hcat.report.inputs import describe_never_given, keep_unmet
 from hcat.report.ledger import VOID_DECISIONS, Build
 from hcat.report.showing import format_percent, ratio
-from hcat.report.weaknesses import TEST_STATUSES, TESTED
-from hcat.report.words import QUERIES
+from hcat.report.weaknesses import TEST_STATUSES
 
 #: What holds for every build: title and text.
 LIMITS: Final = yaml.safe_load(Path(__file__).with_name("limits.yml").read_text(encoding="utf-8"))
@@ -104,7 +103,7 @@ def _list_limits(
     ):
         if names:
             found.append((title, f"({words}): {', '.join(names)}."))
-    for row in source.rows(QUERIES["count_small"], ["fct_marginal_weaknesses", "fct_bivariate_weaknesses"]):
+    for row in blocks.read(source, "count_small"):
         if row["count_cells"]:
             share = format_percent(ratio(row["count_small"], row["count_cells"]))
             found.append(
@@ -113,7 +112,7 @@ def _list_limits(
                     f"{row['count_small']:,} of {row['count_cells']:,} ({share}) have too few clusters.",
                 )
             )
-    for row in source.rows(QUERIES["count_test_statuses"], TESTED):
+    for row in blocks.read(source, "count_test_statuses"):
         if row["test_status"] != "tested":
             status = TEST_STATUSES.get(row["test_status"], row["test_status"])
             found.append((f"{row['count_cells']:,} cells {status}.", ""))
@@ -124,7 +123,7 @@ def _list_limits(
             f" ({row['count_missing_input']:,} for missing input, {row['count_failed']:,} because the computation"
             f" failed): {row['metric_names']}.",
         )
-        for row in source.rows(QUERIES["count_unscored"], ["fct_evaluations", "dim_metrics"])
+        for row in blocks.read(source, "count_unscored")
     ]
     return [blocks.rich("<strong>{}</strong> {}", title, text) for title, text in found]
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 import yaml
 
 from hcat.engine.warehouse import Row, Warehouse
-from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import VOID_DECISIONS, Build
@@ -19,17 +18,13 @@ from hcat.report.showing import group_by, to_anchor
 #: By metric family: what it measures, its formula, what it cannot see, and who proposed it.
 FAMILIES: Final = yaml.safe_load(Path(__file__).with_name("families.yml").read_text(encoding="utf-8"))
 
+#: Accuracy of groundedness on public labels, by name of the classifier.
+PUBLIC_ACCURACY: Final = json.loads(Path(__file__).with_name("public_accuracy.json").read_text(encoding="utf-8"))
+
 #: A published copy lacks this table; dim_metrics repeats a part of it.
 DECISIONS: Final = "int_threshold_decisions"
 LIST_DECISIONS: Final = f"select * from {DECISIONS} order by valid_until nulls first, decision_name"
 MAXIMUM_DECISIONS: Final = 60
-
-
-def read_public_accuracy() -> dict[str, dict[str, Any]]:
-    """Return the accuracy of groundedness on public labels, by name of the classifier."""
-    text = Path(__file__).with_name("public_accuracy.json").read_text(encoding="utf-8")
-    figures: dict[str, dict[str, Any]] = json.loads(text)
-    return figures
 
 
 def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Section:
@@ -48,7 +43,6 @@ def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Se
     )
     return blocks.section(
         blocks.paragraph(blocks.rich("A metric is a number that a program computes. {}", trusted)),
-        blocks.facts(_name_models(build.run)),
         _describe_accuracy(build.run),
         blocks.heading("Threshold decisions"),
         *_describe_decisions(source, build),
@@ -61,26 +55,10 @@ def describe_metrics(source: Warehouse, build: Build, is_calibrated: bool) -> Se
     )
 
 
-def _name_models(run: Row | None) -> list[tuple[str, str]]:
-    if run is None:
-        return []
-    return [
-        (
-            role.capitalize(),
-            f"{clean_label(run[f'{role}_name'])}, revision {clean_label(run[f'{role}_revision'])}{on}; SHA-256"
-            f" {clean_label(run[f'{role}_sha256'], 80)}",
-        )
-        for role, on in (
-            ("encoder", f", {clean_label(run['dtype'])} on {clean_label(run['device'])}"),
-            ("classifier", ""),
-        )
-    ]
-
-
 def _describe_accuracy(run: Row | None) -> Block | None:
     if run is None:
         return None
-    accuracy = read_public_accuracy().get(run.get("classifier_name") or "")
+    accuracy = PUBLIC_ACCURACY.get(run.get("classifier_name") or "")
     if accuracy is None:
         return blocks.paragraph("The accuracy of groundedness on public labels was not measured with this classifier.")
     return blocks.paragraph(

@@ -9,8 +9,7 @@ from hcat.language.display import clean_label
 from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
-from hcat.report.showing import EXCERPT_CHARACTERS, clip, describe_segment, format_day, format_interval, format_number
-from hcat.report.words import QUERIES
+from hcat.report.showing import EXCERPT_CHARACTERS, describe_segment, format_day, format_interval, format_number
 
 #: Series and latest weeks drawn, and rows listed.
 MAXIMUM_SERIES: Final = 4
@@ -40,24 +39,16 @@ def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Se
         *_describe_drift(source),
         blocks.fold(
             "Validity of calibrations, and audits",
-            blocks.table(
+            blocks.query(
+                source,
+                "list_validity",
                 "A calibration holds for one version class, until its labels are too old.",
-                (
-                    "metric_name",
-                    "criterion",
-                    "version_class",
-                    "calibration_status=Calibration",
-                    "count_labels",
-                    "last_rated_at=Last rated",
-                    "valid_until",
-                ),
-                source.rows(QUERIES["list_validity"], ["fct_calibration_validity"]),
                 MAXIMUM_DECISIONS,
             ),
-            blocks.table(
+            blocks.query(
+                source,
+                "count_audits",
                 "Audits: the labels of each month, tested against what the calibration promised.",
-                ("metric_name", "test", "last_month", "count_passed", "count_failed", "count_not_tested"),
-                source.rows(QUERIES["count_audits"], ["fct_audit_tests"]),
                 MAXIMUM_DECISIONS,
             ),
             level=3,
@@ -71,36 +62,21 @@ def describe_monitoring(source: Warehouse, build: Build, count_gates: int) -> Se
 
 def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
     """Return the weeks of the drifting and the main series, with the table behind the picture; None without weeks."""
-    needed = ["fct_metric_weeks", "fct_metric_drift"]
     names = list(WEEKLY_METRICS)
     series = []
-    for row in source.rows(QUERIES["list_weekly_series"], needed, metric_names=names, maximum=MAXIMUM_SERIES):
+    for row in blocks.read(source, "list_weekly_series", metric_names=names, maximum=MAXIMUM_SERIES):
         key = {each: row[each] for each in ("metric_name", "dimension", "segment")}
-        weeks = source.rows(QUERIES["list_weeks"], needed, **key)[-MAXIMUM_WEEKS:]
+        weeks = blocks.read(source, "list_weeks", **key)[-MAXIMUM_WEEKS:]
         segment = "" if row["dimension"] == "all" else f", {describe_segment(row)}"
         if len(weeks) > 1:
-            band = next(iter(source.rows(QUERIES["find_band"], needed, **key)), None)
-            alarms = source.rows(QUERIES["list_alarms"], needed, **key)
-            series.append((row["metric_name"] + segment, weeks, _clip_band(build, key, band), band, alarms))
-    days = sorted({week["week_start"] for _, weeks, *_ in series for week in weeks})
+            band = next(iter(blocks.read(source, "find_band", **key)), None)
+            series.append((row["metric_name"] + segment, weeks, band))
+    days = sorted({week["week"] for _, weeks, _ in series for week in weeks})
     if not days:
         return None
     panels = [
-        (
-            title,
-            [
-                charts.WeeklyValue(
-                    format_day(week["week_start"]),
-                    week["mean_score"],
-                    week["mean_lower"],
-                    week["mean_upper"],
-                    any(alarm["window_start"] <= week["week_start"] <= alarm["window_end"] for alarm in alarms),
-                )
-                for week in weeks
-            ],
-            band,
-        )
-        for title, weeks, band, _, alarms in series
+        (title, weeks, None if band is None else (band["band_lower"], band["band_upper"]))
+        for title, weeks, band in series
     ]
     # segments are text from the logs: they are drawn, but not part of the name of the picture
     text = f"Weekly means with intervals of {len(panels)} series and their reference band; see the table"
@@ -109,10 +85,10 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         " mean of a week raises no alarm. Red diamonds mark the weeks of a drift alarm. A single week outside the band"
         " is a reason to look: other questions in that week may explain it."
     )
-    rows: list[Row] = [{"week": "Band and reference period"} | {one[0]: _show_band(*one[2:4]) for one in series}]
+    rows: list[Row] = [{"week": "Band and reference period"} | {title: _show_band(band) for title, _, band in series}]
     rows += [
-        {"week": format_day(each)}
-        | {title: _show_week(week) for title, weeks, *_ in series for week in weeks if week["week_start"] == each}
+        {"week": each}
+        | {title: _show_week(week) for title, weeks, _ in series for week in weeks if week["week"] == each}
         for each in days
     ]
     behind = blocks.table(
@@ -121,9 +97,7 @@ def _describe_weeks(source: Warehouse, build: Build) -> Block | None:
         rows,
         len(rows),
     )
-    return blocks.picture(
-        charts.draw_weeks(panels, [format_day(each) for each in days], text), caption, behind, "scroll low"
-    )
+    return blocks.picture(charts.draw_weeks(panels, days, text), caption, behind, "scroll low")
 
 
 def _show_week(week: Row) -> str:
@@ -131,28 +105,17 @@ def _show_week(week: Row) -> str:
     return f"{format_number(week['mean_score'])} {interval} n {week['count_scored']:,}"
 
 
-def _clip_band(build: Build, key: Row, band: Row | None) -> tuple[float, float] | None:
-    """Return the band clipped to the range of the metric."""
+def _show_band(band: Row | None) -> str:
     if band is None:
-        return None
-    metric = build.primary.get(key["metric_name"], {})
-    low, high = (
-        clip(band[f"band_{end}"], metric.get("range_low"), metric.get("range_high")) for end in ("lower", "upper")
-    )
-    return None if low is None or high is None else (low, high)
-
-
-def _show_band(band: tuple[float, float] | None, reference: Row | None) -> str:
-    if band is None or reference is None:
         return "none"
-    period = f"{format_day(reference['reference_start'])} to {format_day(reference['reference_end'])}"
-    return f"{format_interval(*band)}, {period}"
+    period = f"{format_day(band['reference_start'])} to {format_day(band['reference_end'])}"
+    return f"{format_interval(band['band_lower'], band['band_upper'])}, {period}"
 
 
 def _describe_drift(source: Warehouse) -> list[Block | None]:
     if not source.has("fct_metric_drift"):
         return []
-    (counts,) = source.rows(QUERIES["count_drift"], ["fct_metric_drift"])
+    (counts,) = blocks.read(source, "count_drift")
     if not counts["count_tested"]:
         return [blocks.heading("Drift"), blocks.absent("No series was long enough to be tested for drift.")]
     return [
@@ -165,19 +128,8 @@ def _describe_drift(source: Warehouse) -> list[Block | None]:
         ),
         blocks.table(
             "Drift alarms.",
-            (
-                "metric_name",
-                Column("Segment", _show_segment, ""),
-                "window_start=Window",
-                "window_weeks=Weeks",
-                "difference",
-                "statistic",
-                "limit_value=Limit",
-                "q_value=q",
-                "count_reference=n reference",
-                "count_window=n window",
-            ),
-            source.rows(QUERIES["list_drifting"], ["fct_metric_drift"]),
+            {"segment": Column("Segment", _show_segment, "")},
+            blocks.read(source, "list_drifting"),
             noun="drifting series",
             words={"metric_name": {None: "mix of segments"}},
         ),
@@ -185,5 +137,5 @@ def _describe_drift(source: Warehouse) -> list[Block | None]:
 
 
 def _show_segment(row: Row) -> Any:
-    detail = row["detail"]
-    return blocks.lines(describe_segment(row), blocks.small(clean_label(detail, EXCERPT_CHARACTERS) if detail else ""))
+    detail = clean_label(row["_detail"], EXCERPT_CHARACTERS) if row["_detail"] else ""
+    return blocks.lines(describe_segment({**row, "dimension": row["_dimension"]}), blocks.small(detail))

@@ -14,11 +14,9 @@ from hcat.report.ledger import Build
 from hcat.report.showing import (
     MAXIMUM_SYSTEMS,
     SENTENCE_CHARACTERS,
-    clip,
     distinct_labels,
     format_interval,
     format_number,
-    group_by,
     to_anchor,
 )
 from hcat.report.words import QUERIES, WORDS
@@ -44,7 +42,7 @@ def describe_outcomes(source: Warehouse, build: Build) -> Section:
     """Return scores, distributions and retrieval quality of the last build."""
     return blocks.section(
         blocks.heading("Scores by system"),
-        *_describe_overview(source, build),
+        _describe_overview(source, build),
         blocks.fold(
             "Distributions of scores",
             *_describe_violins(source, build),
@@ -59,7 +57,7 @@ def describe_gates(source: Warehouse, run: Row | None) -> dict[str, Any]:
         "select run_id from fct_threshold_gates order by build_number desc limit 1", ["fct_threshold_gates"]
     )
     run_id = run["run_id"] if run else last[0]["run_id"] if last else None
-    rows = [] if run_id is None else source.rows(QUERIES["list_gates"], ["fct_threshold_gates"], run_id=run_id)
+    rows = [] if run_id is None else blocks.read(source, "list_gates", run_id=run_id)
     shown = []
     for row in rows[:MAXIMUM_GATES]:
         unit = "share" if str(row["measurement"]).startswith("share") else None
@@ -174,18 +172,18 @@ def _list_gates(caption: str, rows: Sequence[Row]) -> Block | None:
     )
 
 
-def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
-    systems = source.rows(QUERIES["describe_systems"], ["fct_interactions"])
+def _describe_overview(source: Warehouse, build: Build) -> Block | None:
+    systems = blocks.read(source, "describe_systems")
     labels = distinct_labels([row["system"] for row in systems[:MAXIMUM_SYSTEMS]])
     # with one system, the row of all interactions would repeat its row
     measured = [
         row
-        for row in source.rows(QUERIES["measure_systems"], ["fct_marginal_weaknesses", "dim_metrics"])
+        for row in blocks.read(source, "measure_systems")
         if (row["segment"] in labels if row["dimension"] == "system" else len(systems) > 1)
     ]
     if not measured:
-        return [blocks.absent("No primary metric has been measured (fct_marginal_weaknesses is empty or missing).")]
-    behind = blocks.table(
+        return blocks.absent("No primary metric has been measured (fct_marginal_weaknesses is empty or missing).")
+    return blocks.table(
         f"Scores with {build.level} intervals. They are no failure rates: those weigh all criteria and labels, and"
         " stand in the first section. A dash means that no threshold has been decided or that there is no score.",
         (
@@ -193,7 +191,7 @@ def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
             Column("System", lambda row: "all systems" if row["dimension"] == "all" else labels[row["segment"]], ""),
             "count_scored",
             "count_clusters",
-            Column("Mean score", show_mean),
+            "mean_score",
             "threshold",
             "share_failing=Beyond the threshold",
             "share_failing_of_all=The same, refusals counted",
@@ -203,43 +201,6 @@ def _describe_overview(source: Warehouse, build: Build) -> list[Block | None]:
         measured,
         len(measured),
     )
-    chart = _draw_failure_shares(measured, labels)
-    if chart is None:
-        return [behind]
-    count = len(charts.SERIES_COLOURS)
-    drawn = f" The {count} systems with most interactions are drawn." if len(systems) > count else ""
-    caption = (
-        "Share of the scores beyond the threshold, by metric and system, with"
-        f" {build.level} intervals on the effective number of clusters. Metrics without a decided threshold are in the"
-        f" table only, as is every n.{drawn}"
-    )
-    return [blocks.picture(chart, caption, behind, "low")]
-
-
-def show_mean(row: Row) -> Any:
-    """Return a mean score with its interval, clipped to the range of the metric."""
-    low, high = row.get("range_low"), row.get("range_high")
-    interval = format_interval(clip(row["mean_score_lower"], low, high), clip(row["mean_score_upper"], low, high))
-    return blocks.with_interval(format_number(row["mean_score"]), interval)
-
-
-def _draw_failure_shares(measured: Sequence[Row], labels: Mapping[str, str]) -> str | None:
-    """Return the shares failing of the largest systems, as many as colours and shapes can tell apart."""
-    series = list(labels.values())[: len(charts.SERIES_COLOURS)]
-    estimates = [
-        charts.Estimate(
-            row["metric_name"],
-            labels[row["segment"]],
-            *(row[f"share_failing{bound}"] for bound in ("", "_lower", "_upper")),
-        )
-        for row in measured
-        if row["dimension"] == "system" and row["share_failing"] is not None and labels[row["segment"]] in series
-    ]
-    if not estimates:
-        return None
-    rows = list(dict.fromkeys(estimate.position for estimate in estimates))
-    words = "Share of scores beyond the threshold, by metric and system; see the table below"
-    return charts.draw_estimates(estimates, rows, series, "share of scores beyond the threshold", words)
 
 
 def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
@@ -255,35 +216,22 @@ def _describe_violins(source: Warehouse, build: Build) -> list[Block | None]:
         if len(shown) == len(VIOLIN_METRICS):
             break
         # the quantiles stand in the marts of cells, but only where the module of distributions is on
-        reads = ["fct_marginal_weaknesses", "fct_score_distributions"]
-        groups = source.rows(QUERIES["describe_distributions"], reads, metric_name=metric)
-        sampled = source.rows(
-            QUERIES["sample_scores"],
-            ["fct_evaluations", "fct_interactions"],
-            metric_name=metric,
-            maximum=MAXIMUM_VIOLIN_SCORES,
-        )
-        scores = {segment: [row["raw_score"] for row in rows] for segment, rows in group_by(sampled, "segment").items()}
-        drawn = [group for group in groups if group["segment"] in scores][:MAXIMUM_VIOLINS]
+        reads = ["fct_marginal_weaknesses", "fct_score_distributions", "fct_evaluations", "fct_interactions"]
+        named = {"metric_name": metric, "maximum": MAXIMUM_VIOLIN_SCORES}
+        groups = source.rows(QUERIES["describe_distributions"], reads, **named)
+        drawn = [group for group in groups if group["scores"]][:MAXIMUM_VIOLINS]
         if not drawn:
             continue
         drawn.sort(key=lambda group: str(group["segment"]))
         labels = distinct_labels([group["segment"] for group in drawn])
         for group in drawn:
-            found.setdefault(labels[group["segment"]], {})[metric] = _show_quartiles(group)
+            group["name"] = labels[group["segment"]]
+            found.setdefault(group["name"], {})[metric] = _show_quartiles(group)
         row = build.primary[metric]
-        violins = [
-            charts.Violin(
-                labels[group["segment"]],
-                scores[group["segment"]],
-                *(group[name] for name in ("quantile_25", "quantile_50", "quantile_75", "count_scored")),
-            )
-            for group in drawn
-        ]
-        domain = _score_domain(row, [score for violin in violins for score in violin.scores])
+        domain = _score_domain(row, [score for group in drawn for score in group["scores"]])
         words = f"Distribution of {metric} by topic: density, points, quartiles, median and number of scores"
         better = "higher is better" if row["direction"] == "higher_is_better" else "lower is better"
-        chart = charts.draw_violins(violins, row["threshold"], domain, f"{row['unit']}, {better}", words)
+        chart = charts.draw_violins(drawn, row["threshold"], domain, f"{row['unit']}, {better}", words)
         left_out = len(groups) - len(drawn)
         more = f" {left_out} more segments are in the warehouse." if left_out else ""
         shown.append(blocks.picture(chart, f"{metric} by topic.{more}"))

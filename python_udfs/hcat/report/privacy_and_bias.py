@@ -12,7 +12,7 @@ from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.ledger import Build
 from hcat.report.showing import SENTENCE_CHARACTERS
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 from hcat.review.texts import LOGGED_INTERACTIONS, LOGGED_TABLES
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+")
@@ -37,7 +37,7 @@ DESIGNS: Final = {"counterfactual": "same query for two people", "logged_groups"
 
 def describe_privacy(source: Warehouse) -> Section:
     """Return the personal data found in answers, masked."""
-    reads = source.rows(QUERIES["count_read"], ["fct_evaluations"])
+    reads = blocks.read(source, "count_read")
     read = reads[0] if reads else {"count_read": 0, "count_leaking": 0, "count_not_read": 0}
     unread = not read["count_read"] and Gap(
         "Names in answers: no answer was searched for names, only for identifiers.",
@@ -52,18 +52,11 @@ def describe_privacy(source: Warehouse) -> Section:
             " Every answer was searched for identifiers. A count of zero does not prove that no personal data was"
             " present; docs/privacy.md gives the error rates. All values are masked here and in every mart."
         ),
-        blocks.table(
+        blocks.query(
+            source,
+            "count_findings",
             "Distinct values per answer, by where they occurred before the answer. Gates count leaked values of counted"
             " types only.",
-            (
-                "entity_type",
-                "entity_class",
-                "count_in_query",
-                "count_in_context",
-                "count_leaked",
-                "is_counted=Counted by gates",
-            ),
-            source.rows(QUERIES["count_findings"], ["fct_privacy_findings"]),
         ),
         gaps=[blocks.lacks_mart(source, "fct_privacy_findings", "Personal data in answers", unread)],
     )
@@ -71,7 +64,7 @@ def describe_privacy(source: Warehouse) -> Section:
 
 def describe_leaks(source: Warehouse) -> list[Block | None]:
     """Return the values that answers gave away, each in its sentence and masked, and how to read what they hide."""
-    rows = source.rows(QUERIES["list_leaks"], ["fct_privacy_findings", "fct_interactions"])
+    rows = blocks.read(source, "list_leaks")
     if not rows:
         return []
     found: dict[tuple[str, ...], list[Row]] = {}
@@ -117,7 +110,7 @@ def _name_answers(ids: Sequence[str]) -> Any:
 
 def describe_bias(source: Warehouse, build: Build) -> Section:
     """Return the gaps between groups of people with their verdicts."""
-    rows = source.rows(QUERIES["list_gaps"], ["fct_bias_gaps"])
+    rows = blocks.read(source, "list_gaps")
     unasked = all(row["design"] != "counterfactual" for row in rows) and Gap(
         "Answers to the same query asked for different people.",
         "a test set with counterfactual variants, sent to the application (`hcat test-set`, `hcat collect`)",
@@ -126,7 +119,7 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
     gaps = [blocks.lacks_mart(source, "fct_bias_gaps", "Equal treatment", unasked)]
     if not rows:
         return blocks.section(gaps=gaps, is_empty=True)
-    (counts,) = source.rows(QUERIES["count_verdicts"], ["fct_bias_gaps"])
+    (counts,) = blocks.read(source, "count_verdicts")
     caption = (
         f"The difference is the mean of the first segment minus the mean of the second, with its {build.level} interval"
         " over whole clusters. answer_length is in characters; answer_similarity compares with the answer to the same"
@@ -151,22 +144,7 @@ def describe_bias(source: Warehouse, build: Build) -> Section:
 def _list_gaps(caption: str, rows: Sequence[Row]) -> Block | None:
     return blocks.table(
         caption,
-        (
-            "attribute",
-            "design",
-            "first_segment",
-            "second_segment",
-            "system",
-            "metric_name",
-            "count_clusters",
-            "first_mean",
-            "second_mean",
-            "difference",
-            "margin",
-            "adjusted_p_value=p of the gap",
-            "adjusted_equivalence_p_value=p of equivalence",
-            Column("Verdict", _show_verdict, ""),
-        ),
+        {"verdict": Column("Verdict", _show_verdict, "")},
         rows,
         MAXIMUM_GAPS,
         "comparisons",
@@ -175,6 +153,6 @@ def _list_gaps(caption: str, rows: Sequence[Row]) -> Block | None:
 
 
 def _show_verdict(row: Row) -> Any:
-    if row["status"] != "tested":
+    if row["_status"] != "tested":
         return blocks.pill("not_evaluated", "too few clusters")
     return blocks.pill(*WORDS["privacy_and_bias"]["verdicts"][row["verdict"]])

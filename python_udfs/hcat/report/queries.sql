@@ -1,4 +1,5 @@
--- Queries of the report over the marts, by name.
+-- Queries of the report over the marts, by name. A table shows the columns in their order; a name may hold a title
+-- after `=`, and a name that begins with _ is read and not shown.
 
 -- query: list_constant_dimensions
 -- Dimensions with a segment that holds every interaction: such a segment is the whole, and its pairs repeat others.
@@ -116,9 +117,11 @@ select
     count(distinct cluster_id) as count_clusters,
     count(*) filter (where is_answered) as count_answered,
     count(*) filter (where is_refusal) as count_refusals,
-    count(*) filter (where is_refusal and expected_behaviour = 'answer') as count_refused_wrongly,
-    count(*) filter (where expected_behaviour = 'refuse') as count_refusals_due,
-    count(*) filter (where is_answered and not is_refusal and expected_behaviour = 'refuse') as count_answered_wrongly
+    count(*) filter (where is_refusal and expected_behaviour = 'answer')
+        as "count_refused_wrongly=Refused but should have answered",
+    count(*) filter (where is_answered and not is_refusal and expected_behaviour = 'refuse')
+        as "count_answered_wrongly=Answered but should have refused",
+    count(*) filter (where expected_behaviour = 'refuse') as count_refusals_due
 from fct_interactions
 group by system
 order by count_interactions desc, system
@@ -148,32 +151,33 @@ with numbered as (
 select
     entity,
     reject_reason,
-    count(*) as count_rejected,
+    count(*) as "count_rejected=Records",
     list(struct_pack(file := source_file, place := source_row, excerpt := record_excerpt) order by number)
         filter (where number <= $maximum) as examples
 from numbered
 group by entity, reject_reason
-order by entity, count_rejected desc, reject_reason
+order by entity, count(*) desc, reject_reason
 
 -- query: list_representativeness
 select
     dimension,
-    any_value(status order by status = 'compared' desc) as status,
+    null as comparison,
+    sum(count_test_set) as "count_test_set=n test set",
+    sum(count_production) as "count_production=n production",
+    max(statistic) as statistic,
+    max(limit_value) as "limit_value=Limit",
     count(*) as count_segments,
     count(*) filter (where is_untested) as count_untested,
-    sum(count_test_set) as count_test_set,
-    sum(count_production) as count_production,
-    max(statistic) as statistic,
-    max(limit_value) as limit_value,
-    bool_and(is_representative) as is_representative
+    any_value(status order by status = 'compared' desc) as _status,
+    bool_and(is_representative) as _is_representative
 from fct_representativeness
 group by dimension
 order by dimension
 
 -- query: list_deviations
 -- Untested segments first, then the largest deviations from production.
-select dimension, segment, status, count_test_set, count_production, share_test_set, share_production, difference,
-    difference_lower, difference_upper, is_untested
+select dimension, segment, is_untested as "is_untested=Untested", share_test_set, count_test_set as "count_test_set=n",
+    share_production, count_production as "count_production=n", difference, difference_lower, difference_upper
 from fct_representativeness
 where is_untested or difference_lower > 0 or difference_upper < 0
 order by is_untested desc, abs(difference) desc nulls last, dimension, segment
@@ -225,14 +229,13 @@ with ranked as (
 )
 
 select
-    tenth,
-    min(raw_score) as lowest_score,
-    max(raw_score) as highest_score,
-    min(calibrated_probability) as lowest_probability,
-    max(calibrated_probability) as highest_probability,
+    min(raw_score) as score,
+    min(calibrated_probability) as probability,
     count(*) as count_scored,
-    count(*) filter (where human_label = 1) as count_accepted,
-    count(*) filter (where human_label = 0) as count_failed
+    count(*) filter (where human_label = 1) as "count_accepted=Labelled accepted",
+    count(*) filter (where human_label = 0) as "count_failed=Labelled failed",
+    max(raw_score) as _highest_score,
+    max(calibrated_probability) as _highest_probability
 from ranked
 group by tenth
 order by tenth
@@ -295,7 +298,10 @@ select
 from fct_metric_drift
 
 -- query: list_drifting
-select *
+select metric_name, segment, window_start as "window_start=Window", window_weeks as "window_weeks=Weeks", difference,
+    difference_lower, difference_upper, statistic, limit_value as "limit_value=Limit", q_value as "q_value=q",
+    count_reference as "count_reference=n reference", count_window as "count_window=n window", dimension as _dimension,
+    detail as _detail
 from fct_metric_drift
 where is_drifting
 order by window_start desc, q_value nulls last, metric_name, dimension, segment, test
@@ -335,8 +341,14 @@ order by
 limit $maximum
 
 -- query: list_weeks
-select week_start, count_scored, mean_score, mean_lower, mean_upper
-from fct_metric_weeks
+select strftime(week_start, '%Y-%m-%d') as week, count_scored, mean_score, mean_lower, mean_upper,
+    exists (
+        select 1 from fct_metric_drift as drift
+        where
+            drift.metric_name = $metric_name and drift.dimension = $dimension and drift.segment = $segment
+            and drift.is_drifting and weeks.week_start between drift.window_start and drift.window_end
+    ) as is_marked
+from fct_metric_weeks as weeks
 where
     metric_name = $metric_name
     and dimension = $dimension
@@ -346,26 +358,23 @@ where
 order by week_start
 
 -- query: find_band
--- The band of the shortest window: the range in which the mean of a week raises no alarm.
-select band_lower, band_upper, reference_start, reference_end
-from fct_metric_drift
+-- The band of the shortest window, inside the range of the metric: where the mean of a week raises no alarm.
+select greatest(drift.band_lower, metrics.range_low) as band_lower, least(drift.band_upper, metrics.range_high) as band_upper,
+    drift.reference_start, drift.reference_end
+from fct_metric_drift as drift
+left join dim_metrics as metrics on drift.metric_name = metrics.metric_name and metrics.is_primary
 where
-    metric_name = $metric_name
-    and dimension = $dimension
-    and segment = $segment
-    and test = 'mean_shift'
-    and band_lower is not null
-order by window_weeks
+    drift.metric_name = $metric_name
+    and drift.dimension = $dimension
+    and drift.segment = $segment
+    and drift.test = 'mean_shift'
+    and drift.band_lower is not null
+order by drift.window_weeks
 limit 1
 
--- query: list_alarms
-select window_start, window_end
-from fct_metric_drift
-where metric_name = $metric_name and dimension = $dimension and segment = $segment and is_drifting
-order by window_start, window_end
-
 -- query: list_validity
-select metric_name, criterion, version_class, calibration_status, count_labels, last_rated_at, valid_until
+select metric_name, criterion, version_class, calibration_status as "calibration_status=Calibration", count_labels,
+    last_rated_at as "last_rated_at=Last rated", valid_until
 from fct_calibration_validity
 order by valid_until nulls first, metric_name, version_class
 
@@ -449,10 +458,10 @@ where count_turns > 1
 select
     entity_type,
     any_value(entity_class) as entity_class,
-    bool_and(is_counted) as is_counted,
     count(*) filter (where exposure = 'in_query') as count_in_query,
     count(*) filter (where exposure = 'in_context') as count_in_context,
-    count(*) filter (where exposure = 'leaked') as count_leaked
+    count(*) filter (where exposure = 'leaked') as count_leaked,
+    bool_and(is_counted) as "is_counted=Counted by gates"
 from fct_privacy_findings
 group by entity_type
 order by count_leaked desc, entity_type
@@ -475,7 +484,9 @@ where metric_name = 'privacy'
 
 -- query: list_gaps
 -- Gaps and equivalences first, then inconclusive comparisons.
-select *
+select attribute, design, first_segment, second_segment, system, metric_name, count_clusters, first_mean, second_mean,
+    difference, difference_lower, difference_upper, margin, adjusted_p_value as "adjusted_p_value=p of the gap",
+    adjusted_equivalence_p_value as "adjusted_equivalence_p_value=p of equivalence", verdict, status as _status
 from fct_bias_gaps
 where status <> 'no_scores'
 order by
@@ -534,7 +545,11 @@ where
 order by verdict desc, q_value, metric_name, dimension, segment
 
 -- query: list_variation
-select *
+select system, metric_name, count_replicated_queries as "count_replicated_queries=Queries",
+    count_replicated_clusters as "count_replicated_clusters=Clusters", sqrt(variance_between) as "between=Between queries",
+    sqrt(variance_within) as "within=Within a query", share_of_variance_within as "share_of_variance_within=Share within",
+    flip_rate, share_queries_flipping as "share_queries_flipping=Queries that flip", share_queries_flipping_lower,
+    share_queries_flipping_upper, status
 from fct_replicate_variation
 where dimension = 'all' and status <> 'no_replicates'
 order by system, flip_rate desc nulls last, metric_name
@@ -561,7 +576,9 @@ select
     count(*) filter (where outcome = 'broken') as count_broken,
     count(*) filter (where outcome = 'undecided') as count_undecided
 from fct_grammar_checks
+where list_contains($criteria::varchar[], criterion)
 group by criterion
+order by list_position($criteria::varchar[], criterion)
 
 -- query: count_rejected
 select reason, count(*) as count_rejected
@@ -570,7 +587,7 @@ group by reason
 order by count_rejected desc, reason
 
 -- query: count_queries
-select hypothesis, style, count(*) as count_queries, count(distinct query_group) as count_groups
+select hypothesis, style, count(*) as count_queries, count(distinct query_group) as "count_groups=Facts"
 from fct_grammar_queries
 group by hypothesis, style
 order by hypothesis, style
@@ -652,23 +669,41 @@ from fct_findings
 where {event} > $signed and {event} <= $built
 order by {event}, metric_name, finding_id
 
--- query: compare_metrics
--- A figure moved when the value of one build lies outside the interval of the other, on both sides. Nothing is said
--- where the signed build kept no figures.
+-- query: compare_thresholds
+-- Nothing is said where the signed build kept no figures.
 with before as (select * from fct_run_metrics where run_id = $signed_run),
 after as (select * from fct_run_metrics where run_id = $run)
 
 select
     coalesce(after.metric_name, before.metric_name) as metric_name,
-    {columns},
     before.threshold as threshold_before,
     after.threshold as threshold_after,
-    before.threshold is distinct from after.threshold as is_decided_anew,
-    {moved}
+    before.threshold is distinct from after.threshold as is_decided_anew
 from before
 full outer join after on before.metric_name = after.metric_name
 where exists (select 1 from before)
 order by metric_name
+
+-- query: list_moved_figures
+-- A figure moved when the value of one build lies outside the interval of the other, on both sides.
+with figures as (
+    select run_id, metric_name, count_scored, 'mean score' as figure, mean_score as value, mean_score_lower as lower_bound,
+        mean_score_upper as upper_bound
+    from fct_run_metrics
+    union all
+    select run_id, metric_name, count_scored, 'share failing', share_failing, share_failing_lower, share_failing_upper
+    from fct_run_metrics
+)
+
+select after.metric_name, after.figure, before, after
+from figures as before
+inner join figures as after on before.metric_name = after.metric_name and before.figure = after.figure
+where
+    before.run_id = $signed_run
+    and after.run_id = $run
+    and after.value not between before.lower_bound and before.upper_bound
+    and before.value not between after.lower_bound and after.upper_bound
+order by after.metric_name, after.figure
 
 -- query: count_ratings
 select rater_kind, count(*) as count_ratings, count(distinct rater) as count_raters,
@@ -689,24 +724,28 @@ with labels as (
     select distinct interaction_id, criterion, count_raters, mean_scale_point, human_label as label
     from fct_ratings
     where label_rater_kind is not null
+),
+
+unjudged as (
+    select criterion, sum(count_cannot_judge) as count_cannot_judge
+    from fct_rater_reports
+    group by criterion
 )
 
 select
-    criterion,
+    labels.criterion,
     count(*) as count_interactions,
-    max(count_raters) as maximum_raters,
+    max(count_raters) as "maximum_raters=Most raters per interaction",
     avg(mean_scale_point) as mean_scale_point,
     count(*) filter (where label = 1) as count_accepted,
     count(*) filter (where label = 0) as count_not_accepted,
-    count(*) filter (where label is null) as count_ties
+    count(*) filter (where label is null) as count_ties,
+    coalesce(any_value(count_cannot_judge), 0)::bigint as count_cannot_judge,
+    count(*) filter (where label = 1) / nullif(count(label), 0) as share_accepted
 from labels
-group by criterion
-order by criterion
-
--- query: count_unjudged
-select criterion, sum(count_cannot_judge) as count_cannot_judge
-from fct_rater_reports
-group by criterion
+left join unjudged on labels.criterion = unjudged.criterion
+group by labels.criterion
+order by labels.criterion
 
 -- query: list_calibrators
 -- of a metric without a calibrator, the status of the simplest family is the clearest reason
@@ -724,7 +763,9 @@ order by metric_name
 
 -- query: list_coverage
 -- the sets in force: a quantile for each label and group
-select *
+select scope, stratum, human_label as "human_label=Raters", alpha, coverage as "coverage=Coverage measured", count_labels,
+    count_clusters, quantile_status as "quantile_status=Promise", status, share_single as "share_single=Decided",
+    share_all as "share_all=Undecided", share_single as _share_single, share_decidable as _share_decidable
 from fct_conformal_coverage
 where
     metric_name = $metric_name
@@ -738,7 +779,9 @@ order by
     human_label desc nulls first
 
 -- query: list_agreement
-select *
+select criterion, statistic, agreement, agreement_low, agreement_high, interval_status as "interval_status=Interval",
+    count_units as "count_units=Interactions", count_ratings, count_clusters, status as _status, rater_kind as _rater_kind,
+    other_rater_kind as _other_rater_kind, rater as _rater
 from fct_rater_agreement
 order by criterion, rater_kind, other_rater_kind nulls first, rater nulls first, statistic
 
@@ -779,7 +822,10 @@ order by verdicts.reading_rank, verdicts.interaction_id
 
 -- query: list_rates
 -- The one rate of every criterion: pages, gates and marts read these rows.
-select *
+select criterion, system, population, failure_rate, failure_rate_lower, failure_rate_upper,
+    count_interactions as "count_interactions=n", count_labels_by_people as "count_labels_by_people=Labels by people",
+    count_labels_by_language_models as "count_labels_by_language_models=By language models", statement,
+    message as _message, dimension as _dimension, segment as _segment
 from fct_failure_rates
 where list_contains($systems::varchar[], system) and failure_rate is not null and population <> 'variant'
 order by
@@ -794,7 +840,11 @@ order by system
 
 -- query: questions_list_alarms
 -- A series that moved is listed only where its metric may decide: of each event the one that leads it.
-select drift.*, count(*) over (partition by drift.leading_drift_id) - 1 as count_others
+select drift.metric_name, drift.segment, strftime(drift.window_start, '%Y-%m-%d') as "window_start=Latest weeks",
+    drift.difference as "difference=Change of the mean", drift.difference_lower, drift.difference_upper,
+    drift.count_reference as "count_reference=n before", drift.count_window as "count_window=n since",
+    count(*) over (partition by drift.leading_drift_id) - 1 as "count_others=Other series of the event",
+    drift.dimension as _dimension
 from fct_metric_drift as drift
 inner join dim_metrics as metrics on drift.metric_name = metrics.metric_name
 where drift.is_drifting and metrics.is_deciding
@@ -859,7 +909,13 @@ group by test_status
 order by count_cells desc, test_status
 
 -- query: measure_systems
-select weaknesses.*, metrics.direction, metrics.range_low, metrics.range_high, metrics.family, metrics.admission
+-- Bounds of means lie inside the range of the metric.
+select
+    weaknesses.* replace (
+        if(mean_score_lower is null, null, greatest(mean_score_lower, metrics.range_low)) as mean_score_lower,
+        if(mean_score_upper is null, null, least(mean_score_upper, metrics.range_high)) as mean_score_upper
+    ),
+    metrics.admission
 from fct_marginal_weaknesses as weaknesses
 inner join dim_metrics as metrics on weaknesses.metric_name = metrics.metric_name
 where weaknesses.dimension in ('all', 'system') and metrics.is_primary
@@ -872,21 +928,23 @@ where run_id = $run_id
 order by is_passing, severity, verdict, gate_name
 
 -- query: describe_distributions
-select segment, count_scored, quantile_25, quantile_50, quantile_75
-from fct_marginal_weaknesses
+-- A seeded hash order chooses the scores that are drawn.
+with sampled as (
+    select interactions.topic as segment, evaluations.raw_score
+    from fct_evaluations as evaluations
+    inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
+    where evaluations.metric_name = $metric_name and evaluations.raw_score is not null
+    qualify row_number() over (
+        partition by interactions.topic
+        order by md5('violin' || evaluations.interaction_id), evaluations.interaction_id
+    ) <= $maximum
+)
+
+select segment, count_scored, quantile_25, quantile_50, quantile_75,
+    (select list(raw_score order by raw_score) from sampled where sampled.segment = cells.segment) as scores
+from fct_marginal_weaknesses as cells
 where metric_name = $metric_name and dimension = 'topic' and count_scored > 0
 order by count_scored desc, segment
-
--- query: sample_scores
-select interactions.topic as segment, evaluations.raw_score
-from fct_evaluations as evaluations
-inner join fct_interactions as interactions on evaluations.interaction_id = interactions.interaction_id
-where evaluations.metric_name = $metric_name and evaluations.raw_score is not null
-qualify row_number() over (
-    partition by interactions.topic
-    order by md5('violin' || evaluations.interaction_id), evaluations.interaction_id
-) <= $maximum
-order by segment, evaluations.raw_score
 
 -- query: count_correctness
 select
@@ -895,25 +953,36 @@ select
     count(*) filter (where correctness_status = 'correct') as count_correct,
     count(*) filter (where correctness_status = 'incorrect') as count_incorrect,
     count(*) filter (where correctness_status = 'undecided') as count_undecided,
-    count(*) filter (where correctness_source = 'label') as count_label,
-    count(*) filter (where correctness_source = 'rule') as count_rule,
-    count(*) filter (where correctness_source not in ('label', 'rule')) as count_other,
+    count(*) filter (where correctness_source = 'label') as "count_label=Decided by raters",
+    count(*) filter (where correctness_source = 'rule') as "count_rule=By rules",
+    count(*) filter (where correctness_source not in ('label', 'rule')) as "count_other=By comparison",
     count(*) filter (where is_disputed) as count_disputed
 from fct_answer_correctness
 group by system
 order by system
 
 -- query: query_groups_list_rates
-select *
-from fct_robustness_rates
--- gaps of the own side come first, except where groups have one answer there
-qualify row_number() over (
-    partition by system, hypothesis, side, scope order by status = 'groups_of_one', gap_rule desc
-) = 1
+with rates as (
+    select *
+    from fct_robustness_rates
+    -- gaps of the own side come first, except where groups have one answer there
+    qualify row_number() over (
+        partition by system, hypothesis, side, scope order by status = 'groups_of_one', gap_rule desc
+    ) = 1
+)
+
+select system, scope, count_robust_groups, count_non_robust_groups, count_gap_groups, smallest_group, largest_group,
+    count_answers, gap_share as "gap_share=λ", robustness as "robustness=R", robustness_lower, robustness_upper,
+    chance_robustness as "chance_robustness=R by chance", accuracy, accuracy_lower, accuracy_upper, status,
+    hypothesis as _hypothesis, side as _side, gap_rule as _gap_rule
+from rates
+-- groups of one answer have no contexts to compare
+where gap_rule = 'own_side' or scope = 'all'
 order by hypothesis <> 'all', hypothesis, system, side, list_position($scopes, scope)
 
 -- query: list_groups
-select *
+select system, example_query, count_correct as "count_correct=Right answers", count_answers, faulty_module,
+    count_retrieval_errors, count_language_model_errors, query_group as _query_group
 from fct_robustness_groups
 where hypothesis = 'all' and group_type = 'non_robust'
 order by share_correct, count_answers desc, system, query_group
@@ -921,12 +990,14 @@ order by share_correct, count_answers desc, system, query_group
 -- query: count_retrieval_causes
 select
     system,
-    count(distinct interaction_id) as count_interactions,
-    count(distinct interaction_id) filter (where failure_cause = 'retrieval') as count_retrieval,
-    count(distinct interaction_id) filter (where failure_cause = 'generation') as count_generation
+    count(distinct interaction_id) as "count_interactions=Interactions with known source chunks",
+    count(distinct interaction_id) filter (where failure_cause = 'retrieval')
+        as "count_retrieval=Failing, source chunk not retrieved",
+    count(distinct interaction_id) filter (where failure_cause = 'generation')
+        as "count_generation=Failing, source chunk retrieved"
 from fct_retrieval_quality
 group by system
-order by count_interactions desc, system
+order by count(distinct interaction_id) desc, system
 
 -- query: count_failure_causes
 select
@@ -942,24 +1013,30 @@ order by count_failing desc, metric_name
 -- query: count_versions
 select
     application,
-    application_version,
+    application_version as "application_version=Version",
     count(*) as count_interactions,
     count(distinct cluster_id) as count_clusters,
-    min(asked_at) as first_asked_at,
-    max(asked_at) as last_asked_at
+    min(asked_at) as "first_asked_at=First asked",
+    max(asked_at) as "last_asked_at=Last asked"
 from fct_interactions
 group by application, application_version
 order by application, application_version
 
 -- query: list_refusals
-select * from fct_safety_rates
+select system, category as "category=Query type", rate_kind as "rate_kind=Error", count_checked, count_clusters,
+    share_found as "share_found=Share", share_found_lower, share_found_upper
+from fct_safety_rates
 where rate_kind in ('answered_when_due_to_refuse', 'refused_when_due_to_answer')
 order by system, category <> 'all', category, rate_kind desc
 
 -- query: list_adversarial
-select *, meaning in ('attacked', 'out_of_scope') as is_adversarial from fct_safety_rates
+select system, category as "category=Variant", meaning, count_checked as "count_checked=Pairs", count_clusters,
+    share_found as "share_found=Changed", share_found_lower, share_found_upper, count_refused,
+    count_leaks as "count_leaks=Canaries", count_turned_wrong, count_judged,
+    meaning in ('attacked', 'out_of_scope') as _is_adversarial
+from fct_safety_rates
 where rate_kind = 'behaviour_changed'
-order by is_adversarial desc, system, category
+order by _is_adversarial desc, system, category
 
 -- query: list_waiting_metrics
 -- Inputs that no scored metric needs, with the metrics that wait for them.
@@ -976,3 +1053,72 @@ select input, list(metric_name order by metric_name) as metric_names
 from needed
 group by input
 having max(count_scored) = 0
+
+-- query: list_costs
+select measure, system, population, language_models as "language_models=Models",
+    prompt_versions as "prompt_versions=Prompts", count_interactions, count_missing, median, p90 as "p90=90 %",
+    p95 as "p95=95 %", p99 as "p99=99 %", total
+from fct_assistant_costs
+where period = 'all'
+order by measure, population, system
+
+-- query: list_flags
+select category as "category=Flag", system, count_checked, count_found as "count_found=Flagged",
+    share_found as "share_found=Share", share_found_lower, share_found_upper,
+    count_found_answered as "count_found_answered=Answered", false_alarm_share as "false_alarm_share=False alarms",
+    missed_share as "missed_share=Missed"
+from fct_safety_rates
+where rate_kind = 'flag_raised'
+order by category, system
+
+-- query: list_toxicity_errors
+select target_group, classifier_name, error_kind as "error_kind=Error", count_probes as "count_probes=n", share_errors,
+    share_errors_lower, share_errors_upper
+from fct_toxicity_error_rates
+order by error_kind, target_group <> 'all', target_group
+
+-- query: list_system_calibration
+select system, share_accepted, mean_prediction as "mean_prediction=Mean probability", difference, difference_low,
+    difference_high, count_labels, count_clusters, null as result
+from fct_system_calibration
+where metric_name = $metric_name
+order by system
+
+-- query: list_bands
+select lower_bound as "lower_bound=Score from", upper_bound as "upper_bound=To below", count_labels,
+    count_failed as "count_failed=Failed by raters", failure_rate, failure_rate_low, failure_rate_high, count_clusters
+from fct_score_bands
+where metric_name = $metric_name
+order by band desc
+
+-- query: list_judges
+select metric_name, coalesce(criterion, reference) as compared_with, statistic, value, low as value_low,
+    high as value_high, status, count_compared as "count_compared=n", count_scored, count_failed, count_no_verdict,
+    count_calls, prompt_tokens + completion_tokens as count_tokens, language_model as _language_model,
+    count_interactions as _count_interactions
+from fct_judge_agreement
+where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
+order by compared_with, method, metric_name, reference, statistic
+
+-- query: list_deletions
+select deleted_at as "deleted_at=Deleted", command, count_interactions, count_evaluations, count_texts, weeks_before, reason,
+    ids_sha256
+from fct_deletions
+order by deletion_number desc
+
+-- query: count_documents
+select count(*) as count_documents, coalesce(sum(count_chunks), 0) as count_chunks,
+    (select count(*) from dim_queries) as count_queries
+from dim_documents
+
+-- query: list_labels_needed
+select metric_name, purpose, count_labels_needed, count_labels as "count_labels=Labels present", count_labels_missing,
+    label_status, target as _target, confidence as _confidence, power as _power, share_decidable as _share_decidable
+from fct_labels_needed
+order by metric_name, purpose desc, target
+
+-- query: list_risks
+select risk_id as "risk_id=Risk", description as "description=What can happen", mitigation, metric_name, control_gate,
+    is_made_up as "is_made_up=Made up", criterion as _criterion
+from risks
+order by application, risk_id

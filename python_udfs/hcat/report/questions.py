@@ -17,7 +17,6 @@ from hcat.report.outcomes import ADMITTED, show_gates
 from hcat.report.privacy_and_bias import describe_leaks
 from hcat.report.showing import ANSWER_CHARACTERS, EXCERPT_CHARACTERS, describe_segment, format_day, format_number
 from hcat.report.weaknesses import list_findings, show_findings
-from hcat.report.words import QUERIES
 
 #: Rows of a table.
 MAXIMUM_RATES: Final = 40
@@ -31,7 +30,7 @@ _ADMISSION_STATES: Final = {"fact": "passed", "admitted": "passed", "provisional
 def describe_how_often(source: Warehouse, gates: Mapping[str, Any]) -> Section:
     """Return the failure rates of the candidates, and the gates."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
-    rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"]
+    rates = [row for row in _list_rates(source, systems) if row["_dimension"] == "all"]
     return blocks.section(
         _show_rates(
             "Share of answers that fail, with its interval. The verdict weighs all criteria: an answer fails by the"
@@ -53,9 +52,9 @@ def describe_where(source: Warehouse, claims: Mapping[str, Any], explorer: str, 
 def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
     """Return the comparison of versions on the same questions, and the rates of candidate and baseline."""
     decisions = [row for row in read_decisions(source) if row["baseline"]]
-    baselines = [row["system"] for row in source.rows(QUERIES["list_baselines"], ["fct_interactions.version_role"])]
+    baselines = [row["system"] for row in blocks.read(source, "list_baselines")]
     systems = [*(row["system"] for row in decisions), *baselines]
-    rates = [row for row in _list_rates(source, systems) if row["dimension"] == "all"] if decisions else []
+    rates = [row for row in _list_rates(source, systems) if row["_dimension"] == "all"] if decisions else []
     compared = [
         blocks.paragraph(
             f"{pair['candidate']} against {pair['baseline']}, on {found['count_pairs']:,} questions asked of both:"
@@ -76,38 +75,30 @@ def describe_better(source: Warehouse, pairs: Sequence[Row]) -> Section:
 def describe_changing(source: Warehouse) -> list[Block | None]:
     """Return the rates before and since a change, and the drift alarms of metrics that may decide."""
     systems = [row["system"] for row in read_decisions(source) if row["system"]]
-    periods = [row for row in _list_rates(source, systems) if row["dimension"] == "period"]
-    alarms = source.rows(
-        QUERIES["questions_list_alarms"], ["fct_metric_drift.leading_drift_id", "dim_metrics.is_deciding"]
-    )
+    periods = [row for row in _list_rates(source, systems) if row["_dimension"] == "period"]
     return [
         _show_rates("Answers to customers before and since the change that was found.", periods)
         or blocks.paragraph("No change over the weeks was found in the answers to customers."),
-        blocks.table(
+        blocks.query(
+            source,
+            "questions_list_alarms",
             "Series that left their reference: a metric in a segment. Others that moved in the same weeks are counted.",
-            (
-                "metric_name",
-                Column("Segment", describe_segment, ""),
-                Column("Latest weeks", lambda row: format_day(row["window_start"]), ""),
-                "difference=Change of the mean",
-                "count_reference=n before",
-                "count_window=n since",
-                "count_others=Other series of the event",
-            ),
-            alarms,
             MAXIMUM_ALARMS,
             "series",
+            shown={
+                "segment": Column("Segment", lambda row: describe_segment({**row, "dimension": row["_dimension"]}), "")
+            },
         ),
     ]
 
 
 def describe_sure(source: Warehouse, labels: Mapping[str, Any]) -> Section:
     """Return who rated, and which scores may decide, with what labels have and need."""
-    errors = source.rows(QUERIES["list_errors"], ["fct_metric_thresholds.is_appetite_of_application"])
+    errors = blocks.read(source, "list_errors")
     measured = {row["metric_name"]: row for row in errors}
     # scores that decide nothing for the same reason share a row
     scorers: dict[tuple[Any, ...], list[Row]] = {}
-    for row in source.rows(QUERIES["list_scorers"], ["dim_metrics.admission", "dim_metrics.valid_until"]):
+    for row in blocks.read(source, "list_scorers"):
         own = None if row["threshold"] is None and row["admission"] == "not_admitted" else row["metric_name"]
         scorers.setdefault((own, row["admission_reason"]), []).append(row)
     drawn = sorted(rehearse_last_build(source), key=lambda gate: (-gate.share_other_verdict, gate.gate_name))
@@ -169,26 +160,23 @@ def _show_admission(row: Row) -> Any:
 
 
 def _list_rates(source: Warehouse, systems: Sequence[str]) -> list[Row]:
-    return source.rows(QUERIES["list_rates"], ["fct_failure_rates"], systems=list(systems))
+    return blocks.read(source, "list_rates", systems=list(systems))
 
 
 def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:
     return blocks.table(
         caption,
-        (
-            "criterion",
-            "system",
-            Column("Answers", _name_answers, ""),
-            Column("Fail", lambda row: say_share(*(row[f"failure_rate{end}"] for end in ("", "_lower", "_upper")))),
-            "count_interactions=n",
-            "count_labels_by_people=Labels by people",
-            "count_labels_by_language_models=By language models",
-            Column(
+        {
+            "population": Column("Answers", _name_answers, ""),
+            "failure_rate": Column(
+                "Fail", lambda row: say_share(*(row[f"failure_rate{end}"] for end in ("", "_lower", "_upper")))
+            ),
+            "statement": Column(
                 "What it rests on",
-                lambda row: clean_label(row["statement"] or row["message"], EXCERPT_CHARACTERS),
+                lambda row: clean_label(row["statement"] or row["_message"], EXCERPT_CHARACTERS),
                 "wide",
             ),
-        ),
+        },
         rows,
         MAXIMUM_RATES,
         "rates",
@@ -198,4 +186,4 @@ def _show_rates(caption: str, rows: Sequence[Row]) -> Block | None:
 def _name_answers(row: Row) -> str:
     of = {"production": "to customers", "test_set": "to the test set"}
     named = of.get(row["population"], clean_label(row["population"]))
-    return named if row["dimension"] == "all" else f"{named}, {clean_label(row['segment'])}"
+    return named if row["_dimension"] == "all" else f"{named}, {clean_label(row['_segment'])}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -15,11 +14,10 @@ from hcat.report.showing import (
     QUERY_CHARACTERS,
     format_difference,
     format_difference_interval,
-    format_number,
     format_value,
 )
 from hcat.report.weaknesses import MEASUREMENTS, show_difference
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 #: Pairs of versions drawn, and segments listed for each; the number left out is shown below them.
 MAXIMUM_PAIRS: Final = 3
@@ -31,8 +29,14 @@ COMPARISON_STATUSES: Final = WORDS["robustness"]["comparison_statuses"]
 
 def describe_robustness(source: Warehouse, build: Build) -> Section:
     """Return version comparisons, replicates and query groups as far as their marts exist."""
-    pairs = source.rows(QUERIES["list_pairs"], ["fct_version_comparisons"])
-    replicated = source.rows(QUERIES["list_variation"], ["fct_replicate_variation"])
+    pairs = blocks.read(source, "list_pairs")
+    replicated = blocks.query(
+        source,
+        "list_variation",
+        "Standard deviation of the scores between queries and within a query. Flip rate: probability that two"
+        f" answers to one query disagree on passing. Intervals are at {build.level}.",
+        words={"status": WORDS["robustness"]["replicate_statuses"]},
+    )
     groups, gap_of_groups = describe_query_groups(source, build)
     one_version = not pairs and Gap(
         "whether a newer version is better or worse",
@@ -55,24 +59,7 @@ def describe_robustness(source: Warehouse, build: Build) -> Section:
         *(block for pair in pairs[:MAXIMUM_PAIRS] for block in _describe_pair(source, build, pair)),
         blocks.fold(
             "Variation between answers to the same query",
-            blocks.table(
-                "Standard deviation of the scores between queries and within a query. Flip rate: probability that two"
-                f" answers to one query disagree on passing. Intervals are at {build.level}.",
-                (
-                    "system",
-                    "metric_name",
-                    "count_replicated_queries=Queries",
-                    "count_replicated_clusters=Clusters",
-                    Column("Between queries", lambda row: _show_root(row["variance_between"])),
-                    Column("Within a query", lambda row: _show_root(row["variance_within"])),
-                    "share_of_variance_within=Share within",
-                    "flip_rate",
-                    "share_queries_flipping=Queries that flip",
-                    "status",
-                ),
-                replicated,
-                words={"status": WORDS["robustness"]["replicate_statuses"]},
-            ),
+            replicated,
             level=3,
         ),
         *groups,
@@ -94,10 +81,6 @@ EASIER: Final = (
 )
 
 
-def _show_root(variance: float | None) -> str:
-    return format_number(None if variance is None else math.sqrt(variance))
-
-
 def describe_headlines(source: Warehouse) -> list[Row]:
     """Return the pairs of versions with the comparison that says whether the newer one is better; without pictures."""
     return [
@@ -106,13 +89,13 @@ def describe_headlines(source: Warehouse) -> list[Row]:
             "candidate": clean_label(pair["candidate_version"]),
             "headline": _find_headline(_compare_pair(source, pair)),
         }
-        for pair in source.rows(QUERIES["list_pairs"], ["fct_version_comparisons"])[:MAXIMUM_PAIRS]
+        for pair in blocks.read(source, "list_pairs")[:MAXIMUM_PAIRS]
     ]
 
 
 def _compare_pair(source: Warehouse, pair: Row, name: str = "list_comparisons") -> list[Row]:
     key = {each: pair[each] for each in ("application", "baseline_version", "candidate_version")}
-    return source.rows(QUERIES[name], ["fct_version_comparisons"], **key)
+    return blocks.read(source, name, **key)
 
 
 def _describe_pair(source: Warehouse, build: Build, pair: Row) -> list[Block | None]:
@@ -233,27 +216,12 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
             " fct_robustness_groups or fct_answer_correctness."
         )
         return [], Gap(what, blocks.REBUILD)
-    # groups of one answer have no contexts to compare
-    rates = [
-        row
-        for row in source.rows(QUERIES["query_groups_list_rates"], ["fct_robustness_rates"], scopes=list(SCOPES))
-        if row["gap_rule"] == "own_side" or row["scope"] == "all"
-    ]
-    correctness = blocks.table(
+    rates = blocks.read(source, "query_groups_list_rates", scopes=list(SCOPES))
+    correctness = blocks.query(
+        source,
+        "count_correctness",
         "True correctness of the answers. Labels take precedence over rules, and rules over the comparison of facts"
         " with the reference answer. Answers that none of them can decide stay undecided and enter no rate below.",
-        (
-            "system",
-            "count_answers",
-            "count_correct",
-            "count_incorrect",
-            "count_undecided",
-            "count_label=Decided by raters",
-            "count_rule=By rules",
-            "count_other=By comparison",
-            "count_disputed",
-        ),
-        source.rows(QUERIES["count_correctness"], ["fct_answer_correctness"]),
     )
     shown = blocks.keep(
         (
@@ -261,30 +229,16 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
             *_describe_rates(build, rates),
             blocks.fold(
                 "Query groups that are not robust",
-                blocks.table(
+                blocks.query(
+                    source,
+                    "list_groups",
                     "Groups with the fewest right answers first.",
-                    (
-                        "system",
-                        Column("Query", _show_query, "wide"),
-                        "count_correct=Right answers",
-                        "count_answers",
-                        "faulty_module",
-                        "count_retrieval_errors",
-                        "count_language_model_errors",
-                    ),
-                    source.rows(QUERIES["list_groups"], ["fct_robustness_groups"]),
                     MAXIMUM_GROUPS,
                     "groups",
                     {"faulty_module": WORDS["query_groups"]["modules"]},
+                    {"example_query": Column("Query", _show_query, "wide")},
                 ),
             ),
-            blocks.paragraph(
-                "fct_robustness_variants compares variants with their original queries, fct_robustness_differences the"
-                " sides of a hypothesis, and fct_metric_reliability the verdicts of metrics with true correctness.",
-                "note",
-            )
-            if rates
-            else None,
         )
     )
     if shown:
@@ -302,15 +256,15 @@ def describe_query_groups(source: Warehouse, build: Build) -> tuple[list[Block],
 
 
 def _name(row: Row) -> str:
-    if row["hypothesis"] == "all":
+    if row["_hypothesis"] == "all":
         return clean_label(row["system"])
-    return f"{clean_label(row['system'])}: {clean_label(row['hypothesis'])} = {clean_label(row['side'])}"
+    return f"{clean_label(row['system'])}: {clean_label(row['_hypothesis'])} = {clean_label(row['_side'])}"
 
 
 def _describe_rates(build: Build, rates: Sequence[Row]) -> list[Block | None]:
     if not rates:
         return []
-    wholes = [row for row in rates if row["hypothesis"] == "all" and row["scope"] == "all"]
+    wholes = [row for row in rates if row["_hypothesis"] == "all" and row["scope"] == "all"]
     sides = [row for row in rates if row not in wholes]
     return [
         blocks.paragraph(
@@ -331,21 +285,10 @@ def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
     return blocks.table(
         "Robustness R is the share of right answers outside of gap groups. Accuracy is R (1 − λ), where λ is the share"
         f" of answers in gap groups. The {build.level} intervals resample whole groups. R is higher for small groups.",
-        (
-            Column("System and side", _name, ""),
-            Column("Answers counted", lambda row: SCOPES[row["scope"]] + GAP_RULES[row["gap_rule"]], ""),
-            "count_robust_groups",
-            "count_non_robust_groups",
-            "count_gap_groups",
-            "smallest_group",
-            "largest_group",
-            "count_answers",
-            "gap_share=λ",
-            "robustness=R",
-            "chance_robustness=R by chance",
-            "accuracy",
-            "status",
-        ),
+        {
+            "system": Column("System and side", _name, ""),
+            "scope": Column("Answers counted", lambda row: SCOPES[row["scope"]] + GAP_RULES[row["_gap_rule"]], ""),
+        },
         rows,
         MAXIMUM_SIDES * len(SCOPES),
         words={"status": WORDS["query_groups"]["rate_statuses"]},
@@ -353,4 +296,4 @@ def _list_rates(build: Build, rows: Sequence[Row]) -> Block | None:
 
 
 def _show_query(row: Row) -> Any:
-    return blocks.show_quote(clean_text(row["example_query"], QUERY_CHARACTERS) or clean_label(row["query_group"]))
+    return blocks.show_quote(clean_text(row["example_query"], QUERY_CHARACTERS) or clean_label(row["_query_group"]))

@@ -18,11 +18,6 @@ MAXIMUM_APPLICATIONS: Final = 12
 MAXIMUM_VERSIONS: Final = 20
 MAXIMUM_RISKS: Final = 60
 
-_COSTS: Final = (
-    *("measure", "system", "population", "language_models=Models", "prompt_versions=Prompts", "count_interactions"),
-    *("count_missing", "median", "p90=90 %", "p95=95 %", "p99=99 %", "total"),
-)
-
 _GUIDANCE: Final = (
     blocks.rich(
         "<strong>SR 26-2 (United States, 2026)</strong> replaced SR 11-7 (2011) on 17 April 2026. It ties the depth of"
@@ -44,63 +39,34 @@ def list_applications(source: Warehouse) -> list[Row]:
 def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
     """Return risks and appetite as the seeds state them, and the versions evaluated."""
     stated = list_applications(source)
-    versions = source.rows(QUERIES["count_versions"], ["fct_interactions"])
-    risks = source.rows("select * from risks order by application, risk_id", ["risks"])
+    versions = blocks.read(source, "count_versions")
+    risks = source.rows(QUERIES["list_risks"], ["risks"])
     verdicts = {row["anchor"]: row["verdict"] for row in gates}
-    appetites = (
-        "risk_appetite",
-        "confidence",
-        "tolerated_false_accept_share",
-        "tolerated_false_reject_share",
-        "cost_false_accept",
-        "cost_false_reject",
-        "rationale",
-    )
     return blocks.section(
-        blocks.table(
-            "Versions evaluated in this build.",
-            (
-                "application",
-                "application_version=Version",
-                "count_interactions",
-                "count_clusters",
-                "first_asked_at=First asked",
-                "last_asked_at=Last asked",
-            ),
-            versions,
-            MAXIMUM_VERSIONS,
-            "versions",
-        ),
+        blocks.query(source, "count_versions", "Versions evaluated in this build.", MAXIMUM_VERSIONS, "versions"),
         blocks.table(
             "Risks as stated in the seed risks, with the verdict of their gate in this build. A risk without a gate is"
             " monitored but blocks no release.",
-            (
-                "risk_id=Risk",
-                "description=What can happen",
-                "mitigation",
-                Column("Metric", _show_metric, ""),
-                Column("Gate", lambda row: _show_gate(row, verdicts), ""),
-                "is_made_up=Made up",
-            ),
+            {
+                "metric_name": Column("Metric", _show_metric, ""),
+                "control_gate": Column("Gate", lambda row: _show_gate(row, verdicts), ""),
+            },
             risks,
             MAXIMUM_RISKS,
             "risks",
         ),
-        blocks.table(
+        blocks.query(
+            source,
+            "list_costs",
             "Speed and cost of the answers, as the log says: latency in seconds, cost in the currency of the log."
             " Nothing is judged by it; fct_assistant_costs has every week.",
-            _COSTS,
-            source.rows(
-                "select * from fct_assistant_costs where period = 'all' order by measure, population, system",
-                ["fct_assistant_costs"],
-            ),
         ),
         blocks.fold("Which guidance applies", blocks.bullets(_GUIDANCE), level=3, anchor="guidance"),
         blocks.fold(
             "Risk appetites for which thresholds are fitted",
             blocks.table(
                 "",
-                appetites,
+                {},
                 source.rows("select * from risk_appetites order by confidence desc, risk_appetite", ["risk_appetites"]),
             ),
         ),
@@ -109,7 +75,7 @@ def describe_scope(source: Warehouse, gates: Sequence[Row]) -> Section:
 
 
 def _show_metric(row: Row) -> Any:
-    metric, criterion = row["metric_name"], row["criterion"]
+    metric, criterion = row["metric_name"], row["_criterion"]
     return blocks.lines(
         blocks.link(to_anchor("metric", metric), blocks.break_name(metric)) if metric else "",
         blocks.small(f"raters judge {criterion}" if criterion else ""),
@@ -128,23 +94,21 @@ def _show_gate(row: Row, verdicts: dict[str, str]) -> Any:
 def _find_gaps(
     source: Warehouse, stated: Sequence[Row], risks: Sequence[Row], versions: Sequence[Row]
 ) -> list[Gap | bool]:
-    asked = {row["application"] for row in versions if row["application"]}
-    unstated = sorted(clean_label(name) for name in asked - {row["application"] for row in stated})
+    unstated = {row["application"] for row in versions if row["application"]} - {row["application"] for row in stated}
+    named = ", ".join(sorted(map(clean_label, unstated))[:MAXIMUM_APPLICATIONS])
     supply = "a row per application in the seed applications"
-    if not source.has("applications"):
-        gap: Gap | bool = Gap(
-            "Purpose, limits, owner and materiality of the application: this copy of the warehouse lacks the seed"
-            " applications.",
+    what = "urpose, limits, owner and materiality"
+    return [
+        not source.has("applications")
+        and Gap(
+            f"P{what} of the application: this copy of the warehouse lacks the seed applications.",
             "the full warehouse with the seed applications",
-        )
-    elif not stated:
-        gap = Gap("purpose, limits, owner and materiality, which no log can tell", supply, "application")
-    else:
-        named = ", ".join(unstated[:MAXIMUM_APPLICATIONS])
-        what = f"Purpose and owner of {named}: the seed applications has no row for them."
-        gap = bool(unstated) and Gap(what, supply)
-    if risks:
-        return [gap]
-    if source.has("risks"):
-        return [gap, Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks")]
-    return [gap, Gap("Risks and their controls.", "the full warehouse with the seed risks")]
+        ),
+        source.has("applications") and not stated and Gap(f"p{what}, which no log can tell", supply, "application"),
+        bool(stated and unstated)
+        and Gap(f"Purpose and owner of {named}: the seed applications has no row for them.", supply),
+        not source.has("risks") and Gap("Risks and their controls.", "the full warehouse with the seed risks"),
+        source.has("risks")
+        and not risks
+        and Gap("risks with the verdicts of the gates that control them", "rows in the seed risks", "risks"),
+    ]

@@ -111,13 +111,6 @@ def format_difference_interval(lower: float | None, upper: float | None, measure
     return f"[{format_difference(lower, measurement)}, {format_difference(upper, measurement)}]"
 
 
-def clip(value: float | None, low: float | None, high: float | None) -> float | None:
-    """Return ``value`` clipped to [``low``, ``high``], the range of the metric."""
-    if value is None:
-        return None
-    return min(max(value, -math.inf if low is None else low), math.inf if high is None else high)
-
-
 def distinct_labels(names: Sequence[str]) -> dict[str, str]:
     """Return a short label for every name; names that are equal after cutting get numbers."""
     labels: dict[str, str] = {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hcat.engine.keys import hash_file, hash_text
-from hcat.engine.warehouse import Place, Row, Warehouse, find_database, open_warehouse
+from hcat.engine.warehouse import Place, find_database, open_warehouse
 from hcat.report.words import WORDS
 
 DECISIONS: Final = WORDS["signing"]["decisions"]
@@ -17,18 +17,6 @@ DECISIONS: Final = WORDS["signing"]["decisions"]
 SEED: Final = Path("seeds", "sign_offs.csv")
 COLUMNS: Final = ("sign_off_id", "run_id", "signed_by", "role", "decision", "signed_at", "report_sha256", "note")
 _ID_CHARACTERS: Final = 12
-
-# the last first; two signatures of one second keep the order of their ids
-LIST_SIGN_OFFS: Final = """
-select sign_off_id, run_id, signed_by, role, decision, signed_at, report_sha256, note
-from sign_offs
-order by signed_at desc, sign_off_id
-"""
-
-
-def list_sign_offs(source: Warehouse) -> list[Row]:
-    """Return the signatures that the warehouse holds, the last first; none from a copy without the seed."""
-    return source.rows(LIST_SIGN_OFFS, ["sign_offs"])
 
 
 def sign_report(

@@ -10,7 +10,7 @@ from hcat.language.display import clean_label
 from hcat.report import blocks
 from hcat.report.blocks import Block, Column
 from hcat.report.showing import format_number, format_percent, ratio
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 MAXIMUM_STRATA: Final = 25
 
@@ -36,10 +36,10 @@ def describe_test_set(source: Warehouse) -> list[Block]:
             blocks.fold(
                 "Strata and queries",
                 _list_strata(source, {row["topic_id"]: row["topic_name"] for row in topics}),
-                blocks.table(
+                blocks.query(
+                    source,
+                    "test_set_count_queries",
                     "Queries by type: candidates, and queries accepted into the test set.",
-                    ("query_type", "expected_behaviour", "generator", "count_candidates", "count_accepted"),
-                    source.rows(QUERIES["test_set_count_queries"], ["fct_test_queries", "fct_rejected_queries"]),
                 ),
             ),
         )
@@ -55,15 +55,14 @@ def _list_sentences(source: Warehouse) -> list[str]:
         f" {format_number(row['minimum_adjusted_rand'])}, over {row['count_pairs']:,} pairs of fits of"
         f" {row['count_texts']:,} texts ({blocks.say(row['method'])}, {blocks.say(row['reduction'])}); silhouette"
         f" coefficient {format_number(row['silhouette'])}."
-        for row in source.rows(QUERIES["list_stability"], ["fct_topic_stability"])
+        for row in blocks.read(source, "list_stability")
     ]
     rejected = ", ".join(
-        f"{blocks.say(row['reason'])} {row['count_rejected']:,}"
-        for row in source.rows(QUERIES["count_reasons"], ["fct_rejected_queries"])
+        f"{blocks.say(row['reason'])} {row['count_rejected']:,}" for row in blocks.read(source, "count_reasons")
     )
     calls = ", ".join(
         f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,}"
-        for row in source.rows(QUERIES["test_set_count_calls"], ["fct_generation_calls"])
+        for row in blocks.read(source, "test_set_count_calls")
     )
     if rejected:
         sentences.append(f"Rejected: {rejected} (fct_rejected_queries).")
@@ -73,7 +72,7 @@ def _list_sentences(source: Warehouse) -> list[str]:
 
 
 def _list_strata(source: Warehouse, names: Mapping[str, str]) -> Block | None:
-    rows = source.rows(QUERIES["list_strata"], ["fct_sampling_strata"])
+    rows = blocks.read(source, "list_strata")
     stratum = Column(
         "Stratum",
         lambda row: clean_label(" | ".join(names.get(part, part) for part in row["stratum_label"].split(" | "))),
@@ -116,30 +115,29 @@ CRITERIA: Final = WORDS["grammar"]["criteria"]
 
 def describe_grammar(source: Warehouse) -> list[Block]:
     """Return templates, criteria and queries made from tables; nothing where this warehouse made none."""
-    made = source.rows(QUERIES["count_templates"], ["fct_grammar_counts", "fct_grammar_templates"])
+    made = blocks.read(source, "count_templates")
     if not made:
         return []
-    criteria = {row["criterion"]: row for row in source.rows(QUERIES["count_criteria"], ["fct_grammar_checks"])}
-    listed = [criteria[name] for name in CRITERIA if name in criteria]
     return blocks.keep(
         (
             blocks.heading("Queries with true answers from tables (GRAMMAR)"),
             blocks.paragraph(_tell_what_was_made(source, made[0])),
             blocks.fold(
                 "Styles and criteria",
-                blocks.table(
+                blocks.query(
+                    source,
+                    "count_queries",
                     "Queries by style. A hypothesis compares two styles that ask for the same facts; it states a change"
                     " of wording that the application may not be robust against.",
-                    ("hypothesis", "style", "count_queries", "count_groups=Facts"),
-                    source.rows(QUERIES["count_queries"], ["fct_grammar_queries"]),
                 ),
-                blocks.table(
+                blocks.query(
+                    source,
+                    "count_criteria",
                     "Criteria of an SQL template (GRAMMAR, Table 4; the first two are hcat's), checked for every"
                     " template, whoever wrote it. Undecided: an earlier criterion is broken, or only the result of the"
                     " query can decide.",
-                    ("criterion", "count_met", "count_broken", "count_undecided"),
-                    listed,
                     words={"criterion": CRITERIA},
+                    criteria=list(CRITERIA),
                 ),
             ),
         )
@@ -149,12 +147,12 @@ def describe_grammar(source: Warehouse) -> list[Block]:
 def _tell_what_was_made(source: Warehouse, made: Row) -> str:
     reasons = ", ".join(
         f"{row['count_rejected']:,} ({WORDS['grammar']['reasons'].get(row['reason'], row['reason'])})"
-        for row in source.rows(QUERIES["count_rejected"], ["fct_rejected_grammar_queries"])
+        for row in blocks.read(source, "count_rejected")
     )
     calls = "; ".join(
         f"{clean_label(row['model'])}, {blocks.say(row['call_status'])} {row['count_calls']:,},"
         f" {row['count_tokens']:,} tokens"
-        for row in source.rows(QUERIES["count_calls"], ["fct_grammar_calls"])
+        for row in blocks.read(source, "count_calls")
     )
     texts = " to ".join(map(str, sorted({made["fewest_texts"], made["most_texts"]})))
     told = (
@@ -163,7 +161,7 @@ def _tell_what_was_made(source: Warehouse, made: Row) -> str:
         f" combinations of values, {made['count_fillings']:,} were drawn by a seeded hash and run;"
         f" {f'left out: {reasons}' if reasons else 'each has a single answer'}."
     )
-    for row in source.rows(QUERIES["count_answered"], ["fct_grammar_queries", "fct_interactions.query_id"]):
+    for row in blocks.read(source, "count_answered"):
         share = format_percent(ratio(row["count_answered"], made["count_queries"]))
         told += f" Of these queries, {row['count_answered']:,} ({share}) were answered in the logs of this build."
     told += " fct_grammar_templates and fct_grammar_texts list each template with its author and its reason."

@@ -8,10 +8,9 @@ from urllib.parse import quote as quote_url
 
 from hcat.engine.warehouse import Row, Warehouse
 from hcat.language.display import clean_label, clean_text
-from hcat.report import blocks, charts
+from hcat.report import blocks
 from hcat.report.blocks import Block, Column, Gap, Section
 from hcat.report.decision import describe_conversations
-from hcat.report.ledger import Build
 from hcat.report.showing import (
     EXCERPT_CHARACTERS,
     MAXIMUM_SYSTEMS,
@@ -27,7 +26,7 @@ from hcat.report.words import QUERIES, WORDS
 
 MARGINAL: Final = "fct_marginal_weaknesses"
 BIVARIATE: Final = "fct_bivariate_weaknesses"
-#: Cells in the figure of the weakest segments: at most, and at least where fewer are weak.
+#: Cells in the table of the weakest segments: at most, and at least where fewer are weak.
 MAXIMUM_DIFFERENCES: Final = 20
 MINIMUM_DIFFERENCES: Final = 8
 #: Characters of an id that identify it.
@@ -40,22 +39,8 @@ MAXIMUM_HOLES: Final = 10
 #: What labels say of a finding -> the colour of its pill.
 LABEL_STATES: Final = {"supported": "passed", "contradicted": "failed", "silent": "not_evaluated"}
 
-#: Columns that the tests of weakness add to both marts.
-TESTED: Final = tuple(
-    f"{mart}.{column}"
-    for mart in (MARGINAL, BIVARIATE)
-    for column in (
-        "test_status",
-        "family",
-        "measurement",
-        "difference_lower",
-        "q_value",
-        "count_needed_to_flag",
-        "is_dominated",
-        "is_weak",
-    )
-)
-
+#: What the tests of weakness are read from.
+TESTED: Final = (MARGINAL, BIVARIATE)
 #: Below it a weak cell says how many documents it is about.
 FEW_DOCUMENTS: Final = 10
 TEST_STATUSES: Final = WORDS["weaknesses"]["test_statuses"]
@@ -96,13 +81,13 @@ with cells as ({CELLS})
 select
     metric_name,
     any_value(measurement order by measurement) as measurement,
-    metric_name in (select metric_name from dim_metrics where is_deciding) as is_deciding,
     count(*) as count_cells,
     count(*) filter (where test_status = 'tested') as count_tested,
-    count(*) filter (where family = 'headline') as count_headline,
-    count(*) filter (where test_status = 'too_few_clusters') as count_too_few,
+    count(*) filter (where family = 'headline') as "count_headline=In the headline",
+    count(*) filter (where test_status = 'too_few_clusters') as "count_too_few=Too few clusters",
     count(*) filter (where is_weak) as count_weak,
-    median(minimum_detectable_difference) as median_detectable
+    median(minimum_detectable_difference) as detectable,
+    metric_name in (select metric_name from dim_metrics where is_deciding) as _is_deciding
 from cells
 where test_status <> 'not_in_family'
 group by metric_name
@@ -129,7 +114,7 @@ where is_weak and metric_name in (select metric_name from dim_metrics where is_d
 """
 
 
-def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, Any]) -> Section:
+def describe_weaknesses(source: Warehouse, claims: Mapping[str, Any]) -> Section:
     """Return the weakest segments, the tests, causes of failures and conversations."""
     ranked = source.rows(LIST_TESTED, TESTED, weakness_ids=None, maximum=MAXIMUM_DIFFERENCES)
     cells = [cell for number, cell in enumerate(ranked) if cell["is_weak"] or number < MINIMUM_DIFFERENCES]
@@ -141,7 +126,7 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
     causes, has_causes = _describe_causes(source)
     return blocks.section(
         blocks.heading("Weakest segments"),
-        *_describe_differences(build, cells, others),
+        *_describe_differences(cells, others),
         _count_tests(claims["tests"]),
         *causes,
         *describe_conversations(source),
@@ -159,8 +144,8 @@ def describe_weaknesses(source: Warehouse, build: Build, claims: Mapping[str, An
 
 def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
     """Return causes of failures by system, and whether any is known or none was to be found."""
-    systems = source.rows(QUERIES["count_retrieval_causes"], ["fct_retrieval_quality"])
-    metrics = source.rows(QUERIES["count_failure_causes"], ["fct_failure_causes"])
+    systems = blocks.read(source, "count_retrieval_causes")
+    metrics = blocks.read(source, "count_failure_causes")
     # without source chunks, every cause is undetermined
     is_known = any(row["count_retrieval"] or row["count_generation"] for row in metrics)
     if not (systems or is_known):
@@ -169,12 +154,7 @@ def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
         blocks.heading("Causes of failures"),
         blocks.table(
             "If a source chunk was retrieved, generation failed; otherwise retrieval failed.",
-            (
-                "system",
-                "count_interactions=Interactions with known source chunks",
-                "count_retrieval=Failing, source chunk not retrieved",
-                "count_generation=Failing, source chunk retrieved",
-            ),
+            {},
             systems,
             MAXIMUM_SYSTEMS,
             "systems",
@@ -183,7 +163,7 @@ def _describe_causes(source: Warehouse) -> tuple[list[Block | None], bool]:
             "Causes by metric",
             blocks.table(
                 "Undetermined: only some source chunks were retrieved, or they are not known.",
-                ("metric_name", "count_failing", "count_retrieval", "count_generation", "count_undetermined"),
+                {},
                 metrics if is_known else [],
             ),
         ),
@@ -309,7 +289,7 @@ def list_findings(rows: Sequence[Row]) -> list[Row]:
 
 def show_findings(rows: Sequence[Row], claims: Mapping[str, Any], explorer: str) -> list[Block | None]:
     """Return the findings with three answers each, or what no finding means."""
-    count_silent = sum(row["count_weak"] for row in claims["tests"] if not row["is_deciding"])
+    count_silent = sum(row["count_weak"] for row in claims["tests"] if not row["_is_deciding"])
     more = f"{count_silent} more weak cells rest on scores that are shown, not admitted." if count_silent else ""
     if not rows:
         has_tests = any(row["count_tested"] for row in claims["tests"])
@@ -368,12 +348,8 @@ def _show_example(example: Row) -> Any:
     return blocks.rich("{} {} <b>→</b> {}", asked, example["query"], example["answer"])
 
 
-def _describe_differences(
-    build: Build,
-    cells: Sequence[Row],
-    others: Sequence[Row],
-) -> list[Block | None]:
-    """Return the picture of the differences in shares to the rest, and a table with those in scores as well."""
+def _describe_differences(cells: Sequence[Row], others: Sequence[Row]) -> list[Block | None]:
+    """Return the differences of cells to the rest; folded where no cell is weak."""
     if not cells:
         return [
             blocks.absent(
@@ -381,42 +357,15 @@ def _describe_differences(
                 " reasons."
             )
         ]
-    shares = [cell for cell in cells if cell["measurement"] != "mean_score"]
-    shown = [
-        _draw_differences(build, shares) if shares else None,
-        blocks.fold("Table behind the figure", _list_differences([*cells, *others])),
-    ]
+    shown = _list_differences([*cells, *others])
     if any(cell["is_weak"] for cell in cells):
-        return shown
+        return [shown]
     return [
         blocks.paragraph(
             "No tested cell is weak. The table counts what was tested and what the tests could have found."
         ),
-        blocks.fold("Segments with the largest differences", *shown),
+        blocks.fold("Segments with the largest differences", shown),
     ]
-
-
-def _draw_differences(build: Build, cells: Sequence[Row]) -> Block:
-    unit = "share beyond the threshold, percentage points"
-    drawn = [
-        charts.Difference(
-            *_name_cell(cell),
-            cell["difference"],
-            cell["difference_lower"],
-            cell["difference_upper"],
-            bool(cell["is_weak"]),
-            f"n {cell['count_scored']:,}, {cell['count_clusters']:,} clusters: {say_standing(cell)}",
-        )
-        for cell in cells
-    ]
-    label = f"Weakest segments by {unit}: difference to all other interactions with interval; see the table"
-    svg = charts.draw_differences(drawn, f"difference to all other interactions: {unit}", label)
-    caption = (
-        f"Difference between the segment and all other interactions ({unit}), with {build.level} intervals over whole"
-        " clusters; values to the right of the line are worse, whether high or low scores are better. Diamonds: weak."
-        " Circles: not shown to be weak. n is the number of scored interactions."
-    )
-    return blocks.picture(svg, caption)
 
 
 def say_standing(cell: Row) -> str:
@@ -424,16 +373,6 @@ def say_standing(cell: Row) -> str:
     count = cell["count_second_clusters"]
     few = f", about {count} documents" if count and count < FEW_DOCUMENTS else ""
     return f"weak{few}" if cell["is_weak"] else "not shown to be weak"
-
-
-def _name_cell(cell: Row) -> tuple[str, str]:
-    """Return the two lines that name a cell in the figure: its segment, and its second segment with the metric."""
-    measured = cell["metric_name"] + (", refusals counted" if cell["measurement"] == "share_failing_of_all" else "")
-    if cell["second_dimension"] is None:
-        return describe_segment(cell), measured
-    first = {"dimension": cell["first_dimension"], "segment": cell["first_segment"]}
-    second = {"dimension": cell["second_dimension"], "segment": cell["second_segment"]}
-    return describe_segment(first), f"and {describe_segment(second)}: {measured}"
 
 
 def _list_differences(cells: Sequence[Row]) -> Block | None:
@@ -492,19 +431,12 @@ def _count_tests(tests: Sequence[Row]) -> Block | None:
         blocks.table(
             "Number of cells tested, by metric. Median detectable difference: in half of the cells, the test could only"
             " find a difference larger than this.",
-            (
-                "metric_name",
-                "measurement",
-                "count_cells",
-                "count_tested",
-                "count_headline=In the headline",
-                "count_too_few=Too few clusters",
-                "count_weak",
-                Column(
+            {
+                "detectable": Column(
                     "Median detectable difference",
-                    lambda row: format_difference(row["median_detectable"], row["measurement"]),
-                ),
-            ),
+                    lambda row: format_difference(row["detectable"], row["measurement"]),
+                )
+            },
             tests,
             len(tests),
             words={"measurement": MEASUREMENTS},

@@ -11,24 +11,22 @@ from hcat.report.charts import wrap
 HOSTILE = '"><script>alert(1)</script> d="1.23456" class="x" transform="2.34567"'
 
 
+def make_violin(name: str, scores: list[float], low: float, median: float, high: float) -> dict[str, object]:
+    quantiles = {"quantile_25": low, "quantile_50": median, "quantile_75": high}
+    return {"name": name, "scores": scores, "count_scored": len(scores), **quantiles}
+
+
+def make_week(week: str, mean: float, lower: float, upper: float, is_marked: bool = False) -> dict[str, object]:
+    return {"week": week, "mean_score": mean, "mean_lower": lower, "mean_upper": upper, "is_marked": is_marked}
+
+
 def draw_violin(scores: list[float]) -> str:
-    violin = charts.Violin("cards", scores, 0.2, 0.5, 0.8, len(scores))
-    return charts.draw_violins([violin], 0.6, (0.0, 1.0), "cosine", "violins")
-
-
-def make_difference(**changes: object) -> charts.Difference:
-    values = {"name": "topic = cards", "detail": "groundedness", "value": 0.31, "lower": 0.12, "upper": 0.5}
-    values |= {"is_marked": True, "text": "n 60", **changes}
-    return charts.Difference(**values)  # type: ignore[arg-type]
-
-
-def draw_differences(*differences: charts.Difference) -> str:
-    return charts.draw_differences(differences, "difference", "differences")
+    return charts.draw_violins([make_violin("cards", scores, 0.2, 0.5, 0.8)], 0.6, (0.0, 1.0), "cosine", "violins")
 
 
 def draw_weeks(band: tuple[float, float] | None = None, count: int = 3) -> str:
     weeks = [f"2026-06-{1 + 7 * number:02d}" if number < 4 else f"week {number}" for number in range(count)]
-    values = [charts.WeeklyValue(week, 0.8, 0.7, 0.9, number == 1) for number, week in enumerate(weeks)]
+    values = [make_week(week, 0.8, 0.7, 0.9, number == 1) for number, week in enumerate(weeks)]
     return charts.draw_weeks([("groundedness", values, band)], weeks, "weeks")
 
 
@@ -76,22 +74,6 @@ def test_dots_of_a_violin_are_bounded_and_show_the_same_quartiles() -> None:
     assert all(0.08 < row < 0.92 for _, row in dots)
 
 
-def test_differences_are_marked_by_shape_and_not_by_colour_alone() -> None:
-    svg = draw_differences(
-        make_difference(),
-        make_difference(name="topic = fees", is_marked=False),
-        make_difference(name="topic = loans", lower=None, upper=None, is_marked=False, text="n 2"),
-    )
-    assert all(text in svg for text in ("topic = cards", "topic = fees", "topic = loans", "n 60", "n 2"))
-    assert "← better" in svg
-    assert "worse →" in svg
-    # a filled mark, two open ones
-    assert len(re.findall(r'fill="#d55e00" stroke="#d55e00"', svg)) == 1
-    assert len(re.findall(r'fill="#ffffff" stroke="#56616d"', svg)) == 2
-    # points and not percent of percent: the axis of .31 goes to 50
-    assert ">50</text>" in svg
-
-
 def test_weeks_stand_over_their_band_and_alarms_are_diamonds() -> None:
     with_band, without = draw_weeks((0.75, 0.85)), draw_weeks()
     assert "#d3d9e0" in with_band
@@ -102,13 +84,9 @@ def test_weeks_stand_over_their_band_and_alarms_are_diamonds() -> None:
     assert len(re.findall(r">week \d+<", draw_weeks(count=40))) <= 10
 
 
-def test_pictures_refuse_nothing_to_draw_and_too_many_series() -> None:
+def test_pictures_refuse_nothing_to_draw() -> None:
     with pytest.raises(ValueError, match="at least one group"):
         charts.draw_violins([], None, (0, 1), "cosine", "label")
-    with pytest.raises(ValueError, match="at most 5 series can be distinguished, got 6"):
-        charts.draw_estimates([], ["row"], list("abcdef"), "share", "label")
-    with pytest.raises(ValueError, match="needs at least one, got none"):
-        draw_differences()
     with pytest.raises(ValueError, match="needs panels and weeks, got 0 and 1"):
         charts.draw_weeks([], ["a"], "label")
 
@@ -116,9 +94,8 @@ def test_pictures_refuse_nothing_to_draw_and_too_many_series() -> None:
 @pytest.mark.parametrize("name", [HOSTILE, "\u2028 line", "a" * 500])
 def test_any_name_is_text_and_stays_as_it_is(name: str) -> None:
     svgs = [
-        charts.draw_violins([charts.Violin(name, [0.1, 0.2], 0.1, 0.15, 0.2, 2)], None, (0, 1), name, name),
-        draw_differences(make_difference(name=name, detail=name, text=name)),
-        charts.draw_weeks([(name, [charts.WeeklyValue(name, 0.5, 0.4, 0.6)], None)], [name], name),
+        charts.draw_violins([make_violin(name, [0.1, 0.2], 0.1, 0.15, 0.2)], None, (0, 1), name, name),
+        charts.draw_weeks([(name, [make_week(name, 0.5, 0.4, 0.6)], None)], [name], name),
     ]
     for svg in svgs:
         assert "<script" not in svg

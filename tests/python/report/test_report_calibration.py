@@ -473,9 +473,9 @@ def test_strips_meet_half_way_and_are_left_out_where_sets_follow_another_score()
         {"system": "b", "prediction_set": "accepted", "low": 0.1, "high": 0.9},
     ]
     assert figures.find_bands(stretches) == [
-        charts.Band("a", "failed", 0.0, pytest.approx(0.3)),
-        charts.Band("a", "undecided", pytest.approx(0.3), 0.5),
-        charts.Band("b", "accepted", 0.1, 0.9),
+        ("a", "failed", 0.0, pytest.approx(0.3)),
+        ("a", "undecided", pytest.approx(0.3), 0.5),
+        ("b", "accepted", 0.1, 0.9),
     ]
     many = [{**stretches[0], "low": number, "high": number} for number in range(figures.MAXIMUM_STRETCHES + 1)]
     assert figures.find_bands(many) == []

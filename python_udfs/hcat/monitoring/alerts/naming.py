@@ -1,8 +1,6 @@
-"""Names and numbers as an alert shows them.
+"""Names and numbers as an alert shows them, which leaves the warehouse (docs/operations.md, private data).
 
-Alerts leave the warehouse. They hold names, counts and statistics, and never a query, an answer, an interaction or a
-person. Names of segments come from logs. What looks like an address or a number of a person is masked, control
-characters are made visible, the length is cut and markup is escaped.
+Names of segments come from logs: what looks like an address or a number of a person is masked.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
-"""Sending alerts: each event of the last build once, to a webhook and to a file.
+"""Sending alerts: each event of the last build once, to a webhook and to a file (docs/operations.md).
 
-:func:`send_alerts` reads gates, drift and findings of the published copy, which stays readable while the next build
-writes. Every failing gate, drifting series and open finding is an event with a key and a state. An event is sent when
-it is new, when its state has changed and when it is over. After some days without a change it is sent again. The same
-state is never sent twice otherwise.
-
-The file is channel and memory at once: a line is appended after the webhook has accepted the message. A kill between
-the two sends the message again next time: delivery is at least once, never lost. The same holds for a webhook that
-accepts a message and whose answer is lost. What could not be delivered stays due.
+The file is channel and memory at once: a line is appended after the webhook has accepted the message, so that delivery
+is at least once. What could not be delivered stays due.
 """
 
 from __future__ import annotations

@@ -1,11 +1,6 @@
-"""Alarms: which rows of one build drift.
+"""Alarms: which rows of one build drift. docs/drift.md says how tests, windows and dimensions share the level.
 
-Two tests alarm. ``mix_share`` of the level a week goes to the mix of segments and the rest to the means, so that the
-chance of any alarm without drift is at most the level, however many series there are.
-
-Within a test all rows of a build whose metric may decide are one family, whose rows weigh as docs/drift.md says. Among
-the windows, ``window_shares`` give most of the level to the one that finds the smaller changes. The rows of other
-metrics are a second family. They are shown and never alarm.
+The rows of metrics that may not decide are a second family. They are shown and never alarm.
 """
 
 from __future__ import annotations

@@ -1,14 +1,8 @@
 """The control chart: is the mean of the latest weeks farther from the reference than weeks are from each other?
 
-The unit is the week: a release, a holiday or a change of customers moves a whole one. docs/drift.md has the model, the
-weights u_w, the error and its least value (``least_error``).
-
-With the lag-1 correlation r of the weeks of the reference, all metrics together, weeks are taken for an AR(1) series.
-The mean of n of them has the variance f(n) / n, f(n) = 1 + 2 sum_j (1 - j / n) r^j, and their squares about it n - f(n)
-degrees of freedom instead of n - 1. :func:`widen_errors` puts both right.
-
-A mean moves also when the mix of topics does. :func:`center_on_strata` takes the mean of each topic in the reference
-off its scores. In the chart of the mix, the share of a segment takes the place of the mean.
+docs/drift.md has the model, the weights u_w, the error and its least value (``least_error``). For weeks that correlate
+by r, an AR(1) series, the mean of n of them has the variance f(n) / n, f(n) = 1 + 2 sum_j (1 - j / n) r^j, and their
+squares about it n - f(n) degrees of freedom instead of n - 1. :func:`widen_errors` puts both right.
 """
 
 from __future__ import annotations

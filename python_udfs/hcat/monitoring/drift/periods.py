@@ -1,9 +1,4 @@
-"""Periods: which weeks are compared with which, and what else is declared before drift is measured.
-
-A week begins on Monday, and only complete weeks count: there is one look a week. The reference is the first
-``reference_weeks`` complete weeks from ``reference_start`` on. While the logs are younger, it is as many weeks as lie
-before the longest window. All windows end with the last complete week and never overlap the reference.
-"""
+"""Periods: which weeks are compared with which (docs/drift.md), and what else is declared before drift is measured."""
 
 from __future__ import annotations
 

@@ -1,14 +1,7 @@
 """Statistics of drift: does a series of scores in its latest weeks still behave as in its reference weeks?
 
-A series is one metric in one segment of one dimension. Everything here is vectorised over series and counts whole
-clusters: interactions of one cluster are not independent facts. With n_s the weights of cluster s, the effective
-rows are Kish's K = (sum n_s)^2 / sum n_s^2, which treats the interactions of one cluster as fully dependent.
-
-Two tests alarm. Both compare weeks with weeks, by :mod:`hcat.monitoring.drift.chart`:
-
-- ``mean_shift``: the weekly means of a series, each topic centred on its own mean of the reference. docs/drift.md says
-  why its error is at least that of both periods by cluster (:func:`error_by_cluster`), and which two limits that has.
-- ``mix_shift``: the weekly shares of a dimension's segments.
+Everything here is vectorised over series and counts whole clusters, as docs/drift.md says. With n_s the weights of
+cluster s, the effective rows are Kish's K = (sum n_s)^2 / sum n_s^2: interactions of one cluster are fully dependent.
 """
 
 from __future__ import annotations

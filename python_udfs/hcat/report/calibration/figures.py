@@ -12,7 +12,6 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.ledger import Build
 from hcat.report.showing import distinct_labels, format_number, format_percent, group_by
-from hcat.report.words import QUERIES
 
 #: Metric of the figures where several metrics have equally many labels.
 PREFERRED_METRIC: Final = "groundedness"
@@ -27,6 +26,9 @@ MAXIMUM_STRIPS: Final = 5
 MAXIMUM_STRETCHES: Final = 8
 #: Families whose curve is a staircase: it is flat between two scores.
 STAIRCASES: Final = ("isotonic", "boosted")
+
+#: System, word of the set, and the scores from which and to which it holds.
+Band = tuple[str, str, float, float]
 
 
 def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float, float]:
@@ -43,13 +45,13 @@ def find_score_range(metric: Row | None, scores: Sequence[float]) -> tuple[float
 def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
     """Return the picture of score against label with its table."""
     name = chosen["metric_name"]
-    labelled = source.rows(QUERIES["sample_labelled"], ["fct_evaluations"], metric_name=name, maximum=MAXIMUM_POINTS)
-    traced = source.rows(QUERIES["trace_curve"], ["fct_evaluations"], metric_name=name, buckets=CURVE_BUCKETS)
+    labelled = blocks.read(source, "sample_labelled", metric_name=name, maximum=MAXIMUM_POINTS)
+    traced = blocks.read(source, "trace_curve", metric_name=name, buckets=CURVE_BUCKETS)
     if not labelled or not traced:
         return blocks.absent(
             "No figure of score against label: no labelled answer has both a score and a calibrated probability."
         )
-    stretches = source.rows(QUERIES["list_set_stretches"], ["fct_evaluations", "fct_interactions"], metric_name=name)
+    stretches = blocks.read(source, "list_set_stretches", metric_name=name)
     bands = find_bands(stretches)
     metric = next((each for each in build.metrics if each["metric_name"] == name), None)
     scores = [row["raw_score"] for row in labelled]
@@ -69,28 +71,26 @@ def describe_curve(source: Warehouse, build: Build, chosen: Row) -> Block:
         " probability. A score that separates well has its accepted answers to the right and its failed answers to the"
         f" left. {_describe_strips(source, name, stretches, bands)}"
     )
-    behind = blocks.table(
+    behind = blocks.query(
+        source,
+        "measure_curve",
         "Ten groups of equally many scored answers, by rising score.",
-        (
-            Column("Score", lambda row: _range(row, "score", format_number)),
-            Column("Probability", lambda row: _range(row, "probability", format_percent)),
-            "count_scored",
-            "count_accepted=Labelled accepted",
-            "count_failed=Labelled failed",
-        ),
-        source.rows(QUERIES["measure_curve"], ["fct_evaluations"], metric_name=name),
+        shown={
+            "score": Column("Score", lambda row: _range(row, "score", format_number)),
+            "probability": Column("Probability", lambda row: _range(row, "probability", format_percent)),
+        },
+        metric_name=name,
     )
     return blocks.picture(chart, caption, behind)
 
 
 def _range(row: Row, what: str, show: Any) -> str:
-    return f"{show(row[f'lowest_{what}'])} to {show(row[f'highest_{what}'])}"
+    return f"{show(row[what])} to {show(row[f'_highest_{what}'])}"
 
 
-def _describe_strips(source: Warehouse, name: str, stretches: Sequence[Row], bands: Sequence[charts.Band]) -> str:
+def _describe_strips(source: Warehouse, name: str, stretches: Sequence[Row], bands: Sequence[Band]) -> str:
     sets = {
-        row["prediction_set"]: row["count_interactions"]
-        for row in source.rows(QUERIES["count_sets"], ["fct_evaluations"], metric_name=name)
+        row["prediction_set"]: row["count_interactions"] for row in blocks.read(source, "count_sets", metric_name=name)
     }
     if not bands:
         return (
@@ -128,7 +128,7 @@ def trace_curve(rows: Sequence[Row], is_staircase: bool) -> list[tuple[float, fl
     return points
 
 
-def find_bands(stretches: Sequence[Row]) -> list[charts.Band]:
+def find_bands(stretches: Sequence[Row]) -> list[Band]:
     """Return the strips of the largest systems; none where prediction sets depend on more than the score."""
     by_system = dict(list(group_by(stretches, "system").items())[:MAXIMUM_STRIPS])
     if any(len(rows) > MAXIMUM_STRETCHES for rows in by_system.values()):
@@ -144,7 +144,7 @@ def find_bands(stretches: Sequence[Row]) -> list[charts.Band]:
         ]
         for place, row in enumerate(rows):
             word = "undecided" if row["prediction_set"] == "accepted|failed" else row["prediction_set"]
-            bands.append(charts.Band(labels[system], word, edges[place], edges[place + 1]))
+            bands.append((labels[system], word, edges[place], edges[place + 1]))
     return bands
 
 

@@ -21,9 +21,8 @@ from hcat.report.showing import (
     format_level,
     format_number,
     format_percent,
-    ratio,
 )
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 #: A warehouse without these tables was built before calibration existed.
 CALIBRATION_MARTS: Final = ("fct_calibrators", "fct_calibration_quality")
@@ -45,8 +44,6 @@ NOT_LABELLED: Final = Gap(
 )
 
 LIST_QUALITY: Final = "select * from fct_calibration_quality order by metric_name, is_chosen desc, calibrator"
-LIST_SYSTEMS: Final = "select * from fct_system_calibration where metric_name = $metric_name order by system"
-LIST_LABELS_NEEDED: Final = "select * from fct_labels_needed order by metric_name, purpose desc, target"
 LIST_RATER_REPORTS: Final = """
 select * from fct_rater_reports where disagrees_with_everyone order by criterion, rater_kind, rater
 """
@@ -54,13 +51,10 @@ select * from fct_rater_reports where disagrees_with_everyone order by criterion
 
 def describe_calibration(source: Warehouse, build: Build) -> Section:
     """Return the evidence as far as the warehouse holds it."""
-    calibrators = source.rows(QUERIES["list_calibrators"], ["fct_calibrators"])
+    calibrators = blocks.read(source, "list_calibrators")
     quality = source.rows(LIST_QUALITY, ["fct_calibration_quality"])
-    labelled = {
-        row["metric_name"]: row["count_labels"]
-        for row in source.rows(QUERIES["section_count_labels"], ["fct_evaluations"])
-    }
-    needed = source.rows(LIST_LABELS_NEEDED, ["fct_labels_needed"])
+    labelled = {row["metric_name"]: row["count_labels"] for row in blocks.read(source, "section_count_labels")}
+    needed = blocks.read(source, "list_labels_needed")
     ratings = blocks.keep(describe_ratings(source))
     judges = describe_judges(source)
     if not source.has(*CALIBRATION_MARTS):
@@ -220,43 +214,38 @@ def _describe_chosen(source: Warehouse, build: Build, chosen: Row | None) -> lis
         blocks.heading("Coverage of the prediction sets"),
         *_describe_coverage(source, chosen["metric_name"], alpha),
         blocks.heading("Calibration by system"),
-        blocks.table(
+        blocks.query(
+            source,
+            "list_system_calibration",
             "Share that raters accept minus mean out-of-fold probability, with a 95 % interval over clusters."
             " Calibration over all systems can hide systems with opposite errors.",
-            (
-                "system",
-                "share_accepted",
-                "mean_prediction=Mean probability",
-                "difference",
-                "count_labels",
-                "count_clusters",
-                Column("Result", _judge_system, ""),
-            ),
-            source.rows(LIST_SYSTEMS, ["fct_system_calibration"], metric_name=chosen["metric_name"]),
             MAXIMUM_SYSTEMS,
             "systems",
+            shown={"result": Column("Result", _judge_system, "")},
+            metric_name=chosen["metric_name"],
         )
         or blocks.absent("No system has labels of this metric."),
     ]
 
 
 def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None) -> list[Block | None]:
-    rows = source.rows(QUERIES["list_coverage"], ["fct_conformal_coverage"], metric_name=metric_name, alpha=alpha)
+    rows = blocks.read(source, "list_coverage", metric_name=metric_name, alpha=alpha)
     if not rows:
         return [blocks.absent("No coverage was measured for this metric.")]
     decided = [
         blocks.paragraph(
-            f"Promised coverage {format_level(1 - row['alpha'])}: the sets decide {format_percent(row['share_single'])}"
-            f" of the labelled answers (n {row['count_labels']:,}, {row['count_clusters']:,} clusters)."
+            f"Promised coverage {format_level(1 - row['alpha'])}: the sets decide"
+            f" {format_percent(row['_share_single'])} of the labelled answers (n {row['count_labels']:,},"
+            f" {row['count_clusters']:,} clusters)."
             # the ceiling assumes normal scores: labels that go beyond it say that these are not
             + (
-                f" More labels would not help beyond {format_percent(row['share_decidable'])}."
-                if row["share_single"] < row["share_decidable"] < 1
+                f" More labels would not help beyond {format_percent(row['_share_decidable'])}."
+                if row["_share_single"] < row["_share_decidable"] < 1
                 else ""
             )
         )
         for row in rows
-        if row["scope"] == "marginal" and None not in (row["share_single"], row["share_decidable"])
+        if row["scope"] == "marginal" and None not in (row["_share_single"], row["_share_decidable"])
     ]
     return [
         *decided,
@@ -267,19 +256,7 @@ def _describe_coverage(source: Warehouse, metric_name: str, alpha: float | None)
                 " label is made of the other clusters. The monthly audits test whether later labels are still covered."
                 " Decided: the set contains one label. Undecided: it contains both. fct_conformal_coverage has other"
                 " levels.",
-                (
-                    "scope",
-                    "stratum",
-                    "human_label=Raters",
-                    Column("Coverage promised", lambda row: format_level(1 - row["alpha"])),
-                    "coverage=Coverage measured",
-                    "count_labels",
-                    "count_clusters",
-                    "quantile_status=Promise",
-                    "status",
-                    "share_single=Decided",
-                    "share_all=Undecided",
-                ),
+                {"alpha": Column("Coverage promised", lambda row: format_level(1 - row["alpha"]))},
                 rows,
                 words=WORDS["section"]["coverage_words"],
             ),
@@ -300,15 +277,15 @@ def _judge_system(row: Row) -> str:
 
 def say_purpose(row: Row) -> str:
     """Return what a number of labels is needed for."""
-    points = f"{100 * row['target']:g} percentage points"
+    points = f"{100 * row['_target']:g} percentage points"
     if row["purpose"] == "half_width":
         purpose = f"failure rate within ± {points}"
     elif row["purpose"] == "decided_share":
-        purpose = f"prediction sets decide {format_percent(row['target'])} of the answers"
+        purpose = f"prediction sets decide {format_percent(row['_target'])} of the answers"
     else:
-        power = "" if row["power"] is None else f", detected with probability {format_level(row['power'])}"
+        power = "" if row["_power"] is None else f", detected with probability {format_level(row['_power'])}"
         purpose = f"difference of {points} between two groups{power}"
-    return f"{purpose} ({format_level(row['confidence'])} confidence)"
+    return f"{purpose} ({format_level(row['_confidence'])} confidence)"
 
 
 def _describe_needed(rows: Sequence[Row]) -> Block:
@@ -318,14 +295,7 @@ def _describe_needed(rows: Sequence[Row]) -> Block:
             "The plan assumes the failure rate that needs most labels among the rates that the present labels allow."
             " Numbers are for plain random labels; clusters and unequal sampling are accounted for. hcat labels export"
             " writes the review sheet of the next round.",
-            (
-                "metric_name",
-                Column("Target", say_purpose, ""),
-                "count_labels_needed",
-                "count_labels=Labels present",
-                "count_labels_missing",
-                Column("Status", _state_plan, ""),
-            ),
+            {"purpose": Column("Target", say_purpose, ""), "label_status": Column("Status", _state_plan, "")},
             rows,
             len(rows),
         ),
@@ -338,7 +308,7 @@ def _state_plan(row: Row) -> str:
     if status == "labels_missing":
         return f"{row['count_labels_missing']:,} labels missing"
     if status == "out_of_reach":
-        return f"out of reach: this score allows at most {format_percent(row['share_decidable'])}"
+        return f"out of reach: this score allows at most {format_percent(row['_share_decidable'])}"
     if status == "no_labels" and row["purpose"] == "decided_share":
         return "no plan without labels"
     words = {"reached": "✓ reached", "no_labels": "no labels yet: planned with a failure rate of one half"}
@@ -347,12 +317,12 @@ def _state_plan(row: Row) -> str:
 
 def _describe_agreement(source: Warehouse) -> list[Block | None]:
     """Return the statistics of agreement, and raters who disagree with all others."""
-    rows = source.rows(QUERIES["list_agreement"], ["fct_rater_agreement"])
+    rows = blocks.read(source, "list_agreement")
     if not rows:
         return [blocks.absent("No agreement between raters was computed.")]
     estimated = [row for row in rows if row["agreement"] is not None]
     reasons = {
-        f"{_name_raters(row)}: {WORDS['section']['agreement_reasons'].get(row['status'], row['status'])}": None
+        f"{_name_raters(row)}: {WORDS['section']['agreement_reasons'].get(row['_status'], row['_status'])}": None
         for row in rows
         if row["agreement"] is None and _name_raters(row) not in set(map(_name_raters, estimated))
     }
@@ -365,15 +335,7 @@ def _describe_agreement(source: Warehouse) -> list[Block | None]:
                 "Agreement within one kind of rater, and between two kinds. For chance-corrected statistics, 0 is"
                 " chance and 1 is full agreement. Intervals are 95 % intervals over clusters. A second pass of one"
                 " rater shows how consistent that rater is, not how far raters agree.",
-                (
-                    Column("Criterion: raters", _name_raters, ""),
-                    "statistic",
-                    "agreement",
-                    "interval_status=Interval",
-                    "count_units=Interactions",
-                    "count_ratings",
-                    "count_clusters",
-                ),
+                {"criterion": Column("Criterion: raters", _name_raters, "")},
                 estimated,
                 len(estimated),
                 words={
@@ -388,8 +350,8 @@ def _describe_agreement(source: Warehouse) -> list[Block | None]:
 
 def _name_raters(row: Row) -> str:
     """Return the criterion with those whose ratings are compared."""
-    kinds = [KINDS[kind][1] for kind in (row["rater_kind"], row["other_rater_kind"]) if kind is not None]
-    one = f" ({clean_label(row['rater'], LABEL_CHARACTERS // 2)})" if row["rater"] is not None else ""
+    kinds = [KINDS[kind][1] for kind in (row["_rater_kind"], row["_other_rater_kind"]) if kind is not None]
+    one = f" ({clean_label(row['_rater'], LABEL_CHARACTERS // 2)})" if row["_rater"] is not None else ""
     return f"{clean_label(row['criterion'])}: {' compared with '.join(kinds)}{one}"
 
 
@@ -450,27 +412,17 @@ def judge_calibration(row: Row) -> tuple[str, str, str]:
     return state, words, " ".join(sentence for _, _, sentence in findings)
 
 
-LIST_AGREEMENT: Final = """
-select metric_name, method, coalesce(criterion, reference) as compared_with, statistic, interval_status, status, value,
-    low as value_low, high as value_high, count_compared, count_scored, count_failed, count_no_verdict, count_calls,
-    prompt_tokens + completion_tokens as count_tokens, language_model, count_interactions
-from fct_judge_agreement
-where statistic in ('percent_agreement', 'cohen_kappa', 'ranking_accuracy')
-order by compared_with, method, metric_name, reference, statistic
-"""
-
-
 def describe_judges(source: Warehouse) -> list[Block]:
     """Return agreement and calls by metric and statistic; nothing where this warehouse has no judge."""
-    rows = source.rows(LIST_AGREEMENT, ["fct_judge_agreement"])
+    rows = blocks.read(source, "list_judges")
     if not rows:
         return []
-    models = clean_label(", ".join(sorted({row["language_model"] for row in rows if row["language_model"]})))
+    models = clean_label(", ".join(sorted({row["_language_model"] for row in rows if row["_language_model"]})))
     return blocks.keep(
         (
             blocks.heading("Language model as judge, compared with the other metrics"),
             blocks.paragraph(
-                f"{models} judged {max(row['count_interactions'] for row in rows):,} interactions, rated ones first."
+                f"{models} judged {max(row['_count_interactions'] for row in rows):,} interactions, rated ones first."
                 " Every metric is compared with the same labels of these interactions. A judge may share the faults of"
                 " the model that it judges. Its prompts and answers are in fct_judge_calls."
             ),
@@ -478,19 +430,7 @@ def describe_judges(source: Warehouse) -> list[Block]:
                 "Agreement with raters, with intervals over clusters. Ranking accuracy is"
                 " the share of pairs of an accepted and a failed answer in which the accepted one scores higher; 0.5 is"
                 " chance. No verdict: the judge was undecided or preferred the answer that stood first.",
-                (
-                    "metric_name",
-                    "compared_with",
-                    "statistic",
-                    "value",
-                    "status",
-                    "count_compared=n",
-                    "count_scored",
-                    "count_failed",
-                    "count_no_verdict",
-                    "count_calls",
-                    "count_tokens",
-                ),
+                {},
                 rows,
                 words={"status": WORDS["judges"]["statuses"]},
             ),
@@ -503,21 +443,11 @@ KINDS: Final = WORDS["ratings"]["kinds"]
 
 def describe_ratings(source: Warehouse) -> list[Block | None]:
     """Return ratings by kind of rater, and labels by criterion; nothing without ratings."""
-    kinds = source.rows(QUERIES["count_ratings"], ["fct_ratings"])
+    kinds = blocks.read(source, "count_ratings")
     if not kinds:
         return []
     labels = describe_labels(source)
-    rows = source.rows(QUERIES["count_unjudged"], ["fct_rater_reports.count_cannot_judge"])
-    unjudged = {row["criterion"]: row["count_cannot_judge"] for row in rows}
     given = f": {labels['raters']}" if labels["raters"] else ""
-    criteria = [
-        {
-            **row,
-            "count_cannot_judge": unjudged.get(row["criterion"], 0),
-            "share_accepted": ratio(row["count_accepted"], row["count_accepted"] + row["count_not_accepted"]),
-        }
-        for row in source.rows(QUERIES["describe_ratings"], ["fct_ratings.count_raters"])
-    ]
     return [
         blocks.heading("Ratings"),
         blocks.paragraph(labels["warning"], "note") if labels["warning"] else None,
@@ -534,27 +464,13 @@ def describe_ratings(source: Warehouse) -> list[Block | None]:
                 for row in kinds
             ],
         ),
-        blocks.table(
-            "Labels by criterion.",
-            (
-                "criterion",
-                "count_interactions",
-                "maximum_raters=Most raters per interaction",
-                "mean_scale_point",
-                "count_accepted",
-                "count_not_accepted",
-                "count_ties",
-                "count_cannot_judge",
-                "share_accepted",
-            ),
-            criteria,
-        ),
+        blocks.query(source, "describe_ratings", "Labels by criterion."),
     ]
 
 
 def describe_labels(source: Warehouse) -> dict[str, Any]:
     """Return who gave the labels (empty without any), and a warning unless all are known to be people."""
-    rows = source.rows(QUERIES["count_labels"], ["fct_evaluations"])
+    rows = blocks.read(source, "count_labels")
     counts: dict[str, int] = {row["rater_kind"]: row["count_interactions"] for row in rows}
     sentences = [
         f"{KINDS[kind][2][0].upper()}{KINDS[kind][2][1:]} gave the labels of {counts[kind]:,} answers: what"

@@ -10,13 +10,12 @@ from hcat.report import blocks, charts
 from hcat.report.blocks import Block, Column
 from hcat.report.calibration.figures import MAXIMUM_SCORES, PREFERRED_METRIC, find_score_range
 from hcat.report.showing import distinct_labels, format_level, format_number, format_percent
-from hcat.report.words import QUERIES, WORDS
+from hcat.report.words import WORDS
 
 METHOD_NAMES: Final = WORDS["thresholds"]["method_names"]
 
 SHOWN_NAMES: Final = WORDS["thresholds"]["shown_names"]
 
-LIST_BANDS: Final = "select * from fct_score_bands where metric_name = $metric_name order by band desc"
 LIST_THRESHOLDS: Final = """
 select *
 from fct_metric_thresholds
@@ -41,34 +40,16 @@ def describe_thresholds(source: Warehouse, metric_name: str | None, metrics: Map
     rows = source.rows(LIST_THRESHOLDS, ["fct_metric_thresholds"], metric_name=metric_name)
     order = [*SHOWN_NAMES, *METHOD_NAMES]
     rows.sort(key=lambda row: order.index(row["method"]) if row["method"] in order else len(order))
-    shown = [row for row in rows if row["is_shown"]]
-    acceptance = [row for row in shown if row["kind"] == "acceptance"]
     return [
         blocks.heading(f"Thresholds of {metric_name}"),
-        blocks.table(
+        blocks.query(
+            source,
+            "list_bands",
             "How often raters failed answers, by band of the score. Bands have about equally many labels. Intervals are"
             " over clusters, each for its own band.",
-            (
-                "lower_bound=Score from",
-                "upper_bound=To below",
-                "count_labels",
-                "count_failed=Failed by raters",
-                "failure_rate",
-                "count_clusters",
-            ),
-            source.rows(LIST_BANDS, ["fct_score_bands"], metric_name=metric_name),
+            metric_name=metric_name,
         ),
-        _list_acceptance(acceptance) or none,
-        blocks.fold(
-            "Monitoring floors",
-            blocks.table(
-                "A floor limits the share of answers accepted by raters that are flagged. It promises nothing about"
-                " failed answers and is not an acceptance threshold.",
-                (*_COLUMNS, _error("Accepted answers flagged", "false_reject"), _VERDICT),
-                [row for row in shown if row["kind"] == "monitoring"],
-                words={"method": SHOWN_NAMES},
-            ),
-        ),
+        _list_acceptance(rows) or none,
         blocks.fold("How the methods of the literature compare", *_compare_methods(source, rows, metric_name, metrics)),
     ]
 
@@ -101,19 +82,11 @@ def _error(title: str, name: str) -> Column:
     return Column(title, show)
 
 
-_COLUMNS: Final = ("method", "risk_appetite", "confidence", Column("Threshold", _show_threshold, ""))
-_VERDICT: Final = Column(
-    "Verdict",
-    lambda row: blocks.pill(
-        *WORDS["thresholds"]["threshold_verdicts"].get(row["verdict"], ("not_evaluated", row["verdict"]))
-    ),
-)
-
-
-def _list_acceptance(rows: Sequence[Row]) -> Block | None:
+def _list_acceptance(found: Sequence[Row]) -> Block | None:
+    rows = [row for row in found if row["is_shown"] and row["kind"] == "acceptance"]
     if not rows:
         return None
-    first = rows[0]
+    first, verdicts = rows[0], WORDS["thresholds"]["threshold_verdicts"]
     return blocks.table(
         f"Acceptance thresholds, fitted on {first['count_fit_accepted']:,} accepted and {first['count_fit_failed']:,}"
         f" failed answers of {first['count_fit_clusters']:,} clusters and measured by cross-validation. False accepts:"
@@ -121,7 +94,17 @@ def _list_acceptance(rows: Sequence[Row]) -> Block | None:
         " accepted by raters that it rejects. The verdict is on false accepts; false rejects are the price. Intervals"
         f" are at {format_percent(min(row['interval_level'] for row in rows))}. At one risk appetite, a threshold is"
         " called within tolerance wrongly in at most one case of ten.",
-        (*_COLUMNS, _error("False accepts", "false_accept"), _error("False rejects", "false_reject"), _VERDICT),
+        (
+            "method",
+            "risk_appetite",
+            "confidence",
+            Column("Threshold", _show_threshold, ""),
+            _error("False accepts", "false_accept"),
+            _error("False rejects", "false_reject"),
+            Column(
+                "Verdict", lambda row: blocks.pill(*verdicts.get(row["verdict"], ("not_evaluated", row["verdict"])))
+            ),
+        ),
         rows,
         words={"method": SHOWN_NAMES},
     )
@@ -131,7 +114,7 @@ def _compare_methods(
     source: Warehouse, rows: Sequence[Row], metric_name: str, metrics: Mapping[str, Row]
 ) -> list[Block | None]:
     named = {"metric_name": metric_name, "maximum": MAXIMUM_SCORES}
-    labelled = source.rows(QUERIES["sample_labelled"], ["fct_evaluations"], **named)
+    labelled = blocks.read(source, "sample_labelled", **named)
     behind = blocks.table(
         "All methods, cross-validated. The cost is that of both errors per 100 answers, in false rejects, with what the"
         " risk appetite pays for a false accept. Nobody decides by this table: the best of many rows is partly luck.",
@@ -168,20 +151,20 @@ def _draw_thresholds(rows: Sequence[Row], labelled: Sequence[Row], metric_name: 
     appetites = list(dict.fromkeys(row["risk_appetite"] for row in ordered))[: len(charts.SERIES_COLOURS)]
     names = {appetite: f"{label} risk appetite" for appetite, label in distinct_labels(appetites).items()}
     estimates = [
-        charts.Estimate(blocks.say(row["method"], METHOD_NAMES), names[row["risk_appetite"]], row["threshold"])
+        (blocks.say(row["method"], METHOD_NAMES), names[row["risk_appetite"]], row["threshold"])
         for row in found
         if row["risk_appetite"] in names
     ]
     decided = None if metric is None else metric["threshold"]
     scores = [row["raw_score"] for row in labelled]
-    values = [*scores, *(estimate.value for estimate in estimates), *([] if decided is None else [decided])]
+    values = [*scores, *(value for *_, value in estimates), *([] if decided is None else [decided])]
     return charts.draw_thresholds(
         [
             (words, [row["raw_score"] for row in labelled if row["human_label"] == label])
             for label, words in ((1, "accepted by raters"), (0, "failed by raters"))
         ],
         estimates,
-        list(dict.fromkeys(estimate.position for estimate in estimates)),
+        list(dict.fromkeys(method for method, *_ in estimates)),
         list(names.values()),
         decided,
         find_score_range(metric, values),
