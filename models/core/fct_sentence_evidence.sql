@@ -103,9 +103,12 @@ located as (
 
 final as (
     select
+        -- ids
         md5(located.interaction_id || '|' || located.sentence_index) as sentence_id,
         located.interaction_id,
         retrievals.chunk_id as evidence_chunk_id,
+
+        -- strings
         -- noqa: disable=PRS,LT02
         -- The linter cannot parse a lambda of two variables.
         {{ mask_values('sentences.encoded_text', 'private_values.private_values') }} as sentence_text,
@@ -135,6 +138,8 @@ final as (
         entailed.classifier_revision,
         entailed.deciding_classifier,
         located.contributions as support_contributions,
+
+        -- numerics
         located.sentence_index::integer as sentence_index,
         coalesce(entailed.evidence_rank, located.evidence_rank)::integer as evidence_rank,
         located.similarity,
@@ -151,6 +156,8 @@ final as (
         supported.count_entities_supported,
         supported.number_displacement,
         supported.entity_displacement,
+
+        -- booleans
         located.weakness_rank = 1 as is_least_grounded,
         supported.claims_nothing,
         {{ is_flagged }} as is_flagged,

@@ -176,7 +176,10 @@ decided as (
 
 final as (
     select
+        -- ids
         md5(application) as release_decision_id,
+
+        -- strings
         application, candidate, baseline, system, release_population, decision,
         application || ', candidate ' || candidate || coalesce(' against ' || baseline, '') || ': '
         || replace(decision, '_', ' ') || '.' as headline,
@@ -235,6 +238,8 @@ final as (
         end
         || 'Read the ten answers with the lowest score first'
         || case when count_labels_by_people = 0 then ', and let a person rate 60 answers.' else '.' end as what_next,
+
+        -- numerics
         failure_rate, failure_rate_lower, failure_rate_upper, failure_rate_since_change, count_interactions,
         count_labels_by_people, count_labels_by_language_models, count_gates,
         count_not_passing as count_gates_not_passing

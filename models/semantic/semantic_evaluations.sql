@@ -5,16 +5,25 @@ with interactions as (
 
 final as (
     select
+        -- ids
         evaluations.evaluation_id,
         evaluations.interaction_id,
         interactions.cluster_id,
+
+        -- strings
         evaluations.metric_name,
         evaluations.score_status,
+
+        -- numerics
         evaluations.raw_score,
         evaluations.calibrated_probability,
         evaluations.human_label,
+
+        -- booleans
         evaluations.raw_score is not null as is_scored,
         evaluations.is_failing,
+
+        -- timestamps
         interactions.asked_at
     from {{ ref('hcat', 'fct_evaluations') }} as evaluations
     inner join interactions on evaluations.interaction_id = interactions.interaction_id

@@ -104,10 +104,13 @@ ranked as (
 
 final as (
     select
+        -- ids
         described.cell_id as finding_id,
         coalesce(described.leading_id, described.cell_id) as leading_finding_id,
         first_seen.run_id as first_seen_run,
         described.run_id as last_seen_run,
+
+        -- strings
         case when retests.is_confirmed then 'confirmed' else 'suspected' end as kind,
         case
             when not retests.is_confirmed then null
@@ -130,6 +133,8 @@ final as (
         described.latest_status as retest_status,
         evidence.common_fault,
         evidence.example_interaction_ids,
+
+        -- numerics
         ranked.page_rank,
         first_seen.build_number as first_seen_build_number,
         described.build_number as last_seen_build_number,
@@ -148,6 +153,8 @@ final as (
         described.latest_difference as retest_difference,
         described.latest_lower as retest_lower,
         described.latest_upper as retest_upper,
+
+        -- timestamps
         described.decided_on,
         first_seen.built_at as first_seen_at,
         described.built_at as last_seen_at,

@@ -47,9 +47,12 @@ listed as (
 
 final as (
     select
+        -- ids
         md5('{{ invocation_id }}' || '|' || listed.cell_id) as finding_sighting_id,
         listed.cell_id,
         '{{ invocation_id }}' as run_id,
+
+        -- strings
         listed.metric_name, listed.first_dimension, listed.first_segment, listed.second_dimension,
         listed.second_segment, weaknesses.measurement, weighed.severity, weighed.risk_rating,
         weighed.failed_answers_basis,
@@ -64,10 +67,14 @@ final as (
             when weaknesses.difference_upper < known.seen_difference then 'no_longer_weak'
             else 'not_shown'
         end as retest_result,
+
+        -- numerics
         {{ build_number() }} as build_number,
         weaknesses.difference, weaknesses.difference_lower, weaknesses.difference_upper, weaknesses.margin,
         weighed.failed_answers_a_week,
         weaknesses.count_needed_to_confirm::bigint as count_needed_to_confirm,
+
+        -- timestamps
         timestamp '{{ run_started_at.strftime("%Y-%m-%d %H:%M:%S") }}' as built_at
     from listed
     left join weaknesses on listed.cell_id = weaknesses.cell_id

@@ -1,3 +1,4 @@
+-- Each row says which build this is.
 {{ config(materialized='table') }}
 
 with clusters_seen as (

@@ -176,9 +176,11 @@ numbered as (
 
 final as (
     select
-        -- the letter keeps spreadsheets from taking it for a number
+        -- ids: the letter keeps spreadsheets from taking it for a number
         'r' || md5('review_id|{{ review_round }}|' || interaction_id) as review_id,
         interaction_id,
+
+        -- strings
         '{{ review_round }}' as review_round,
         '{{ metric_name }}' as metric_name,
         criterion,
@@ -188,6 +190,8 @@ final as (
             else 'release'
         end as sampling,
         ambiguity_basis, plan_status,
+
+        -- numerics
         {% if is_incremental() -%}
         (select coalesce(max(drawn.round_number), 0) + 1 from {{ this }} as drawn)::integer as round_number,
         {%- else -%}

@@ -59,11 +59,14 @@ metrics as (
 
 final as (
     select
+        -- ids
         md5(concat_ws(chr(31), variants.system, queries.parent_query_id, queries.query_id, variants.metric_name))
             as robustness_pair_id,
         queries.parent_query_id,
         queries.query_id as variant_query_id,
         parents.cluster_id,
+
+        -- strings
         variants.system, queries.variant_type, grouped_queries.variant_meaning, variants.metric_name,
         case
             when parents.is_right is null or variants.is_right is null then 'undecided'
@@ -72,6 +75,8 @@ final as (
             when variants.is_right then 'mended'
             else 'both_wrong'
         end as outcome,
+
+        -- numerics
         parents.mean_score as parent_score,
         variants.mean_score as variant_score,
         -- positive = the variant does better

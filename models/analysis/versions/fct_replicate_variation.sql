@@ -101,8 +101,11 @@ cells as (
 
 final as (
     select
+        -- ids
         md5(concat_ws('|', cells.system, cells.metric_name, cells.dimension, cells.segment))
             as replicate_variation_id,
+
+        -- strings
         cells.system, cells.metric_name, cells.dimension, cells.segment,
         case
             when coalesce(greatest(estimated.count_replicated_queries, estimated.count_outcome_queries), 0) = 0
@@ -113,6 +116,8 @@ final as (
                 then 'too_few_clusters'
             else 'measured'
         end as status,
+
+        -- numerics
         coalesce(estimated.count_queries, 0) as count_queries,
         coalesce(estimated.count_scored, 0)::bigint as count_scored,
         coalesce(estimated.count_replicated_queries, 0)::bigint as count_replicated_queries,

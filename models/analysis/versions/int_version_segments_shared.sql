@@ -1,4 +1,4 @@
--- A dimension in which the versions differ (system, week, a changed answer length) gives no pairs.
+-- So a dimension in which the versions differ (system, week, a changed answer length) gives no pairs.
 
 with queries as (
     select *, count(*) over (partition by application, version, query_key) as count_interactions

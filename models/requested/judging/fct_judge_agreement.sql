@@ -74,7 +74,10 @@ costs as (
 
 final as (
     select
+        -- ids
         md5(concat_ws('|', figures.metric_name, figures.reference, figures.statistic)) as judge_agreement_id,
+
+        -- strings
         figures.metric_name,
         case when compared_metrics.family = 'judged' then 'language_model' else 'no_language_model' end as method,
         case when figures.reference = 'people' then compared_metrics.criterion end as criterion,
@@ -86,6 +89,8 @@ final as (
         coalesce(agreement.interval_status, 'no_estimate') as interval_status,
         compared_metrics.decision_status,
         case when compared_metrics.family = 'judged' then service.language_model end as language_model,
+
+        -- numerics
         agreement.value,
         agreement.low,
         agreement.high,

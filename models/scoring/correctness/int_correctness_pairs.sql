@@ -1,4 +1,4 @@
--- The query stands before each text, so that it reads as a statement.
+-- Each follows the query, so that it reads as a statement.
 
 with interactions as (
     select interaction_id, is_refusal from {{ ref('hcat', 'int_interaction_attributes') }}

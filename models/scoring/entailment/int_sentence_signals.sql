@@ -1,4 +1,4 @@
--- Each signal is bounded, so that one extreme value decides nothing.
+-- Each is bounded, so that one extreme value decides nothing.
 -- Of the numbers or names that no context contains, this many count: the labels taught nothing beyond.
 {%- set bound = 3 %}
 

@@ -8,14 +8,20 @@ with source as (
 
 renamed as (
     select
+        -- ids
         record_id,
         source_file,
         {{ text_or_null('chunk_id') }} as chunk_id,
         {{ text_or_null('document_id') }} as document_id,
+
+        -- strings
         {{ text_or_null('topic') }} as topic,
         {{ text_or_null('text') }} as chunk_text,
         {{ text_or_null('chunk_index') }} as chunk_index_text,
+
+        -- numerics
         {{ integer_or_null(text_or_null('chunk_index')) }} as chunk_index,
+
         {{ columns_of_record() }}
     from source
 ),

@@ -8,12 +8,16 @@ with source as (
 
 renamed as (
     select
+        -- ids
         record_id,
         source_file,
         {{ text_or_null('document_id') }} as document_id,
+
+        -- strings
         {{ text_or_null('title') }} as title,
         {{ text_or_null('topic') }} as topic,
         {{ text_or_null('text') }} as document_text,
+
         {{ columns_of_record() }}
     from source
 ),

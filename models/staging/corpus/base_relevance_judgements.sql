@@ -6,13 +6,19 @@ with source as (
 
 renamed as (
     select
+        -- ids
         record_id,
         source_file,
         {{ text_or_null('query_id') }} as query_id,
         {{ text_or_null('chunk_id') }} as chunk_id,
+
+        -- strings
         {{ named(text_or_null('judge')) }} as assessor,
         {{ text_or_null('grade') }} as grade_text,
+
+        -- numerics
         try_cast({{ text_or_null('grade') }} as double) as grade,
+
         {{ columns_of_record() }}
     from source
 ),

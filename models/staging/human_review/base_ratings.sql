@@ -29,9 +29,12 @@ interactions as (
 
 renamed as (
     select
+        -- ids
         record_id,
         source_file,
         {{ text_or_null('interaction_id') }} as interaction_id,
+
+        -- strings
         {{ text_or_null('rater') }} as rater,
         lower({{ text_or_null('rater_kind') }}) as logged_rater_kind,
         {{ text_or_null('criterion') }} as criterion,
@@ -48,23 +51,33 @@ renamed as (
         {{ text_or_null('reason_start') }} as reason_start_text,
         {{ text_or_null('reason_end') }} as reason_end_text,
         {{ text_or_null('correction') }} as correction_text,
+
+        -- numerics
         -- The passage of the answer that is the reason for the rating: characters of the logged answer from 0, the end
         -- is the first one behind it.
         {{ integer_or_null(text_or_null('reason_start')) }} as reason_start,
         {{ integer_or_null(text_or_null('reason_end')) }} as reason_end,
         {{ integer_or_null(text_or_null('scale_point')) }} as scale_point,
+
         -- Probability with which the interaction was drawn for review; 1 where the record does not state one.
         case
             when {{ text_or_null('inclusion_probability') }} is null then 1
             else try_cast({{ text_or_null('inclusion_probability') }} as double)
         end as inclusion_probability,
+
         -- Pass 2 is a rater's second look at the same interaction: it tests consistency and is no second rater.
         {{ integer_or_null("coalesce(" ~ text_or_null('rating_pass') ~ ", '1')") }} as rating_pass,
+
         -- A rater who changes a rating sends it once more with the next number; the first one is number 0.
         {{ integer_or_null("coalesce(" ~ text_or_null('correction') ~ ", '0')", least=0) }} as correction,
+
+        -- booleans
         -- A rater who cannot judge gives no point of the scale. The record is kept and is never a label.
         coalesce(lower({{ text_or_null('scale_point') }}) = 'cannot_judge', false) as is_unjudged,
+
+        -- timestamps
         {{ logged_timestamp(text_or_null('rated_at')) }} as rated_at,
+
         {{ columns_of_record() }}
     from source
 ),

@@ -21,12 +21,15 @@ with source as (
 
 renamed as (
     select
+        -- ids
         record_id,
         source_file,
         {{ text_or_null('interaction_id') }} as interaction_id,
         {{ text_or_null('run_id') }} as run_id,
         {{ text_or_null('query_id') }} as query_id,
         {{ text_or_null('conversation_id') }} as conversation_id,
+
+        -- strings
         {{ text_or_null('application') }} as application,
         {{ text_or_null('application_version') }} as application_version,
         {{ text_or_null('language') }} as language,
@@ -46,6 +49,8 @@ renamed as (
         {{ text_or_null('count_retrieved') }} as count_retrieved_text,
         {{ text_or_null('query_sentence_weights') }} as query_sentence_weights_text,
         {{ text_or_null('answer_sentence_weights') }} as answer_sentence_weights_text,
+
+        -- numerics
         {{ integer_or_null(text_or_null('sample_index')) }} as sample_index,
         {{ integer_or_null(text_or_null('turn_index'), least=0) }} as turn_index,
         -- passages that the log says were retrieved: 0 = the retriever found nothing, null = the log says nothing
@@ -60,9 +65,13 @@ renamed as (
         {{ integer_or_null(text, least=0) if is_whole else finite_or_null(text, '>= 0') }} as {{ column }},
         {%- endfor %}
 
+        -- lists
         {{ sentence_weights(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
         {{ sentence_weights(text_or_null('answer_sentence_weights')) }} as answer_sentence_weights,
+
+        -- timestamps
         {{ logged_timestamp(text_or_null('asked_at')) }} as asked_at,
+
         {{ columns_of_record() }}
     from source
 ),

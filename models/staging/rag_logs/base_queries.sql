@@ -12,12 +12,15 @@ with source as (
 
 renamed as (
     select
+        -- ids
         record_id,
         source_file,
         {{ text_or_null('query_id') }} as query_id,
         {{ text_or_null('parent_query_id') }} as parent_query_id,
         {{ text_or_null('source_group') }} as cluster_id,
         {{ text_or_null('query_group') }} as query_group,
+
+        -- strings
         {{ text_or_null('text') }} as query_text,
         {{ text_or_null('reference_answer') }} as reference_answer,
         {{ text_or_null('query_type') }} as query_type,
@@ -31,10 +34,15 @@ renamed as (
         case when {{ is_json_object(text_or_null('tags')) }} then {{ text_or_null('tags') }} end as tags,
         {{ text_or_null('query_sentence_weights') }} as query_sentence_weights_text,
         {{ text_or_null('reference_sentence_weights') }} as reference_sentence_weights_text,
+
+        -- numerics
         {{ finite_or_null(text_or_null('sampling_weight'), '> 0') }} as sampling_weight,
+
+        -- lists
         {{ json_texts(text_or_null('source_chunk_ids')) }} as source_chunk_ids,
         {{ sentence_weights(text_or_null('query_sentence_weights')) }} as query_sentence_weights,
         {{ sentence_weights(text_or_null('reference_sentence_weights')) }} as reference_sentence_weights,
+
         {{ columns_of_record() }}
     from source
 ),

@@ -38,19 +38,25 @@ corpus as (
 
 renamed as (
     select
+        -- ids
         record_id,
         source_file,
         {{ text_or_null('interaction_id') }} as interaction_id,
         {{ text_or_null('chunk_id') }} as chunk_id,
+
+        -- strings
         text,
         {{ text_or_null('rank') }} as rank_text,
         {{ text_or_null('retrieval_score') }} as retrieval_score_text,
         {{ text_or_null('completeness_weight') }} as completeness_weight_text,
+
+        -- numerics
         {{ integer_or_null(text_or_null('rank'), least=0) }} as rank,
         {{ finite_or_null(text_or_null('retrieval_score')) }} as retrieval_score,
         {{ finite_or_null(text_or_null('completeness_weight'), '>= 0') }} as completeness_weight,
         -- place in the list of a call, whose passages have one row of the file; it is the rank that the log leaves out
         {{ integer_or_null("coalesce(list_position, rank)") }} as list_position,
+
         {{ columns_of_record() }}
     from source
 ),

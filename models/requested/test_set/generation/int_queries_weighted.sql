@@ -28,15 +28,20 @@ represented as (
 
 final as (
     select
+        -- ids
         queries_checked.query_id,
         queries_checked.chunk_id,
         chunks_sampled.stratum_id,
+
+        -- strings
         case
             when chunks_sampled.stratum_id is null then 'not_sampled'
             when chunks_sampled.sampling_status = 'all_chunks_taken' then 'all_chunks_taken'
             when represented.count_strata > 1 then 'with_collapsed'
             else 'own_stratum'
         end as weighting_status,
+
+        -- numerics
         case
             when chunks_sampled.sampling_status = 'all_chunks_taken' then 1
             else

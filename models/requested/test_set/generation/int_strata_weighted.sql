@@ -49,15 +49,20 @@ neighbours as (
 
 final as (
     select
+        -- ids
         covered.stratum_id,
         case when covered.count_accepted > 0 then covered.stratum_id else neighbours.weighting_stratum_id end
             as weighting_stratum_id,
+
+        -- strings
         covered.topic_id,
         case
             when covered.count_accepted > 0 then 'covered'
             when neighbours.weighting_stratum_id is not null then 'collapsed'
             else 'uncovered'
         end as weighting_status,
+
+        -- numerics
         covered.count_population,
         covered.count_planned,
         covered.count_accepted::bigint as count_accepted,

@@ -87,12 +87,17 @@ weighed as (
 
 final as (
     select
+        -- ids
         classed.chunk_id,
         classed.document_id,
         md5('stratum|' || coalesce(stratified.stratum_label, 'all')) as stratum_id,
+
+        -- strings
         coalesce(stratified.stratum_label, 'all') as stratum_label,
         classed.topic_id,
         classed.length_class,
+
+        -- numerics
         classed.characters::bigint as characters,
         classed.size_measure::bigint as size_measure,
         coalesce(weighed.importance, 1)::double as importance
