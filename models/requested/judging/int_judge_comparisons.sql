@@ -43,7 +43,7 @@ interactions as (
 against_people as (
     select
         evaluations.interaction_id,
-        targets.metric_name,
+        evaluations.metric_name,
         'people' as reference,
         evaluations.raw_score,
         labels.label,
@@ -52,7 +52,9 @@ against_people as (
     inner join labels on targets.criterion = labels.criterion
     inner join judge_sample on labels.interaction_id = judge_sample.interaction_id
     inner join evaluations
-        on labels.interaction_id = evaluations.interaction_id and targets.metric_name = evaluations.metric_name
+        on
+            labels.interaction_id = evaluations.interaction_id
+            and targets.metric_name = split_part(evaluations.metric_name, '@', 1)
 ),
 
 against_rule as (

@@ -108,7 +108,7 @@ wanted as (
         expected.interaction_id,
         expected.metric_name,
         metrics.base_metric as judge_task,
-        nullif(split_part(expected.metric_name, '__', 2), '') as subject,
+        nullif(split_part(split_part(expected.metric_name, '@', 1), '__', 2), '') as subject,
         sampled.sample_number,
         sampled.query_text,
         sampled.answer,
@@ -180,6 +180,7 @@ final as (
         materials.metric_name,
         materials.judge_task,
         materials.subject,
+        service.metric_suffix,
         case
             when materials.sample_number is null then 'not_sampled'
             when service.is_deciding and materials.judge_task not in ('rubric_llm', 'correctness_llm') then 'no_text'
@@ -206,7 +207,8 @@ final as (
         -- booleans
         coalesce(service.is_deciding, false) as is_deciding
     from materials
-    cross join {{ ref('hcat', 'int_judge_service') }} as service
+    inner join {{ ref('hcat', 'int_judge_service') }} as service
+        on materials.metric_name = split_part(materials.metric_name, '@', 1) || service.metric_suffix
 )
 
 select * from final
