@@ -36,6 +36,7 @@ _WRONG_STARTS = {
     b"\xff\xfe": "is UTF-16: save it as UTF-8",
     b"\xfe\xff": "is UTF-16: save it as UTF-8",
     b"\x1f\x8b": "is compressed: unpack it",
+    b"\x28\xb5\x2f\xfd": "is compressed: unpack it",
 }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import io
 import json
+import tokenize
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -19,13 +21,21 @@ def structured(value: Any) -> Any:
     """Return the list or object that a text holds, as JSON or as Python writes it; any other value as it is."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
-    for read in (json.loads, ast.literal_eval):
+    for read in (json.loads, _read_python):
         try:
             found = read(value.strip())
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
             continue
         return found if isinstance(found, list | dict) else value
     return value
+
+
+def _read_python(text: str) -> Any:
+    """Return a value as Python or NumPy writes it: Python would join the texts of an array, which have no commas."""
+    tokens = [each for each in tokenize.generate_tokens(io.StringIO(text).readline) if each.type != tokenize.NL]
+    if not any(each.string == "," for each in tokens):
+        text = "".join(each.string + "," * (each.type == tokenize.STRING) for each in tokens)
+    return ast.literal_eval(text)
 
 
 def role_of(message: Any, depth: int = 0) -> str | None:
