@@ -55,17 +55,15 @@ def read_judges(settings: Mapping[str, Any], listed: Any = True) -> dict[str, Se
         If a judge has no endpoint or model of its own: judging was asked for.
     """
     judges = {"": Service(**settings, key=os.environ.get(KEY_VARIABLE, ""))}
-    further = listed if isinstance(listed, list) else []
-    for each in further:
-        if not {"name", "url", "model"} <= set(each) <= {"name", "url", "model", "key"}:
-            raise SettingsError(f"hcat_judge: a judge has name, url, model and perhaps key, got {', '.join(each)}")
+    for each in listed if isinstance(listed, list) else []:
+        taken = {service.model for service in judges.values()}
+        if not {"name", "url", "model"} <= set(each) <= {"name", "url", "model", "key"} or each["model"] in taken:
+            raise SettingsError(f"hcat_judge: a judge has a name, a url, a model of its own, perhaps a key; got {each}")
         if "key" in each and each["key"] not in os.environ:
             raise SettingsError(f"hcat_judge: the environment has no {each['key']}, the key of {each['name']}")
         # the key of one host is not sent to another
         own = {"base_url": each["url"], "model": each["model"], "key": os.environ.get(each.get("key", ""), "")}
         judges[f"@{each['name']}"] = Service(**{**settings, **own})
-    if len({service.model for service in judges.values()}) <= len(further):
-        raise SettingsError("hcat_judge: each judge needs a name and a model of its own, got one of them twice")
     return judges
 
 
@@ -261,16 +259,11 @@ def _texts_of(request: Mapping[str, Any]) -> tuple[list[str | None], list[str]]:
     """Return the texts and the chunks that the prompts of a request hold."""
     task = request["judge_task"]
     texts: list[str | None] = [request["query_text"], request["answer"]]
-    contexts: list[str] = []
-    if task in ("faithfulness_llm", "context_relevance_llm", "rubric_llm", "score_llm"):
-        contexts = request["contexts"] or []
-    if task == "ranking_llm":
-        texts.append(request["other_answer"])
-        if request["subject"] == "faithfulness":
-            contexts = prompts.contexts_of_both(request)
-    if task in ("rubric_llm", "correctness_llm"):
-        texts.append(request["reference_answer"])
     if task == "selfcheck_llm":
-        texts += request["sample_answers"]
-        texts += request["answer_sentences"][prompts.MAXIMUM_STATEMENTS :] and [None]
-    return texts, contexts
+        texts += [*request["sample_answers"], *(request["answer_sentences"][prompts.MAXIMUM_STATEMENTS :] and [None])]
+    texts += [request["other_answer"]] if task == "ranking_llm" else []
+    texts += [request["reference_answer"]] if task in ("rubric_llm", "correctness_llm") else []
+    if task == "ranking_llm" and request["subject"] == "faithfulness":
+        return texts, prompts.contexts_of_both(request)
+    is_shown = task in ("faithfulness_llm", "context_relevance_llm", "rubric_llm", "score_llm")
+    return texts, (request["contexts"] or []) if is_shown else []

@@ -29,20 +29,9 @@ from hcat.landing.raw_contract import ENTITIES, RecordError, to_text
 # be JSON in a text; an answer in JSON stays the text that the user saw.
 _CONTAINERS: Mapping[str, str] = CONTRACT["containers"]
 _AROUND = frozenset({*_CONTAINERS, "reference_outputs"})
-_CONTENT = ("query_text", "answer", "reference_answer", "contexts", "context_ids", "reference_context_ids", "turns")
-_MEANINGS = (
-    *_CONTENT,
-    "answers",
-    "asked_at",
-    "interaction_id",
-    "metadata",
-    "query_tags",
-    *ENTITIES["interactions"].columns,
-    *ENTITIES["queries"].columns,
-)
-_RETRIEVED = ("contexts", "context_ids", "context")
-# objects that hold neither query nor answer and may hold passages
-_BESIDE = ("metadata", "trace", "extra", "reference", "output", "answers")
+_WORDS = {name: tuple(words.split()) for name, words in CONTRACT["parts_of_calls"].items()}
+_CONTENT, _RETRIEVED, _BESIDE = _WORDS["content"], _WORDS["retrieved"], _WORDS["beside"]
+_MEANINGS = (*_CONTENT, *_WORDS["more"], *ENTITIES["interactions"].columns, *ENTITIES["queries"].columns)
 # name -> meaning; the text of a container is whatever the container holds
 _MEANING_OF = {name: meaning for meaning in _MEANINGS if meaning != "text" for name in known_names([meaning])} | {
     **dict.fromkeys(KEY_ALIASES, "interaction_id"),

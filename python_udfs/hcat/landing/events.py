@@ -53,6 +53,8 @@ def _join(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     passages = (find_passages(_find(each, "returned")) for each in events)
     call = {"id": start.get("run_id", start.get("id")), "asked_at": pick(plain_record(start), "asked_at")}
     call |= {"inputs": _find(start, "given") or _find(end, "given"), "outputs": _find(end, "returned")}
+    # an event may show the state of its application instead
+    call = call if call["inputs"] or call["outputs"] else {**call, **end}
     return {name: value for name, value in {**call, "contexts": next(filter(None, passages), None)}.items() if value}
 
 

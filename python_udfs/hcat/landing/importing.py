@@ -10,15 +10,13 @@ from typing import Any
 
 from hcat.engine.keys import hash_file
 from hcat.engine.saying import say
+from hcat.landing.aliases import CONTRACT
 from hcat.landing.calls import CALLS, brings, records_of
 from hcat.landing.files import FORMATS, find_fault, note_on, read_json, read_records
 from hcat.landing.shapes import SHAPES, find_missing_content, head_of, join_messages, list_names, suggest
 
 #: Tools whose files hold calls.
-TOOLS = (
-    "ragas", "deepeval", "mlflow", "langchain", "llamaindex", "langsmith", "langfuse", "phoenix", "bedrock", "azure",
-    "promptfoo", "dify", "databricks", "chatgpt", "openwebui",
-)  # fmt: skip
+TOOLS = CONTRACT["tools_of_calls"].split()
 _JSON = ".json"
 _SHOWN_DIGITS = 12
 

@@ -6,7 +6,7 @@ import ast
 import io
 import json
 import tokenize
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from hcat.landing.aliases import CONTRACT
@@ -17,17 +17,23 @@ _DEEPEST: Final = 12
 _ROLES: Final = {word: role for role in (USER, ASSISTANT, SYSTEM, OTHER) for word in _WORDS[role]}
 
 
-def structured(value: Any) -> Any:
-    """Return the list or object that a text holds, as JSON or as Python writes it; any other value as it is."""
+def read_json_in(value: Any, *others: Callable[[str], Any]) -> Any:
+    """Return the list or object that a text holds as JSON, or as other functions read it; any other value as it is."""
     if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
         return value
-    for read in (json.loads, _read_python):
+    readers: tuple[Callable[[str], Any], ...] = (json.loads, *others)
+    for read in readers:
         try:
             found = read(value.strip())
         except (ValueError, SyntaxError, RecursionError, MemoryError, tokenize.TokenError):
             continue
         return found if isinstance(found, list | dict) else value
     return value
+
+
+def structured(value: Any) -> Any:
+    """Return the list or object that a text holds, as JSON or as Python writes it; any other value as it is."""
+    return read_json_in(value, _read_python)
 
 
 def _read_python(text: str) -> Any:
@@ -69,7 +75,8 @@ def text_of(value: Any, depth: int = 0) -> str | None:
         return "\n".join(texts) if texts else None
     if not isinstance(value, Mapping) or depth > _DEEPEST:
         return None
-    if str(value.get("type") or "").casefold().startswith(_WORDS["without_text"]) and role_of(value) is None:
+    kind = str(value.get("type") or value.get("content_type") or "").casefold()
+    if kind.startswith(_WORDS["without_text"]) and role_of(value) is None:
         return None
     return next((text for name in _WORDS["texts"] if (text := text_of(value.get(name), depth + 1)) is not None), None)
 

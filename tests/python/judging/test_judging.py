@@ -401,6 +401,6 @@ def test_each_judge_of_a_list_is_asked_at_its_own_endpoint_with_its_own_key(
     assert calls["model"].to_pylist() == ["middle", "large", "small"]
     sent = [server.requests[0].headers.get("Authorization") for server in (first, second, odds)]
     assert sent == [f"Bearer {KEY}", "Bearer sk-of-the-second", None]
-    for wrong, said in (({"key": "NOT_SET"}, "no NOT_SET"), ({"colour": "red"}, "a judge has name, url, model")):
+    for wrong, said in (({"key": "NOT_SET"}, "no NOT_SET"), ({"colour": "red"}, "a judge has a name, a url")):
         with pytest.raises(SettingsError, match=said):
             read_judges(settings(first, model="middle"), [listed[0] | wrong])

@@ -213,13 +213,25 @@ def test_every_text_of_a_run_of_agents_arrives(producer: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("producer", "calls", "passages"),
-    [("griptape_events", 1, []), ("langchain_events", 1, ["k1", "k2"]), ("haystack_results", 4, ["k2"] * 4)],
+    [
+        ("griptape_events", 1, []),
+        ("langchain_events", 1, ["k1", "k2"]),
+        ("haystack_results", 4, ["k2"] * 4),
+        # the state after each step; one alone has an answer
+        ("burr", 1, ["k1", "k2"] * 2),
+        ("semantic_kernel", 1, ["k1", "k2"]),
+        ("magentic", 1, []),
+        ("mirascope", 1, []),
+        # what stands in the prompt of the system alone is no passage
+        ("litellm", 1, []),
+    ],
 )
 def test_every_text_of_a_log_of_events_or_of_named_steps_arrives(
     producer: str, calls: int, passages: list[str], tmp_path: Path
 ) -> None:
     import_into("calls", RECORDED / f"{producer}.jsonl", tmp_path)
-    assert [(row["query_text"], row["answer"]) for row in land_all(tmp_path)] == [(QUERY, ANSWER)] * calls
+    answered = [(row["query_text"], row["answer"]) for row in land_all(tmp_path) if row["answer"]]
+    assert answered == [(QUERY, ANSWER)] * calls
     found = [(row["chunk_id"], row["text"]) for row in land_all(tmp_path, "retrievals")]
     assert found == [(key, SHELF[key]) for key in passages]
 
