@@ -245,7 +245,10 @@ def _describe_missing(
     if inputs["versions"] < len(("one", "other")):
         yield "missing", "a second application_version: would add the comparison of versions"
     if not inputs["ratings"]:
-        yield "missing", "ratings: would add calibrated probabilities; `hcat labels export` writes a sheet for raters"
+        yield (
+            "missing",
+            "ratings of a criterion: would add calibrated probabilities; `hcat labels export` writes a sheet",
+        )
     if not sources["chunks"]:
         yield "missing", "chunks or a corpus: would add topics of documents, and a test set made from them"
     judged = sum(LANGUAGE_MODEL in metric["inputs"] for metric in catalogue)

@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hcat.landing import calls, datasets
-from hcat.landing.aliases import plain_name
+from hcat.landing.aliases import CONTRACT, plain_name
 from hcat.landing.calls import CALLS, ENTITIES_OF_CALLS
 from hcat.landing.events import join_events, read_event
 from hcat.landing.feedback import SCORES, expand_score, scores_of
@@ -35,7 +35,7 @@ _PARTITION = re.compile(r"[^=]+=.*|[0-9T:_-]+")
 _DEFAULT_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 # anything else in a head is no name of a column: a file without a head has a record there
 _NAME = re.compile(r"[\w .,()\[\]=%+&'#?/-]{1,60}")
-_OTHER_FORMATS = (".json", ".ndjson", ".txt", ".xlsx", ".xls", ".gz", ".zip", ".avro", ".pq", ".orc")
+_OTHER_FORMATS = tuple(CONTRACT["formats_not_read"].split())
 
 
 # what every call brings, and its usual names
