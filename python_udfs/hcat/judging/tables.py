@@ -69,16 +69,14 @@ def read_judges(settings: Mapping[str, Any], listed: Any = True) -> dict[str, Se
 
 def describe_judges(settings: Mapping[str, Any], listed: Any = True) -> pa.Table:
     """Return one row per judge: everything that a verdict depends on besides the texts."""
-    rows = [
-        {
-            "metric_suffix": suffix,
-            "language_model": service.model,
-            "prompt_revision": _revision(service),
-            "is_deciding": service.is_deciding,
-        }
-        for suffix, service in read_judges(settings, listed).items()
-    ]
-    return pa.Table.from_pylist(rows)
+    judges = read_judges(settings, listed)
+    columns = {
+        "metric_suffix": list(judges),
+        "language_model": [service.model for service in judges.values()],
+        "prompt_revision": [_revision(service) for service in judges.values()],
+        "is_deciding": [service.is_deciding for service in judges.values()],
+    }
+    return pa.table(columns)
 
 
 def judge_pending(

@@ -157,8 +157,8 @@ def _plain_values(value: Any) -> Any:
         return value
     if len(value) == 1:
         ((kind, inner),) = value.items()
-        held = _plain_values(inner)
-        if json_kind(held) == _TYPES.get(kind.casefold() if kind[:1] == "$" else kind):
+        held, word = _plain_values(inner), str(kind)
+        if json_kind(held) == _TYPES.get(word.casefold() if word[:1] == "$" else word):
             return held
     return {name: _plain_values(inner) for name, inner in value.items()}
 

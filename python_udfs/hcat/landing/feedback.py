@@ -28,11 +28,6 @@ _SHOWN: Final = 80
 SCORES: Final = ("scores", "feedback", "annotations")
 
 
-def is_feedback(name: str, source: str, people: frozenset[str]) -> bool:
-    """Return whether a score of a trace is what a user said: by its name, and given by a person or from outside."""
-    return plain_name(name) in _NAMES and source.lower() in {*people, "api", "app"}
-
-
 def read_feedback(record: Mapping[str, Any], is_message: bool = False) -> Iterator[dict[str, Any]]:
     """Yield what users said of a call or a message, by name: a plain value, an object with one, or a list of scores."""
     for name in (*_NAMES, *_NAMES_OF_MESSAGES) if is_message else _NAMES_OF_CALLS:
@@ -62,13 +57,12 @@ def expand_score(record: Mapping[str, Any], _: str) -> Iterator[dict[str, Any]]:
         part: next((to_text(flat[name]) for name in names.split() if is_scalar(flat.get(name))), None)
         for part, names in CONTRACT["scores"].items()
     }
-    said, value = found["name"], found["value"]
-    if said is None or value is None:
+    if found["name"] is None or found["value"] is None:
         raise RecordError(f"a score needs a name and a value, got {', '.join(record)}")
-    rated = rate(said, value, found["source"] or "", found["rater"], _read_annotations(), _PEOPLE)
-    if reason := (rated or {}).get("read_error"):
+    rated = rate(found, _read_annotations(), _PEOPLE)
+    if reason := rated.pop("read_error", None):
         raise RecordError(reason)
-    if rated is not None:
+    if rated:
         yield {"interaction_id": found["trace"], "rated_at": found["time"], "comment": found["comment"], **rated}
 
 
@@ -79,36 +73,28 @@ def _read_annotations() -> Sequence[Mapping[str, str | None]]:
 
 
 def rate(
-    name: str,
-    value: str,
-    source: str,
-    rater: str | None,
-    annotations: Sequence[Mapping[str, str | None]],
-    people: frozenset[str],
-) -> dict[str, str | None] | None:
-    """Return a score as columns of a rating, or with the reason why it is none; None for that of a program."""
-    meant = find_criterion(name, value, annotations)
-    if meant is None and is_feedback(name, source, people):
+    score: Mapping[str, str | None], annotations: Sequence[Mapping[str, str | None]], people: frozenset[str]
+) -> dict[str, str | None]:
+    """Return a score as columns of a rating, with the reason where it is none; nothing for that of a program."""
+    name, value, source = (score.get(part) or "" for part in ("name", "value", "source"))
+    named = [each for each in annotations if each["name"] == name]
+    # what a value means goes before what its name means
+    of_value = (each for each in named if each["value"] is not None and _are_equal(each["value"], value))
+    meant = next(of_value, next((each for each in named if each["value"] is None), None))
+    # a user presses in the application, or is a person to the tool
+    if meant is None and plain_name(name) in _NAMES and source.lower() in {*people, "api", "app"}:
         return {"rater": name, "rater_kind": USER_FEEDBACK, "criterion": USER_FEEDBACK, "scale_point": value}
     if source.lower() not in people:
-        return None
-    own = {"rater": rater or "unnamed", "rater_kind": "person"}
+        return {}
+    own = {"rater": score.get("rater") or "unnamed", "rater_kind": "person"}
     if meant is None:
         reason = f"annotation without a criterion in {DIALECTS_FILE}: " + f"{name} = {value}"[:_SHOWN]
         return {**own, "criterion": None, "scale_point": value, "read_error": reason}
     return {**own, "criterion": meant["criterion"], "scale_point": meant["scale_point"] or value}
 
 
-def find_criterion(
-    name: str, value: str, annotations: Sequence[Mapping[str, str | None]]
-) -> Mapping[str, str | None] | None:
-    """Return what an annotation rates: that of its value before that of its name alone; 1 and 1.0 are one number."""
-    named = [each for each in annotations if each["name"] == name]
-    of_value = (each for each in named if each["value"] is not None and _are_equal(each["value"], value))
-    return next(of_value, next((each for each in named if each["value"] is None), None))
-
-
 def _are_equal(first: str, second: str) -> bool:
+    """Return whether two values are one: 1 and 1.0 are one number."""
     try:
         return first == second or float(first) == float(second)
     except ValueError:

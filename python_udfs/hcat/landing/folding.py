@@ -599,8 +599,8 @@ def _fold_ratings(
             people = span.dialect.people if span.dialect is not None else frozenset()
             if name is None or value is None:
                 continue
-            rated = rate(name, value, found.get("annotation_source", ""), rater, annotations, people)
-            if rated is None:
+            score = {"name": name, "value": value, "source": found.get("annotation_source"), "rater": rater}
+            if not (rated := rate(score, annotations, people)):
                 continue
             time, asked = found.get("annotation_time"), interaction["interaction_id"]
             is_of_user = rated["rater_kind"] == USER_FEEDBACK

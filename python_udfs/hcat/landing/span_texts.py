@@ -89,9 +89,9 @@ def find_inside(value: Any, role: str) -> Iterator[str]:
     for _ in range(_DEEPEST):
         steps = [plain_record(each) for each in level if isinstance(each, Mapping)]
         for step in steps:
-            # beside its query, an answer may have a plainer name
-            is_exchange = role == ASSISTANT and pick(step, "query_text") is not None
-            names = (*_WORDS[f"of_steps_{role}"], *(_WORDS["of_exchange"] if is_exchange else ()))
+            # beside its query and its passages, an answer may have a plainer name
+            is_exchange = role == ASSISTANT and "query" in step and not step.keys().isdisjoint(LOOKS)
+            names = (*_WORDS[f"of_steps_{role}"], *(["data"] if is_exchange else []))
             yield from (text for name in names if (text := text_of(step.get(name)) or "").strip())
         below = [inner for step in steps for name, inner in step.items() if name not in _OTHERS and not _GOLD(name)]
         # several things in a list are several calls

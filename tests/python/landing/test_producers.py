@@ -254,6 +254,7 @@ def test_runs_that_overlap_or_do_not_end_are_no_calls(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "call",
     [
+        {"question": QUERY, "text": P1, "document": {"query": QUERY, "data": P2}},
         {"question": QUERY, "payload": {"data": "six"}, "check": {"expected_output": {"answer": ANSWER}}},
         {"question": QUERY, "steps": [{"llm": {"replies": [ANSWER]}}, {"llm": {"replies": ["No."]}}]},
     ],
