@@ -143,7 +143,9 @@ def _read_jsonl(path: Path) -> Iterator[RawRecord]:
             try:
                 record = read_json(text)
             except (ValueError, RecursionError) as error:
-                yield number, None, f"malformed JSON: {error}", text.rstrip("\r\n")
+                is_behind = "{" in text and text.lstrip()[:1] not in ("{", "[")
+                message = "text stands before the JSON object: cut it off" if is_behind else f"malformed JSON: {error}"
+                yield number, None, message, text.rstrip("\r\n")
                 continue
             if isinstance(record, dict):
                 yield number, record, note_on(record), None
